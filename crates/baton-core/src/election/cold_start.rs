@@ -1,0 +1,133 @@
+//! Cold start: a node that finds no coordinator watches for a moment who else starts, so that the
+//! policy has something to choose from.
+//!
+//! A node that finds a live coordinator skips all of it.
+
+use crate::core::Core;
+use crate::event::{Event, Phase};
+use crate::protocol::{Member, Request};
+use crate::time::{Moment, whole_ms};
+use crate::timer::Timer;
+
+use super::policy::Candidate;
+
+/// How far the cold start has come.
+#[derive(Clone, Debug, Hash)]
+pub struct ColdStart {
+    phase: Phase,
+    since: Moment,
+    watching: bool,
+    stood_since: Option<Moment>,
+    rank: Option<u32>,
+}
+
+impl ColdStart {
+    pub(crate) fn new() -> Self {
+        Self {
+            phase: Phase::Observing,
+            since: Moment::default(),
+            watching: false,
+            stood_since: None,
+            rank: None,
+        }
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// Since when this node may stand for election at all.
+    pub(crate) fn stood_since(&self) -> Option<Moment> {
+        self.stood_since
+    }
+
+    /// This node's place among those that started with it.
+    pub(crate) fn rank(&self) -> Option<u32> {
+        self.rank
+    }
+}
+
+impl Core {
+    pub(crate) fn enter_phase(&mut self, now: Moment, phase: Phase) {
+        if self.cold.phase == phase {
+            return;
+        }
+        let waited_ms = whole_ms(now.since(self.cold.since));
+        self.cold.phase = phase;
+        self.cold.since = now;
+        if phase == Phase::Ready {
+            self.cold.rank = None;
+        }
+        self.emit(Event::ColdStartPhaseChanged { phase, waited_ms });
+    }
+
+    /// The lease was looked at: a live one ends the cold start, its absence starts the watch.
+    pub(crate) fn cold_start_saw_lease(&mut self, now: Moment) {
+        if self.cold.phase == Phase::Ready {
+            return;
+        }
+        if self.sight.is_live(now) {
+            self.cold.stood_since.get_or_insert(now);
+            self.cancel_timer(Timer::ColdStart);
+            self.enter_phase(now, Phase::Ready);
+        } else if self.settings.skip_cold_start {
+            self.cold.rank.get_or_insert(0);
+            self.cold.stood_since.get_or_insert(now);
+            self.enter_phase(now, Phase::Election);
+        } else if !self.cold.watching {
+            self.cold.watching = true;
+            self.cold.since = now;
+            let at = now + self.settings.cold_start_observation_window;
+            self.set_timer(Timer::ColdStart, at);
+        }
+    }
+
+    /// The observation window is over, or the preparation delay.
+    pub(crate) fn cold_start_due(&mut self, now: Moment) {
+        match self.cold.phase {
+            Phase::Observing => self.read_members(),
+            Phase::Preparing => self.open_term(now),
+            Phase::Election | Phase::Ready => {}
+        }
+    }
+
+    /// Who is there is known: find this node's place among them and stand for election.
+    pub(crate) fn cold_start_members(&mut self, now: Moment, members: &[Member]) {
+        if self.cold.phase != Phase::Observing {
+            return;
+        }
+        let timeout = self.settings.worker_timeout;
+        let live = |m: &&Member| m.silent_for.is_none_or(|silent| silent < timeout);
+        let mut candidates: Vec<Candidate> = members
+            .iter()
+            .filter(live)
+            .filter(|member| member.record.eligible && !member.record.draining)
+            .map(|member| Candidate {
+                id: member.record.id.clone(),
+                priority: member.record.profile.priority,
+                arrival: u64::MAX - member.record.beat,
+            })
+            .collect();
+        self.settings.policy.order(&mut candidates);
+        let place = candidates
+            .iter()
+            .position(|candidate| candidate.id == self.me.id);
+        self.cold.rank = place.map(|rank| rank as u32);
+        self.cold.stood_since = Some(now);
+        self.enter_phase(now, Phase::Election);
+    }
+
+    /// The members could not be read: the next beat's reply asks again.
+    pub(crate) fn cold_start_unread(&mut self, now: Moment) {
+        if self.cold.phase == Phase::Observing && self.cold.watching {
+            self.set_timer(Timer::ColdStart, now + self.settings.request_timeout);
+        }
+    }
+
+    pub(crate) fn read_members(&mut self) {
+        if self.link.members.is_none() {
+            self.link.members = Some(self.send(Request::ReadMembers));
+        }
+    }
+}

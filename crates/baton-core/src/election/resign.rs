@@ -1,0 +1,216 @@
+//! Resigning: work is told to stop, proved stopped, and only then is the record released.
+//!
+//! ```text
+//!   stop_term ──► StopTerm ──► (work stops) ──► TermStopped ──► Release ──► Follower
+//!                    │                                             │
+//!                    └── not stopped by the hard deadline:         └── outcome unknown: look,
+//!                        reported, never released                      and try again if still ours
+//! ```
+
+use crate::action::Action;
+use crate::core::Core;
+use crate::event::{DemotionReason, Event};
+use crate::ids::{Epoch, NodeId};
+use crate::planted::planted;
+use crate::protocol::{Hint, Outcome, ReleaseReason, Request, Version};
+use crate::time::Moment;
+use crate::timer::Timer;
+
+use super::leading::{Role, Stage};
+
+impl Core {
+    /// Gives leadership up of its own will, if this node leads. Names the successor that was asked
+    /// for, or else the best one.
+    pub(crate) fn hand_over(&mut self, now: Moment, reason: ReleaseReason, to: Option<NodeId>) {
+        let leads = self.term().is_some_and(super::leading::Term::is_renewing);
+        if !leads {
+            return;
+        }
+        let successor = to.or_else(|| self.first_successor());
+        self.stop_term(now, DemotionReason::Released(reason), true, successor);
+    }
+
+    /// Ends the term: tells its work to stop, or releases at once if none was started.
+    pub(crate) fn stop_term(
+        &mut self,
+        now: Moment,
+        reason: DemotionReason,
+        release: bool,
+        successor: Option<NodeId>,
+    ) {
+        let Some(term) = self.term() else { return };
+        if !term.is_renewing() {
+            return;
+        }
+        let (epoch, window) = (term.epoch(), term.window);
+        let (started, endless) = (term.stage == Stage::Running, window.hard == Moment::NEVER);
+        let release_reason = release.then_some(match reason {
+            DemotionReason::Released(reason) => reason,
+            _ => ReleaseReason::WindowClosed,
+        });
+        self.cancel_timer(Timer::Soft);
+        self.emit(Event::CoordinatorDemoted { epoch, reason });
+        if !started {
+            self.finish_stop(now, release_reason, successor);
+            return;
+        }
+        self.out.push(Action::StopTerm {
+            epoch,
+            reason,
+            by: window.hard,
+        });
+        if planted!(ReleaseBeforeStop) && !endless {
+            self.finish_stop(now, release_reason, successor);
+            return;
+        }
+        if let Some(term) = self.term_mut() {
+            term.stage = Stage::Stopping {
+                release: release_reason,
+                successor,
+                overran: false,
+            };
+        }
+    }
+
+    /// The runtime proved that nothing of the term runs any more.
+    pub(crate) fn term_stopped(&mut self, now: Moment, epoch: Epoch) {
+        let Some(term) = self.term() else { return };
+        if term.epoch() != epoch {
+            return;
+        }
+        if let Stage::Stopping {
+            release, successor, ..
+        } = term.stage.clone()
+        {
+            self.finish_stop(now, release, successor);
+        }
+    }
+
+    fn finish_stop(
+        &mut self,
+        now: Moment,
+        release: Option<ReleaseReason>,
+        successor: Option<NodeId>,
+    ) {
+        let Some(reason) = release.filter(|_| self.settings.enabled) else {
+            self.end_term(now);
+            return;
+        };
+        if let Some(term) = self.term_mut() {
+            term.stage = Stage::Releasing { reason, successor };
+        }
+        self.send_release();
+    }
+
+    /// Sends the release, unless one is under way or a renewal is still out: the renewal's outcome
+    /// decides which version there is to release.
+    pub(crate) fn send_release(&mut self) {
+        let Some(term) = self.term() else { return };
+        let Stage::Releasing { reason, successor } = term.stage.clone() else {
+            return;
+        };
+        if self.link.release.is_some() || self.link.renewal_is_out() {
+            return;
+        }
+        let expect = term.version;
+        self.release(expect, successor, reason);
+    }
+
+    /// The store still shows a term of this process that is over: give it back, so that nobody has
+    /// to wait for its expiry.
+    pub(crate) fn release_leftover(&mut self, version: Version) {
+        if self.link.release.is_none() {
+            self.release(version, None, ReleaseReason::WindowClosed);
+        }
+    }
+
+    fn release(&mut self, expect: Version, successor: Option<NodeId>, reason: ReleaseReason) {
+        let nonce = self.attempts.next_nonce(self.me.boot);
+        let request = Request::Release {
+            expect,
+            nonce,
+            successor: successor.clone(),
+            reason,
+        };
+        let id = self.send(request);
+        let left = Version {
+            epoch: expect.epoch,
+            nonce,
+        };
+        self.link.release = Some((id, left, successor));
+    }
+
+    /// What became of the release.
+    pub(crate) fn release_done(
+        &mut self,
+        now: Moment,
+        outcome: Outcome,
+        version: Version,
+        successor: Option<NodeId>,
+    ) {
+        let releasing = matches!(self.term().map(|t| &t.stage), Some(Stage::Releasing { .. }));
+        if outcome != Outcome::Applied {
+            // The next look shows whether the record is still ours, and sends it again if so.
+            self.beat_soon(now);
+            return;
+        }
+        if let Some(to) = successor.clone() {
+            self.out.push(Action::Tell {
+                to,
+                hint: Hint::Released { version, successor },
+            });
+        }
+        if releasing {
+            self.end_term(now);
+        }
+    }
+
+    /// The term is over and nothing of it runs.
+    pub(crate) fn end_term(&mut self, now: Moment) {
+        if let Role::Holding(term) = &self.role {
+            self.last_ended = self.last_ended.max(term.epoch());
+        }
+        self.role = Role::Follower;
+        self.cancel_timer(Timer::Soft);
+        self.cancel_timer(Timer::Hard);
+        self.draw_tail();
+        if self.leaving {
+            self.leave_registry();
+        } else if self.settings.enabled {
+            self.beat_soon(now);
+        }
+    }
+
+    /// Leaves the cluster: first the term, then the registry.
+    pub(crate) fn leave(&mut self, now: Moment) {
+        if self.leaving {
+            return;
+        }
+        self.leaving = true;
+        self.cancel_timer(Timer::Takeover);
+        match self.term() {
+            Some(_) => self.hand_over(now, ReleaseReason::Shutdown, None),
+            None => self.leave_registry(),
+        }
+    }
+
+    fn leave_registry(&mut self) {
+        if self.superseded || !self.registered || self.link.leave.is_some() {
+            self.halt_if_done();
+            return;
+        }
+        let request = Request::Leave {
+            node: self.me.id.clone(),
+            boot: self.me.boot,
+        };
+        self.link.leave = Some(self.send(request));
+    }
+
+    /// Stops for good once nothing of a term is left.
+    pub(crate) fn halt_if_done(&mut self) {
+        if self.term().is_none() && !self.halted {
+            self.halted = true;
+            self.out.push(Action::Halt);
+        }
+    }
+}

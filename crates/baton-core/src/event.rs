@@ -1,0 +1,311 @@
+//! What people see: one enum for the library's stream, logs, traces and audits.
+//!
+//! The names are stable. Where two names are in use for the same thing, [`Event::names`] has both.
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BootId, Epoch, NodeId};
+use crate::protocol::{ReleaseReason, ViewVersion};
+
+/// Something worth telling. All spans are in milliseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event")]
+pub enum Event {
+    /// The namespace has another coordinator, or none.
+    #[serde(rename = "leader:changed")]
+    LeaderChanged {
+        /// Who it was.
+        previous: Option<NodeId>,
+        /// Who it is.
+        new: Option<NodeId>,
+        /// In which epoch.
+        epoch: Epoch,
+    },
+    /// A newer view of the cluster.
+    #[serde(rename = "workers:updated")]
+    WorkersUpdated {
+        /// Which view.
+        version: ViewVersion,
+        /// How many live nodes it has.
+        workers: usize,
+    },
+    /// This node's beat came through.
+    #[serde(rename = "worker-heartbeat")]
+    WorkerHeartbeat {
+        /// How long the store took.
+        latency_ms: u64,
+    },
+    /// This node won an election.
+    #[serde(rename = "coordinator-elected")]
+    CoordinatorElected {
+        /// The term.
+        epoch: Epoch,
+        /// How long until the mandate must be confirmed.
+        mandate_ms: u64,
+        /// How many live nodes it knows of.
+        active: usize,
+    },
+    /// This node's term begins its work. Also named `became_leader`.
+    #[serde(rename = "coordinator-promoted")]
+    CoordinatorPromoted {
+        /// The term.
+        epoch: Epoch,
+    },
+    /// This node's term is over. Also named `lost_leadership`.
+    #[serde(rename = "coordinator-demoted")]
+    CoordinatorDemoted {
+        /// The term.
+        epoch: Epoch,
+        /// Why.
+        reason: DemotionReason,
+    },
+    /// The coordinator confirmed its mandate.
+    #[serde(rename = "coordinator-epoch-renewed")]
+    CoordinatorEpochRenewed {
+        /// The term.
+        epoch: Epoch,
+        /// How long until it must be confirmed again.
+        mandate_ms: u64,
+    },
+    /// The cold start moved on.
+    #[serde(rename = "cold-start-phase-changed")]
+    ColdStartPhaseChanged {
+        /// To this phase.
+        phase: Phase,
+        /// After so long in the one before.
+        waited_ms: u64,
+    },
+    /// The coordinator is gone.
+    #[serde(rename = "leader_down")]
+    LeaderDown {
+        /// Who it was.
+        former: NodeId,
+        /// Is its death proved, or did its lease run out?
+        proved: bool,
+    },
+    /// The regular check of who coordinates.
+    #[serde(rename = "election_check")]
+    ElectionCheck {
+        /// Who, as far as this node knows.
+        current: Option<NodeId>,
+    },
+    /// A beat took much longer than it should.
+    #[serde(rename = "contention:detected")]
+    ContentionDetected {
+        /// How many times as long.
+        ratio: f64,
+        /// How long it took from when it was due.
+        duration_ms: u64,
+        /// How long it may take.
+        expected_ms: u64,
+    },
+    /// The store failed so often that beats are held back.
+    #[serde(rename = "circuitBreaker:open")]
+    BreakerOpen {
+        /// Failures in a row.
+        failures: u32,
+    },
+    /// The next beat probes the store.
+    #[serde(rename = "circuitBreaker:half-open")]
+    BreakerHalfOpen,
+    /// The store works again.
+    #[serde(rename = "circuitBreaker:closed")]
+    BreakerClosed,
+    /// The coordinator cannot reach the store; its term goes on for a while.
+    #[serde(rename = "store:unreachable")]
+    StoreUnreachable {
+        /// The term.
+        epoch: Epoch,
+        /// How long until work is told to stop.
+        left_ms: u64,
+    },
+    /// The hard deadline passed, or the store says that the lease is somebody else's.
+    #[serde(rename = "lease:lost")]
+    LeaseLost {
+        /// The term.
+        epoch: Epoch,
+        /// Why.
+        reason: DemotionReason,
+    },
+    /// The term's work did not stop before the hard deadline. The process may have to be aborted.
+    #[serde(rename = "term:overran")]
+    TermOverran {
+        /// The term.
+        epoch: Epoch,
+    },
+    /// The store's data went back to an older copy; takeovers wait until any lost term is over.
+    #[serde(rename = "store:went-back")]
+    StoreWentBack {
+        /// The highest epoch seen before.
+        seen: Epoch,
+        /// What the store says now.
+        stored: Epoch,
+    },
+    /// Leadership changes too often.
+    #[serde(rename = "leader:flapping")]
+    LeaderFlapping {
+        /// So many changes.
+        changes: u32,
+        /// Within so long.
+        window_ms: u64,
+    },
+    /// Another live process goes by this node's id; this one must not start.
+    #[serde(rename = "node:id-taken")]
+    NodeIdTaken {
+        /// The other process.
+        by: BootId,
+    },
+    /// A newer process took this node's id over; this one stops.
+    #[serde(rename = "node:superseded")]
+    NodeSuperseded {
+        /// The newer process.
+        by: BootId,
+    },
+    /// A node fell silent and is dropped from the view.
+    #[serde(rename = "worker:timed-out")]
+    WorkerTimedOut {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node is dead: whatever it owned is orphaned.
+    #[serde(rename = "worker:dead")]
+    WorkerDead {
+        /// Which.
+        node: NodeId,
+    },
+    /// Leadership is being handed to a named node.
+    #[serde(rename = "transfer:started")]
+    TransferStarted {
+        /// The term that ends.
+        epoch: Epoch,
+        /// To whom.
+        to: NodeId,
+    },
+    /// A transfer was refused.
+    #[serde(rename = "transfer:refused")]
+    TransferRefused {
+        /// To whom it was to be.
+        to: NodeId,
+        /// Why not.
+        reason: TransferRefusal,
+    },
+    /// The store rejects this node's requests; a person must act.
+    #[serde(rename = "store:rejected")]
+    StoreRejected,
+}
+
+impl Event {
+    /// The names of this event, the one it is serialised under first.
+    pub fn names(&self) -> &'static [&'static str] {
+        match self {
+            Self::LeaderChanged { .. } => &["leader:changed"],
+            Self::WorkersUpdated { .. } => &["workers:updated"],
+            Self::WorkerHeartbeat { .. } => &["worker-heartbeat"],
+            Self::CoordinatorElected { .. } => &["coordinator-elected"],
+            Self::CoordinatorPromoted { .. } => &["coordinator-promoted", "became_leader"],
+            Self::CoordinatorDemoted { .. } => &["coordinator-demoted", "lost_leadership"],
+            Self::CoordinatorEpochRenewed { .. } => &["coordinator-epoch-renewed"],
+            Self::ColdStartPhaseChanged { .. } => &["cold-start-phase-changed"],
+            Self::LeaderDown { .. } => &["leader_down"],
+            Self::ElectionCheck { .. } => &["election_check"],
+            Self::ContentionDetected { .. } => &["contention:detected"],
+            Self::BreakerOpen { .. } => &["circuitBreaker:open"],
+            Self::BreakerHalfOpen => &["circuitBreaker:half-open"],
+            Self::BreakerClosed => &["circuitBreaker:closed"],
+            Self::StoreUnreachable { .. } => &["store:unreachable"],
+            Self::LeaseLost { .. } => &["lease:lost"],
+            Self::TermOverran { .. } => &["term:overran"],
+            Self::StoreWentBack { .. } => &["store:went-back"],
+            Self::LeaderFlapping { .. } => &["leader:flapping"],
+            Self::NodeIdTaken { .. } => &["node:id-taken"],
+            Self::NodeSuperseded { .. } => &["node:superseded"],
+            Self::WorkerTimedOut { .. } => &["worker:timed-out"],
+            Self::WorkerDead { .. } => &["worker:dead"],
+            Self::TransferStarted { .. } => &["transfer:started"],
+            Self::TransferRefused { .. } => &["transfer:refused"],
+            Self::StoreRejected => &["store:rejected"],
+        }
+    }
+}
+
+/// Why a coordinator stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DemotionReason {
+    /// It gave the lease up of its own will.
+    Released(ReleaseReason),
+    /// No renewal came through in time.
+    WindowClosed,
+    /// A higher epoch exists.
+    HigherEpoch(Epoch),
+    /// The store no longer shows this process as the holder.
+    LeaseGone,
+    /// A newer process took the node's id over.
+    Superseded,
+}
+
+/// Why leadership is not handed to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferRefusal {
+    /// No live node has this id.
+    NotAMember,
+    /// It may not lead.
+    NotEligible,
+    /// It is on its way out.
+    Draining,
+    /// It leads already.
+    LeadsAlready,
+    /// Nobody leads, so nobody can hand over.
+    NoCoordinator,
+}
+
+/// How far a node's cold start has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Watching who else starts.
+    Observing,
+    /// Standing for election.
+    Election,
+    /// Won, waiting before work begins.
+    Preparing,
+    /// Done.
+    Ready,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_serialised_under_its_first_name() {
+        let events = [
+            Event::BreakerHalfOpen,
+            Event::CoordinatorPromoted { epoch: Epoch(3) },
+            Event::ElectionCheck { current: None },
+            Event::LeaderDown {
+                former: NodeId::new("a").expect("valid"),
+                proved: true,
+            },
+        ];
+        for event in events {
+            let json = serde_json::to_value(&event).expect("plain data");
+            assert_eq!(json["event"], event.names()[0]);
+            let back: Event = serde_json::from_value(json).expect("what was written");
+            assert_eq!(back, event);
+        }
+    }
+
+    #[test]
+    fn two_names_for_the_same_thing_are_aliases() {
+        let promoted = Event::CoordinatorPromoted { epoch: Epoch(1) };
+        assert_eq!(promoted.names(), ["coordinator-promoted", "became_leader"]);
+        let reason = DemotionReason::WindowClosed;
+        let demoted = Event::CoordinatorDemoted {
+            epoch: Epoch(1),
+            reason,
+        };
+        assert_eq!(demoted.names(), ["coordinator-demoted", "lost_leadership"]);
+    }
+}

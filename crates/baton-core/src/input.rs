@@ -1,0 +1,110 @@
+//! What goes into the core: everything that happens to a node.
+
+use crate::ids::{BootId, Epoch, NodeId};
+use crate::protocol::{Failure, Hint, Reply, RequestId};
+use crate::timer::Timer;
+
+/// Something that happened. The runtime hands it over together with the time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Input {
+    /// The process is up. First and once.
+    Start,
+    /// A timer that was set fell due.
+    Timer(Timer),
+    /// The store answered a request.
+    Replied {
+        /// Which request.
+        id: RequestId,
+        /// The answer.
+        reply: Reply,
+    },
+    /// A request got no answer.
+    Failed {
+        /// Which request.
+        id: RequestId,
+        /// What that means for the write.
+        failure: Failure,
+    },
+    /// A push from the store or from another node.
+    Hint(Hint),
+    /// What became of the connection to a coordinator's lifeline.
+    Lifeline {
+        /// The process that was watched.
+        boot: BootId,
+        /// What was seen.
+        report: LifelineReport,
+    },
+    /// The term's work is up.
+    TermStarted {
+        /// The term.
+        epoch: Epoch,
+    },
+    /// The term's work could not be started.
+    TermFailed {
+        /// The term.
+        epoch: Epoch,
+    },
+    /// Proof that nothing of the term runs any more.
+    TermStopped {
+        /// The term.
+        epoch: Epoch,
+    },
+    /// Somebody asks something of this node.
+    Command(Command),
+}
+
+/// What a look at another process's lifeline showed. Only the first two prove a death.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LifelineReport {
+    /// The very address refuses connections: the process is gone.
+    Refused,
+    /// The address answers with another boot id: the process is gone.
+    OtherBoot(BootId),
+    /// The connection closed. A network can do that too.
+    Closed,
+    /// No answer. A pause or a cut can do that too.
+    TimedOut,
+    /// It answers with the boot id it should: alive.
+    Alive,
+}
+
+impl LifelineReport {
+    /// Does this prove that `boot` is dead?
+    pub fn proves_death_of(self, boot: BootId) -> bool {
+        match self {
+            Self::Refused => true,
+            Self::OtherBoot(other) => other != boot,
+            Self::Closed => crate::planted::planted!(ClosedConnectionIsProof),
+            Self::TimedOut | Self::Alive => false,
+        }
+    }
+}
+
+/// What people and programs can ask of a node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Give leadership up and stay a candidate.
+    Resign,
+    /// Hand leadership to a named node. Works on any node: a follower passes it on.
+    Transfer {
+        /// To whom.
+        to: NodeId,
+    },
+    /// See to it that there is a coordinator; with `force`, hold an election although there is one.
+    EnsureCoordinator {
+        /// Hold an election in any case.
+        force: bool,
+        /// Who should win it.
+        desired: Option<NodeId>,
+    },
+    /// May this node lead from now on?
+    SetEligible(bool),
+    /// Are this node's plugins fit to run?
+    SetHealthy(bool),
+    /// Is this node on its way out?
+    SetDraining(bool),
+    /// How many jobs this node has.
+    SetLoad(u32),
+    /// Leave the cluster: stop the work, release the lease, take the record out.
+    Leave,
+}

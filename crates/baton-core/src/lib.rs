@@ -1,0 +1,40 @@
+//! The deciding core of baton: who coordinates, and until when.
+//!
+//! ```text
+//!                 ┌───────────────────── Core ─────────────────────┐
+//!   Input ───────►│ sight: what the lease looked like, and when    │──────► Actions
+//!   now, and      │ role: the term held, its trust window          │  requests to the store,
+//!   what happened │ claim: when to take a free lease               │  timers, start and stop of
+//!                 │ view: who is there, who comes next             │  the term's work, events
+//!                 └────────────────────────────────────────────────┘
+//! ```
+//!
+//! The core is authoritative for its own trust window, by the local clock it is handed; the store
+//! is authoritative for who holds the lease. Nothing here blocks, sleeps, reads a clock or draws a
+//! number that its caller did not seed. The same code runs in production and in the simulator.
+
+mod action;
+mod beat;
+mod core;
+mod event;
+mod guard;
+mod input;
+mod membership;
+mod metrics;
+
+pub mod election;
+pub mod ids;
+pub mod lease;
+pub mod planted;
+pub mod protocol;
+pub mod rng;
+pub mod settings;
+pub mod time;
+pub mod timer;
+
+pub use action::{Action, Actions};
+pub use core::{Core, Identity};
+pub use event::{DemotionReason, Event, Phase, TransferRefusal};
+pub use guard::breaker::{BreakerState, BreakerStatus};
+pub use input::{Command, Input, LifelineReport};
+pub use metrics::MetricsReport;

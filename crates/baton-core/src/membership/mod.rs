@@ -1,0 +1,11 @@
+//! Membership: who is there. The coordinator alone reads all records and publishes a view.
+//!
+//! ```text
+//!   every node ── beat ──► records ──members──► coordinator: registry ──► view ──► every node
+//!                                                                         (with the beat's reply)
+//! ```
+
+mod publish;
+mod registry;
+
+pub use registry::Registry;

@@ -1,0 +1,156 @@
+//! Publishing the view: only when it changed, only under the term's epoch.
+
+use std::sync::Arc;
+
+use crate::core::Core;
+use crate::election::leading::{Stage, Term};
+use crate::election::policy::Candidate;
+use crate::event::Event;
+use crate::ids::{Epoch, NodeId};
+use crate::planted::planted;
+use crate::protocol::{Member, Outcome, Request, View, ViewMember, ViewVersion};
+use crate::settings::{Policy, Preempt};
+use crate::time::Moment;
+
+impl Core {
+    /// The records were read.
+    pub(crate) fn members_read(&mut self, now: Moment, members: Vec<Member>) {
+        self.cold_start_members(now, &members);
+        let leads = self.term().is_some_and(|term| term.stage == Stage::Running);
+        if !leads {
+            return;
+        }
+        let order = self.view.as_ref().map_or(&[][..], |view| &view.successors);
+        let changes = self.registry.read(now, members, order);
+        self.metrics
+            .workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
+        for node in changes.timed_out {
+            self.emit(Event::WorkerTimedOut { node });
+        }
+        for node in changes.dead {
+            self.emit(Event::WorkerDead { node });
+        }
+        self.publish_view();
+    }
+
+    fn publish_view(&mut self) {
+        let Some(epoch) = self.term().map(Term::epoch) else {
+            return;
+        };
+        if self.link.publish.is_some() {
+            return;
+        }
+        let last = self
+            .view
+            .as_ref()
+            .map(|view| view.version)
+            .unwrap_or_default();
+        let number = if last.epoch == epoch {
+            last.number + 1
+        } else {
+            1
+        };
+        let view = self.compose_view(ViewVersion { epoch, number });
+        let unchanged = self.view.as_ref().is_some_and(|old| {
+            old.version.epoch == epoch
+                && old.members == view.members
+                && old.successors == view.successors
+        });
+        if unchanged {
+            return;
+        }
+        let view = Arc::new(view);
+        let fence = if planted!(ViewWithoutEpoch) {
+            Epoch(u64::MAX)
+        } else {
+            epoch
+        };
+        let id = self.send(Request::PublishView {
+            fence,
+            view: view.clone(),
+        });
+        self.link.publish = Some((id, view));
+    }
+
+    fn compose_view(&self, version: ViewVersion) -> View {
+        let members = self.registry.live().map(|entry| ViewMember {
+            id: entry.record.id.clone(),
+            boot: entry.record.boot,
+            candidate: entry.record.eligible && !entry.record.draining,
+            draining: entry.record.draining,
+        });
+        let mut candidates: Vec<Candidate> = self.candidates().collect();
+        self.settings.policy.order(&mut candidates);
+        let successors = candidates
+            .into_iter()
+            .map(|c| c.id)
+            .filter(|id| *id != self.me.id)
+            .collect();
+        View {
+            version,
+            coordinator: self.me.id.clone(),
+            members: members.collect(),
+            successors,
+        }
+    }
+
+    fn candidates(&self) -> impl Iterator<Item = Candidate> {
+        let staying =
+            |e: &&crate::membership::registry::Entry| e.record.eligible && !e.record.draining;
+        self.registry.live().filter(staying).map(|entry| Candidate {
+            id: entry.record.id.clone(),
+            priority: entry.record.profile.priority,
+            arrival: entry.arrival,
+        })
+    }
+
+    /// What became of the published view.
+    pub(crate) fn view_published(&mut self, now: Moment, outcome: Outcome, view: Arc<View>) {
+        if outcome == Outcome::Applied {
+            self.adopt_view(view);
+        } else {
+            self.beat_soon(now);
+        }
+    }
+
+    /// A newer view replaces the one known.
+    pub(crate) fn adopt_view(&mut self, view: Arc<View>) {
+        let known = self
+            .view
+            .as_ref()
+            .map(|view| view.version)
+            .unwrap_or_default();
+        if view.version <= known && !planted!(StaleReadBelieved) {
+            return;
+        }
+        self.emit(Event::WorkersUpdated {
+            version: view.version,
+            workers: view.members.len(),
+        });
+        self.view = Some(view);
+    }
+
+    /// Whom to name when leadership is given up.
+    pub(crate) fn first_successor(&self) -> Option<NodeId> {
+        self.view
+            .as_ref()?
+            .successors
+            .iter()
+            .find(|id| **id != self.me.id)
+            .cloned()
+    }
+
+    /// The node that the policy prefers to this one, if any.
+    pub(crate) fn preferred_successor(&self) -> Option<NodeId> {
+        let settings = &self.settings;
+        if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
+            return None;
+        }
+        let mut all: Vec<Candidate> = self.candidates().collect();
+        self.settings.policy.order(&mut all);
+        all.into_iter()
+            .next()
+            .map(|best| best.id)
+            .filter(|id| *id != self.me.id)
+    }
+}

@@ -1,0 +1,102 @@
+//! Wrong versions of the rules, for `cargo xtask bugs`: each must be caught by the simulator.
+//!
+//! Without `--cfg baton_bugs`, which no manifest and no feature sets, [`planted!`] is the literal
+//! `false` and nothing of this module exists in the build.
+
+#[cfg(baton_bugs)]
+pub use active::{Bug, is_planted, plant};
+
+/// Is this bug planted? `false` in every build but that of `cargo xtask bugs`.
+#[cfg(baton_bugs)]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __planted {
+    ($bug:ident) => {
+        $crate::planted::is_planted($crate::planted::Bug::$bug)
+    };
+}
+
+/// Is this bug planted? `false` in every build but that of `cargo xtask bugs`.
+#[cfg(not(baton_bugs))]
+#[macro_export]
+#[doc(hidden)]
+macro_rules! __planted {
+    ($bug:ident) => {
+        false
+    };
+}
+
+pub use crate::__planted as planted;
+
+#[cfg(baton_bugs)]
+mod active {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    macro_rules! bugs {
+        ($($name:ident: $what:literal,)*) => {
+            /// A wrong version of a rule.
+            #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            pub enum Bug { $(#[doc = $what] $name,)* }
+
+            impl Bug {
+                /// Every planted bug.
+                pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+                /// Its name on the command line.
+                pub fn name(self) -> &'static str {
+                    match self { $(Self::$name => stringify!($name),)* }
+                }
+
+                /// What is wrong, in a few words.
+                pub fn what(self) -> &'static str {
+                    match self { $(Self::$name => $what,)* }
+                }
+            }
+        };
+    }
+
+    bugs! {
+        StealByLaterExpiry: "a live lease goes to whoever would hold it longer",
+        RenewAfterExpiry: "a renewal is accepted after the lease expired",
+        EpochFromClock: "the epoch is the time of the grant",
+        DeleteOnRelease: "resigning deletes the record",
+        FloorIgnored: "the highest epoch a node saw is not passed on after a store failover",
+        NoLeap: "epochs do not leap when the store's data went back",
+        LineageIgnored: "a store whose data went back is believed at once",
+        TrustFromReply: "the trust window is counted from the reply",
+        ObserverAnchorsAtSend: "the observer's clock starts when the request is sent",
+        DriftIgnored: "the window is as long as the lease: no drift, no margin",
+        TimeoutTakenAsFailure: "an acquisition that timed out is forgotten",
+        TimeoutTakenAsSuccess: "a renewal that timed out extends the window",
+        CachedIsLeader: "is_leader() is a flag instead of a look at the clock",
+        ResumeAfterFencing: "a term goes on after its window closed",
+        ClosedConnectionIsProof: "a closed lifeline counts as a proved death",
+        HintTakenAsTruth: "a hint that the lease is free is believed without the store",
+        GraceWithoutLimit: "tasks of the previous epoch are accepted for ever",
+        ViewWithoutEpoch: "the view is published without the epoch",
+        MandateIgnored: "a better node preempts before the mandate allows it",
+        BootIdIgnored: "a restarted node takes its past self's lease for its own",
+        BreakerHoldsDeadline: "an open breaker keeps a coordinator from stepping down",
+        BreakerNeverProbes: "an open breaker never tries the store again",
+        StaleReadBelieved: "a stale replica's answer takes the known epoch and view back",
+        NoStagger: "all successors claim at the same moment",
+        TransferWithoutFallback: "nobody but the named successor ever claims",
+        ReleaseBeforeStop: "the lease is released before the work has stopped",
+        SoftDeadlineIgnored: "work is told to stop only at the hard deadline",
+        IneligibleCampaigns: "a node that may not lead claims all the same",
+        ConflictKeepsLeading: "a coordinator that sees a higher epoch goes on",
+        FailedStartKeepsLeading: "a coordinator whose plugins do not start keeps the lease",
+    }
+
+    static PLANTED: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+    /// Plants one bug in this process, or none.
+    pub fn plant(bug: Option<Bug>) {
+        PLANTED.store(bug.map_or(usize::MAX, |b| b as usize), Ordering::Relaxed);
+    }
+
+    /// Is this bug planted?
+    pub fn is_planted(bug: Bug) -> bool {
+        PLANTED.load(Ordering::Relaxed) == bug as usize
+    }
+}

@@ -1,0 +1,150 @@
+//! The lease: the one record per namespace that says who may coordinate. It is never deleted.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+
+/// Who holds the lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Holder {
+    /// The node.
+    pub node: NodeId,
+    /// The very process: a restart of the node is somebody else.
+    pub boot: BootId,
+    /// Where its lifeline listens, if it has one.
+    pub lifeline: Option<Arc<str>>,
+}
+
+/// One state of the record. Every write of the lease changes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Version {
+    /// The term.
+    pub epoch: Epoch,
+    /// The write.
+    pub nonce: Nonce,
+}
+
+/// Who judges when the lease is over, and what it says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expiry {
+    /// The store's clock, or the store's own lease: this much is left.
+    Left(Duration),
+    /// Nobody but the observer: it counts from when it first received this version.
+    Observer,
+}
+
+/// The lease as one reply showed it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LeaseSnapshot {
+    /// Which state of the record this is.
+    pub version: Version,
+    /// Who holds it; `None` after a release.
+    pub holder: Option<Holder>,
+    /// Whom the last holder named when it released.
+    pub successor: Option<NodeId>,
+    /// How long the holder asked for.
+    pub ttl: Duration,
+    /// When it is over.
+    pub expiry: Expiry,
+    /// The lineage in which it was last written.
+    pub lineage: Lineage,
+    /// What somebody asked of the holder.
+    pub asked: Option<Ask>,
+}
+
+impl LeaseSnapshot {
+    /// Is this boot the holder?
+    pub fn is_held_by(&self, boot: BootId) -> bool {
+        self.holder
+            .as_ref()
+            .is_some_and(|holder| holder.boot == boot)
+    }
+}
+
+/// What a beat wants of the lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum LeaseIntent {
+    /// Nothing: just show it.
+    Observe,
+    /// Begin a new term.
+    ///
+    /// `Applied` if the record is still at `expect` *and* the claim holds; the new epoch is
+    /// max(stored, floor) + 1. Otherwise `Conflict`.
+    Acquire {
+        /// The version last seen; `None` if the namespace never had a lease.
+        expect: Option<Version>,
+        /// Why it should be free.
+        claim: Claim,
+        /// The store's lineage as last seen. `Conflict` if it has moved: a claim that was under way
+        /// while the data went back must not land on the older copy.
+        lineage: Lineage,
+        /// The highest epoch this node ever saw.
+        floor: Epoch,
+        /// The nonce of this attempt.
+        nonce: Nonce,
+        /// How long to hold it.
+        ttl: Duration,
+    },
+    /// Go on with a term.
+    ///
+    /// `Applied` if the record is at `expect` and, where the store can judge, has not expired. The
+    /// epoch stays.
+    Renew {
+        /// The version held.
+        expect: Version,
+        /// The nonce of this attempt.
+        nonce: Nonce,
+        /// How long to hold it from now.
+        ttl: Duration,
+    },
+}
+
+/// Why a lease may be taken. The store checks what it can see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Claim {
+    /// It has no holder. Every store checks that.
+    Vacant,
+    /// It has expired. A store with a clock or leases checks that; on one without, the claimant has
+    /// watched the same version for long enough.
+    Expired,
+    /// Its holder's process is proved dead. Checked against the holder's boot.
+    Dead {
+        /// The boot that is gone.
+        boot: BootId,
+    },
+}
+
+/// What somebody asks of the holder. Kept with the lease until the term ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// Give up, and let the policy decide who is next.
+    Resign,
+    /// Hand over to this node.
+    Transfer(NodeId),
+}
+
+/// Why a holder gave the lease up, as the term history keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseReason {
+    /// Its process is stopping.
+    Shutdown,
+    /// It was asked to resign.
+    Resigned,
+    /// It was asked to hand over to a named node.
+    Transferred,
+    /// The policy prefers another node, and the mandate is over.
+    Preempted,
+    /// Its plugins did not start.
+    PluginsFailed,
+    /// It may not lead any more: drained, made ineligible or unhealthy.
+    NotEligible,
+    /// Its window ran out before a renewal came through.
+    WindowClosed,
+}

@@ -1,0 +1,179 @@
+//! What the core says to a store, and what it hears back: plain data, no I/O.
+//!
+//! ```text
+//!   core ── Request ──► runtime ──► store        one Beat a beat: node record + lease intent
+//!   core ◄── Reply ──── runtime ◄── store        lease snapshot + outcome + view if it moved
+//!        ◄── Failure ──                          Unknown is not "no": it is re-read
+//! ```
+//!
+//! The store is authoritative for who holds the lease and, where it has a clock or leases of its
+//! own, for when the lease expires. The core is authoritative for its own trust window.
+
+mod history;
+mod lease;
+mod node;
+mod view;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use history::{TermEnd, TermRecord};
+pub use lease::{Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, ReleaseReason, Version};
+pub use node::{Member, NodeProfile, NodeRecord, Registration};
+pub use view::{View, ViewMember, ViewVersion};
+
+use crate::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+
+/// Identifies one request of one process, so that a late answer is not taken for another's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(pub u64);
+
+/// What a conditional write came to, when the store answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The write took place.
+    Applied,
+    /// Its precondition did not hold; nothing was written.
+    Conflict,
+    /// The store cannot tell. Read back, never assume.
+    Unknown,
+}
+
+/// Why a request got no reply. Split by what it means for the write, not by what broke.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Failure {
+    /// It was sent, and no answer came: it may have been applied, or may still be.
+    Unknown,
+    /// It was certainly not applied, and trying again may help.
+    NotDone,
+    /// It was not applied and never will be as things stand: a person must act.
+    Rejected,
+}
+
+/// One beat: everything a node says to the store in its steady state, in one request.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BeatRequest {
+    /// Whose beat it is.
+    pub node: NodeRecord,
+    /// The boot whose record this one may replace, because it is silent or proved dead.
+    pub replaces: Option<BootId>,
+    /// What is to be done with the lease.
+    pub lease: LeaseIntent,
+    /// The view the node has; the reply carries one only if there is a newer.
+    pub known_view: ViewVersion,
+}
+
+/// The store's answer to a beat.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BeatReply {
+    /// Whether the node's record was written. If not, the lease was not touched either.
+    pub registration: Registration,
+    /// The lease after this beat; `None` if the namespace never had one.
+    pub lease: Option<LeaseSnapshot>,
+    /// What the lease intent came to; `None` for a mere look.
+    pub outcome: Option<Outcome>,
+    /// Which line of history the store's data belongs to now.
+    pub lineage: Lineage,
+    /// The published view, if it is newer than the one the node knew.
+    pub view: Option<Arc<View>>,
+}
+
+/// A request that the core wants carried out. Each is one conditional step of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Request {
+    /// Refresh the node record, act on the lease, learn of a new view.
+    Beat(BeatRequest),
+    /// Read every node record. Only the coordinator does, and a node in its cold start.
+    ReadMembers,
+    /// Publish the cluster view, fenced by the epoch it was made in.
+    PublishView {
+        /// Refused once a later epoch exists.
+        fence: Epoch,
+        /// The view.
+        view: Arc<View>,
+    },
+    /// Give the lease up: clears the holder, keeps the record and its epoch.
+    Release {
+        /// The version held.
+        expect: Version,
+        /// The nonce of this attempt.
+        nonce: Nonce,
+        /// Who should take it up without waiting.
+        successor: Option<NodeId>,
+        /// Why, for the term history.
+        reason: ReleaseReason,
+    },
+    /// Take the node's record out of the registry.
+    Leave {
+        /// The node.
+        node: NodeId,
+        /// Its boot; another boot's record is left alone.
+        boot: BootId,
+    },
+    /// Ask the holder of this epoch to hand over.
+    Ask {
+        /// The term that is asked.
+        epoch: Epoch,
+        /// What is asked of it.
+        ask: Ask,
+    },
+}
+
+impl Request {
+    /// A short name for counters and traces.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Beat(beat) => match beat.lease {
+                LeaseIntent::Observe => "beat",
+                LeaseIntent::Acquire { .. } => "acquire",
+                LeaseIntent::Renew { .. } => "renew",
+            },
+            Self::ReadMembers => "members",
+            Self::PublishView { .. } => "publish-view",
+            Self::Release { .. } => "release",
+            Self::Leave { .. } => "leave",
+            Self::Ask { .. } => "ask",
+        }
+    }
+}
+
+/// The store's answer, of the same kind as the request.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "beats are nearly all of the traffic"
+)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Reply {
+    /// To [`Request::Beat`].
+    Beat(BeatReply),
+    /// To [`Request::ReadMembers`].
+    Members(Vec<Member>),
+    /// To every other request.
+    Done(Outcome),
+}
+
+/// A push from the store or from another node. It shortens waiting and proves nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "hint", rename_all = "kebab-case")]
+pub enum Hint {
+    /// Something about the lease changed: look.
+    Look,
+    /// The lease was released; whoever is named may try this version at once.
+    Released {
+        /// The version that the release left behind.
+        version: Version,
+        /// Who was named.
+        successor: Option<NodeId>,
+    },
+    /// A newer view was published.
+    ViewMoved,
+    /// This node is about to be named successor: it may warm its plugins up.
+    Prepare {
+        /// The epoch that is about to end.
+        epoch: Epoch,
+    },
+}

@@ -1,0 +1,57 @@
+//! The cluster view: what the coordinator publishes, so that a follower's beat costs O(1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{BootId, Epoch, NodeId};
+
+/// Orders views: by the epoch they were published in, then by number within it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub struct ViewVersion {
+    /// The publishing term.
+    pub epoch: Epoch,
+    /// Its place among that term's views, from 1.
+    pub number: u64,
+}
+
+/// One node, as the view shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ViewMember {
+    /// The node.
+    pub id: NodeId,
+    /// Its process.
+    pub boot: BootId,
+    /// May it lead, and is it staying?
+    pub candidate: bool,
+    /// Is it on its way out?
+    pub draining: bool,
+}
+
+/// Who is there and who comes next, as one coordinator saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct View {
+    /// Which view this is.
+    pub version: ViewVersion,
+    /// Who published it.
+    pub coordinator: NodeId,
+    /// Every live node, sorted by id, the coordinator among them.
+    pub members: Vec<ViewMember>,
+    /// The candidates other than the coordinator, best first by the policy.
+    pub successors: Vec<NodeId>,
+}
+
+impl View {
+    /// The member with this id.
+    pub fn member(&self, id: &NodeId) -> Option<&ViewMember> {
+        self.members
+            .binary_search_by(|member| member.id.cmp(id))
+            .ok()
+            .map(|at| &self.members[at])
+    }
+
+    /// The place of this node among the successors, from 0.
+    pub fn rank(&self, id: &NodeId) -> Option<usize> {
+        self.successors.iter().position(|successor| successor == id)
+    }
+}

@@ -1,0 +1,66 @@
+//! What a store declares about itself. What it does not declare, it must not pretend to have.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+/// How far a store's answers can be trusted. Each promise names the classes it holds for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Class {
+    /// Replicated, and every write is seen by every later read.
+    Linearizable,
+    /// One server: linearizable while its data lasts.
+    SingleServer,
+    /// Replicas may lag, and a failover may lose the last writes.
+    AsyncReplicated,
+}
+
+/// Whose clock judges that a lease is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExpiryClock {
+    /// The store's clock, read in the same step as the write.
+    Store,
+    /// The store's own leases: they end late rather than early, and anew after a failover.
+    StoreLease,
+    /// Nobody in the store: the observer counts from when it received a version.
+    Observer,
+}
+
+/// Something that only some stores can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Capability {
+    /// Pushes hints. Without it, `hints` is refused.
+    Push,
+    /// Knows how long ago a node last beat. Without it, `silent_for` is `None`.
+    MemberAge,
+    /// Tells when its data went back to an older copy. Without it, the lineage never changes.
+    Lineage,
+}
+
+impl Capability {
+    /// Every capability.
+    pub const ALL: [Self; 3] = [Self::Push, Self::MemberAge, Self::Lineage];
+}
+
+/// What a store says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Declaration {
+    /// Its name, for reports.
+    pub name: String,
+    /// How far it can be trusted.
+    pub class: Class,
+    /// Whose clock judges expiry.
+    pub expiry: ExpiryClock,
+    /// What it can do.
+    pub capabilities: BTreeSet<Capability>,
+}
+
+impl Declaration {
+    /// Does the store declare this?
+    pub fn has(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+}

@@ -1,0 +1,116 @@
+//! Clocks for stores, wrappers and tests. The core never sees one: it is handed the time.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::time::Moment;
+use tokio::sync::watch;
+
+/// A clock that can be read and waited on.
+#[async_trait]
+pub trait Clock: Send + Sync {
+    /// The monotonic reading. Never goes back, never stepped.
+    fn now(&self) -> Moment;
+
+    /// Unix milliseconds, for people. May be wrong and may be stepped.
+    fn wall_ms(&self) -> u64;
+
+    /// Waits until so much has passed on this clock.
+    async fn sleep(&self, span: Duration);
+}
+
+/// A clock that moves only when told to: time in tests is an argument too.
+pub struct ManualClock {
+    now: watch::Sender<Moment>,
+    wall_offset_ms: Mutex<u64>,
+}
+
+impl Default for ManualClock {
+    fn default() -> Self {
+        let (now, _) = watch::channel(Moment::from_micros(1_000_000));
+        Self {
+            now,
+            wall_offset_ms: Mutex::new(1_700_000_000_000),
+        }
+    }
+}
+
+impl ManualClock {
+    /// Lets time pass, waking whoever waits for it.
+    pub fn advance(&self, span: Duration) {
+        self.now.send_modify(|now| *now = *now + span);
+    }
+
+    /// Steps the wall clock; the monotonic reading does not notice.
+    pub fn step_wall(&self, offset_ms: u64) {
+        *self
+            .wall_offset_ms
+            .lock()
+            .expect("no holder of this lock panics") = offset_ms;
+    }
+}
+
+#[async_trait]
+impl Clock for ManualClock {
+    fn now(&self) -> Moment {
+        *self.now.borrow()
+    }
+
+    fn wall_ms(&self) -> u64 {
+        let offset = *self
+            .wall_offset_ms
+            .lock()
+            .expect("no holder of this lock panics");
+        offset + self.now().as_micros() / 1_000
+    }
+
+    async fn sleep(&self, span: Duration) {
+        let until = self.now() + span;
+        let mut moves = self.now.subscribe();
+        // The sender lives as long as `self`, so the wait ends only when the time has come.
+        let _ = moves.wait_for(|now| *now >= until).await;
+    }
+}
+
+/// The machine's own clock.
+pub struct SystemClock {
+    origin: std::time::Instant,
+}
+
+impl Default for SystemClock {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the clock"
+    )]
+    fn default() -> Self {
+        Self {
+            origin: std::time::Instant::now(),
+        }
+    }
+}
+
+#[async_trait]
+impl Clock for SystemClock {
+    fn now(&self) -> Moment {
+        let since = self.origin.elapsed();
+        Moment::from_micros(0) + since
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the clock"
+    )]
+    fn wall_ms(&self) -> u64 {
+        let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        since.map_or(0, baton_core::time::whole_ms)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that sleeps"
+    )]
+    async fn sleep(&self, span: Duration) {
+        tokio::time::sleep(span).await;
+    }
+}

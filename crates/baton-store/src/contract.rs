@@ -1,0 +1,123 @@
+//! The contract between baton and a store.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::ids::{BootId, Epoch, Namespace, NodeId, Nonce};
+use baton_core::protocol::{
+    Ask, BeatReply, BeatRequest, Hint, Member, Outcome, ReleaseReason, TermRecord, Version, View,
+};
+use tokio::sync::mpsc;
+
+use crate::capability::Declaration;
+use crate::document::{Document, Precondition, WriteOutcome};
+use crate::error::StoreError;
+
+/// Hints as they come. Bounded: when nobody listens, the oldest are lost, which hints may be.
+pub type HintStream = mpsc::Receiver<Hint>;
+
+/// Giving the lease up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Release {
+    /// The version held.
+    pub expect: Version,
+    /// The nonce of this attempt.
+    pub nonce: Nonce,
+    /// Who should take it up.
+    pub successor: Option<NodeId>,
+    /// Why.
+    pub reason: ReleaseReason,
+}
+
+/// A store that baton can coordinate through.
+///
+/// # Contract
+///
+/// 1. **One step.** Every method is one atomic step: all of it happens or nothing does. `beat` is
+///    one round trip.
+/// 2. **The lease record is never deleted.** Release clears the holder and keeps the epoch.
+/// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
+///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
+///    the boot that is named dead. The new epoch is max(stored, floor) + 1, and leaps by
+///    [`Epoch::LEAP`] when the data's lineage has changed since the last grant. The term history
+///    closes the last term and opens the new one in the same step.
+/// 4. **Renew** is applied only if the record is at the expected version and has not expired by the
+///    declared clock, even if nobody else took it. The epoch stays.
+/// 5. **Whoever loses learns why:** a `Conflict` comes with the record as it is, and changes
+///    nothing, neither the expiry nor anything else.
+/// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that
+///    `replaces` names. Otherwise the beat is refused whole, lease included.
+/// 7. **Fences:** a view or document that carries an epoch is refused once a later one exists.
+/// 8. **Unknown is said.** An error that is not certain to have written nothing is
+///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
+/// 9. **Hints** may be lost, doubled, late or out of order.
+/// 10. **What is not declared is refused**, not imitated.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// What the store says of itself.
+    fn declaration(&self) -> Declaration;
+
+    /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.
+    async fn beat(&self, namespace: &Namespace, beat: BeatRequest)
+    -> Result<BeatReply, StoreError>;
+
+    /// Every node record.
+    async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError>;
+
+    /// Publishes a view, fenced by `fence`; within an epoch only a higher number replaces one.
+    async fn publish_view(
+        &self,
+        namespace: &Namespace,
+        fence: Epoch,
+        view: Arc<View>,
+    ) -> Result<Outcome, StoreError>;
+
+    /// Gives the lease up.
+    async fn release(&self, namespace: &Namespace, release: Release)
+    -> Result<Outcome, StoreError>;
+
+    /// Takes a node's record out, if it is still this boot's.
+    async fn leave(
+        &self,
+        namespace: &Namespace,
+        node: &NodeId,
+        boot: BootId,
+    ) -> Result<Outcome, StoreError>;
+
+    /// Leaves a request to the holder of this epoch beside the lease.
+    async fn ask(
+        &self,
+        namespace: &Namespace,
+        epoch: Epoch,
+        ask: Ask,
+    ) -> Result<Outcome, StoreError>;
+
+    /// Reads a document.
+    async fn read_document(
+        &self,
+        namespace: &Namespace,
+        name: &str,
+    ) -> Result<Option<Document>, StoreError>;
+
+    /// Writes a document, fenced if an epoch is given.
+    async fn write_document(
+        &self,
+        namespace: &Namespace,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> Result<WriteOutcome, StoreError>;
+
+    /// The last terms, the newest first, at most `limit`.
+    async fn history(
+        &self,
+        namespace: &Namespace,
+        limit: usize,
+    ) -> Result<Vec<TermRecord>, StoreError>;
+
+    /// Subscribes to hints. Refused by a store that does not declare [`Push`].
+    ///
+    /// [`Push`]: crate::Capability::Push
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+}

@@ -1,0 +1,34 @@
+//! Fenced, versioned documents: small state of plugins and of the coordinator.
+
+use serde::{Deserialize, Serialize};
+
+/// A document as read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Document {
+    /// Counts its writes, from 1.
+    pub version: u64,
+    /// What it says.
+    pub body: Vec<u8>,
+}
+
+/// What must hold for a document to be written. Each names the outcome it yields otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Precondition {
+    /// Nothing: write in any case.
+    Any,
+    /// It does not exist; else [`WriteOutcome::Conflict`].
+    Absent,
+    /// It is at this version; else [`WriteOutcome::Conflict`].
+    Version(u64),
+}
+
+/// What a write of a document came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteOutcome {
+    /// Written, at this version.
+    Written(u64),
+    /// The precondition did not hold; this is the version there is, 0 if none.
+    Conflict(u64),
+    /// A later epoch exists: the writer's term is over.
+    Fenced,
+}

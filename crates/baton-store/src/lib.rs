@@ -1,0 +1,25 @@
+//! What baton asks of a store, and how to tell whether a store keeps to it.
+//!
+//! ```text
+//!   contract ──── the trait every driver implements, with its Contract section
+//!      │  capability, error ── what a store declares, and what its errors ask of the caller
+//!      ├── memory ──────── the executable specification: pure rules, then a store around them
+//!      ├── wrap ────────── latency, faults, recorded histories, around any store
+//!      └── conformance ─── the suite a driver is handed to, one file a theme
+//! ```
+//!
+//! The store is authoritative for who holds the lease; who judges its expiry is declared by
+//! [`ExpiryClock`]. Nothing here knows a database client.
+
+mod capability;
+mod contract;
+mod document;
+mod error;
+
+pub mod clock;
+pub mod memory;
+
+pub use capability::{Capability, Class, Declaration, ExpiryClock};
+pub use contract::{HintStream, Release, Store};
+pub use document::{Document, Precondition, WriteOutcome};
+pub use error::StoreError;

@@ -1,0 +1,38 @@
+//! The rules of versioned documents.
+
+use std::collections::BTreeMap;
+
+use crate::document::{Document, Precondition, WriteOutcome};
+
+/// Documents by name.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct Documents(BTreeMap<String, (u64, Vec<u8>)>);
+
+impl Documents {
+    pub(super) fn read(&self, name: &str) -> Option<Document> {
+        let (version, body) = self.0.get(name)?;
+        Some(Document {
+            version: *version,
+            body: body.clone(),
+        })
+    }
+
+    pub(super) fn write(
+        &mut self,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+    ) -> WriteOutcome {
+        let present = self.0.get(name).map_or(0, |(version, _)| *version);
+        let holds = match precondition {
+            Precondition::Any => true,
+            Precondition::Absent => present == 0,
+            Precondition::Version(version) => present == version && present != 0,
+        };
+        if !holds {
+            return WriteOutcome::Conflict(present);
+        }
+        self.0.insert(name.to_owned(), (present + 1, body));
+        WriteOutcome::Written(present + 1)
+    }
+}

@@ -1,0 +1,200 @@
+//! The rules of the lease: the specification every driver is measured against.
+
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, Lineage, Nonce};
+use baton_core::planted::planted;
+use baton_core::protocol::{
+    Ask, Claim, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, TermEnd, Version,
+};
+use baton_core::time::Moment;
+
+use super::space::{Space, Stamp};
+use crate::capability::ExpiryClock;
+use crate::contract::Release;
+
+/// The one record. Never deleted.
+#[derive(Clone, Debug, Hash)]
+pub struct LeaseRow {
+    pub(super) epoch: Epoch,
+    pub(super) nonce: Nonce,
+    pub(super) holder: Option<Holder>,
+    pub(super) successor: Option<baton_core::ids::NodeId>,
+    pub(super) ttl: Duration,
+    pub(super) expires_at: Moment,
+    /// The lineage in which the present holder last showed that it has the record.
+    pub(super) written_in: Lineage,
+    /// The lineage in which the epoch was granted.
+    pub(super) granted_in: Lineage,
+    pub(super) asked: Option<Ask>,
+}
+
+/// A claim on the lease.
+#[derive(Clone, Copy)]
+pub struct Grant {
+    pub(super) expect: Option<Version>,
+    pub(super) claim: Claim,
+    pub(super) lineage: Lineage,
+    pub(super) floor: Epoch,
+    pub(super) nonce: Nonce,
+    pub(super) ttl: Duration,
+}
+
+/// The store's own leases are looked through this often, so they end late rather than early.
+const REAP_EVERY_MICROS: u64 = 500_000;
+
+impl LeaseRow {
+    pub(super) fn version(&self) -> Version {
+        Version {
+            epoch: self.epoch,
+            nonce: self.nonce,
+        }
+    }
+
+    /// Has it run out, by the declared clock? An observer's store cannot tell.
+    fn has_expired(&self, clock: ExpiryClock, now: Moment) -> Option<bool> {
+        match clock {
+            ExpiryClock::Store => Some(now >= self.expires_at),
+            ExpiryClock::StoreLease => Some(last_reaping(now) >= self.expires_at),
+            ExpiryClock::Observer => None,
+        }
+    }
+
+    pub(super) fn snapshot(&self, clock: ExpiryClock, now: Moment) -> LeaseSnapshot {
+        let expiry = match self.has_expired(clock, now) {
+            None => Expiry::Observer,
+            Some(true) => Expiry::Left(Duration::ZERO),
+            // Between the expiry and the reaping there is something left, though not much.
+            Some(false) => Expiry::Left(self.expires_at.since(now).max(Duration::from_millis(1))),
+        };
+        LeaseSnapshot {
+            version: self.version(),
+            holder: self.holder.clone(),
+            successor: self.successor.clone(),
+            ttl: self.ttl,
+            expiry,
+            lineage: self.written_in,
+            asked: self.asked.clone(),
+        }
+    }
+}
+
+fn last_reaping(now: Moment) -> Moment {
+    Moment::from_micros(now.as_micros() / REAP_EVERY_MICROS * REAP_EVERY_MICROS)
+}
+
+impl Space {
+    /// Begins a new term, if the claim holds.
+    pub(super) fn acquire(&mut self, at: Stamp, node: &NodeRecord, grant: Grant) -> Outcome {
+        let Some(ended) = self.claim_holds(at.now, &grant) else {
+            return Outcome::Conflict;
+        };
+        let lineage = self.lineage;
+        let (stored, leap) = match &self.lease {
+            Some(row) if row.granted_in != lineage && !planted!(NoLeap) => (row.epoch, Epoch::LEAP),
+            Some(row) => (row.epoch, 0),
+            None => (Epoch::NONE, 0),
+        };
+        let floor = if planted!(FloorIgnored) {
+            stored
+        } else {
+            grant.floor
+        };
+        let mut epoch = Epoch(stored.max(floor).next().0 + leap);
+        if planted!(EpochFromClock) {
+            epoch = Epoch(at.wall_ms / 10_000);
+        }
+        let boot = node.boot;
+        self.history
+            .begin(at.wall_ms, epoch, node.id.clone(), boot, ended);
+        self.lease = Some(LeaseRow {
+            epoch,
+            nonce: grant.nonce,
+            holder: Some(Holder {
+                node: node.id.clone(),
+                boot,
+                lifeline: node.profile.lifeline.clone(),
+            }),
+            successor: None,
+            ttl: grant.ttl,
+            expires_at: at.now + grant.ttl,
+            written_in: lineage,
+            granted_in: lineage,
+            asked: None,
+        });
+        Outcome::Applied
+    }
+
+    /// How the last term ends if the claim holds; `None` if it does not hold.
+    fn claim_holds(&self, now: Moment, grant: &Grant) -> Option<Option<TermEnd>> {
+        if let Some(row) = &self.lease
+            && planted!(StealByLaterExpiry)
+            && now + grant.ttl > row.expires_at
+        {
+            return Some(Some(TermEnd::Expired));
+        }
+        if grant.lineage != self.lineage {
+            return None;
+        }
+        let Some(row) = &self.lease else {
+            return (grant.expect.is_none() && grant.claim == Claim::Vacant).then_some(None);
+        };
+        if grant.expect != Some(row.version()) {
+            return None;
+        }
+        match (grant.claim, &row.holder) {
+            (Claim::Vacant, None) => Some(None),
+            (Claim::Expired, Some(_)) => {
+                let expired = row.has_expired(self.expiry, now).unwrap_or(true);
+                expired.then_some(Some(TermEnd::Expired))
+            }
+            (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
+                Some(Some(TermEnd::ProvedDead))
+            }
+            _ => None,
+        }
+    }
+
+    /// Goes on with a term.
+    pub(super) fn renew(
+        &mut self,
+        at: Stamp,
+        expect: Version,
+        nonce: Nonce,
+        ttl: Duration,
+    ) -> Outcome {
+        let (clock, lineage) = (self.expiry, self.lineage);
+        let Some(row) = self.lease.as_mut() else {
+            return Outcome::Conflict;
+        };
+        let expired = row.has_expired(clock, at.now).unwrap_or(false);
+        let refused = expired && !planted!(RenewAfterExpiry);
+        if row.version() != expect || row.holder.is_none() || refused {
+            return Outcome::Conflict;
+        }
+        row.nonce = nonce;
+        row.ttl = ttl;
+        row.expires_at = at.now + ttl;
+        row.written_in = lineage;
+        Outcome::Applied
+    }
+
+    /// Clears the holder and keeps everything else.
+    pub(super) fn clear_holder(&mut self, at: Stamp, release: Release) -> Outcome {
+        let held = |row: &LeaseRow| row.version() == release.expect && row.holder.is_some();
+        let Some(row) = self.lease.as_mut().filter(|row| held(row)) else {
+            return Outcome::Conflict;
+        };
+        row.holder = None;
+        row.nonce = release.nonce;
+        row.successor = release.successor;
+        row.expires_at = at.now;
+        row.asked = None;
+        self.history
+            .end(at.wall_ms, row.epoch, TermEnd::Released(release.reason));
+        if planted!(DeleteOnRelease) {
+            self.lease = None;
+        }
+        Outcome::Applied
+    }
+}

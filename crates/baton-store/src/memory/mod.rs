@@ -1,0 +1,17 @@
+//! The executable specification: what a store does, written so that it can be read.
+//!
+//! ```text
+//!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, history
+//!                                        ▲ pure: every step takes the time it happens at
+//!   simulator ── its own clocks, faults ─┘
+//! ```
+
+mod documents;
+mod history;
+mod lease;
+mod registry;
+mod space;
+mod store;
+
+pub use space::{Space, Stamp};
+pub use store::{MemoryConfig, MemoryStore};

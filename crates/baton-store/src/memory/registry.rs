@@ -1,0 +1,55 @@
+//! The rules of the node registry.
+
+use std::collections::BTreeMap;
+
+use baton_core::ids::{BootId, NodeId};
+use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
+use baton_core::time::Moment;
+
+/// One record per node id.
+#[derive(Clone, Debug, Default, Hash)]
+pub struct Registry(BTreeMap<NodeId, (NodeRecord, Moment)>);
+
+impl Registry {
+    pub(super) fn register(
+        &mut self,
+        now: Moment,
+        node: &NodeRecord,
+        replaces: Option<BootId>,
+    ) -> Registration {
+        match self.0.get_mut(&node.id) {
+            Some((known, _)) if known.boot != node.boot && Some(known.boot) != replaces => {
+                Registration::TakenBy {
+                    boot: known.boot,
+                    beat: known.beat,
+                }
+            }
+            Some(entry) => {
+                *entry = (node.clone(), now);
+                Registration::Registered
+            }
+            None => {
+                self.0.insert(node.id.clone(), (node.clone(), now));
+                Registration::Registered
+            }
+        }
+    }
+
+    pub(super) fn leave(&mut self, node: &NodeId, boot: BootId) -> Outcome {
+        match self.0.get(node) {
+            Some((known, _)) if known.boot == boot => {
+                self.0.remove(node);
+                Outcome::Applied
+            }
+            _ => Outcome::Conflict,
+        }
+    }
+
+    pub(super) fn members(&self, now: Moment, with_age: bool) -> Vec<Member> {
+        let member = |(record, beat_at): &(NodeRecord, Moment)| Member {
+            record: record.clone(),
+            silent_for: with_age.then(|| now.since(*beat_at)),
+        };
+        self.0.values().map(member).collect()
+    }
+}

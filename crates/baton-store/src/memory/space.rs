@@ -1,0 +1,202 @@
+//! One namespace, as plain data with pure steps. Cloning it is taking a backup.
+
+use std::sync::Arc;
+
+use baton_core::ids::{Epoch, Lineage};
+use baton_core::protocol::{
+    Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, View,
+};
+use baton_core::time::Moment;
+
+use super::documents::Documents;
+use super::history::History;
+use super::lease::LeaseRow;
+use super::registry::Registry;
+use crate::capability::ExpiryClock;
+use crate::contract::Release;
+use crate::document::{Document, Precondition, WriteOutcome};
+
+/// When a step happens: by the clock that judges leases, and by the one that people read.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    /// The store's monotonic clock.
+    pub now: Moment,
+    /// Its wall clock, in Unix milliseconds. Decides nothing.
+    pub wall_ms: u64,
+}
+
+/// Everything a store keeps for one namespace.
+#[derive(Clone, Debug, Hash)]
+pub struct Space {
+    pub(super) expiry: ExpiryClock,
+    pub(super) lineage: Lineage,
+    pub(super) lease: Option<LeaseRow>,
+    pub(super) history: History,
+    registry: Registry,
+    view: Option<Arc<View>>,
+    documents: Documents,
+}
+
+impl Space {
+    /// An empty namespace.
+    pub fn new(expiry: ExpiryClock, lineage: Lineage) -> Self {
+        Self {
+            expiry,
+            lineage,
+            lease: None,
+            history: History::default(),
+            registry: Registry::default(),
+            view: None,
+            documents: Documents::default(),
+        }
+    }
+
+    /// One beat, whole.
+    pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
+        let registration = self.registry.register(at.now, &beat.node, beat.replaces);
+        let outcome = match (&registration, beat.lease) {
+            (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
+            (
+                _,
+                LeaseIntent::Acquire {
+                    expect,
+                    claim,
+                    lineage,
+                    floor,
+                    nonce,
+                    ttl,
+                },
+            ) => {
+                let grant = super::lease::Grant {
+                    expect,
+                    claim,
+                    lineage,
+                    floor,
+                    nonce,
+                    ttl,
+                };
+                Some(self.acquire(at, &beat.node, grant))
+            }
+            (_, LeaseIntent::Renew { expect, nonce, ttl }) => {
+                Some(self.renew(at, expect, nonce, ttl))
+            }
+        };
+        let view = self
+            .view
+            .as_ref()
+            .filter(|view| view.version > beat.known_view)
+            .cloned();
+        let lease = self.snapshot(at.now);
+        BeatReply {
+            registration,
+            lease,
+            outcome,
+            lineage: self.lineage,
+            view,
+        }
+    }
+
+    /// Every node record, with its age if the store may tell.
+    pub fn members(&self, now: Moment, with_age: bool) -> Vec<baton_core::protocol::Member> {
+        self.registry.members(now, with_age)
+    }
+
+    /// Publishes a view.
+    pub fn publish_view(&mut self, fence: Epoch, view: Arc<View>) -> Outcome {
+        let older = self.view.as_ref().is_some_and(|known| {
+            known.version.epoch == view.version.epoch && known.version >= view.version
+        });
+        if fence < self.epoch() || older {
+            return Outcome::Conflict;
+        }
+        self.view = Some(view);
+        Outcome::Applied
+    }
+
+    /// Gives the lease up.
+    pub fn release(&mut self, at: Stamp, release: Release) -> Outcome {
+        self.clear_holder(at, release)
+    }
+
+    /// Takes a node's record out.
+    pub fn leave(
+        &mut self,
+        node: &baton_core::ids::NodeId,
+        boot: baton_core::ids::BootId,
+    ) -> Outcome {
+        self.registry.leave(node, boot)
+    }
+
+    /// Leaves a request beside the lease.
+    pub fn ask(&mut self, epoch: Epoch, ask: Ask) -> Outcome {
+        match self
+            .lease
+            .as_mut()
+            .filter(|row| row.epoch == epoch && row.holder.is_some())
+        {
+            Some(row) => {
+                row.asked = Some(ask);
+                Outcome::Applied
+            }
+            None => Outcome::Conflict,
+        }
+    }
+
+    /// Reads a document.
+    pub fn read_document(&self, name: &str) -> Option<Document> {
+        self.documents.read(name)
+    }
+
+    /// Writes a document.
+    pub fn write_document(
+        &mut self,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> WriteOutcome {
+        if fence.is_some_and(|fence| fence < self.epoch()) {
+            return WriteOutcome::Fenced;
+        }
+        self.documents.write(name, body, precondition)
+    }
+
+    /// The last terms, the newest first.
+    pub fn history(&self, limit: usize) -> Vec<baton_core::protocol::TermRecord> {
+        self.history.newest(limit)
+    }
+
+    /// The lease as a reply shows it.
+    pub fn snapshot(&self, now: Moment) -> Option<LeaseSnapshot> {
+        self.lease
+            .as_ref()
+            .map(|row| row.snapshot(self.expiry, now))
+    }
+
+    /// The published view.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.view.as_ref()
+    }
+
+    /// The highest epoch granted here.
+    pub fn epoch(&self) -> Epoch {
+        self.lease.as_ref().map_or(Epoch::NONE, |row| row.epoch)
+    }
+
+    /// The lineage of the data.
+    pub fn lineage(&self) -> Lineage {
+        self.lineage
+    }
+
+    /// The data is an older copy from now on: a replica was promoted or a backup restored.
+    pub fn begin_lineage(&mut self, lineage: Lineage) {
+        self.lineage = lineage;
+    }
+
+    /// A store whose own leases end anew after a failover gives every holder its full time again.
+    pub fn extend_leases(&mut self, now: Moment) {
+        if let Some(row) = self.lease.as_mut() {
+            row.expires_at = row.expires_at.max(now + row.ttl);
+        }
+    }
+}

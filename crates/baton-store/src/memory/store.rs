@@ -1,0 +1,253 @@
+//! The memory store: the pure rules behind a lock and a clock.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use async_trait::async_trait;
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId};
+use baton_core::protocol::{
+    Ask, BeatReply, BeatRequest, Hint, Member, Outcome, TermRecord, Version, View,
+};
+use tokio::sync::mpsc;
+
+use super::space::{Space, Stamp};
+use crate::capability::{Capability, Declaration};
+use crate::clock::Clock;
+use crate::contract::{HintStream, Release, Store};
+use crate::document::{Document, Precondition, WriteOutcome};
+use crate::error::StoreError;
+
+/// Hints kept for a listener that is behind.
+const HINTS_KEPT: usize = 64;
+
+/// What a memory store pretends to be.
+#[derive(Clone, Debug)]
+pub struct MemoryConfig {
+    /// What it declares, and therefore does.
+    pub declaration: Declaration,
+}
+
+#[derive(Clone, Debug)]
+enum Kept {
+    Space(Box<Space>),
+    Corrupt,
+}
+
+#[derive(Default)]
+struct Shelves {
+    spaces: BTreeMap<Namespace, Kept>,
+    listeners: BTreeMap<Namespace, Vec<mpsc::Sender<Hint>>>,
+    lineage: u64,
+}
+
+/// A store in this process's memory. Handles are clones of an `Arc` around it.
+pub struct MemoryStore {
+    config: MemoryConfig,
+    clock: Arc<dyn Clock>,
+    shelves: Mutex<Shelves>,
+}
+
+impl MemoryStore {
+    /// An empty store that judges leases by this clock.
+    pub fn new(config: MemoryConfig, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            config,
+            clock,
+            shelves: Mutex::default(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shelves> {
+        self.shelves
+            .lock()
+            .expect("no step of the rules panics while it holds the lock")
+    }
+
+    fn stamp(&self) -> Stamp {
+        Stamp {
+            now: self.clock.now(),
+            wall_ms: self.clock.wall_ms(),
+        }
+    }
+
+    fn has(&self, capability: Capability) -> bool {
+        self.config.declaration.has(capability)
+    }
+
+    /// Runs one step in a namespace, which is created if need be.
+    fn step<T>(
+        &self,
+        namespace: &Namespace,
+        step: impl FnOnce(&mut Space, Stamp) -> T,
+    ) -> Result<T, StoreError> {
+        let at = self.stamp();
+        let mut shelves = self.lock();
+        let lineage = Lineage(shelves.lineage);
+        let expiry = self.config.declaration.expiry;
+        let kept = shelves
+            .spaces
+            .entry(namespace.clone())
+            .or_insert_with(|| Kept::Space(Box::new(Space::new(expiry, lineage))));
+        match kept {
+            Kept::Space(space) => Ok(step(space, at)),
+            Kept::Corrupt => Err(StoreError::Corrupt {
+                record: format!("the lease of namespace {namespace}"),
+                detail: "it was overwritten by something else".to_owned(),
+            }),
+        }
+    }
+
+    fn push(&self, namespace: &Namespace, hint: &Hint) {
+        if !self.has(Capability::Push) {
+            return;
+        }
+        let mut shelves = self.lock();
+        if let Some(listeners) = shelves.listeners.get_mut(namespace) {
+            listeners.retain(|listener| !listener.is_closed());
+            for listener in listeners {
+                // A full listener misses a hint, which hints may be.
+                let _ = listener.try_send(hint.clone());
+            }
+        }
+    }
+
+    /// A copy of everything, as a backup would have it.
+    pub fn backup(&self, namespace: &Namespace) -> Option<Space> {
+        match self.lock().spaces.get(namespace) {
+            Some(Kept::Space(space)) => Some(Space::clone(space)),
+            _ => None,
+        }
+    }
+
+    /// Puts a copy back. A store that declares lineage says so from now on.
+    pub fn restore(&self, namespace: &Namespace, mut backup: Space) {
+        let tells = self.has(Capability::Lineage);
+        let mut shelves = self.lock();
+        if tells {
+            shelves.lineage += 1;
+            backup.begin_lineage(Lineage(shelves.lineage));
+        }
+        shelves
+            .spaces
+            .insert(namespace.clone(), Kept::Space(Box::new(backup)));
+    }
+
+    /// Overwrites the namespace's lease with something that is not a lease.
+    pub fn corrupt(&self, namespace: &Namespace) {
+        self.lock().spaces.insert(namespace.clone(), Kept::Corrupt);
+    }
+}
+
+#[async_trait]
+impl Store for MemoryStore {
+    fn declaration(&self) -> Declaration {
+        self.config.declaration.clone()
+    }
+
+    async fn beat(
+        &self,
+        namespace: &Namespace,
+        beat: BeatRequest,
+    ) -> Result<BeatReply, StoreError> {
+        self.step(namespace, |space, at| space.beat(at, beat))
+    }
+
+    async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError> {
+        let with_age = self.has(Capability::MemberAge);
+        self.step(namespace, |space, at| space.members(at.now, with_age))
+    }
+
+    async fn publish_view(
+        &self,
+        namespace: &Namespace,
+        fence: Epoch,
+        view: Arc<View>,
+    ) -> Result<Outcome, StoreError> {
+        let outcome = self.step(namespace, |space, _| space.publish_view(fence, view))?;
+        if outcome == Outcome::Applied {
+            self.push(namespace, &Hint::ViewMoved);
+        }
+        Ok(outcome)
+    }
+
+    async fn release(
+        &self,
+        namespace: &Namespace,
+        release: Release,
+    ) -> Result<Outcome, StoreError> {
+        let version = Version {
+            epoch: release.expect.epoch,
+            nonce: release.nonce,
+        };
+        let successor = release.successor.clone();
+        let outcome = self.step(namespace, |space, at| space.release(at, release))?;
+        if outcome == Outcome::Applied {
+            self.push(namespace, &Hint::Released { version, successor });
+        }
+        Ok(outcome)
+    }
+
+    async fn leave(
+        &self,
+        namespace: &Namespace,
+        node: &NodeId,
+        boot: BootId,
+    ) -> Result<Outcome, StoreError> {
+        self.step(namespace, |space, _| space.leave(node, boot))
+    }
+
+    async fn ask(
+        &self,
+        namespace: &Namespace,
+        epoch: Epoch,
+        ask: Ask,
+    ) -> Result<Outcome, StoreError> {
+        let outcome = self.step(namespace, |space, _| space.ask(epoch, ask))?;
+        if outcome == Outcome::Applied {
+            self.push(namespace, &Hint::Look);
+        }
+        Ok(outcome)
+    }
+
+    async fn read_document(
+        &self,
+        namespace: &Namespace,
+        name: &str,
+    ) -> Result<Option<Document>, StoreError> {
+        self.step(namespace, |space, _| space.read_document(name))
+    }
+
+    async fn write_document(
+        &self,
+        namespace: &Namespace,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> Result<WriteOutcome, StoreError> {
+        self.step(namespace, |space, _| {
+            space.write_document(name, body, precondition, fence)
+        })
+    }
+
+    async fn history(
+        &self,
+        namespace: &Namespace,
+        limit: usize,
+    ) -> Result<Vec<TermRecord>, StoreError> {
+        self.step(namespace, |space, _| space.history(limit))
+    }
+
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+        if !self.has(Capability::Push) {
+            return Err(StoreError::Unsupported(Capability::Push));
+        }
+        let (sender, receiver) = mpsc::channel(HINTS_KEPT);
+        self.lock()
+            .listeners
+            .entry(namespace.clone())
+            .or_default()
+            .push(sender);
+        Ok(receiver)
+    }
+}
