@@ -323,7 +323,8 @@ impl Core {
         }
         let version = lease.version;
         let over = version.epoch <= self.last_ended && !planted!(BootIdIgnored);
-        if over || self.leaving {
+        if over || self.leaving || !self.is_candidate() {
+            self.last_ended = self.last_ended.max(version.epoch);
             self.release_leftover(version);
             return;
         }

@@ -278,7 +278,9 @@ impl Core {
                 }
                 let named = successor.as_ref() == Some(&self.me.id);
                 let news = version.epoch >= self.sight.highest();
-                if named && news && self.may_campaign() && self.link.beat.is_none() {
+                let settled = self.sight.suspect_until().is_none_or(|until| now >= until);
+                let free = self.may_campaign() && self.link.beat.is_none();
+                if named && news && settled && free {
                     // The store checks that it is vacant and at this version: nothing is believed.
                     self.hinted_version = Some(version);
                     self.send_beat(now, Some(crate::protocol::Claim::Vacant));
@@ -421,6 +423,16 @@ impl Core {
         term.window
             .is_open(now)
             .then_some((term.epoch(), term.window))
+    }
+
+    /// The term whose record names this process, open or not.
+    pub fn held_epoch(&self) -> Option<Epoch> {
+        self.term().map(Term::epoch)
+    }
+
+    /// The highest epoch of this process's own that is over.
+    pub fn ended_epoch(&self) -> Epoch {
+        self.last_ended
     }
 
     /// Who coordinates, as far as this node knows.

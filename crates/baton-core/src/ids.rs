@@ -167,8 +167,8 @@ impl Epoch {
     /// Before the first term.
     pub const NONE: Self = Self(0);
 
-    /// How far epochs leap when the store's data may have gone back to an older copy: more terms
-    /// than can have been granted and lost unseen.
+    /// How far epochs leap for each lineage that has passed since the last grant: more terms than
+    /// can have been granted in one lineage and lost unseen.
     pub const LEAP: u64 = 1_000;
 
     /// The epoch after this one.
@@ -200,8 +200,9 @@ impl fmt::Debug for Nonce {
     }
 }
 
-/// Which line of history the store's data belongs to. It changes when the data may have gone back
-/// to an older copy: a replica was promoted, a backup restored, a log truncated after a crash.
+/// Which line of history the store's data belongs to. It grows whenever the data may have gone back
+/// to an older copy: a replica was promoted, a backup restored, a log truncated after a crash. It
+/// must grow even when the change before it was lost: a timeline number, or the time of promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Lineage(pub u64);

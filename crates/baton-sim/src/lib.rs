@@ -1,1 +1,20 @@
-//! Placeholder.
+//! Tries to break baton's core, seed by seed.
+//!
+//! ```text
+//!   seed ──► plan ──► world: the production core × n, simulated store, clocks, network, faults
+//!                       │ facts
+//!                       ▼
+//!                  invariants ──► outcome ──► campaign ──► report
+//! ```
+//!
+//! The core runs unmodified. Everything that can differ between two runs is drawn from the seed.
+
+pub mod campaign;
+pub mod clock;
+pub mod coverage;
+pub mod fact;
+pub mod invariants;
+pub mod outcome;
+pub mod plan;
+pub mod trace;
+pub mod world;

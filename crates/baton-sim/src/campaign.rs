@@ -1,0 +1,114 @@
+//! Many seeds, on all cores, summed up.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use crate::coverage::Coverage;
+use crate::invariants::{Invariant, Violation};
+use crate::outcome::{GapCause, Outcome};
+use crate::plan::Plan;
+use crate::trace::Trace;
+use crate::world::World;
+
+/// The sum of many runs.
+#[derive(Default)]
+pub struct Summary {
+    /// How many seeds were run.
+    pub seeds: u64,
+    /// The broken promises, by seed.
+    pub violations: BTreeMap<u64, Violation>,
+    /// What happened.
+    pub coverage: Coverage,
+    /// The time that passed in all runs together.
+    pub simulated: Duration,
+    /// Events in all runs together.
+    pub events: u64,
+    /// Terms in all runs together.
+    pub terms: u64,
+    /// Requests by kind.
+    pub requests: BTreeMap<&'static str, u64>,
+    /// Times without a coordinator, by cause.
+    pub gaps: BTreeMap<GapCause, Vec<Duration>>,
+}
+
+impl Summary {
+    fn add(&mut self, outcome: Outcome) {
+        self.seeds += 1;
+        self.coverage.add(&outcome.coverage);
+        self.simulated += outcome.stats.simulated;
+        self.events += outcome.stats.events;
+        self.terms += outcome.stats.reigns.len() as u64;
+        for (kind, count) in &outcome.stats.requests {
+            *self.requests.entry(kind).or_default() += count;
+        }
+        for (cause, gap) in outcome.stats.gaps() {
+            self.gaps.entry(cause).or_default().push(gap);
+        }
+        if let Some(violation) = outcome.violation {
+            self.violations.insert(outcome.seed, violation);
+        }
+    }
+}
+
+/// Runs one seed.
+pub fn run_seed(seed: u64, trace: Trace) -> Outcome {
+    World::new(Arc::new(Plan::draw(seed)), trace).run()
+}
+
+/// Runs seeds from `first` on: `count` of them, or until `stop` says so, on `jobs` threads.
+pub fn run_seeds(first: u64, count: u64, jobs: usize, stop: &(dyn Fn(&Summary) -> bool + Sync)) -> Summary {
+    let next = AtomicU64::new(first);
+    let enough = AtomicBool::new(false);
+    let summary = Mutex::new(Summary::default());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.max(1) {
+            scope.spawn(|| {
+                while !enough.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed - first >= count {
+                        break;
+                    }
+                    let outcome = run_seed(seed, Trace::Off);
+                    let mut summary = summary.lock().expect("no thread panics while summing up");
+                    summary.add(outcome);
+                    if stop(&summary) {
+                        enough.store(true, Ordering::Relaxed);
+                    }
+                }
+            });
+        }
+    });
+    summary.into_inner().expect("no thread panics while summing up")
+}
+
+/// A promise nobody can keep: that no term ever ends. A campaign whose canary survives has not
+/// looked.
+struct Canary {
+    terms: u64,
+}
+
+impl Invariant for Canary {
+    fn name(&self) -> &'static str {
+        "canary"
+    }
+
+    fn promise(&self) -> &'static str {
+        "none"
+    }
+
+    fn see(&mut self, fact: &crate::fact::Fact<'_>) -> Result<(), String> {
+        if matches!(fact, crate::fact::Fact::TermStarted { .. }) {
+            self.terms += 1;
+        }
+        if self.terms > 1 { Err("a term ended".to_owned()) } else { Ok(()) }
+    }
+}
+
+/// Runs a seed with a checker that must fire; `false` means that the checkers are not looking.
+pub fn canary_dies(seed: u64) -> bool {
+    let mut world = World::new(Arc::new(Plan::draw(seed)), Trace::Off);
+    world.add_invariant(Box::new(Canary { terms: 0 }));
+    world.run().violation.is_some_and(|violation| violation.invariant == "canary")
+}

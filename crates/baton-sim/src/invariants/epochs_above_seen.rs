@@ -1,0 +1,48 @@
+//! S2: no process begins a term with an epoch that it has seen before, whatever the store lost.
+
+use super::Invariant;
+use crate::fact::Fact;
+
+/// Compares a new term with what its process had been shown.
+pub struct EpochsAboveSeen;
+
+impl Invariant for EpochsAboveSeen {
+    fn name(&self) -> &'static str {
+        "epochs_above_seen"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S2"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::TermStarted { who, epoch, seen, .. } if epoch <= seen => Err(format!(
+                "node {} begins epoch {epoch} although it has seen epoch {seen}",
+                who.slot
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::{node, who};
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn a_term_at_or_below_what_was_seen_fires() {
+        let id = node("a");
+        let start = |seen| Fact::TermStarted {
+            who: who(1),
+            node: &id,
+            epoch: Epoch(5),
+            seen: Epoch(seen),
+            eligible: true,
+        };
+        assert!(EpochsAboveSeen.see(&start(4)).is_ok());
+        assert!(EpochsAboveSeen.see(&start(5)).is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! S7: a process that is shown its own new grant takes it up. A lost reply is re-read, not
+//! forgotten: else the namespace waits for a holder that does not know it is one.
+
+use super::Invariant;
+use crate::fact::Fact;
+
+/// Compares what a process was shown with what it holds afterwards.
+pub struct GrantTakenUp;
+
+impl Invariant for GrantTakenUp {
+    fn name(&self) -> &'static str {
+        "grant_taken_up"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S7"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Shown { who, lease: Some(lease), stale: false, condition, ended } = fact else {
+            return Ok(());
+        };
+        let epoch = lease.version.epoch;
+        let new_grant = lease.is_held_by(who.boot) && epoch > *ended && !condition.leaving;
+        if new_grant && condition.holding != Some(epoch) {
+            return Err(format!(
+                "node {} was shown its own grant of epoch {epoch} and did not take it up",
+                who.slot
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{idle, lease, who};
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn an_unheeded_grant_fires() {
+        let shown = lease(3, 1, Some(1));
+        let see = |holding, ended| {
+            GrantTakenUp.see(&Fact::Shown {
+                who: who(1),
+                lease: Some(&shown),
+                stale: false,
+                condition: Condition { holding, ..idle(1) },
+                ended: Epoch(ended),
+            })
+        };
+        assert!(see(Some(Epoch(3)), 0).is_ok());
+        assert!(see(None, 3).is_ok());
+        assert!(see(None, 0).is_err());
+    }
+}

@@ -1,0 +1,51 @@
+//! S7: what a process knows, its epoch and its view, never goes back; an old answer is ignored.
+
+use std::collections::BTreeMap;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::ViewVersion;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// What each process knew last.
+#[derive(Default)]
+pub struct KnownNeverBack {
+    known: BTreeMap<Who, (Epoch, ViewVersion)>,
+}
+
+impl Invariant for KnownNeverBack {
+    fn name(&self) -> &'static str {
+        "known_never_back"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S7"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Handled(who, condition) = fact else { return Ok(()) };
+        let now = (condition.known_epoch, condition.known_view);
+        let before = self.known.insert(*who, now).unwrap_or_default();
+        if now.0 < before.0 || now.1 < before.1 {
+            return Err(format!("node {} knew {before:?} and now knows {now:?}", who.slot));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{idle, who};
+
+    #[test]
+    fn forgetting_an_epoch_fires() {
+        let knows = |epoch| Condition { known_epoch: Epoch(epoch), ..idle(1) };
+        let mut checker = KnownNeverBack::default();
+        assert!(checker.see(&Fact::Handled(who(1), knows(4))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(2), knows(3))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), knows(3))).is_err());
+    }
+}

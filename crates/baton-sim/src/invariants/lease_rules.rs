@@ -1,0 +1,77 @@
+//! The rules of the lease: every change of the record is one that the contract allows.
+
+use baton_core::ids::Epoch;
+use baton_store::ExpiryClock;
+
+use super::Invariant;
+use crate::fact::{Cause, Fact};
+
+/// States each rule a second time, apart from the store's own code.
+pub struct LeaseRules {
+    clock: ExpiryClock,
+}
+
+impl LeaseRules {
+    /// A checker for stores whose leases are judged by this clock.
+    pub fn new(clock: ExpiryClock) -> Self {
+        Self { clock }
+    }
+}
+
+impl Invariant for LeaseRules {
+    fn name(&self) -> &'static str {
+        "lease_rules"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S2"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::LeaseMoved { before, after, expired, cause } = fact else { return Ok(()) };
+        let Some(after) = after else {
+            return Err("the record was deleted".to_owned());
+        };
+        let stored = before.map_or(Epoch::NONE, |lease| lease.version.epoch);
+        let epoch = after.version.epoch;
+        match cause {
+            Cause::Acquire { floor } => {
+                let next = stored.max(*floor).next();
+                let leaps = epoch.0.checked_sub(next.0).map(|ahead| ahead % Epoch::LEAP);
+                if leaps != Some(0) {
+                    return Err(format!("epoch {epoch} was granted where {next} comes next"));
+                }
+            }
+            Cause::Renew if *expired && self.clock != ExpiryClock::Observer => {
+                return Err(format!("epoch {epoch} was renewed after it expired"));
+            }
+            Cause::Renew | Cause::Release if epoch != stored => {
+                return Err(format!("epoch {stored} became {epoch} without a new term"));
+            }
+            Cause::Renew | Cause::Release | Cause::Rollback => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::lease;
+
+    #[test]
+    fn each_broken_rule_fires() {
+        let (one, two, five) = (lease(1, 1, Some(1)), lease(2, 2, Some(2)), lease(5, 3, Some(3)));
+        let mut checker = LeaseRules::new(ExpiryClock::Store);
+        let mut see = |before, after, expired, cause| {
+            checker.see(&Fact::LeaseMoved { before, after, expired, cause }).is_ok()
+        };
+        let acquire = Cause::Acquire { floor: Epoch::NONE };
+        assert!(see(Some(&one), Some(&two), true, acquire));
+        assert!(!see(Some(&one), Some(&five), true, acquire));
+        assert!(see(Some(&one), Some(&one), false, Cause::Renew));
+        assert!(!see(Some(&one), Some(&one), true, Cause::Renew));
+        assert!(!see(Some(&one), Some(&two), false, Cause::Release));
+        assert!(!see(Some(&one), None, false, Cause::Release));
+    }
+}

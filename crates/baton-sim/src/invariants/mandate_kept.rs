@@ -1,0 +1,96 @@
+//! The mandate: nobody preempts a coordinator before its minimum duration is over.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{ReleaseReason, Request};
+use baton_core::settings::Settings;
+use baton_core::time::Moment;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// When each process took its term up, by its own clock.
+pub struct MandateKept {
+    least: Duration,
+    held: BTreeMap<Who, (Epoch, Moment)>,
+}
+
+impl MandateKept {
+    /// A checker for these settings.
+    pub fn new(settings: &Settings) -> Self {
+        Self { least: settings.min_epoch_duration, held: BTreeMap::new() }
+    }
+}
+
+impl Invariant for MandateKept {
+    fn name(&self) -> &'static str {
+        "mandate_kept"
+    }
+
+    fn promise(&self) -> &'static str {
+        "3.3"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::Handled(who, condition) => {
+                if let Some(epoch) = condition.holding
+                    && self.held.get(who).is_none_or(|(held, _)| *held != epoch)
+                {
+                    self.held.insert(*who, (epoch, condition.local));
+                }
+                Ok(())
+            }
+            Fact::Sent {
+                who,
+                local,
+                request: Request::Release { reason: ReleaseReason::Preempted, expect, .. },
+                ..
+            } => {
+                let since = self.held.get(who).filter(|(epoch, _)| *epoch == expect.epoch);
+                let age = since.map_or(Duration::ZERO, |(_, since)| local.since(*since));
+                if age >= self.least {
+                    return Ok(());
+                }
+                Err(format!(
+                    "node {} yields epoch {} after {age:?}, before its mandate of {:?} is over",
+                    who.slot, expect.epoch, self.least
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{at, idle, lease, who};
+    use baton_core::protocol::ViewVersion;
+
+    #[test]
+    fn yielding_before_the_mandate_is_over_fires() {
+        let held = lease(1, 1, Some(1)).version;
+        let request = Request::Release {
+            expect: held,
+            nonce: held.nonce,
+            successor: None,
+            reason: ReleaseReason::Preempted,
+        };
+        let sent = |local| Fact::Sent {
+            who: who(1),
+            at: at(local),
+            local: at(local),
+            request: &request,
+            known_view: ViewVersion::default(),
+        };
+        let mut checker = MandateKept::new(&Settings::default());
+        let holding = Condition { holding: Some(Epoch(1)), ..idle(100) };
+        assert!(checker.see(&Fact::Handled(who(1), holding)).is_ok());
+        assert!(checker.see(&sent(159)).is_err());
+        assert!(checker.see(&sent(160)).is_ok());
+    }
+}

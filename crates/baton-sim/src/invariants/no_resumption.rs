@@ -1,0 +1,61 @@
+//! Rule 6 of the lease: a window that closed is never opened again for the same epoch.
+
+use std::collections::BTreeMap;
+
+use baton_core::ids::Epoch;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// For each process, the term whose window was last open, and whether it has closed since.
+#[derive(Default)]
+pub struct NoResumption {
+    last: BTreeMap<Who, (Epoch, bool)>,
+}
+
+impl Invariant for NoResumption {
+    fn name(&self) -> &'static str {
+        "no_resumption"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S4"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Handled(who, condition) = fact else { return Ok(()) };
+        let open = condition.window.map(|(epoch, _)| epoch);
+        match (self.last.get_mut(who), open) {
+            (Some((last, closed)), Some(epoch)) if *last == epoch && *closed => {
+                Err(format!("node {} trusts epoch {epoch} again after its window closed", who.slot))
+            }
+            (Some((_, closed)), None) => {
+                *closed = true;
+                Ok(())
+            }
+            (_, Some(epoch)) => {
+                self.last.insert(*who, (epoch, false));
+                Ok(())
+            }
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{idle, who, window};
+
+    #[test]
+    fn a_window_that_opens_twice_fires() {
+        let open =
+            |epoch| Condition { window: Some((Epoch(epoch), window(10, 12))), ..idle(1) };
+        let mut checker = NoResumption::default();
+        assert!(checker.see(&Fact::Handled(who(1), open(3))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), idle(13))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), open(3))).is_err());
+        assert!(checker.see(&Fact::Handled(who(1), open(4))).is_ok());
+    }
+}

@@ -1,0 +1,116 @@
+//! Staggered successors: when a lease falls free, nodes with the same view do not all claim at once.
+
+use std::time::Duration;
+
+use baton_core::protocol::{Claim, LeaseIntent, Request, Version, ViewVersion};
+use baton_core::time::Moment;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+use crate::plan::{Fault, Plan};
+
+/// The claims on the version that is free now.
+pub struct NoStampede {
+    gap: Duration,
+    checked: bool,
+    free: Option<(Version, ViewVersion)>,
+    claims: Vec<(Who, Moment)>,
+}
+
+impl NoStampede {
+    /// Claims closer together than a quarter of a stagger count as one moment. Only where messages
+    /// and clocks are even enough for nodes to agree that closely on when a lease is free.
+    pub fn new(plan: &Plan) -> Self {
+        let stagger = plan.settings.takeover_stagger;
+        let even = plan.latency.most * 8 < stagger
+            && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend]
+                .into_iter()
+                .any(|fault| plan.has(fault));
+        Self { gap: stagger / 4, checked: even, free: None, claims: Vec::new() }
+    }
+}
+
+impl Invariant for NoStampede {
+    fn name(&self) -> &'static str {
+        "no_stampede"
+    }
+
+    fn promise(&self) -> &'static str {
+        "3.5"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Sent { who, at, request: Request::Beat(beat), known_view, .. } = fact else {
+            return Ok(());
+        };
+        let LeaseIntent::Acquire { expect: Some(version), claim: Claim::Expired, .. } = beat.lease
+        else {
+            return Ok(());
+        };
+        if !self.checked || *known_view == ViewVersion::default() {
+            return Ok(());
+        }
+        if self.free != Some((version, *known_view)) {
+            self.free = Some((version, *known_view));
+            self.claims.clear();
+        }
+        self.claims.retain(|(by, sent)| by != who && at.since(*sent) < self.gap);
+        self.claims.push((*who, *at));
+        if self.claims.len() < 3 {
+            return Ok(());
+        }
+        let slots: Vec<usize> = self.claims.iter().map(|(who, _)| who.slot).collect();
+        Err(format!("nodes {slots:?} claim epoch {}'s lease at the same moment", version.epoch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::{lease, node, who};
+    use baton_core::ids::{Epoch, Lineage};
+    use baton_core::protocol::{BeatRequest, NodeProfile, NodeRecord};
+    use std::sync::Arc;
+
+    #[test]
+    fn three_claims_at_one_moment_fire() {
+        let free = lease(1, 1, Some(1)).version;
+        let request = Request::Beat(BeatRequest {
+            node: NodeRecord {
+                id: node("a"),
+                boot: who(1).boot,
+                beat: 1,
+                eligible: true,
+                draining: false,
+                load: 0,
+                seen: Epoch(1),
+                profile: Arc::new(NodeProfile::default()),
+            },
+            replaces: None,
+            lease: LeaseIntent::Acquire {
+                expect: Some(free),
+                claim: Claim::Expired,
+                lineage: Lineage(0),
+                floor: Epoch(1),
+                nonce: free.nonce,
+                ttl: Duration::from_secs(15),
+            },
+            known_view: ViewVersion::default(),
+        });
+        let known_view = ViewVersion { epoch: Epoch(1), number: 1 };
+        let sent = |n, micros| {
+            let at = Moment::from_micros(micros);
+            Fact::Sent { who: who(n), at, local: at, request: &request, known_view }
+        };
+        let mut checker = NoStampede {
+            gap: Duration::from_millis(25),
+            checked: true,
+            free: None,
+            claims: Vec::new(),
+        };
+        assert!(checker.see(&sent(1, 0)).is_ok());
+        assert!(checker.see(&sent(2, 100_000)).is_ok());
+        assert!(checker.see(&sent(3, 100_010)).is_ok());
+        assert!(checker.see(&sent(4, 100_020)).is_err());
+    }
+}

@@ -1,0 +1,79 @@
+//! S4: a term's record is released only once its work is proved to have stopped.
+
+use std::collections::BTreeSet;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::Request;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// The terms whose work was started and has not stopped.
+#[derive(Default)]
+pub struct ProvedStop {
+    working: BTreeSet<(Who, Epoch)>,
+}
+
+impl Invariant for ProvedStop {
+    fn name(&self) -> &'static str {
+        "proved_stop"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S4"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::TermStarted { who, epoch, .. } => {
+                self.working.insert((*who, *epoch));
+            }
+            Fact::WorkStopped(who, epoch) => {
+                self.working.remove(&(*who, *epoch));
+            }
+            Fact::Sent { who, request: Request::Release { expect, .. }, .. }
+                if self.working.contains(&(*who, expect.epoch)) =>
+            {
+                return Err(format!(
+                    "node {} releases epoch {} while its work runs",
+                    who.slot, expect.epoch
+                ));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::{at, lease, node, who};
+    use baton_core::protocol::{ReleaseReason, ViewVersion};
+
+    #[test]
+    fn a_release_before_the_stop_fires() {
+        let id = node("a");
+        let held = lease(1, 1, Some(1)).version;
+        let request = Request::Release {
+            expect: held,
+            nonce: held.nonce,
+            successor: None,
+            reason: ReleaseReason::Shutdown,
+        };
+        let sent = Fact::Sent {
+            who: who(1),
+            at: at(1),
+            local: at(1),
+            request: &request,
+            known_view: ViewVersion::default(),
+        };
+        let mut checker = ProvedStop::default();
+        let (epoch, seen) = (Epoch(1), Epoch::NONE);
+        let start = Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible: true };
+        assert!(checker.see(&start).is_ok());
+        assert!(checker.see(&sent).is_err());
+        assert!(checker.see(&Fact::WorkStopped(who(1), Epoch(1))).is_ok());
+        assert!(checker.see(&sent).is_ok());
+    }
+}

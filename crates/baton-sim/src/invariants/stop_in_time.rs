@@ -1,0 +1,59 @@
+//! S4: a term's work is told to stop at the soft deadline, as soon as its process runs at all.
+
+use std::collections::BTreeMap;
+
+use baton_core::lease::Window;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// Remembers each process's last window, because a closed one is not shown any more.
+#[derive(Default)]
+pub struct StopInTime {
+    windows: BTreeMap<Who, Window>,
+}
+
+impl Invariant for StopInTime {
+    fn name(&self) -> &'static str {
+        "stop_in_time"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S4"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Handled(who, condition) = fact else { return Ok(()) };
+        if let Some((_, window)) = condition.window {
+            self.windows.insert(*who, window);
+        }
+        let Some(epoch) = condition.running else { return Ok(()) };
+        let late = self.windows.get(who).is_none_or(|window| !window.may_start(condition.local));
+        if late {
+            let local = condition.local;
+            return Err(format!(
+                "node {} still runs epoch {epoch} at {local:?}, after its soft deadline",
+                who.slot
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{idle, who, window};
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn running_past_the_soft_deadline_fires() {
+        let open = Some((Epoch(1), window(10, 12)));
+        let running = |local, window| Condition { running: Some(Epoch(1)), window, ..idle(local) };
+        let mut checker = StopInTime::default();
+        assert!(checker.see(&Fact::Handled(who(1), running(9, open))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), running(10, open))).is_err());
+        assert!(checker.see(&Fact::Handled(who(1), running(13, None))).is_err());
+    }
+}

@@ -1,0 +1,52 @@
+//! Small makers of facts for the checkers' own tests.
+
+use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+use baton_core::lease::Window;
+use baton_core::protocol::{Expiry, Holder, LeaseSnapshot, Version, ViewVersion};
+use baton_core::time::Moment;
+use std::time::Duration;
+
+use crate::fact::{Condition, Who};
+
+pub fn who(n: u128) -> Who {
+    Who { slot: n as usize, boot: BootId(n) }
+}
+
+pub fn at(seconds: u64) -> Moment {
+    Moment::from_micros(seconds * 1_000_000)
+}
+
+pub fn window(soft: u64, hard: u64) -> Window {
+    Window { soft: at(soft), hard: at(hard) }
+}
+
+pub fn node(name: &str) -> NodeId {
+    NodeId::new(name).expect("a valid name")
+}
+
+pub fn idle(local: u64) -> Condition {
+    Condition {
+        local: at(local),
+        running: None,
+        holding: None,
+        window: None,
+        known_epoch: Epoch::NONE,
+        known_view: ViewVersion::default(),
+        leaving: false,
+    }
+}
+
+pub fn lease(epoch: u64, attempt: u64, holder: Option<u128>) -> LeaseSnapshot {
+    LeaseSnapshot {
+        version: Version {
+            epoch: Epoch(epoch),
+            nonce: Nonce { boot: BootId(holder.unwrap_or(99)), attempt },
+        },
+        holder: holder.map(|n| Holder { node: node("n"), boot: BootId(n), lifeline: None }),
+        successor: None,
+        ttl: Duration::from_secs(15),
+        expiry: Expiry::Left(Duration::from_secs(9)),
+        lineage: Lineage(0),
+        asked: None,
+    }
+}

@@ -1,0 +1,53 @@
+//! S3: a view, like everything that carries an epoch, is refused once a later one exists.
+
+use baton_core::protocol::ViewVersion;
+
+use super::Invariant;
+use crate::fact::{Cause, Fact};
+
+/// The last view that the store accepted.
+#[derive(Default)]
+pub struct ViewFenced {
+    last: ViewVersion,
+}
+
+impl Invariant for ViewFenced {
+    fn name(&self) -> &'static str {
+        "view_fenced"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S3"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::ViewStored(version) => {
+                if version.epoch < self.last.epoch {
+                    let last = self.last;
+                    return Err(format!("view {version:?} replaced the later {last:?}"));
+                }
+                self.last = *version;
+            }
+            // What a failover lost may be written again.
+            Fact::LeaseMoved { cause: Cause::Rollback, .. } => self.last = ViewVersion::default(),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn a_view_of_an_earlier_epoch_fires() {
+        let stored = |epoch, number| Fact::ViewStored(ViewVersion { epoch: Epoch(epoch), number });
+        let mut checker = ViewFenced::default();
+        assert!(checker.see(&stored(2, 1)).is_ok());
+        assert!(checker.see(&stored(2, 2)).is_ok());
+        assert!(checker.see(&stored(1, 9)).is_err());
+    }
+}

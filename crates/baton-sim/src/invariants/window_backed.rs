@@ -1,0 +1,75 @@
+//! S1, S7: a trust window never reaches further than a write that took place, counted from its send.
+
+use std::collections::BTreeMap;
+
+use baton_core::ids::Epoch;
+use baton_core::lease::LeaseTerms;
+use baton_core::time::Moment;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// The latest applied write of each process's term, by when it was sent.
+pub struct WindowBacked {
+    terms: LeaseTerms,
+    sent: BTreeMap<Who, (Epoch, Moment)>,
+}
+
+impl WindowBacked {
+    /// A checker for these terms.
+    pub fn new(terms: LeaseTerms) -> Self {
+        Self { terms, sent: BTreeMap::new() }
+    }
+}
+
+impl Invariant for WindowBacked {
+    fn name(&self) -> &'static str {
+        "window_backed"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S7"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match *fact {
+            Fact::Applied { who, epoch, sent } => {
+                let latest = self.sent.entry(who).or_insert((epoch, sent));
+                *latest = (*latest).max((epoch, sent));
+                Ok(())
+            }
+            Fact::Handled(who, condition) => {
+                let Some((epoch, window)) = condition.window else { return Ok(()) };
+                let backing = self.sent.get(&who).filter(|(of, _)| *of == epoch);
+                let bound = backing.map(|(_, sent)| *sent + self.terms.ttl);
+                if bound.is_some_and(|bound| window.hard <= bound) {
+                    return Ok(());
+                }
+                Err(format!(
+                    "node {} trusts epoch {epoch} until {:?}, but its writes carry it to {bound:?}",
+                    who.slot, window.hard
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fact::Condition;
+    use crate::invariants::testing::{at, idle, who, window};
+    use baton_core::settings::Settings;
+
+    #[test]
+    fn a_window_without_a_write_behind_it_fires() {
+        let mut checker = WindowBacked::new(Settings::default().lease_terms());
+        let open = |hard| Condition { window: Some((Epoch(1), window(1, hard))), ..idle(1) };
+        assert!(checker.see(&Fact::Handled(who(1), open(14))).is_err());
+        let applied = Fact::Applied { who: who(1), epoch: Epoch(1), sent: at(0) };
+        assert!(checker.see(&applied).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), open(14))).is_ok());
+        assert!(checker.see(&Fact::Handled(who(1), open(16))).is_err());
+    }
+}

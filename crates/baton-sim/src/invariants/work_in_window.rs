@@ -1,0 +1,49 @@
+//! S4: no call into a plugin begins outside of the trust window, or after the soft deadline.
+
+use super::Invariant;
+use crate::fact::Fact;
+
+/// Looks at the window at the moment work begins.
+pub struct WorkInWindow;
+
+impl Invariant for WorkInWindow {
+    fn name(&self) -> &'static str {
+        "work_in_window"
+    }
+
+    fn promise(&self) -> &'static str {
+        "S4"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::WorkBegan { who, epoch, local, window } = fact else { return Ok(()) };
+        let inside = window.is_some_and(|(of, window)| of == *epoch && window.may_start(*local));
+        if inside {
+            return Ok(());
+        }
+        Err(format!(
+            "node {} begins work of epoch {epoch} at {local:?} outside of its window {window:?}",
+            who.slot
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::{at, who, window};
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn work_after_the_soft_deadline_or_of_another_term_fires() {
+        let began = |epoch, local| Fact::WorkBegan {
+            who: who(1),
+            epoch: Epoch(epoch),
+            local: at(local),
+            window: Some((Epoch(2), window(10, 12))),
+        };
+        assert!(WorkInWindow.see(&began(2, 9)).is_ok());
+        assert!(WorkInWindow.see(&began(2, 10)).is_err());
+        assert!(WorkInWindow.see(&began(1, 9)).is_err());
+    }
+}

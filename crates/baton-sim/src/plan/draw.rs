@@ -1,0 +1,113 @@
+//! Draws a plan from its seed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use baton_core::rng::Rng;
+use baton_core::settings::{Policy, Preempt, Profile, Settings};
+use baton_store::ExpiryClock;
+
+use super::{Fault, Latency, Loss, Plan};
+
+impl Plan {
+    /// The plan of a seed. The same seed gives the same plan for ever.
+    pub fn draw(seed: u64) -> Self {
+        let mut rng = Rng::new(seed);
+        let settings = draw_settings(&mut rng);
+        let nodes = [2, 3, 3, 4, 5, 5, 7, 9][rng.below(8) as usize];
+        let ineligible = if rng.one_in(4) { BTreeSet::from([nodes - 1]) } else { BTreeSet::new() };
+        let expiry = [ExpiryClock::Store, ExpiryClock::StoreLease, ExpiryClock::Observer]
+            [rng.below(3) as usize];
+        let mut faults: BTreeSet<Fault> =
+            Fault::ALL.iter().copied().filter(|_| rng.one_in(2)).collect();
+        // What lies beyond the promises gets runs of its own, so that the others can check S1.
+        let beyond = rng.one_in(8);
+        if !beyond {
+            faults.remove(&Fault::DriftBeyond);
+            faults.remove(&Fault::StoreClockStep);
+        }
+        let loss = draw_loss(&mut rng, expiry, &faults);
+        let latency = draw_latency(&mut rng, &settings);
+        let rho_half = (settings.clock_drift_max * 0.5e6) as i64;
+        let lease = settings.lease_timeout;
+        Self {
+            seed,
+            nodes,
+            ineligible,
+            lifeline: !rng.one_in(3),
+            expiry,
+            loss,
+            member_age: expiry != ExpiryClock::Observer,
+            push: !rng.one_in(3),
+            latency,
+            message_fault_one_in: [4, 12, 40, 120][rng.below(4) as usize],
+            fault_every: lease.mul_f64(0.3 + 2.0 * rng.fraction()),
+            drift_ppm: if rng.one_in(4) { 0 } else { rho_half },
+            faults,
+            stormy: lease * rng.between(30, 90) as u32,
+            calm: Duration::ZERO,
+            settings,
+        }
+        .with_calm()
+    }
+
+    fn with_calm(mut self) -> Self {
+        self.calm = 2 * self.recovery_bound() + 2 * self.settings.lease_timeout;
+        self
+    }
+}
+
+fn draw_settings(rng: &mut Rng) -> Settings {
+    let profile = Profile::ALL[rng.below(Profile::ALL.len() as u64) as usize];
+    let base = profile.settings();
+    let policy = [Policy::Lexicographic, Policy::Priority, Policy::Incumbent];
+    let settings = Settings {
+        policy: policy[rng.below(3) as usize],
+        preempt: if rng.one_in(2) { Preempt::AfterMandate } else { Preempt::Never },
+        skip_cold_start: rng.one_in(4),
+        min_epoch_duration: base.lease_timeout * rng.between(1, 4) as u32,
+        max_epoch_duration: base.lease_timeout * rng.between(4, 12) as u32,
+        epoch_grace_period: rng.span(Duration::ZERO, Duration::from_secs(10)),
+        clock_drift_max: [0.001, 0.01, 0.05][rng.below(3) as usize],
+        ..base.clone()
+    };
+    // A wide drift may leave too little of a short lease: then the profile's own bound stands.
+    if settings.check().is_ok() {
+        settings
+    } else {
+        Settings { clock_drift_max: base.clock_drift_max, ..settings }
+    }
+}
+
+fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Loss {
+    let told = !rng.one_in(3);
+    match (faults.contains(&Fault::StoreFailover), expiry) {
+        (false, _) | (_, ExpiryClock::StoreLease) => Loss::None,
+        (true, _) if told => Loss::Told,
+        (true, _) => Loss::Untold,
+    }
+}
+
+fn draw_latency(rng: &mut Rng, settings: &Settings) -> Latency {
+    let timeout = settings.request_timeout;
+    let most = timeout.mul_f64([0.002, 0.02, 0.2][rng.below(3) as usize]);
+    let tail = settings.lease_timeout.mul_f64(0.2 + 1.2 * rng.fraction());
+    Latency { least: most / 10, most, tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_plans_hold_no_contradiction_and_differ() {
+        let plans: Vec<Plan> = (0..1_000).map(Plan::draw).collect();
+        for plan in &plans {
+            assert_eq!(plan.settings.check(), Ok(()), "seed {}", plan.seed);
+        }
+        let lossy = plans.iter().filter(|plan| plan.loss == Loss::Told).count();
+        let beyond = plans.iter().filter(|plan| plan.beyond_drift()).count();
+        assert!((50..500).contains(&lossy), "{lossy}");
+        assert!((20..300).contains(&beyond), "{beyond}");
+    }
+}

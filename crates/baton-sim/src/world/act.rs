@@ -1,0 +1,305 @@
+//! Something reaches a process: the core handles it, and its actions are carried out.
+
+use baton_core::ids::Epoch;
+use baton_core::lease::Window;
+use baton_core::protocol::{Claim, LeaseIntent, Reply, Request};
+use baton_core::time::Moment;
+use baton_core::{Action, Command, DemotionReason, Event as CoreEvent, Input};
+
+use super::{Delivery, Event, Spans as _, World};
+use crate::fact::{Condition, Fact, Who};
+use crate::outcome::GapCause;
+use crate::plan::Fault;
+
+impl World {
+    /// Something reaches a process. A paused one finds it when it goes on.
+    pub(super) fn deliver(&mut self, who: Who, delivery: Delivery) {
+        let Some(process) = self.process_mut(who) else { return };
+        if process.paused {
+            process.inbox.push(delivery);
+            return;
+        }
+        let now = self.slots[who.slot].clock.read(self.now);
+        match delivery {
+            Delivery::Start => self.handle(who, now, Input::Start),
+            Delivery::Timer(timer, due) => self.timer(who, now, timer, due),
+            Delivery::Replied(id, reply, stale) => self.replied(who, now, id, reply, stale),
+            Delivery::Failed(id, failure) => {
+                if self.stops_waiting(who, id) {
+                    self.handle(who, now, Input::Failed { id, failure });
+                }
+            }
+            Delivery::Hint(hint) => self.handle(who, now, Input::Hint(hint)),
+            Delivery::Dial(boot) => self.dial(who, boot),
+            Delivery::Lifeline(boot, report) => {
+                self.handle(who, now, Input::Lifeline { boot, report });
+            }
+            Delivery::Started(epoch, well) => self.started(who, now, epoch, well),
+            Delivery::Stopped(epoch) => self.stopped(who, now, epoch),
+            Delivery::Work(epoch) => self.work(who, now, epoch),
+            Delivery::Task(epoch, created) => self.task(who, now, epoch, created),
+            Delivery::Command(command) => {
+                if command == Command::Leave
+                    && let Some(process) = self.process_mut(who)
+                {
+                    process.leaving = true;
+                }
+                self.handle(who, now, Input::Command(command));
+            }
+        }
+    }
+
+    fn timer(&mut self, who: Who, now: Moment, timer: baton_core::timer::Timer, due: Moment) {
+        let Some(process) = self.process_mut(who) else { return };
+        if process.timers[timer as usize] != Some(due) {
+            return;
+        }
+        if now < due {
+            // The clock was slowed down since: not yet.
+            let at = self.slots[who.slot].clock.when(due);
+            self.queue.push(at, Event::Deliver(who, Delivery::Timer(timer, due)));
+            return;
+        }
+        process.timers[timer as usize] = None;
+        self.handle(who, now, Input::Timer(timer));
+    }
+
+    fn stops_waiting(&mut self, who: Who, id: baton_core::protocol::RequestId) -> bool {
+        self.process_mut(who).is_some_and(|process| process.waiting.remove(&id).is_some())
+    }
+
+    fn replied(
+        &mut self,
+        who: Who,
+        now: Moment,
+        id: baton_core::protocol::RequestId,
+        reply: Reply,
+        stale: bool,
+    ) {
+        if !self.stops_waiting(who, id) {
+            return;
+        }
+        let shown = match &reply {
+            Reply::Beat(beat) => {
+                self.stats.beats += 1;
+                let taken = beat.registration != baton_core::protocol::Registration::Registered;
+                Some((beat.lease.clone(), stale || taken))
+            }
+            _ => None,
+        };
+        let seen = self.process(who).map(|process| process.shown).unwrap_or_default();
+        if let Some((lease, stale)) = &shown
+            && !stale
+            && let Some(process) = self.process_mut(who)
+        {
+            let epoch = lease.as_ref().map(|l| l.version.epoch).unwrap_or_default();
+            // The grant that is shown now does not count as seen before.
+            let own = lease.as_ref().is_some_and(|l| l.is_held_by(who.boot));
+            process.shown = if own { seen } else { seen.max(epoch) };
+        }
+        self.handle(who, now, Input::Replied { id, reply });
+        if let Some((lease, stale)) = shown
+            && let Some(process) = self.process(who)
+        {
+            let (condition, ended) = (process.condition(now), process.ended);
+            let lease = lease.as_ref();
+            self.fact(&Fact::Shown { who, lease, stale, condition, ended });
+        }
+    }
+
+    /// Hands an input to the core and carries its actions out.
+    pub(super) fn handle(&mut self, who: Who, now: Moment, input: Input) {
+        self.trace.line(self.now, || format!("node {} <- {input:?}", who.slot));
+        let Some(process) = self.process_mut(who) else { return };
+        let actions = process.core.handle(now, input);
+        for action in actions {
+            self.trace.line(self.now, || format!("node {} -> {action:?}", who.slot));
+            if !matches!(action, Action::Emit(_)) && self.dies_midway(who) {
+                return;
+            }
+            self.carry_out(who, now, action);
+        }
+        if let Some(process) = self.process_mut(who) {
+            process.ended = process.ended.max(process.core.ended_epoch());
+            let condition = process.condition(now);
+            self.fact(&Fact::Handled(who, condition));
+        }
+    }
+
+    fn dies_midway(&mut self, who: Who) -> bool {
+        let may = self.plan.has(Fault::CrashMidway) && !self.calm.is_calm();
+        if may && self.rng.one_in(400) {
+            self.coverage.fault(Fault::CrashMidway);
+            self.crash(who);
+            return true;
+        }
+        false
+    }
+
+    fn carry_out(&mut self, who: Who, now: Moment, action: Action) {
+        match action {
+            Action::Send { id, request, timeout } => {
+                let Some(process) = self.process_mut(who) else { return };
+                process.waiting.insert(id, now);
+                let due = self.slots[who.slot].clock.when(now + timeout);
+                let failure = baton_core::protocol::Failure::Unknown;
+                self.queue.push(due, Event::Deliver(who, Delivery::Failed(id, failure)));
+                self.tell_sent(who, now, &request);
+                self.send(who, id, now, request);
+            }
+            Action::SetTimer { timer, at } => self.set_timer(who, timer, at),
+            Action::CancelTimer(timer) => {
+                if let Some(process) = self.process_mut(who) {
+                    process.timers[timer as usize] = None;
+                }
+            }
+            Action::StartTerm { epoch, window } => self.start_term(who, epoch, window),
+            Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
+            Action::WatchLifeline { boot, .. } => self.watch(who, Some(boot)),
+            Action::UnwatchLifeline => self.watch(who, None),
+            Action::Tell { to, hint } => self.tell(who, &to, hint),
+            Action::Prepare => self.coverage.situation("prepared-successor"),
+            Action::Emit(event) => self.emitted(&event),
+            Action::Halt => self.halted(who),
+        }
+    }
+
+    fn tell_sent(&mut self, who: Who, local: Moment, request: &Request) {
+        *self.stats.requests.entry(request.kind()).or_default() += 1;
+        if !self.checked {
+            return;
+        }
+        if let Request::Beat(beat) = request
+            && let LeaseIntent::Acquire { claim, .. } = beat.lease
+        {
+            self.coverage.situation(match claim {
+                Claim::Vacant => "claim-vacant",
+                Claim::Expired => "claim-expired",
+                Claim::Dead { .. } => "claim-dead",
+            });
+        }
+        let known_view = self.process(who).map(super::Process::known_view).unwrap_or_default();
+        let at = self.now;
+        self.fact(&Fact::Sent { who, at, local, request, known_view });
+    }
+
+    fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
+        let late = self.plan.has(Fault::SlowTimer) && !self.calm.is_calm() && self.rng.one_in(50);
+        let lag = if late {
+            self.coverage.fault(Fault::SlowTimer);
+            self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
+        } else {
+            self.rng.span_ms(0, 1)
+        };
+        let at = self.slots[who.slot].clock.when(due).max(self.now) + lag;
+        if let Some(process) = self.process_mut(who) {
+            process.timers[timer as usize] = Some(due);
+            self.queue.push(at, Event::Deliver(who, Delivery::Timer(timer, due)));
+        }
+    }
+
+    fn start_term(&mut self, who: Who, epoch: Epoch, _window: Window) {
+        let place = &self.slots[who.slot];
+        let (node, eligible) = (place.node.clone(), place.eligible);
+        let Some(process) = self.process_mut(who) else { return };
+        let seen = process.shown;
+        process.running = Some(epoch);
+        process.working = Some(epoch);
+        process.shown = seen.max(epoch);
+        self.stats.reign_begins(self.now, who, epoch);
+        self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
+        let fails =
+            self.plan.has(Fault::StartFails) && !self.calm.is_calm() && self.rng.one_in(6);
+        let at = self.now + self.rng.span_ms(0, 200);
+        self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
+    }
+
+    fn started(&mut self, who: Who, now: Moment, epoch: Epoch, well: bool) {
+        let running = self.process(who).and_then(|process| process.running);
+        if running != Some(epoch) {
+            return;
+        }
+        if well {
+            self.handle(who, now, Input::TermStarted { epoch });
+            return;
+        }
+        self.coverage.fault(Fault::StartFails);
+        self.handle(who, now, Input::TermFailed { epoch });
+        if let Some(process) = self.process(who) {
+            let running = process.running;
+            self.fact(&Fact::StartFailed { who, epoch, running });
+        }
+    }
+
+    fn stop_term(&mut self, who: Who, epoch: Epoch, reason: DemotionReason) {
+        let Some(process) = self.process_mut(who) else { return };
+        process.running = None;
+        let cause = match reason {
+            DemotionReason::Released(_) => GapCause::Handover,
+            _ => GapCause::Unreachable,
+        };
+        self.stats.reign_ends(self.now, who, cause);
+        let grace = self.plan.settings.stop_grace;
+        let ignores =
+            self.plan.has(Fault::StopIgnored) && !self.calm.is_calm() && self.rng.one_in(8);
+        let span = if ignores {
+            self.coverage.fault(Fault::StopIgnored);
+            self.rng.span(grace, 2 * self.plan.settings.lease_timeout)
+        } else {
+            self.rng.span(std::time::Duration::ZERO, grace / 2)
+        };
+        let at = self.now + span;
+        self.queue.push(at, Event::Deliver(who, Delivery::Stopped(epoch)));
+    }
+
+    fn stopped(&mut self, who: Who, now: Moment, epoch: Epoch) {
+        let Some(process) = self.process_mut(who) else { return };
+        if process.working == Some(epoch) {
+            process.working = None;
+        }
+        self.fact(&Fact::WorkStopped(who, epoch));
+        self.handle(who, now, Input::TermStopped { epoch });
+    }
+
+    fn work(&mut self, who: Who, now: Moment, epoch: Epoch) {
+        let Some(process) = self.process(who) else { return };
+        if process.running != Some(epoch) {
+            return;
+        }
+        if process.core.may_start_work(now, epoch) {
+            let window = process.core.window(now);
+            self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
+        }
+        let pace = self.plan.settings.heartbeat_interval;
+        let at = self.now + self.rng.span(pace / 10, pace);
+        self.queue.push(at, Event::Deliver(who, Delivery::Work(epoch)));
+    }
+
+    fn task(&mut self, who: Who, now: Moment, epoch: Epoch, created: Moment) {
+        let Some(process) = self.process_mut(who) else { return };
+        let known = process.core.known_epoch();
+        let accepted = process.core.is_epoch_valid(now, epoch, created);
+        // A question is not an input: deadlines are minded when the next one comes.
+        let condition = Condition { running: None, ..process.condition(now) };
+        self.fact(&Fact::Judged { who, local: now, epoch, created, accepted, known });
+        self.fact(&Fact::Handled(who, condition));
+    }
+
+    fn emitted(&mut self, event: &CoreEvent) {
+        match event {
+            CoreEvent::LeaderFlapping { .. } => self.stats.flap_warnings += 1,
+            CoreEvent::StoreWentBack { .. } => self.coverage.situation("store-went-back"),
+            CoreEvent::BreakerOpen { .. } => self.coverage.situation("breaker-open"),
+            CoreEvent::ContentionDetected { .. } => self.coverage.situation("contention"),
+            CoreEvent::NodeIdTaken { .. } => self.coverage.situation("node-id-taken"),
+            CoreEvent::NodeSuperseded { .. } => self.coverage.situation("node-superseded"),
+            CoreEvent::CoordinatorEpochRenewed { .. } => {
+                self.coverage.situation("mandate-renewed");
+            }
+            CoreEvent::TermOverran { .. } => self.coverage.situation("term-overran"),
+            CoreEvent::TransferRefused { .. } => self.coverage.situation("transfer-refused"),
+            _ => {}
+        }
+    }
+}

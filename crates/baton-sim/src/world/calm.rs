@@ -1,0 +1,168 @@
+//! The course of a run: a storm of faults, then calm, in which the cluster must recover (L1).
+//!
+//! ```text
+//!   0 ├──────── storm ────────┤ calm ├── settle ──┤ a coordinator? ├─ kill it ─┤ another? ┤ end
+//! ```
+
+use std::time::Duration;
+
+use super::store::Health;
+use super::{Event, World, drift};
+use crate::clock::True;
+use crate::fact::Who;
+use crate::outcome::GapCause;
+
+/// How far the calm is.
+#[derive(Default)]
+pub struct CalmState {
+    began: Option<True>,
+    killed: Option<True>,
+}
+
+impl CalmState {
+    /// Have faults stopped?
+    pub fn is_calm(&self) -> bool {
+        self.began.is_some()
+    }
+
+    /// Was the last coordinator killed already?
+    pub fn is_final(&self) -> bool {
+        self.killed.is_some()
+    }
+}
+
+/// What must have happened by now.
+pub enum Deadline {
+    /// There is a coordinator.
+    Recovered,
+    /// There is another one after the last kill.
+    TakenOver,
+}
+
+impl World {
+    pub(super) fn schedule_course(&mut self) {
+        let plan = self.plan.clone();
+        let start = True::default();
+        let first = start + self.rng.span(Duration::ZERO, 2 * plan.settings.lease_timeout);
+        if !plan.faults.is_empty() {
+            self.queue.push(first, Event::Chaos);
+        }
+        let calm = start + plan.stormy;
+        let settled = calm + self.settling();
+        let killed = settled + Duration::from_micros(1);
+        let last = killed + plan.recovery_bound();
+        self.queue.push(calm, Event::Calm);
+        self.queue.push(settled, Event::Deadline(Deadline::Recovered));
+        self.queue.push(killed, Event::LastKill);
+        self.queue.push(last, Event::Deadline(Deadline::TakenOver));
+        self.queue.push(last + plan.settings.lease_timeout, Event::End);
+    }
+
+    /// The time that restarts, failed starts and id disputes of the storm may reach into the calm.
+    fn settling(&self) -> Duration {
+        let s = &self.plan.settings;
+        let id_dispute = 3 * (s.heartbeat_interval + s.heartbeat_jitter) + s.request_timeout;
+        let cold = s.cold_start_observation_window + s.cold_start_preparation_delay;
+        let stragglers = 3 * s.lease_timeout;
+        id_dispute + cold + stragglers + self.plan.recovery_bound()
+    }
+
+    pub(super) fn begin_calm(&mut self) {
+        self.trace.line(self.now, || "calm".to_owned());
+        self.calm.began = Some(self.now);
+        if self.store.health != Health::Up {
+            self.store_back();
+        }
+        for slot in 0..self.slots.len() {
+            self.cuts.mend(slot);
+            let ppm = drift(&mut self.rng, self.plan.drift_ppm);
+            self.slots[slot].clock.set_rate(self.now, ppm);
+            if self.slots[slot].twin {
+                self.remove_twin(slot);
+            }
+        }
+        let ppm = drift(&mut self.rng, self.plan.drift_ppm);
+        self.store.set_rate(self.now, ppm);
+        for who in self.everyone() {
+            if self.process(who).is_some_and(|process| process.paused) {
+                self.resume(who);
+            }
+            self.restore_standing(who);
+        }
+        for slot in 0..self.plan.nodes {
+            self.queue.push(self.now, Event::Boot(slot));
+        }
+    }
+
+    fn remove_twin(&mut self, slot: usize) {
+        let boot = self.slots[slot].process.as_ref().map(|process| process.boot);
+        if let Some(boot) = boot {
+            self.crash(Who { slot, boot });
+        }
+    }
+
+    fn restore_standing(&mut self, who: Who) {
+        let eligible = !self.plan.ineligible.contains(&who.slot);
+        self.slots[who.slot].eligible = eligible;
+        let command = baton_core::Command::SetEligible(eligible);
+        self.queue.push(self.now, Event::Deliver(who, super::Delivery::Command(command)));
+    }
+
+    pub(super) fn deadline(&mut self, deadline: Deadline) {
+        match deadline {
+            Deadline::Recovered if !self.is_led() => {
+                let message = format!("no coordinator {:?} after faults stopped", self.settling());
+                self.violate("recovers", "L1", message);
+            }
+            Deadline::TakenOver if self.calm.killed.is_some_and(|at| !self.led_since(at)) => {
+                let bound = self.plan.recovery_bound();
+                let message = format!("no coordinator {bound:?} after the last one died");
+                self.violate("recovers", "L1", message);
+            }
+            Deadline::Recovered => {}
+            Deadline::TakenOver => self.check_agreement(),
+        }
+    }
+
+    /// Is there a coordinator, or is one being handed over to?
+    fn is_led(&self) -> bool {
+        let beat = self.plan.settings.heartbeat_interval;
+        self.stats.reigns.last().is_some_and(|reign| match reign.until {
+            None => true,
+            Some((at, cause)) => cause == GapCause::Handover && self.now.since(at) < beat,
+        })
+    }
+
+    fn led_since(&self, at: True) -> bool {
+        self.stats.reigns.last().is_some_and(|reign| reign.from > at)
+    }
+
+    /// Everybody must know who coordinates by now.
+    fn check_agreement(&mut self) {
+        let Some(leader) = self.leader() else { return };
+        let news = self.plan.settings.heartbeat_interval + self.plan.settings.heartbeat_jitter;
+        let began = self.stats.reigns.last().map_or(self.now, |reign| reign.from);
+        if self.now.since(began) < 2 * news {
+            return;
+        }
+        let node = self.slots[leader.slot].node.clone();
+        for who in self.everyone() {
+            let local = self.slots[who.slot].clock.read(self.now);
+            let known = self.process(who).and_then(|process| process.core.leader(local));
+            if known.is_some_and(|known| *known != node) {
+                let message = format!("node {} takes {known:?} for the coordinator", who.slot);
+                self.violate("agrees", "L1", message);
+                return;
+            }
+        }
+    }
+
+    /// The coordinator dies once more, with nothing else going wrong: the failover is timed.
+    pub(super) fn last_kill(&mut self) {
+        let candidates = self.slots.iter().filter(|place| place.eligible && !place.twin).count();
+        if let Some(leader) = self.leader().filter(|_| candidates > 1) {
+            self.calm.killed = Some(self.now);
+            self.crash(leader);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Scheduled faults: one at a time, at random intervals, from those the plan has.
+
+use std::time::Duration;
+
+use baton_core::Command;
+use baton_core::ids::Epoch;
+use baton_core::protocol::Hint;
+
+use super::store::Health;
+use super::{Delivery, Event, Spans as _, World, drift};
+use crate::fact::Who;
+use crate::plan::Fault;
+
+impl World {
+    /// The next scheduled fault strikes.
+    pub(super) fn chaos(&mut self) {
+        if self.calm.is_calm() {
+            return;
+        }
+        let every = self.plan.fault_every;
+        let at = self.now + self.rng.span(every / 4, every * 2);
+        self.queue.push(at, Event::Chaos);
+        self.send_task();
+        let fault = Fault::SCHEDULED[self.rng.below(Fault::SCHEDULED.len() as u64) as usize];
+        if self.plan.has(fault) && self.strike(fault) {
+            self.trace.line(self.now, || format!("fault {}", fault.name()));
+            self.coverage.fault(fault);
+        }
+    }
+
+    /// Makes a fault happen; `false` if it could not.
+    fn strike(&mut self, fault: Fault) -> bool {
+        let lease = self.plan.settings.lease_timeout;
+        match fault {
+            Fault::StoreFailover => self.fail_store_over(),
+            Fault::StoreRestart => self.take_store_away(lease / 20, lease / 4),
+            Fault::StoreOutage => self.take_store_away(lease, 3 * lease),
+            Fault::FalseHint => self.false_hint(),
+            Fault::Pause | Fault::Suspend => self.pause_somebody(lease / 4, 2 * lease),
+            Fault::Crash => self.victim().is_some_and(|who| {
+                self.crash(who);
+                true
+            }),
+            Fault::Twin => self.start_twin(),
+            Fault::DriftWithin => self.change_rates(self.plan.drift_ppm.max(1)),
+            Fault::DriftBeyond => self.change_rates(150_000),
+            Fault::StoreClockStep => {
+                self.store.step_clock(self.now, lease);
+                true
+            }
+            Fault::WallStep => {
+                let year_ms = 365 * 24 * 3_600 * 1_000;
+                self.store.step_wall(1_700_000_000_000 + self.rng.below(2 * year_ms));
+                true
+            }
+            Fault::CutToStore | Fault::CutFromStore | Fault::CutBetweenNodes => self.cut(fault),
+            Fault::ClosedLifeline => self.close_lifeline(),
+            Fault::Leave => self.command_somebody(|_| Some(Command::Leave)),
+            Fault::Resign => self.command_somebody(|world| {
+                let force = world.rng.one_in(2);
+                Some(match force {
+                    true => Command::EnsureCoordinator { force, desired: None },
+                    false => Command::Resign,
+                })
+            }),
+            Fault::Transfer => self.command_somebody(|world| {
+                let to = world.somebody()?;
+                Some(Command::Transfer { to: world.slots[to.slot].node.clone() })
+            }),
+            Fault::TransferToDead => self.transfer_to_dead(),
+            Fault::StandingChange => self.change_standing(),
+            _ => false,
+        }
+    }
+
+    /// The coordinator half of the time, anybody else otherwise.
+    fn victim(&mut self) -> Option<Who> {
+        let leader = self.leader().filter(|_| self.rng.one_in(2));
+        leader.or_else(|| self.somebody())
+    }
+
+    pub(super) fn somebody(&mut self) -> Option<Who> {
+        let all = self.everyone();
+        (!all.is_empty()).then(|| all[self.rng.below(all.len() as u64) as usize])
+    }
+
+    fn fail_store_over(&mut self) -> bool {
+        let most = self.plan.settings.lease_timeout / 2;
+        let lost = self.rng.span(Duration::ZERO, most);
+        let Some(moved) = self.store.fail_over(self.now, lost) else { return false };
+        let nobody = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
+        self.lease_moved(nobody, baton_core::time::Moment::default(), &moved);
+        true
+    }
+
+    fn take_store_away(&mut self, least: Duration, most: Duration) -> bool {
+        if self.store.health != Health::Up {
+            return false;
+        }
+        self.store.health = if self.rng.one_in(2) { Health::Refusing } else { Health::Silent };
+        self.stats.marks.push((self.now, usize::MAX, "store away"));
+        let at = self.now + self.rng.span(least, most);
+        self.queue.push(at, Event::StoreBack);
+        true
+    }
+
+    /// The store is back.
+    pub(super) fn store_back(&mut self) {
+        self.store.health = Health::Up;
+        self.store.restart(self.now, self.plan.expiry);
+    }
+
+    fn false_hint(&mut self) -> bool {
+        let Some(who) = self.somebody() else { return false };
+        let lease = self.store.lease(self.now);
+        let hint = match lease {
+            Some(lease) if self.rng.one_in(2) => {
+                let successor = Some(self.slots[who.slot].node.clone());
+                Hint::Released { version: lease.version, successor }
+            }
+            _ => Hint::Look,
+        };
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Hint(hint)));
+        true
+    }
+
+    fn pause_somebody(&mut self, least: Duration, most: Duration) -> bool {
+        let Some(who) = self.victim() else { return false };
+        if self.process(who).is_none_or(|process| process.paused) {
+            return false;
+        }
+        let span = self.rng.span(least, most);
+        self.pause(who, span);
+        true
+    }
+
+    fn start_twin(&mut self) -> bool {
+        let Some(who) = self.somebody() else { return false };
+        if self.slots.len() > 2 * self.plan.nodes {
+            return false;
+        }
+        let like = who.slot;
+        self.add_slot(like, true);
+        let slot = self.slots.len() - 1;
+        self.slots[slot].eligible = self.slots[like].eligible;
+        self.queue.push(self.now, Event::Boot(slot));
+        true
+    }
+
+    fn change_rates(&mut self, bound_ppm: i64) -> bool {
+        let at = self.now;
+        for slot in &mut self.slots {
+            slot.clock.set_rate(at, drift(&mut self.rng, bound_ppm));
+        }
+        let ppm = drift(&mut self.rng, bound_ppm);
+        self.store.set_rate(at, ppm);
+        true
+    }
+
+    fn cut(&mut self, fault: Fault) -> bool {
+        let Some(who) = self.victim() else { return false };
+        match fault {
+            Fault::CutToStore => self.cuts.cut_to_store(who.slot),
+            Fault::CutFromStore => self.cuts.cut_from_store(who.slot),
+            _ => self.cuts.cut_from_nodes(who.slot),
+        }
+        self.stats.marks.push((self.now, who.slot, "cut"));
+        let lease = self.plan.settings.lease_timeout;
+        let at = self.now + self.rng.span(lease / 10, 3 * lease);
+        self.queue.push(at, Event::Mend(who.slot));
+        true
+    }
+
+    fn command_somebody(&mut self, command: impl FnOnce(&mut Self) -> Option<Command>) -> bool {
+        let Some(who) = self.victim() else { return false };
+        let Some(command) = command(self) else { return false };
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(command)));
+        true
+    }
+
+    fn transfer_to_dead(&mut self) -> bool {
+        let Some(leader) = self.leader() else { return false };
+        let Some(to) = self.somebody().filter(|to| to.slot != leader.slot) else { return false };
+        let node = self.slots[to.slot].node.clone();
+        self.crash(to);
+        let command = Command::Transfer { to: node };
+        self.queue.push(self.now, Event::Deliver(leader, Delivery::Command(command)));
+        true
+    }
+
+    fn change_standing(&mut self) -> bool {
+        let Some(who) = self.victim() else { return false };
+        let place = &mut self.slots[who.slot];
+        if self.plan.ineligible.contains(&who.slot) || place.twin {
+            return false;
+        }
+        place.eligible = !place.eligible;
+        let command = Command::SetEligible(place.eligible);
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(command)));
+        true
+    }
+
+    /// A task of a recent epoch reaches some node.
+    fn send_task(&mut self) {
+        let Some(who) = self.somebody() else { return };
+        let Some(process) = self.process(who) else { return };
+        let known = process.core.known_epoch().0;
+        let local = self.slots[who.slot].clock.read(self.now);
+        let epoch = Epoch((known + 1).saturating_sub(self.rng.below(4)));
+        let epoch = if self.rng.one_in(8) { epoch } else { epoch.min(Epoch(known)) };
+        let created = local - self.rng.span_ms(0, 8_000);
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Task(epoch, created)));
+    }
+}

@@ -1,0 +1,127 @@
+//! Processes start, die, pause, go on and leave.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::NodeId;
+use baton_core::protocol::NodeProfile;
+use baton_core::settings::Settings;
+use baton_core::{Core, Identity};
+
+use super::{Delivery, Event, Process, Slot, Spans as _, World, drift};
+use crate::clock::SimClock;
+use crate::fact::Who;
+use crate::outcome::GapCause;
+use crate::plan::Fault;
+
+impl World {
+    /// A new machine. A twin goes by the node id of another one.
+    pub(super) fn add_slot(&mut self, like: usize, twin: bool) {
+        let offset = self.rng.span_s(0, 10_000_000);
+        let clock = SimClock::new(offset, drift(&mut self.rng, self.plan.drift_ppm));
+        let node = match self.slots.get(like) {
+            Some(slot) => slot.node.clone(),
+            None => self.fresh_name(like),
+        };
+        let eligible = !self.plan.ineligible.contains(&like);
+        self.slots.push(Slot { node, clock, process: None, twin, eligible });
+    }
+
+    fn fresh_name(&mut self, slot: usize) -> NodeId {
+        // Names in another order than slots, so that the policies have something to choose.
+        let order = self.rng.below(900) + 100;
+        NodeId::new(&format!("n{order}-{slot}")).expect("letters, digits and a dash")
+    }
+
+    /// A process starts in a slot, unless one runs there.
+    pub(super) fn boot(&mut self, slot: usize) {
+        if self.slots[slot].process.is_some() {
+            return;
+        }
+        let boot = self.next_boot();
+        let place = &self.slots[slot];
+        let profile = NodeProfile {
+            priority: (slot % 3) as i32,
+            lifeline: self.plan.lifeline.then(|| Arc::from(format!("10.0.0.{slot}:7000"))),
+            version: "sim".to_owned(),
+            ..NodeProfile::default()
+        };
+        let me = Identity { id: place.node.clone(), boot, profile: Arc::new(profile) };
+        let settings = Settings { eligible: place.eligible, ..self.plan.settings.clone() };
+        let seed = self.rng.bits();
+        let core = Core::new(me, Arc::new(settings), seed).expect("a plan's settings are checked");
+        self.slots[slot].process = Some(Process::new(boot, core));
+        self.trace.line(self.now, || format!("node {slot} boots as {boot:?}"));
+        self.queue.push(self.now, Event::Deliver(Who { slot, boot }, Delivery::Start));
+    }
+
+    /// A process dies. Its slot may get another one later.
+    pub(super) fn crash(&mut self, who: Who) {
+        if self.process(who).is_none() {
+            return;
+        }
+        self.trace.line(self.now, || format!("node {} dies", who.slot));
+        self.stats.marks.push((self.now, who.slot, "crash"));
+        let cause = if self.plan.lifeline { GapCause::CrashProved } else { GapCause::CrashSilent };
+        self.gone(who, cause);
+        let lease = self.plan.settings.lease_timeout;
+        if self.plan.has(Fault::Restart) {
+            self.coverage.fault(Fault::Restart);
+        } else if !self.slots[who.slot].twin {
+            let name = self.fresh_name(who.slot);
+            self.slots[who.slot].node = name;
+        }
+        self.restart_after(who.slot, lease / 200, 3 * lease);
+    }
+
+    /// A process has left, or must not go on.
+    pub(super) fn halted(&mut self, who: Who) {
+        self.trace.line(self.now, || format!("node {} halts", who.slot));
+        self.gone(who, GapCause::Handover);
+        let lease = self.plan.settings.lease_timeout;
+        self.restart_after(who.slot, lease / 4, 2 * lease);
+    }
+
+    fn gone(&mut self, who: Who, cause: GapCause) {
+        self.stats.reign_ends(self.now, who, cause);
+        self.slots[who.slot].process = None;
+        self.lifeline_broke(who.boot);
+    }
+
+    fn restart_after(&mut self, slot: usize, least: Duration, most: Duration) {
+        if self.slots[slot].twin || self.calm.is_final() {
+            return;
+        }
+        let span = if self.calm.is_calm() { least } else { self.rng.span(least, most) };
+        self.queue.push(self.now + span, Event::Boot(slot));
+    }
+
+    /// A process stops for a while, its clock does not.
+    pub(super) fn pause(&mut self, who: Who, span: Duration) {
+        let local = self.slots[who.slot].clock.read(self.now);
+        let Some(process) = self.process_mut(who) else { return };
+        process.paused = true;
+        process.paused_with = process.core.window(local).map(|(_, window)| window);
+        self.trace.line(self.now, || format!("node {} pauses for {span:?}", who.slot));
+        self.stats.marks.push((self.now, who.slot, "pause"));
+        self.queue.push(self.now + span, Event::Resume(who));
+    }
+
+    /// A paused process goes on and finds, in no particular order, what came in the meantime.
+    pub(super) fn resume(&mut self, who: Who) {
+        let Some(process) = self.process_mut(who) else { return };
+        process.paused = false;
+        let window = process.paused_with.take();
+        let closed = window.map(|window| self.slots[who.slot].clock.when(window.hard));
+        if let Some(at) = closed.filter(|at| *at < self.now) {
+            self.stats.reign_ends(at, who, GapCause::Pause);
+        }
+        let Some(process) = self.process_mut(who) else { return };
+        let mut inbox = std::mem::take(&mut process.inbox);
+        while !inbox.is_empty() {
+            let next = self.rng.below(inbox.len() as u64) as usize;
+            let at = self.now + self.rng.span_ms(0, 2);
+            self.queue.push(at, Event::Deliver(who, inbox.swap_remove(next)));
+        }
+    }
+}

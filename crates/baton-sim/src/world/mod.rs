@@ -1,0 +1,256 @@
+//! One simulated cluster: nodes that run the production core, a store, a network, and time.
+//!
+//! ```text
+//!   queue ──► event ──► process: Core::handle ──► actions ──► net ──► store ──► net ──► queue
+//!     ▲                    │                                  faults on the way
+//!     └── chaos: scheduled faults                 facts ──► invariants
+//! ```
+
+mod act;
+mod calm;
+mod chaos;
+mod lifecycle;
+mod lifeline;
+mod net;
+mod process;
+mod queue;
+mod store;
+
+use std::sync::Arc;
+
+use baton_core::ids::BootId;
+use baton_core::rng::Rng;
+
+pub use process::{Delivery, Process, Slot};
+use queue::Queue;
+use store::SimStore;
+
+use crate::clock::{SimClock, True};
+use crate::coverage::Coverage;
+use crate::fact::{Fact, OpenWindow, Who};
+use crate::invariants::{self, Invariant, Violation};
+use crate::outcome::{Outcome, Stats};
+use crate::plan::Plan;
+use crate::trace::Trace;
+use net::{Cuts, Message};
+
+/// Something that is due.
+pub enum Event {
+    /// Something reaches a process, if that boot still runs.
+    Deliver(Who, Delivery),
+    /// A request reaches the store.
+    AtStore(Message),
+    /// A paused process goes on.
+    Resume(Who),
+    /// A process starts in a slot.
+    Boot(usize),
+    /// The store is back.
+    StoreBack,
+    /// The cuts around a slot are mended.
+    Mend(usize),
+    /// The next scheduled fault.
+    Chaos,
+    /// A coordinator's death at the end of the calm, to time the last failover.
+    LastKill,
+    /// Faults stop.
+    Calm,
+    /// The time within which something must have happened is over.
+    Deadline(calm::Deadline),
+    /// The run is over.
+    End,
+}
+
+/// A run in progress.
+pub struct World {
+    plan: Arc<Plan>,
+    now: True,
+    queue: Queue<Event>,
+    rng: Rng,
+    slots: Vec<Slot>,
+    store: SimStore,
+    cuts: Cuts,
+    boots: u128,
+    calm: calm::CalmState,
+    checked: bool,
+    invariants: Vec<Box<dyn Invariant>>,
+    violation: Option<Violation>,
+    open: Vec<OpenWindow>,
+    coverage: Coverage,
+    stats: Stats,
+    trace: Trace,
+    over: bool,
+}
+
+impl World {
+    /// A cluster that is about to start.
+    pub fn new(plan: Arc<Plan>, trace: Trace) -> Self {
+        let mut rng = Rng::new(plan.seed ^ 0x5eed_0f_ba70);
+        let store_clock = SimClock::new(rng.span_s(0, 1_000_000), drift(&mut rng, plan.drift_ppm));
+        let mut world = Self {
+            store: SimStore::new(&plan, store_clock),
+            invariants: invariants::for_plan(&plan),
+            now: True::default(),
+            queue: Queue::default(),
+            rng,
+            slots: Vec::new(),
+            cuts: Cuts::default(),
+            boots: 0,
+            calm: calm::CalmState::default(),
+            checked: true,
+            violation: None,
+            open: Vec::new(),
+            coverage: Coverage::default(),
+            stats: Stats::default(),
+            trace,
+            over: false,
+            plan,
+        };
+        for slot in 0..world.plan.nodes {
+            world.add_slot(slot, false);
+            let at = world.now + world.rng.span_ms(0, 3_000);
+            world.queue.push(at, Event::Boot(slot));
+        }
+        world.schedule_course();
+        world
+    }
+
+    /// Adds a checker of the caller's own.
+    pub fn add_invariant(&mut self, invariant: Box<dyn Invariant>) {
+        self.invariants.push(invariant);
+    }
+
+    /// Runs without checkers, for measuring large clusters.
+    pub fn unchecked(mut self) -> Self {
+        self.checked = false;
+        self
+    }
+
+    /// Runs to the end, or to the first broken promise.
+    pub fn run(mut self) -> Outcome {
+        while !self.over && self.violation.is_none() {
+            let Some((at, event)) = self.queue.pop() else { break };
+            self.now = at;
+            self.stats.events += 1;
+            self.happen(event);
+            self.look_at_windows();
+        }
+        self.stats.simulated = self.now.since(True::default());
+        Outcome {
+            seed: self.plan.seed,
+            violation: self.violation,
+            coverage: self.coverage,
+            stats: self.stats,
+            trace: self.trace.into_text(),
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Deliver(who, delivery) => self.deliver(who, delivery),
+            Event::AtStore(message) => self.reach_store(message),
+            Event::Resume(who) => self.resume(who),
+            Event::Boot(slot) => self.boot(slot),
+            Event::StoreBack => self.store_back(),
+            Event::Mend(slot) => self.cuts.mend(slot),
+            Event::Chaos => self.chaos(),
+            Event::LastKill => self.last_kill(),
+            Event::Calm => self.begin_calm(),
+            Event::Deadline(deadline) => self.deadline(deadline),
+            Event::End => self.over = true,
+        }
+    }
+
+    /// Shows a fact to every checker.
+    fn fact(&mut self, fact: &Fact<'_>) {
+        if self.violation.is_some() || !self.checked {
+            return;
+        }
+        for invariant in &mut self.invariants {
+            if let Err(message) = invariant.see(fact) {
+                self.violation = Some(Violation {
+                    invariant: invariant.name().to_owned(),
+                    promise: invariant.promise().to_owned(),
+                    at: self.now,
+                    message,
+                });
+                return;
+            }
+        }
+    }
+
+    /// A promise that only the world itself can check is broken.
+    fn violate(&mut self, invariant: &str, promise: &str, message: String) {
+        let (invariant, promise) = (invariant.to_owned(), promise.to_owned());
+        let violation = Violation { invariant, promise, at: self.now, message };
+        self.violation.get_or_insert(violation);
+    }
+
+    fn look_at_windows(&mut self) {
+        if !self.checked {
+            return;
+        }
+        let mut open = std::mem::take(&mut self.open);
+        open.clear();
+        for (slot, place) in self.slots.iter().enumerate() {
+            let Some(process) = &place.process else { continue };
+            if let Some((epoch, _)) = process.core.window(place.clock.read(self.now)) {
+                open.push(OpenWindow { who: Who { slot, boot: process.boot }, epoch });
+            }
+        }
+        self.fact(&Fact::Windows(&open));
+        self.open = open;
+    }
+
+    fn process(&self, who: Who) -> Option<&Process> {
+        self.slots.get(who.slot)?.process.as_ref().filter(|process| process.boot == who.boot)
+    }
+
+    fn process_mut(&mut self, who: Who) -> Option<&mut Process> {
+        let process = self.slots.get_mut(who.slot)?.process.as_mut();
+        process.filter(|process| process.boot == who.boot)
+    }
+
+    /// Every running process.
+    fn everyone(&self) -> Vec<Who> {
+        let who = |(slot, place): (usize, &Slot)| {
+            place.process.as_ref().map(|process| Who { slot, boot: process.boot })
+        };
+        self.slots.iter().enumerate().filter_map(who).collect()
+    }
+
+    /// The process whose work runs, if one does.
+    fn leader(&self) -> Option<Who> {
+        let leads = |who: &Who| {
+            let local = self.slots[who.slot].clock.read(self.now);
+            self.process(*who).is_some_and(|process| process.core.is_leader(local))
+        };
+        self.everyone().into_iter().find(leads)
+    }
+
+    fn next_boot(&mut self) -> BootId {
+        self.boots += 1;
+        BootId(self.boots)
+    }
+}
+
+/// A clock rate within the bound.
+fn drift(rng: &mut Rng, bound_ppm: i64) -> i64 {
+    let bound = bound_ppm.unsigned_abs();
+    rng.between(0, 2 * bound) as i64 - bound_ppm
+}
+
+/// Spans that read well at the call.
+trait Spans {
+    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration;
+    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration;
+}
+
+impl Spans for Rng {
+    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration {
+        std::time::Duration::from_micros(self.between(low * 1_000, high * 1_000))
+    }
+
+    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration {
+        self.span_ms(low * 1_000, high * 1_000)
+    }
+}

@@ -1,0 +1,216 @@
+//! The network between nodes and store, and between nodes: latency, loss, cuts.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use baton_core::ids::NodeId;
+use baton_core::protocol::{Failure, Hint, Reply, Request, RequestId};
+use baton_core::time::Moment;
+
+use super::store::{Health, Moved};
+use super::{Delivery, Event, World};
+use crate::fact::{Cause, Fact, Who};
+use crate::plan::Fault;
+
+/// A request on its way.
+pub struct Message {
+    /// From whom.
+    pub who: Who,
+    /// Which.
+    pub id: RequestId,
+    /// What.
+    pub request: Request,
+    /// When it was sent, by the sender's clock.
+    pub sent: Moment,
+    /// How long the answer takes; `None` if it is lost.
+    pub back: Option<Duration>,
+    /// Answer from a state so long ago.
+    pub lag: Option<Duration>,
+}
+
+/// Who cannot reach whom.
+#[derive(Default)]
+pub struct Cuts {
+    to_store: BTreeSet<usize>,
+    from_store: BTreeSet<usize>,
+    nodes: BTreeSet<usize>,
+}
+
+impl Cuts {
+    /// Cuts a slot's requests off.
+    pub fn cut_to_store(&mut self, slot: usize) {
+        self.to_store.insert(slot);
+    }
+
+    /// Cuts a slot's replies off.
+    pub fn cut_from_store(&mut self, slot: usize) {
+        self.from_store.insert(slot);
+    }
+
+    /// Cuts a slot off from all other nodes.
+    pub fn cut_from_nodes(&mut self, slot: usize) {
+        self.nodes.insert(slot);
+    }
+
+    /// Mends everything around a slot.
+    pub fn mend(&mut self, slot: usize) {
+        self.to_store.remove(&slot);
+        self.from_store.remove(&slot);
+        self.nodes.remove(&slot);
+    }
+
+    /// Can these two nodes reach each other?
+    pub fn joined(&self, one: usize, other: usize) -> bool {
+        one == other || !(self.nodes.contains(&one) || self.nodes.contains(&other))
+    }
+}
+
+impl World {
+    fn one_way(&mut self) -> Duration {
+        self.rng.span(self.plan.latency.least, self.plan.latency.most)
+    }
+
+    fn message_fault(&mut self) -> Option<Fault> {
+        if self.calm.is_calm() || !self.rng.one_in(self.plan.message_fault_one_in) {
+            return None;
+        }
+        let fault = Fault::MESSAGE[self.rng.below(Fault::MESSAGE.len() as u64) as usize];
+        self.plan.has(fault).then_some(fault)
+    }
+
+    /// Sends a request, which may meet a fault.
+    pub(super) fn send(&mut self, who: Who, id: RequestId, sent: Moment, request: Request) {
+        if self.cuts.to_store.contains(&who.slot) {
+            return;
+        }
+        let (mut out, mut back) = (self.one_way(), Some(self.one_way()));
+        let mut lag = None;
+        let fault = self.message_fault();
+        let tail = self.plan.latency.tail;
+        if let Some(fault) = fault.filter(|fault| *fault != Fault::StaleReplica) {
+            self.coverage.fault(fault);
+        }
+        match fault {
+            Some(Fault::SlowMessage) if self.rng.one_in(2) => out = self.rng.span(out, tail),
+            Some(Fault::SlowMessage) => back = back.map(|back| self.rng.span(back, tail)),
+            Some(Fault::LostRequest) => return,
+            Some(Fault::LostReply) => back = None,
+            Some(Fault::Throttle) => {
+                let at = self.now + out + back.unwrap_or_default();
+                self.fail(at, who, id, Failure::NotDone);
+                return;
+            }
+            Some(Fault::Reset) => {
+                self.fail(self.now + out, who, id, Failure::Unknown);
+                if self.rng.one_in(2) {
+                    return;
+                }
+                back = None;
+            }
+            Some(Fault::StaleReplica) => {
+                let longest = self.plan.settings.lease_timeout / 2;
+                lag = Some(self.rng.span(Duration::ZERO, longest));
+            }
+            Some(Fault::Duplicate) => {
+                let late = self.now + self.rng.span(out, tail);
+                let (request, back) = (request.clone(), Some(self.one_way()));
+                let copy = Message { who, id, request, sent, back, lag: None };
+                self.queue.push(late, Event::AtStore(copy));
+            }
+            _ => {}
+        }
+        let message = Message { who, id, request, sent, back, lag };
+        self.queue.push(self.now + out, Event::AtStore(message));
+    }
+
+    fn fail(&mut self, at: crate::clock::True, who: Who, id: RequestId, failure: Failure) {
+        self.queue.push(at, Event::Deliver(who, Delivery::Failed(id, failure)));
+    }
+
+    /// A request reaches the store.
+    pub(super) fn reach_store(&mut self, message: Message) {
+        let Message { who, id, request, sent, back, lag } = message;
+        match self.store.health {
+            Health::Up => {}
+            Health::Silent => return,
+            Health::Refusing => {
+                if let Some(back) = back {
+                    self.fail(self.now + back, who, id, Failure::NotDone);
+                }
+                return;
+            }
+        }
+        let served = self.store.serve(self.now, &request, lag);
+        self.trace.line(self.now, || {
+            format!("store {} of node {}: {:?}", request.kind(), who.slot, served.reply)
+        });
+        if let Some(moved) = served.moved {
+            self.lease_moved(who, sent, &moved);
+        }
+        if let (Request::PublishView { view, .. }, Reply::Done(outcome)) = (&request, &served.reply)
+            && *outcome == baton_core::protocol::Outcome::Applied
+        {
+            let version = view.version;
+            self.fact(&Fact::ViewStored(version));
+        }
+        if served.stale {
+            self.coverage.fault(Fault::StaleReplica);
+        }
+        if let Some(hint) = served.hint {
+            self.push_hint(&hint);
+        }
+        if let Some(back) = back.filter(|_| !self.cuts.from_store.contains(&who.slot)) {
+            let delivery = Delivery::Replied(id, served.reply, served.stale);
+            self.queue.push(self.now + back, Event::Deliver(who, delivery));
+        }
+    }
+
+    /// Tells the checkers how the record changed.
+    pub(super) fn lease_moved(&mut self, who: Who, sent: Moment, moved: &Moved) {
+        let (before, after) = (moved.before.as_ref(), moved.after.as_ref());
+        let (expired, cause) = (moved.expired, moved.cause);
+        if let Some(after) = after
+            && matches!(cause, Cause::Acquire { .. } | Cause::Renew)
+        {
+            let epoch = after.version.epoch;
+            self.fact(&Fact::Applied { who, epoch, sent });
+        }
+        self.fact(&Fact::LeaseMoved { before, after, expired, cause });
+    }
+
+    /// The store pushes a hint to everybody, as far as it gets.
+    fn push_hint(&mut self, hint: &Hint) {
+        if !self.plan.push {
+            return;
+        }
+        for who in self.everyone() {
+            if !self.cuts.from_store.contains(&who.slot) {
+                self.send_hint(who, hint.clone());
+            }
+        }
+    }
+
+    /// A node passes a hint to another, if they can reach each other.
+    pub(super) fn tell(&mut self, from: Who, to: &NodeId, hint: Hint) {
+        for who in self.everyone() {
+            if self.slots[who.slot].node == *to && self.cuts.joined(from.slot, who.slot) {
+                self.send_hint(who, hint.clone());
+            }
+        }
+    }
+
+    /// A hint may be lost, or come so late that others overtake it.
+    pub(super) fn send_hint(&mut self, who: Who, hint: Hint) {
+        let stormy = !self.calm.is_calm();
+        if stormy && self.plan.has(Fault::LostHint) && self.rng.one_in(3) {
+            self.coverage.fault(Fault::LostHint);
+            return;
+        }
+        let mut span = self.one_way();
+        if stormy && self.plan.has(Fault::ReorderedHint) && self.rng.one_in(3) {
+            self.coverage.fault(Fault::ReorderedHint);
+            span = self.rng.span(span, 2 * self.plan.settings.lease_timeout);
+        }
+        self.queue.push(self.now + span, Event::Deliver(who, Delivery::Hint(hint)));
+    }
+}

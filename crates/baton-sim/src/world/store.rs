@@ -1,0 +1,220 @@
+//! The simulated store: the executable specification behind faults.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::Lineage;
+use baton_core::protocol::{Hint, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request, Version};
+use baton_store::memory::{Space, Stamp};
+use baton_store::{ExpiryClock, Release};
+
+use crate::clock::{SimClock, True};
+use crate::fact::Cause;
+use crate::plan::{Loss, Plan};
+
+/// What a request did to the record.
+pub struct Moved {
+    /// As it was.
+    pub before: Option<LeaseSnapshot>,
+    /// As it is.
+    pub after: Option<LeaseSnapshot>,
+    /// Had it expired?
+    pub expired: bool,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// What a request came to.
+pub struct Served {
+    /// The answer.
+    pub reply: Reply,
+    /// What it did to the record, if anything.
+    pub moved: Option<Moved>,
+    /// What the store pushes.
+    pub hint: Option<Hint>,
+    /// Was it answered from an older state?
+    pub stale: bool,
+}
+
+/// Is the store there?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// It answers.
+    Up,
+    /// Its host refuses connections.
+    Refusing,
+    /// Nothing answers.
+    Silent,
+}
+
+/// The store.
+pub struct SimStore {
+    space: Space,
+    clock: SimClock,
+    wall_offset_ms: u64,
+    /// Is it there?
+    pub health: Health,
+    remembers: Option<Duration>,
+    past: VecDeque<(True, Space)>,
+    member_age: bool,
+    loss: Loss,
+    lineages: u64,
+}
+
+impl SimStore {
+    /// An empty store for a plan.
+    pub fn new(plan: &Plan, clock: SimClock) -> Self {
+        use crate::plan::Fault;
+        let remembers = plan.has(Fault::StaleReplica) || plan.has(Fault::StoreFailover);
+        Self {
+            space: Space::new(plan.expiry, Lineage(0)),
+            clock,
+            wall_offset_ms: 1_700_000_000_000,
+            health: Health::Up,
+            remembers: remembers.then(|| plan.settings.lease_timeout / 2),
+            past: VecDeque::new(),
+            member_age: plan.member_age,
+            loss: plan.loss,
+            lineages: 0,
+        }
+    }
+
+    fn stamp(&self, at: True) -> Stamp {
+        let now = self.clock.read(at);
+        Stamp { now, wall_ms: self.wall_offset_ms + now.as_micros() / 1_000 }
+    }
+
+    /// The lease as it is.
+    pub fn lease(&self, at: True) -> Option<LeaseSnapshot> {
+        self.space.snapshot(self.clock.read(at))
+    }
+
+    /// Carries a request out. With `lag`, a mere look is answered from a state so long ago.
+    pub fn serve(&mut self, at: True, request: &Request, lag: Option<Duration>) -> Served {
+        let stamp = self.stamp(at);
+        self.remember(at);
+        let before = self.space.snapshot(stamp.now);
+        let (reply, hint) = self.carry_out(stamp, request);
+        let after = self.space.snapshot(stamp.now);
+        let moved = self.what_moved(request, before, after);
+        let mut served = Served { reply, moved, hint, stale: false };
+        if let Some(old) = lag.and_then(|lag| self.as_of(at - lag)) {
+            self.answer_from(old, stamp, request, &mut served);
+        }
+        served
+    }
+
+    fn carry_out(&mut self, at: Stamp, request: &Request) -> (Reply, Option<Hint>) {
+        let space = &mut self.space;
+        match request.clone() {
+            Request::Beat(beat) => (Reply::Beat(space.beat(at, beat)), None),
+            Request::ReadMembers => (Reply::Members(space.members(at.now, self.member_age)), None),
+            Request::PublishView { fence, view } => {
+                (Reply::Done(space.publish_view(fence, view)), None)
+            }
+            Request::Release { expect, nonce, successor, reason } => {
+                let version = Version { epoch: expect.epoch, nonce };
+                let hint = Hint::Released { version, successor: successor.clone() };
+                let release = Release { expect, nonce, successor, reason };
+                let outcome = space.release(at, release);
+                (Reply::Done(outcome), (outcome == Outcome::Applied).then_some(hint))
+            }
+            Request::Leave { node, boot } => (Reply::Done(space.leave(&node, boot)), None),
+            Request::Ask { epoch, ask } => {
+                let outcome = space.ask(epoch, ask);
+                (Reply::Done(outcome), (outcome == Outcome::Applied).then_some(Hint::Look))
+            }
+        }
+    }
+
+    fn what_moved(
+        &self,
+        request: &Request,
+        before: Option<LeaseSnapshot>,
+        after: Option<LeaseSnapshot>,
+    ) -> Option<Moved> {
+        let version = |lease: &Option<LeaseSnapshot>| lease.as_ref().map(|lease| lease.version);
+        if version(&before) == version(&after) {
+            return None;
+        }
+        let cause = match request {
+            Request::Beat(beat) => match beat.lease {
+                LeaseIntent::Acquire { floor, .. } => Cause::Acquire { floor },
+                _ => Cause::Renew,
+            },
+            _ => Cause::Release,
+        };
+        let over = baton_core::protocol::Expiry::Left(Duration::ZERO);
+        let expired = before.as_ref().is_some_and(|lease| lease.expiry == over);
+        Some(Moved { before, after, expired, cause })
+    }
+
+    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, served: &mut Served) {
+        match (request, &mut served.reply) {
+            (Request::Beat(beat), Reply::Beat(reply)) if beat.lease == LeaseIntent::Observe => {
+                reply.lease = old.snapshot(at.now);
+                // A replica has the view it has, older or not.
+                reply.view = old.view().filter(|v| v.version != beat.known_view).map(Arc::clone);
+                served.stale = true;
+            }
+            (Request::ReadMembers, Reply::Members(members)) => {
+                *members = old.members(at.now, self.member_age);
+                served.stale = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn remember(&mut self, at: True) {
+        let Some(span) = self.remembers else { return };
+        self.past.push_back((at, self.space.clone()));
+        while self.past.front().is_some_and(|(then, _)| at.since(*then) > span) {
+            self.past.pop_front();
+        }
+    }
+
+    fn as_of(&self, at: True) -> Option<&Space> {
+        self.past.iter().rev().find(|(then, _)| *then <= at).map(|(_, space)| space)
+    }
+
+    /// Fails over to a replica that lacks what was written since `at - lost`. Only once a lease
+    /// exists there: the first write of a namespace is taken to be replicated.
+    pub fn fail_over(&mut self, at: True, lost: Duration) -> Option<Moved> {
+        if self.loss == Loss::None {
+            return None;
+        }
+        let before = self.space.snapshot(self.clock.read(at));
+        let mut replica = self.as_of(at - lost).filter(|old| old.epoch().0 > 0)?.clone();
+        if self.loss == Loss::Told {
+            self.lineages += 1;
+            replica.begin_lineage(Lineage(self.lineages));
+        }
+        self.space = replica;
+        self.past.clear();
+        let after = self.space.snapshot(self.clock.read(at));
+        Some(Moved { before, after, expired: false, cause: Cause::Rollback })
+    }
+
+    /// Comes back with its data. Leases of its own get their full time again.
+    pub fn restart(&mut self, at: True, expiry: ExpiryClock) {
+        if expiry == ExpiryClock::StoreLease {
+            self.space.extend_leases(self.clock.read(at));
+        }
+    }
+
+    /// Runs at another rate from now on.
+    pub fn set_rate(&mut self, at: True, ppm: i64) {
+        self.clock.set_rate(at, ppm);
+    }
+
+    /// The clock that judges leases jumps.
+    pub fn step_clock(&mut self, at: True, by: Duration) {
+        self.clock.step_forward(at, by);
+    }
+
+    /// The wall clock is set to something else, earlier or later.
+    pub fn step_wall(&mut self, offset_ms: u64) {
+        self.wall_offset_ms = offset_ms;
+    }
+}
