@@ -18,7 +18,7 @@ use crate::election::leading::{Role, Term};
 use crate::election::sight::Look;
 use crate::event::Event;
 use crate::guard::breaker::{Breaker, BreakerState};
-use crate::ids::{BootId, NodeId, Nonce};
+use crate::ids::{BootId, Epoch, NodeId, Nonce};
 use crate::planted::planted;
 use crate::protocol::{
     BeatReply, BeatRequest, Claim, Failure, LeaseIntent, NodeRecord, Outcome, Registration,
@@ -53,6 +53,14 @@ pub struct BeatUnderWay {
     sent: Moment,
     nonce: Option<Nonce>,
     renews: bool,
+}
+
+/// A claim together with the version it is made on. They belong together: what proves one version
+/// free says nothing of another.
+#[derive(Clone, Copy, Debug)]
+pub struct Bid {
+    pub(crate) claim: Claim,
+    pub(crate) expect: Option<Version>,
 }
 
 impl Link {
@@ -94,10 +102,7 @@ const ATTEMPTS_KEPT: usize = 8;
 impl Attempts {
     pub(crate) fn next_nonce(&mut self, boot: BootId) -> Nonce {
         self.made += 1;
-        Nonce {
-            boot,
-            attempt: self.made,
-        }
+        Nonce { boot, attempt: self.made }
     }
 
     fn sent(&mut self, nonce: Nonce, at: Moment) {
@@ -113,10 +118,7 @@ impl Attempts {
 
     /// When the attempt with this nonce was first sent, if it is one of ours.
     pub(crate) fn sent_at(&self, nonce: Nonce) -> Option<Moment> {
-        self.open
-            .iter()
-            .find(|(open, _)| *open == nonce)
-            .map(|&(_, at)| at)
+        self.open.iter().find(|(open, _)| *open == nonce).map(|&(_, at)| at)
     }
 }
 
@@ -126,11 +128,7 @@ impl Core {
         self.link.requests += 1;
         let id = RequestId(self.link.requests);
         let timeout = self.settings.request_timeout;
-        self.out.push(Action::Send {
-            id,
-            request,
-            timeout,
-        });
+        self.out.push(Action::Send { id, request, timeout });
         id
     }
 
@@ -145,15 +143,17 @@ impl Core {
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
-        let gap = self.settings.heartbeat_interval / 50;
-        let earliest = self
-            .link
-            .last_sent
-            .map_or(now, |sent| (sent + gap).max(now));
+        let gap = self.gap();
+        let earliest = self.link.last_sent.map_or(now, |sent| (sent + gap).max(now));
         let at = earliest.max(self.link.hold_until);
         if at < self.link.due || self.link.due < now {
             self.plan_beat(at);
         }
+    }
+
+    /// The least time between two looks that nothing but impatience asks for.
+    fn gap(&self) -> Duration {
+        self.settings.heartbeat_interval / 50
     }
 
     fn plan_beat(&mut self, at: Moment) {
@@ -171,12 +171,13 @@ impl Core {
         if at > now {
             self.set_timer(Timer::Takeover, at);
         } else if self.link.beat.is_none() {
-            self.send_beat(now, Some(claim));
+            let bid = Bid { claim, expect: self.sight.version() };
+            self.send_beat(now, Some(bid));
         }
     }
 
     /// Sends a beat: a renewal for a holder, a claim if there is one, else a look.
-    pub(crate) fn send_beat(&mut self, now: Moment, claim: Option<Claim>) {
+    pub(crate) fn send_beat(&mut self, now: Moment, bid: Option<Bid>) {
         let renews = self.term().is_some_and(Term::is_renewing);
         if let Some(opens) = self.link.breaker.opens_at().filter(|_| !renews)
             && now < opens
@@ -188,7 +189,7 @@ impl Core {
         if self.link.breaker.passing() == Some(BreakerState::HalfOpen) {
             self.emit(Event::BreakerHalfOpen);
         }
-        let lease = self.lease_intent(now, claim);
+        let lease = self.lease_intent(now, bid);
         let nonce = match &lease {
             LeaseIntent::Observe => None,
             LeaseIntent::Acquire { nonce, .. } | LeaseIntent::Renew { nonce, .. } => Some(*nonce),
@@ -198,47 +199,35 @@ impl Core {
             node: self.node_record(),
             replaces: self.replaces,
             lease,
-            known_view: self
-                .view
-                .as_ref()
-                .map(|view| view.version)
-                .unwrap_or_default(),
+            known_view: self.view.as_ref().map(|view| view.version).unwrap_or_default(),
         });
         // A beat that is tried again is as late as its first try.
         let due = self.link.due.min(now);
         self.link.late_since.get_or_insert(due);
         self.link.last_sent = Some(now);
         let id = self.send(request);
-        self.link.beat = Some(BeatUnderWay {
-            id,
-            sent: now,
-            nonce,
-            renews,
-        });
+        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews });
         self.cancel_timer(Timer::Beat);
     }
 
-    fn lease_intent(&mut self, now: Moment, claim: Option<Claim>) -> LeaseIntent {
+    fn lease_intent(&mut self, now: Moment, bid: Option<Bid>) -> LeaseIntent {
         let ttl = self.settings.lease_timeout;
-        let held = self
-            .term()
-            .filter(|term| term.is_renewing())
-            .map(|term| term.version);
-        if held.is_none() && claim.is_none() {
+        let held = self.term().filter(|term| term.is_renewing()).map(|term| term.version);
+        if held.is_none() && bid.is_none() {
             return LeaseIntent::Observe;
         }
         let nonce = self.attempts.next_nonce(self.me.boot);
         self.attempts.sent(nonce, now);
-        match (held, claim) {
-            (Some(expect), _) => LeaseIntent::Renew { expect, nonce, ttl },
-            (None, Some(claim)) => {
+        let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));
+        match (held, bid) {
+            (Some(expect), _) => LeaseIntent::Renew { expect, lineage, nonce, ttl },
+            (None, Some(Bid { claim, expect })) => {
                 self.metrics.stood_for_election();
                 self.campaigning_since.get_or_insert(now);
-                let expect = self.hinted_version.take().or(self.sight.version());
                 LeaseIntent::Acquire {
                     expect,
                     claim,
-                    lineage: self.sight.lineage().unwrap_or(crate::ids::Lineage(0)),
+                    lineage,
                     floor: self.sight.highest(),
                     nonce,
                     ttl,
@@ -274,10 +263,14 @@ impl Core {
         }
         let joined = !std::mem::replace(&mut self.registered, true);
         self.replaces = None;
+        let seen = self.sight.highest();
         let look = self.sight.look(beat.sent, now, &reply);
         self.plan_next_beat(now, beat, joined);
+        if reply.outcome == Some(Outcome::Conflict) && !beat.renews {
+            self.claim_refused(now, look);
+        }
         if look != Look::Stale {
-            self.lease_seen(now, beat, look, &reply);
+            self.lease_seen(now, beat, (look, seen), &reply);
         }
         if let Some(view) = reply.view {
             self.adopt_view(view);
@@ -285,12 +278,16 @@ impl Core {
         self.send_release();
     }
 
-    fn lease_seen(&mut self, now: Moment, beat: BeatUnderWay, look: Look, reply: &BeatReply) {
-        if let Look::WentBack { seen } = look {
-            self.emit(Event::StoreWentBack {
-                seen,
-                stored: self.sight.epoch(),
-            });
+    /// Takes in a look that is believed; `seen` is the highest epoch that was seen before it.
+    fn lease_seen(
+        &mut self,
+        now: Moment,
+        beat: BeatUnderWay,
+        (look, seen): (Look, Epoch),
+        reply: &BeatReply,
+    ) {
+        if look == Look::WentBack {
+            self.emit(Event::StoreWentBack { seen, stored: self.sight.epoch() });
         }
         self.fence.saw(now, self.sight.epoch());
         self.tell_leader(now);
@@ -303,18 +300,16 @@ impl Core {
                     self.term_renewed(now);
                 }
             }
-            Role::Follower => self.follower_saw_lease(now, reply),
+            Role::Follower => self.follower_saw_lease(now, seen, reply),
         }
-        if let Some(nonce) = beat
-            .nonce
-            .filter(|n| self.sight.version().map(|v| v.nonce) != Some(*n))
+        if let Some(nonce) =
+            beat.nonce.filter(|n| self.sight.version().map(|v| v.nonce) != Some(*n))
         {
             self.attempts.forget(nonce);
         }
     }
 
-    fn follower_saw_lease(&mut self, now: Moment, reply: &BeatReply) {
-        self.draw_tail_on_conflict(reply.outcome);
+    fn follower_saw_lease(&mut self, now: Moment, seen: Epoch, reply: &BeatReply) {
         let Some(lease) = reply.lease.as_ref().filter(|lease| self.is_ours(lease)) else {
             return;
         };
@@ -322,25 +317,32 @@ impl Core {
             return;
         }
         let version = lease.version;
-        let over = version.epoch <= self.last_ended && !planted!(BootIdIgnored);
-        if over || self.leaving || !self.is_candidate() {
+        // A grant that was never opened may have had successors in data that the store has lost.
+        let lost = self.sight.suspect_until().is_some() || version.epoch <= seen;
+        let lost = lost && !planted!(GrantAcrossLineage);
+        let over = lost || (version.epoch <= self.last_ended && !planted!(BootIdIgnored));
+        let stands = self.is_candidate() || planted!(GrantOutlivesStanding);
+        if over || self.leaving || !stands {
             self.last_ended = self.last_ended.max(version.epoch);
             self.release_leftover(version);
             return;
         }
         let sent = self.attempts.sent_at(version.nonce);
-        let sent = if planted!(TrustFromReply) {
-            sent.map(|_| now)
-        } else {
-            sent
-        };
+        let sent = if planted!(TrustFromReply) { sent.map(|_| now) } else { sent };
         self.take_up(now, version, sent);
     }
 
-    fn draw_tail_on_conflict(&mut self, outcome: Option<Outcome>) {
-        if outcome == Some(Outcome::Conflict) {
-            self.campaigning_since = None;
-            self.draw_tail();
+    /// A claim came too late, or too early: the next one waits a little, and longer if the answer
+    /// does not even fit what was seen before.
+    fn claim_refused(&mut self, now: Moment, look: Look) {
+        self.campaigning_since = None;
+        self.draw_tail();
+        if !planted!(ClaimsInATightLoop) {
+            let longest = match look {
+                Look::Stale => self.settings.heartbeat_interval / 2,
+                Look::Fresh | Look::WentBack => self.settings.heartbeat_interval / 8,
+            };
+            self.link.hold_until = now + self.rng.span(longest / 2, longest);
         }
     }
 
@@ -352,15 +354,11 @@ impl Core {
         }
         let latency = now.since(beat.sent);
         self.metrics.beat_done(now, latency);
-        self.emit(Event::WorkerHeartbeat {
-            latency_ms: whole_ms(latency),
-        });
+        self.emit(Event::WorkerHeartbeat { latency_ms: whole_ms(latency) });
         let settings = self.settings.clone();
         let expected = settings.heartbeat_interval;
         let due = self.link.late_since.take().unwrap_or(beat.sent);
-        let told = self
-            .contention
-            .beat_done(now, due, expected, &settings.contention);
+        let told = self.contention.beat_done(now, due, expected, &settings.contention);
         if let Some(event) = told {
             self.emit(event);
         }
@@ -372,8 +370,7 @@ impl Core {
         let settings = &self.settings;
         let among_others = self.sight.lease().is_some_and(|lease| !self.is_ours(lease));
         let wait = if joined && among_others && !settings.startup_jitter_max.is_zero() {
-            self.rng
-                .span(settings.startup_jitter_min, settings.startup_jitter_max)
+            self.rng.span(settings.startup_jitter_min, settings.startup_jitter_max)
         } else {
             let jitter = settings.heartbeat_jitter;
             self.rng.span(
@@ -392,9 +389,7 @@ impl Core {
         match (failure, beat.nonce) {
             (Failure::Unknown, Some(nonce)) if planted!(TimeoutTakenAsSuccess) && beat.renews => {
                 let epoch = self.term().map(Term::epoch).unwrap_or_default();
-                let version = self
-                    .term()
-                    .map_or(Version { epoch, nonce }, |term| term.version);
+                let version = self.term().map_or(Version { epoch, nonce }, |term| term.version);
                 self.extend_term(now, version, Some(beat.sent));
             }
             (Failure::NotDone | Failure::Rejected, Some(nonce)) => self.attempts.forget(nonce),
@@ -409,10 +404,7 @@ impl Core {
         }
         if let Some(term) = self.term().filter(|term| term.is_renewing()) {
             let left_ms = whole_ms(term.window.soft.since(now));
-            self.emit(Event::StoreUnreachable {
-                epoch: term.epoch(),
-                left_ms,
-            });
+            self.emit(Event::StoreUnreachable { epoch: term.epoch(), left_ms });
         }
         self.back_off(now);
         self.send_release();
@@ -435,9 +427,7 @@ impl Core {
     /// Says who coordinates, when that changed.
     fn tell_leader(&mut self, now: Moment) {
         let lease = self.sight.lease();
-        let new = lease
-            .and_then(|lease| lease.holder.as_ref())
-            .map(|holder| holder.node.clone());
+        let new = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
         let epoch = self.sight.epoch();
         let previous = self.told_leader.clone();
         if previous.as_ref().map(|told| (&told.0, told.1)) == Some((&new, epoch)) {
@@ -454,10 +444,6 @@ impl Core {
                 self.emit(warning);
             }
         }
-        self.emit(Event::LeaderChanged {
-            previous,
-            new,
-            epoch,
-        });
+        self.emit(Event::LeaderChanged { previous, new, epoch });
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::action::{Action, Actions};
-use crate::beat::{Attempts, Link};
+use crate::beat::{Attempts, Bid, Link};
 use crate::election::candidacy::{Rival, Standing};
 use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Role, Stage, Term};
@@ -21,7 +21,9 @@ use crate::lease::{LeaseTerms, Window};
 use crate::membership::Registry;
 use crate::metrics::{Metrics, MetricsReport};
 use crate::planted::planted;
-use crate::protocol::{Failure, Hint, NodeProfile, Outcome, Reply, RequestId, Version, View};
+use crate::protocol::{
+    Claim, Failure, Hint, NodeProfile, Outcome, Reply, RequestId, Version, View,
+};
 use crate::rng::Rng;
 use crate::settings::{Contradiction, Settings};
 use crate::time::Moment;
@@ -66,7 +68,6 @@ pub struct Core {
     pub(crate) cold: ColdStart,
     pub(crate) tail: Duration,
     pub(crate) campaigning_since: Option<Moment>,
-    pub(crate) hinted_version: Option<Version>,
     pub(crate) heeded: Option<crate::protocol::Ask>,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
@@ -117,7 +118,6 @@ impl Core {
             cold: ColdStart::new(),
             tail: Duration::ZERO,
             campaigning_since: None,
-            hinted_version: None,
             heeded: None,
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
@@ -181,22 +181,11 @@ impl Core {
 
     /// Single-instance mode: a term without a lease, for as long as the process lasts.
     fn lead_alone(&mut self, now: Moment) {
-        let nonce = Nonce {
-            boot: self.me.boot,
-            attempt: 0,
-        };
-        let version = Version {
-            epoch: Epoch(1),
-            nonce,
-        };
+        let nonce = Nonce { boot: self.me.boot, attempt: 0 };
+        let version = Version { epoch: Epoch(1), nonce };
         let window = Window::ENDLESS;
         let mandate = Mandate::begin(now);
-        self.role = Role::Holding(Term {
-            version,
-            window,
-            stage: Stage::Opening,
-            mandate,
-        });
+        self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
         self.fence.saw(now, version.epoch);
         self.open_term(now);
     }
@@ -209,9 +198,7 @@ impl Core {
             Timer::Takeover | Timer::Soft | Timer::Hard => {}
             Timer::ColdStart => self.cold_start_due(now),
             Timer::ElectionCheck => {
-                self.emit(Event::ElectionCheck {
-                    current: self.leader(now).cloned(),
-                });
+                self.emit(Event::ElectionCheck { current: self.leader(now).cloned() });
                 self.set_timer(Timer::ElectionCheck, now + self.settings.election_interval);
             }
             Timer::Recover => {
@@ -225,12 +212,7 @@ impl Core {
         match reply {
             Reply::Beat(reply) => self.beat_replied(now, id, reply),
             Reply::Members(members) => {
-                if self
-                    .link
-                    .members
-                    .take_if(|waiting| *waiting == id)
-                    .is_some()
-                {
+                if self.link.members.take_if(|waiting| *waiting == id).is_some() {
                     self.members_read(now, members);
                 }
             }
@@ -253,12 +235,7 @@ impl Core {
     }
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
-        if self
-            .link
-            .members
-            .take_if(|waiting| *waiting == id)
-            .is_some()
-        {
+        if self.link.members.take_if(|waiting| *waiting == id).is_some() {
             self.cold_start_unread(now);
             return;
         }
@@ -278,12 +255,13 @@ impl Core {
                 }
                 let named = successor.as_ref() == Some(&self.me.id);
                 let news = version.epoch >= self.sight.highest();
-                let settled = self.sight.suspect_until().is_none_or(|until| now >= until);
+                let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
+                let settled = suspect_until.is_none_or(|until| now >= until);
                 let free = self.may_campaign() && self.link.beat.is_none();
                 if named && news && settled && free {
                     // The store checks that it is vacant and at this version: nothing is believed.
-                    self.hinted_version = Some(version);
-                    self.send_beat(now, Some(crate::protocol::Claim::Vacant));
+                    let bid = Bid { claim: Claim::Vacant, expect: Some(version) };
+                    self.send_beat(now, Some(bid));
                 } else {
                     self.look_sooner(now);
                 }
@@ -295,9 +273,7 @@ impl Core {
     /// Heeds a hint, if this node has a part in what comes next: a thousand followers that look at
     /// the same moment would be a stampede.
     fn look_sooner(&mut self, now: Moment) {
-        let near = self
-            .rank()
-            .is_none_or(|rank| rank < self.settings.lifeline_successors);
+        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         if near || self.term().is_some() {
             self.beat_soon(now);
         }
@@ -310,10 +286,7 @@ impl Core {
         if report.proves_death_of(boot) && self.sight.proved_dead(now, boot) {
             let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
             if let Some(holder) = holder {
-                self.emit(Event::LeaderDown {
-                    former: holder.node,
-                    proved: true,
-                });
+                self.emit(Event::LeaderDown { former: holder.node, proved: true });
             }
         } else {
             self.beat_soon(now);
@@ -323,20 +296,13 @@ impl Core {
     /// Keeps the first successors connected to the coordinator's lifeline, and a restarted node to
     /// its past self's.
     fn mind_lifeline(&mut self) {
-        let near = self
-            .rank()
-            .is_none_or(|rank| rank < self.settings.lifeline_successors);
+        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
         let target = holder
             .filter(|holder| holder.boot != self.me.boot)
             .filter(|holder| holder.node == self.me.id || near)
             .filter(|_| self.is_candidate() && !self.leaving)
-            .and_then(|holder| {
-                holder
-                    .lifeline
-                    .clone()
-                    .map(|address| (holder.boot, address))
-            });
+            .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
         let wanted = target.as_ref().map(|(boot, _)| *boot);
         if wanted == self.watching {
             return;
@@ -420,9 +386,7 @@ impl Core {
     /// The open trust window at `now`, and its epoch: whatever of the term runs may act until then.
     pub fn window(&self, now: Moment) -> Option<(Epoch, Window)> {
         let term = self.term().filter(|term| term.is_active())?;
-        term.window
-            .is_open(now)
-            .then_some((term.epoch(), term.window))
+        term.window.is_open(now).then_some((term.epoch(), term.window))
     }
 
     /// The term whose record names this process, open or not.
@@ -441,19 +405,12 @@ impl Core {
             return Some(&self.me.id);
         }
         let live = self.sight.is_live(now);
-        self.sight
-            .lease()
-            .filter(|_| live)?
-            .holder
-            .as_ref()
-            .map(|holder| &holder.node)
+        self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
     }
 
     /// The live nodes, as the last view has them.
     pub fn active_workers(&self) -> impl Iterator<Item = &NodeId> {
-        self.view
-            .iter()
-            .flat_map(|view| view.members.iter().map(|member| &member.id))
+        self.view.iter().flat_map(|view| view.members.iter().map(|member| &member.id))
     }
 
     /// The last view.

@@ -284,10 +284,7 @@ mod tests {
             Event::BreakerHalfOpen,
             Event::CoordinatorPromoted { epoch: Epoch(3) },
             Event::ElectionCheck { current: None },
-            Event::LeaderDown {
-                former: NodeId::new("a").expect("valid"),
-                proved: true,
-            },
+            Event::LeaderDown { former: NodeId::new("a").expect("valid"), proved: true },
         ];
         for event in events {
             let json = serde_json::to_value(&event).expect("plain data");
@@ -302,10 +299,7 @@ mod tests {
         let promoted = Event::CoordinatorPromoted { epoch: Epoch(1) };
         assert_eq!(promoted.names(), ["coordinator-promoted", "became_leader"]);
         let reason = DemotionReason::WindowClosed;
-        let demoted = Event::CoordinatorDemoted {
-            epoch: Epoch(1),
-            reason,
-        };
+        let demoted = Event::CoordinatorDemoted { epoch: Epoch(1), reason };
         assert_eq!(demoted.names(), ["coordinator-demoted", "lost_leadership"]);
     }
 }

@@ -43,18 +43,11 @@ fn check_name(field: &'static str, text: &str) -> Result<(), InvalidName> {
         return Err(InvalidName::Empty { field });
     }
     if text.len() > NAME_BYTES_MAX {
-        return Err(InvalidName::TooLong {
-            field,
-            bytes: text.len(),
-        });
+        return Err(InvalidName::TooLong { field, bytes: text.len() });
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
     match text.chars().enumerate().find(|&(_, c)| !allowed(c)) {
-        Some((at, found)) => Err(InvalidName::Character {
-            field,
-            found,
-            at: at + 1,
-        }),
+        Some((at, found)) => Err(InvalidName::Character { field, found, at: at + 1 }),
         None => Ok(()),
     }
 }
@@ -120,9 +113,7 @@ name!(
 impl NodeId {
     /// The name a node gets when none was given: sortable by start, unique by its random part.
     pub fn generated(unix_ms: u64, random: u64) -> Self {
-        Self(Arc::from(
-            format!("worker-{unix_ms:013}-{random:016x}").as_str(),
-        ))
+        Self(Arc::from(format!("worker-{unix_ms:013}-{random:016x}").as_str()))
     }
 }
 
@@ -216,10 +207,7 @@ mod tests {
         let long = "x".repeat(300);
         let cases = [
             ("", "node id is empty; give 1 to 128"),
-            (
-                long.as_str(),
-                "node id is 300 bytes long; at most 128 are allowed",
-            ),
+            (long.as_str(), "node id is 300 bytes long; at most 128 are allowed"),
             ("a\nb", "node id has '\\n' at position 2"),
             ("a/b", "node id has '/' at position 2"),
             ("nœud", "node id has 'œ' at position 2"),
@@ -228,10 +216,7 @@ mod tests {
             let message = NodeId::new(given).expect_err("must be refused").to_string();
             assert!(message.starts_with(expected), "{given:?} gave {message:?}");
         }
-        assert_eq!(
-            NodeId::new("pod-1.web:a_b").expect("allowed").as_str(),
-            "pod-1.web:a_b"
-        );
+        assert_eq!(NodeId::new("pod-1.web:a_b").expect("allowed").as_str(), "pod-1.web:a_b");
     }
 
     #[test]

@@ -50,11 +50,7 @@ impl Hash for Metrics {
 impl Metrics {
     /// Percentiles over the last `size` beats.
     pub fn new(size: u32) -> Self {
-        Self {
-            size: size as usize,
-            report: MetricsReport::default(),
-            latencies: VecDeque::new(),
-        }
+        Self { size: size as usize, report: MetricsReport::default(), latencies: VecDeque::new() }
     }
 
     pub(crate) fn started(&mut self, now: Moment) {

@@ -85,6 +85,11 @@ mod active {
         SoftDeadlineIgnored: "work is told to stop only at the hard deadline",
         IneligibleCampaigns: "a node that may not lead claims all the same",
         ConflictKeepsLeading: "a coordinator that sees a higher epoch goes on",
+        HintSkipsWait: "a hint lets a claim skip the wait after a store failover",
+        LeapsMeet: "two leaps from the same rolled-back epoch end at the same number",
+        GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
+        GrantAcrossLineage: "a grant from before a store failover is taken up after it",
+        ClaimsInATightLoop: "a refused claim is made again at once",
         FailedStartKeepsLeading: "a coordinator whose plugins do not start keeps the lease",
     }
 

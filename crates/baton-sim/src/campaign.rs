@@ -52,13 +52,18 @@ impl Summary {
     }
 }
 
-/// Runs one seed.
-pub fn run_seed(seed: u64, trace: Trace) -> Outcome {
-    World::new(Arc::new(Plan::draw(seed)), trace).run()
+/// Runs one plan.
+pub fn run_plan(plan: Plan, trace: Trace) -> Outcome {
+    World::new(Arc::new(plan), trace).run()
 }
 
 /// Runs seeds from `first` on: `count` of them, or until `stop` says so, on `jobs` threads.
-pub fn run_seeds(first: u64, count: u64, jobs: usize, stop: &(dyn Fn(&Summary) -> bool + Sync)) -> Summary {
+pub fn run_seeds(
+    first: u64,
+    count: u64,
+    jobs: usize,
+    stop: &(dyn Fn(&Summary) -> bool + Sync),
+) -> Summary {
     let next = AtomicU64::new(first);
     let enough = AtomicBool::new(false);
     let summary = Mutex::new(Summary::default());
@@ -70,7 +75,7 @@ pub fn run_seeds(first: u64, count: u64, jobs: usize, stop: &(dyn Fn(&Summary) -
                     if seed - first >= count {
                         break;
                     }
-                    let outcome = run_seed(seed, Trace::Off);
+                    let outcome = run_plan(Plan::draw(seed), Trace::Off);
                     let mut summary = summary.lock().expect("no thread panics while summing up");
                     summary.add(outcome);
                     if stop(&summary) {

@@ -1,5 +1,7 @@
 //! What the checkers are shown: facts about a run, as only the simulator can know them.
 
+use std::time::Duration;
+
 use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::lease::Window;
 use baton_core::protocol::{LeaseSnapshot, Request, ViewVersion};
@@ -103,6 +105,8 @@ pub enum Fact<'a> {
         request: &'a Request,
         /// The view it knows.
         known_view: ViewVersion,
+        /// How long ago the store last answered it, in true time.
+        heard: Duration,
     },
     /// A lease write of this process was applied; it was sent at this reading of its own clock.
     Applied {

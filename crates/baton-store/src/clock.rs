@@ -29,10 +29,7 @@ pub struct ManualClock {
 impl Default for ManualClock {
     fn default() -> Self {
         let (now, _) = watch::channel(Moment::from_micros(1_000_000));
-        Self {
-            now,
-            wall_offset_ms: Mutex::new(1_700_000_000_000),
-        }
+        Self { now, wall_offset_ms: Mutex::new(1_700_000_000_000) }
     }
 }
 
@@ -44,10 +41,7 @@ impl ManualClock {
 
     /// Steps the wall clock; the monotonic reading does not notice.
     pub fn step_wall(&self, offset_ms: u64) {
-        *self
-            .wall_offset_ms
-            .lock()
-            .expect("no holder of this lock panics") = offset_ms;
+        *self.wall_offset_ms.lock().expect("no holder of this lock panics") = offset_ms;
     }
 }
 
@@ -58,10 +52,7 @@ impl Clock for ManualClock {
     }
 
     fn wall_ms(&self) -> u64 {
-        let offset = *self
-            .wall_offset_ms
-            .lock()
-            .expect("no holder of this lock panics");
+        let offset = *self.wall_offset_ms.lock().expect("no holder of this lock panics");
         offset + self.now().as_micros() / 1_000
     }
 
@@ -79,14 +70,9 @@ pub struct SystemClock {
 }
 
 impl Default for SystemClock {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     fn default() -> Self {
-        Self {
-            origin: std::time::Instant::now(),
-        }
+        Self { origin: std::time::Instant::now() }
     }
 }
 
@@ -97,19 +83,13 @@ impl Clock for SystemClock {
         Moment::from_micros(0) + since
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that reads the clock"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
     fn wall_ms(&self) -> u64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, baton_core::time::whole_ms)
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this is the one place that sleeps"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     async fn sleep(&self, span: Duration) {
         tokio::time::sleep(span).await;
     }

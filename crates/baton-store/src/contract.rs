@@ -39,10 +39,13 @@ pub struct Release {
 /// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
 ///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
 ///    the boot that is named dead. The new epoch is max(stored, floor) + 1, and leaps by
-///    [`Epoch::LEAP`] when the data's lineage has changed since the last grant. The term history
-///    closes the last term and opens the new one in the same step.
-/// 4. **Renew** is applied only if the record is at the expected version and has not expired by the
-///    declared clock, even if nobody else took it. The epoch stays.
+///    [`Epoch::LEAP`] for every lineage that the data began since the last grant, or, if there was
+///    none, since the namespace was first written to. So the same old copy, back for the second
+///    time, does not grant what it granted the first time. The term history closes the last term
+///    and opens the new one in the same step.
+/// 4. **Renew** is applied only if the record is at the expected version, the store in the expected
+///    lineage, and the lease not expired by the declared clock, even if nobody else took it. The
+///    epoch stays.
 /// 5. **Whoever loses learns why:** a `Conflict` comes with the record as it is, and changes
 ///    nothing, neither the expiry nor anything else.
 /// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that

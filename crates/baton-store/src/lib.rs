@@ -17,7 +17,9 @@ mod document;
 mod error;
 
 pub mod clock;
+pub mod conformance;
 pub mod memory;
+pub mod wrap;
 
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
 pub use contract::{HintStream, Release, Store};

@@ -98,11 +98,7 @@ impl Core {
                 }
             }
             _ => {
-                self.rival = Some(Rival {
-                    boot,
-                    beat,
-                    since: now,
-                });
+                self.rival = Some(Rival { boot, beat, since: now });
                 self.replaces = None;
             }
         }

@@ -109,10 +109,8 @@ impl Core {
                 arrival: u64::MAX - member.record.beat,
             })
             .collect();
-        self.settings.policy.order(&mut candidates);
-        let place = candidates
-            .iter()
-            .position(|candidate| candidate.id == self.me.id);
+        candidates.sort_by(|a, b| self.settings.policy.compare(a, b));
+        let place = candidates.iter().position(|candidate| candidate.id == self.me.id);
         self.cold.rank = place.map(|rank| rank as u32);
         self.cold.stood_since = Some(now);
         self.enter_phase(now, Phase::Election);

@@ -69,18 +69,12 @@ impl Term {
 
     /// Is the term still being renewed?
     pub fn is_renewing(&self) -> bool {
-        matches!(
-            self.stage,
-            Stage::Opening | Stage::Preparing | Stage::Running
-        )
+        matches!(self.stage, Stage::Opening | Stage::Preparing | Stage::Running)
     }
 
     /// Could work of this term be running?
     pub fn is_active(&self) -> bool {
-        matches!(
-            self.stage,
-            Stage::Preparing | Stage::Running | Stage::Stopping { .. }
-        )
+        matches!(self.stage, Stage::Preparing | Stage::Running | Stage::Stopping { .. })
     }
 }
 
@@ -108,11 +102,7 @@ impl Core {
         }
         let Some(term) = self.term() else { return };
         let (epoch, window) = (term.epoch(), term.window);
-        let stop_at = if planted!(SoftDeadlineIgnored) {
-            window.hard
-        } else {
-            window.soft
-        };
+        let stop_at = if planted!(SoftDeadlineIgnored) { window.hard } else { window.soft };
         match term.stage {
             Stage::Opening => {}
             Stage::Preparing | Stage::Running if now >= stop_at => {
@@ -124,10 +114,7 @@ impl Core {
             Stage::Preparing | Stage::Running => {}
             Stage::Stopping { overran: false, .. } if now >= window.hard => {
                 self.mark_overran();
-                self.emit(Event::LeaseLost {
-                    epoch,
-                    reason: DemotionReason::WindowClosed,
-                });
+                self.emit(Event::LeaseLost { epoch, reason: DemotionReason::WindowClosed });
                 self.emit(Event::TermOverran { epoch });
             }
             Stage::Stopping { .. } => {}
@@ -138,11 +125,7 @@ impl Core {
     }
 
     fn mark_overran(&mut self) {
-        if let Some(Term {
-            stage: Stage::Stopping { overran, .. },
-            ..
-        }) = self.term_mut()
-        {
+        if let Some(Term { stage: Stage::Stopping { overran, .. }, .. }) = self.term_mut() {
             *overran = true;
         }
     }
@@ -154,15 +137,9 @@ impl Core {
         let mandate = Mandate::begin(now);
         self.registry.clear();
         self.heeded = None;
-        self.role = Role::Holding(Term {
-            version,
-            window,
-            stage: Stage::Opening,
-            mandate,
-        });
+        self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
         self.cancel_timer(Timer::Takeover);
-        self.metrics
-            .elected_after(now.since(self.campaigning_since.take().unwrap_or(now)));
+        self.metrics.elected_after(now.since(self.campaigning_since.take().unwrap_or(now)));
         self.emit(Event::CoordinatorElected {
             epoch: version.epoch,
             mandate_ms: whole_ms(self.settings.max_epoch_duration),
@@ -221,25 +198,21 @@ impl Core {
         let epoch = term.epoch();
         let ours = lease.filter(|l| self.is_ours(l) && l.version.epoch == epoch);
         let Some(lease) = ours else {
-            let higher = lease
-                .map(|l| l.version.epoch)
-                .filter(|&stored| stored > epoch);
+            let higher = lease.map(|l| l.version.epoch).filter(|&stored| stored > epoch);
             let reason = higher.map_or(DemotionReason::LeaseGone, DemotionReason::HigherEpoch);
             self.lose_term(now, reason);
             return;
         };
         let refused = outcome == Some(Outcome::Conflict);
         let expired = lease.expiry == crate::protocol::Expiry::Left(std::time::Duration::ZERO);
-        if refused && expired && term.is_renewing() {
+        // An unopened grant may have had successors in data that the store has lost.
+        let lost = self.sight.suspect_until().is_some() && term.stage == Stage::Opening;
+        if lost || (refused && expired && term.is_renewing()) {
             self.lose_term(now, DemotionReason::LeaseGone);
             return;
         }
         let sent = self.attempts.sent_at(lease.version.nonce);
-        let sent = if planted!(TrustFromReply) {
-            sent.map(|_| now)
-        } else {
-            sent
-        };
+        let sent = if planted!(TrustFromReply) { sent.map(|_| now) } else { sent };
         let (version, asked) = (lease.version, lease.asked.clone());
         self.extend_term(now, version, sent);
         if refused {
@@ -314,10 +287,7 @@ impl Core {
     /// Does this snapshot name this very process?
     pub(crate) fn is_ours(&self, lease: &LeaseSnapshot) -> bool {
         if planted!(BootIdIgnored) {
-            return lease
-                .holder
-                .as_ref()
-                .is_some_and(|holder| holder.node == self.me.id);
+            return lease.holder.as_ref().is_some_and(|holder| holder.node == self.me.id);
         }
         lease.is_held_by(self.me.boot)
     }

@@ -28,10 +28,7 @@ pub struct Mandate {
 impl Mandate {
     /// A term that begins now.
     pub fn begin(now: Moment) -> Self {
-        Self {
-            began: now,
-            confirmed: now,
-        }
+        Self { began: now, confirmed: now }
     }
 
     /// When the term began.
@@ -41,11 +38,8 @@ impl Mandate {
 
     /// Looks at the mandate. `better` is the node the policy prefers to this one, if any.
     pub fn review(&mut self, now: Moment, settings: &Settings, better: Option<NodeId>) -> Verdict {
-        let protected: Duration = if planted!(MandateIgnored) {
-            Duration::ZERO
-        } else {
-            settings.min_epoch_duration
-        };
+        let protected: Duration =
+            if planted!(MandateIgnored) { Duration::ZERO } else { settings.min_epoch_duration };
         let challenged = settings.preempt == Preempt::AfterMandate;
         match better {
             Some(node) if challenged && now.since(self.began) >= protected => {
@@ -75,10 +69,7 @@ mod tests {
     #[test]
     fn a_better_node_waits_for_the_minimum_and_only_if_preemption_is_on() {
         let never = Settings::default();
-        let after = Settings {
-            preempt: Preempt::AfterMandate,
-            ..Settings::default()
-        };
+        let after = Settings { preempt: Preempt::AfterMandate, ..Settings::default() };
         let mut mandate = Mandate::begin(at(0));
         assert_eq!(mandate.review(at(59), &after, better()), Verdict::Keep);
         assert_eq!(mandate.review(at(61), &never, better()), Verdict::Keep);

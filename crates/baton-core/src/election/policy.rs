@@ -1,5 +1,7 @@
 //! Policies: who should coordinate. Pure and deterministic for a given set of nodes.
 
+use std::cmp::Ordering;
+
 use crate::ids::NodeId;
 use crate::settings::Policy;
 
@@ -15,17 +17,14 @@ pub struct Candidate {
 }
 
 impl Policy {
-    /// Sorts candidates, the one that should coordinate first.
-    pub fn order(self, candidates: &mut [Candidate]) {
-        match self {
-            Self::Lexicographic => candidates.sort_by(|a, b| a.id.cmp(&b.id)),
-            Self::Priority => {
-                candidates.sort_by(|a, b| b.priority.cmp(&a.priority).then(a.id.cmp(&b.id)));
-            }
-            Self::Incumbent => {
-                candidates.sort_by(|a, b| a.arrival.cmp(&b.arrival).then(a.id.cmp(&b.id)));
-            }
-        }
+    /// Orders two candidates, the one that should rather coordinate first.
+    pub fn compare(self, a: &Candidate, b: &Candidate) -> Ordering {
+        let preference = match self {
+            Self::Lexicographic => Ordering::Equal,
+            Self::Priority => b.priority.cmp(&a.priority),
+            Self::Incumbent => a.arrival.cmp(&b.arrival),
+        };
+        preference.then_with(|| a.id.cmp(&b.id))
     }
 }
 
@@ -39,12 +38,8 @@ mod tests {
             priority,
             arrival,
         };
-        let mut all = [
-            candidate("c", 9, 2),
-            candidate("a", 1, 3),
-            candidate("b", 9, 1),
-        ];
-        policy.order(&mut all);
+        let mut all = [candidate("c", 9, 2), candidate("a", 1, 3), candidate("b", 9, 1)];
+        all.sort_by(|a, b| policy.compare(a, b));
         all.iter().map(|c| c.id.to_string()).collect()
     }
 

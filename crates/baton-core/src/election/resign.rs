@@ -54,21 +54,13 @@ impl Core {
             self.finish_stop(now, release_reason, successor);
             return;
         }
-        self.out.push(Action::StopTerm {
-            epoch,
-            reason,
-            by: window.hard,
-        });
+        self.out.push(Action::StopTerm { epoch, reason, by: window.hard });
         if planted!(ReleaseBeforeStop) && !endless {
             self.finish_stop(now, release_reason, successor);
             return;
         }
         if let Some(term) = self.term_mut() {
-            term.stage = Stage::Stopping {
-                release: release_reason,
-                successor,
-                overran: false,
-            };
+            term.stage = Stage::Stopping { release: release_reason, successor, overran: false };
         }
     }
 
@@ -78,10 +70,7 @@ impl Core {
         if term.epoch() != epoch {
             return;
         }
-        if let Stage::Stopping {
-            release, successor, ..
-        } = term.stage.clone()
-        {
+        if let Stage::Stopping { release, successor, .. } = term.stage.clone() {
             self.finish_stop(now, release, successor);
         }
     }
@@ -126,17 +115,9 @@ impl Core {
 
     fn release(&mut self, expect: Version, successor: Option<NodeId>, reason: ReleaseReason) {
         let nonce = self.attempts.next_nonce(self.me.boot);
-        let request = Request::Release {
-            expect,
-            nonce,
-            successor: successor.clone(),
-            reason,
-        };
+        let request = Request::Release { expect, nonce, successor: successor.clone(), reason };
         let id = self.send(request);
-        let left = Version {
-            epoch: expect.epoch,
-            nonce,
-        };
+        let left = Version { epoch: expect.epoch, nonce };
         self.link.release = Some((id, left, successor));
     }
 
@@ -155,10 +136,7 @@ impl Core {
             return;
         }
         if let Some(to) = successor.clone() {
-            self.out.push(Action::Tell {
-                to,
-                hint: Hint::Released { version, successor },
-            });
+            self.out.push(Action::Tell { to, hint: Hint::Released { version, successor } });
         }
         if releasing {
             self.end_term(now);
@@ -199,10 +177,7 @@ impl Core {
             self.halt_if_done();
             return;
         }
-        let request = Request::Leave {
-            node: self.me.id.clone(),
-            boot: self.me.boot,
-        };
+        let request = Request::Leave { node: self.me.id.clone(), boot: self.me.boot };
         self.link.leave = Some(self.send(request));
     }
 

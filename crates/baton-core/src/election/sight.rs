@@ -47,11 +47,8 @@ pub enum Freedom {
 pub enum Look {
     /// It is believed.
     Fresh,
-    /// It is believed, and the store's data went back from this epoch.
-    WentBack {
-        /// The highest epoch seen before.
-        seen: Epoch,
-    },
+    /// It is believed, and the store's data went back.
+    WentBack,
     /// It is older than what was seen already, and ignored.
     Stale,
 }
@@ -88,10 +85,7 @@ impl Sight {
 
     /// Takes in a reply to a request sent at `sent` and received at `now`.
     pub fn look(&mut self, sent: Moment, now: Moment, reply: &BeatReply) -> Look {
-        let stored = reply
-            .lease
-            .as_ref()
-            .map_or(Epoch::NONE, |lease| lease.version.epoch);
+        let stored = reply.lease.as_ref().map_or(Epoch::NONE, |lease| lease.version.epoch);
         let moved = self.lineage.is_some_and(|lineage| lineage != reply.lineage);
         let behind = stored < self.epoch();
         if behind && !moved && !planted!(StaleReadBelieved) && self.may_be_stale(now) {
@@ -100,13 +94,8 @@ impl Sight {
         self.stale_since = None;
         self.judge_lineage(now, moved, reply);
         self.accept(sent, now, moved, reply.lease.as_ref());
-        let seen = self.highest;
         self.highest = self.highest.max(stored);
-        if behind {
-            Look::WentBack { seen }
-        } else {
-            Look::Fresh
-        }
+        if behind { Look::WentBack } else { Look::Fresh }
     }
 
     /// A replica catches up; a restored copy does not. Until the difference is certain, and any
@@ -123,17 +112,11 @@ impl Sight {
             Some(lease) => lease.lineage == reply.lineage,
             None => !moved && self.suspect.is_none(),
         };
-        let ttl = reply
-            .lease
-            .as_ref()
-            .map_or(self.terms.ttl, |lease| lease.ttl);
+        let ttl = reply.lease.as_ref().map_or(self.terms.ttl, |lease| lease.ttl);
         self.lineage = Some(reply.lineage);
         if settled || planted!(LineageIgnored) {
             self.suspect = None;
-        } else if self
-            .suspect
-            .is_none_or(|(lineage, _)| lineage != reply.lineage)
-        {
+        } else if self.suspect.is_none_or(|(lineage, _)| lineage != reply.lineage) {
             let until = self.wait_out(now, ttl.max(self.terms.ttl));
             self.suspect = Some((reply.lineage, until));
         }
@@ -153,14 +136,13 @@ impl Sight {
             self.lease = None;
             return;
         };
-        let fresh = match lease.expiry {
+        self.expires_at = match lease.expiry {
+            // The store judges: its last word counts, even if it gives the holder more time.
+            Expiry::Left(left) if !left.is_zero() && !planted!(ClaimsInATightLoop) => now + left,
+            Expiry::Left(left) if same => self.expires_at.min(now + left),
             Expiry::Left(left) => now + left,
+            Expiry::Observer if same => self.expires_at,
             Expiry::Observer => self.terms.observed_expiry(sent, now, lease.ttl),
-        };
-        self.expires_at = if same {
-            self.expires_at.min(fresh)
-        } else {
-            fresh
         };
         if self.dead.is_some_and(|(boot, _)| !lease.is_held_by(boot)) {
             self.dead = None;
@@ -171,10 +153,7 @@ impl Sight {
     /// The holder's process is gone.
     pub fn proved_dead(&mut self, now: Moment, boot: BootId) -> bool {
         let news = self.dead.is_none_or(|(dead, _)| dead != boot);
-        let holds = self
-            .lease
-            .as_ref()
-            .is_some_and(|lease| lease.is_held_by(boot));
+        let holds = self.lease.as_ref().is_some_and(|lease| lease.is_held_by(boot));
         if holds && news {
             self.dead = Some((boot, now));
         }
@@ -193,15 +172,12 @@ impl Sight {
         match (&self.lease, self.lineage) {
             (None, None) => Freedom::Unseen,
             (None, Some(_)) => Freedom::NoRecord { since },
-            (Some(lease), _) if lease.holder.is_none() => Freedom::Vacant {
-                since,
-                successor: lease.successor.clone(),
-            },
+            (Some(lease), _) if lease.holder.is_none() => {
+                Freedom::Vacant { since, successor: lease.successor.clone() }
+            }
             (Some(_), _) => match self.dead {
                 Some((boot, since)) => Freedom::Dead { since, boot },
-                None => Freedom::Held {
-                    until: self.expires_at,
-                },
+                None => Freedom::Held { until: self.expires_at },
             },
         }
     }

@@ -42,10 +42,7 @@ impl Core {
             Freedom::Held { until } => (until + delay + self.turn(), Claim::Expired),
         };
         let at = at.max(self.cold.stood_since().unwrap_or_default());
-        Some((
-            at.max(self.sight.suspect_until().unwrap_or_default()),
-            claim,
-        ))
+        Some((at.max(self.sight.suspect_until().unwrap_or_default()), claim))
     }
 
     /// How long this node lets better-placed ones go first.
@@ -68,8 +65,6 @@ impl Core {
 
     /// Spreads the nodes beyond the last rank; drawn anew for each claim.
     pub(crate) fn draw_tail(&mut self) {
-        self.tail = self
-            .rng
-            .span(Duration::ZERO, self.settings.heartbeat_interval / 2);
+        self.tail = self.rng.span(Duration::ZERO, self.settings.heartbeat_interval / 2);
     }
 }

@@ -23,10 +23,7 @@ impl Core {
         } else if self.sight.is_live(now) {
             self.ask(now, Ask::Transfer(to));
         } else {
-            self.emit(Event::TransferRefused {
-                to,
-                reason: TransferRefusal::NoCoordinator,
-            });
+            self.emit(Event::TransferRefused { to, reason: TransferRefusal::NoCoordinator });
         }
     }
 
@@ -34,14 +31,8 @@ impl Core {
         let Some(epoch) = self.term().map(Term::epoch) else {
             return;
         };
-        self.out.push(Action::Tell {
-            to: to.clone(),
-            hint: Hint::Prepare { epoch },
-        });
-        self.emit(Event::TransferStarted {
-            epoch,
-            to: to.clone(),
-        });
+        self.out.push(Action::Tell { to: to.clone(), hint: Hint::Prepare { epoch } });
+        self.emit(Event::TransferStarted { epoch, to: to.clone() });
         self.hand_over(now, ReleaseReason::Transferred, Some(to));
     }
 
@@ -81,10 +72,7 @@ impl Core {
 
     fn ask(&mut self, _now: Moment, ask: Ask) {
         if self.link.ask.is_none() {
-            let request = Request::Ask {
-                epoch: self.sight.epoch(),
-                ask,
-            };
+            let request = Request::Ask { epoch: self.sight.epoch(), ask };
             self.link.ask = Some(self.send(request));
         }
     }

@@ -23,19 +23,13 @@ impl Contention {
     ) -> Option<Event> {
         let duration = now.since(due);
         let ratio = duration.as_secs_f64() / expected.as_secs_f64();
-        let quiet = self
-            .last_told
-            .is_some_and(|told| now.since(told) < settings.rate_limit);
+        let quiet = self.last_told.is_some_and(|told| now.since(told) < settings.rate_limit);
         if !settings.enabled || ratio <= settings.threshold || quiet {
             return None;
         }
         self.last_told = Some(now);
         let (duration_ms, expected_ms) = (whole_ms(duration), whole_ms(expected));
-        Some(Event::ContentionDetected {
-            ratio,
-            duration_ms,
-            expected_ms,
-        })
+        Some(Event::ContentionDetected { ratio, duration_ms, expected_ms })
     }
 }
 
@@ -49,25 +43,12 @@ mod tests {
         let mut contention = Contention::default();
         let expected = Duration::from_secs(5);
         let at = |s: u64| Moment::from_micros(s * 1_000_000);
-        assert_eq!(
-            contention.beat_done(at(10), at(0), expected, &settings),
-            None
-        );
+        assert_eq!(contention.beat_done(at(10), at(0), expected, &settings), None);
         let event = contention.beat_done(at(31), at(20), expected, &settings);
-        let told = Event::ContentionDetected {
-            ratio: 2.2,
-            duration_ms: 11_000,
-            expected_ms: 5_000,
-        };
+        let told =
+            Event::ContentionDetected { ratio: 2.2, duration_ms: 11_000, expected_ms: 5_000 };
         assert_eq!(event, Some(told));
-        assert_eq!(
-            contention.beat_done(at(60), at(40), expected, &settings),
-            None
-        );
-        assert!(
-            contention
-                .beat_done(at(62), at(40), expected, &settings)
-                .is_some()
-        );
+        assert_eq!(contention.beat_done(at(60), at(40), expected, &settings), None);
+        assert!(contention.beat_done(at(62), at(40), expected, &settings).is_some());
     }
 }

@@ -18,12 +18,7 @@ pub struct EpochFence {
 impl EpochFence {
     /// A fence that knows of no epoch yet.
     pub fn new(enabled: bool, grace: Duration) -> Self {
-        Self {
-            enabled,
-            grace,
-            known: Epoch::NONE,
-            changed_at: Moment::default(),
-        }
+        Self { enabled, grace, known: Epoch::NONE, changed_at: Moment::default() }
     }
 
     /// The highest epoch known.

@@ -17,21 +17,13 @@ pub struct FlapWatch {
 impl FlapWatch {
     /// Warns of `threshold` changes within `window`.
     pub fn new(threshold: u32, window: Duration) -> Self {
-        Self {
-            threshold,
-            window,
-            changes: VecDeque::new(),
-        }
+        Self { threshold, window, changes: VecDeque::new() }
     }
 
     /// Another node leads. Returns a warning when that is once too often; then counts afresh.
     pub fn changed(&mut self, now: Moment) -> Option<Event> {
         self.changes.push_back(now);
-        while self
-            .changes
-            .front()
-            .is_some_and(|&first| now.since(first) > self.window)
-        {
+        while self.changes.front().is_some_and(|&first| now.since(first) > self.window) {
             self.changes.pop_front();
         }
         let changes = self.changes.len() as u32;
@@ -39,10 +31,7 @@ impl FlapWatch {
             return None;
         }
         self.changes.clear();
-        Some(Event::LeaderFlapping {
-            changes,
-            window_ms: whole_ms(self.window),
-        })
+        Some(Event::LeaderFlapping { changes, window_ms: whole_ms(self.window) })
     }
 }
 
@@ -58,10 +47,7 @@ mod tests {
         assert_eq!(watch.changed(at(1)), None);
         assert_eq!(watch.changed(at(20)), None);
         assert_eq!(watch.changed(at(21)), None);
-        let warning = Event::LeaderFlapping {
-            changes: 3,
-            window_ms: 10_000,
-        };
+        let warning = Event::LeaderFlapping { changes: 3, window_ms: 10_000 };
         assert_eq!(watch.changed(at(22)), Some(warning));
         assert_eq!(watch.changed(at(23)), None);
     }

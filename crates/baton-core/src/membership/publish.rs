@@ -22,8 +22,7 @@ impl Core {
         }
         let order = self.view.as_ref().map_or(&[][..], |view| &view.successors);
         let changes = self.registry.read(now, members, order);
-        self.metrics
-            .workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
+        self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
         for node in changes.timed_out {
             self.emit(Event::WorkerTimedOut { node });
         }
@@ -40,16 +39,8 @@ impl Core {
         if self.link.publish.is_some() {
             return;
         }
-        let last = self
-            .view
-            .as_ref()
-            .map(|view| view.version)
-            .unwrap_or_default();
-        let number = if last.epoch == epoch {
-            last.number + 1
-        } else {
-            1
-        };
+        let last = self.view.as_ref().map(|view| view.version).unwrap_or_default();
+        let number = if last.epoch == epoch { last.number + 1 } else { 1 };
         let view = self.compose_view(ViewVersion { epoch, number });
         let unchanged = self.view.as_ref().is_some_and(|old| {
             old.version.epoch == epoch
@@ -60,15 +51,8 @@ impl Core {
             return;
         }
         let view = Arc::new(view);
-        let fence = if planted!(ViewWithoutEpoch) {
-            Epoch(u64::MAX)
-        } else {
-            epoch
-        };
-        let id = self.send(Request::PublishView {
-            fence,
-            view: view.clone(),
-        });
+        let fence = if planted!(ViewWithoutEpoch) { Epoch(u64::MAX) } else { epoch };
+        let id = self.send(Request::PublishView { fence, view: view.clone() });
         self.link.publish = Some((id, view));
     }
 
@@ -79,28 +63,31 @@ impl Core {
             candidate: entry.record.eligible && !entry.record.draining,
             draining: entry.record.draining,
         });
-        let mut candidates: Vec<Candidate> = self.candidates().collect();
-        self.settings.policy.order(&mut candidates);
+        // Nodes that were not heard yet come last: their records may be all that is left of them.
+        let (mut candidates, mut unheard): (Vec<_>, Vec<_>) =
+            self.candidates().partition(|(_, heard)| *heard);
+        candidates.sort_by(|a, b| self.settings.policy.compare(&a.0, &b.0));
+        unheard.sort_by(|a, b| self.settings.policy.compare(&a.0, &b.0));
+        candidates.append(&mut unheard);
         let successors = candidates
             .into_iter()
-            .map(|c| c.id)
+            .map(|(candidate, _)| candidate.id)
             .filter(|id| *id != self.me.id)
             .collect();
-        View {
-            version,
-            coordinator: self.me.id.clone(),
-            members: members.collect(),
-            successors,
-        }
+        View { version, coordinator: self.me.id.clone(), members: members.collect(), successors }
     }
 
-    fn candidates(&self) -> impl Iterator<Item = Candidate> {
+    /// The nodes that may lead and stay, each with whether it was heard in this term.
+    fn candidates(&self) -> impl Iterator<Item = (Candidate, bool)> {
         let staying =
             |e: &&crate::membership::registry::Entry| e.record.eligible && !e.record.draining;
-        self.registry.live().filter(staying).map(|entry| Candidate {
-            id: entry.record.id.clone(),
-            priority: entry.record.profile.priority,
-            arrival: entry.arrival,
+        self.registry.live().filter(staying).map(|entry| {
+            let candidate = Candidate {
+                id: entry.record.id.clone(),
+                priority: entry.record.profile.priority,
+                arrival: entry.arrival,
+            };
+            (candidate, entry.heard)
         })
     }
 
@@ -115,29 +102,17 @@ impl Core {
 
     /// A newer view replaces the one known.
     pub(crate) fn adopt_view(&mut self, view: Arc<View>) {
-        let known = self
-            .view
-            .as_ref()
-            .map(|view| view.version)
-            .unwrap_or_default();
+        let known = self.view.as_ref().map(|view| view.version).unwrap_or_default();
         if view.version <= known && !planted!(StaleReadBelieved) {
             return;
         }
-        self.emit(Event::WorkersUpdated {
-            version: view.version,
-            workers: view.members.len(),
-        });
+        self.emit(Event::WorkersUpdated { version: view.version, workers: view.members.len() });
         self.view = Some(view);
     }
 
     /// Whom to name when leadership is given up.
     pub(crate) fn first_successor(&self) -> Option<NodeId> {
-        self.view
-            .as_ref()?
-            .successors
-            .iter()
-            .find(|id| **id != self.me.id)
-            .cloned()
+        self.view.as_ref()?.successors.iter().find(|id| **id != self.me.id).cloned()
     }
 
     /// The node that the policy prefers to this one, if any.
@@ -146,11 +121,8 @@ impl Core {
         if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
             return None;
         }
-        let mut all: Vec<Candidate> = self.candidates().collect();
-        self.settings.policy.order(&mut all);
-        all.into_iter()
-            .next()
-            .map(|best| best.id)
-            .filter(|id| *id != self.me.id)
+        let heard = self.candidates().filter(|(_, heard)| *heard).map(|(candidate, _)| candidate);
+        let best = heard.min_by(|a, b| settings.policy.compare(a, b));
+        best.map(|best| best.id).filter(|id| *id != self.me.id)
     }
 }

@@ -14,6 +14,8 @@ pub struct Entry {
     pub record: NodeRecord,
     /// Its place in the order of arrival.
     pub arrival: u64,
+    /// Has it beaten since it is watched? A record alone may be that of a dead node.
+    pub heard: bool,
     last_beat: Moment,
     state: State,
 }
@@ -48,22 +50,15 @@ pub struct Registry {
 impl Registry {
     /// An empty registry.
     pub fn new(worker_timeout: Duration, dead_node_timeout: Duration) -> Self {
-        Self {
-            worker_timeout,
-            dead_node_timeout,
-            entries: BTreeMap::new(),
-            arrivals: 0,
-        }
+        Self { worker_timeout, dead_node_timeout, entries: BTreeMap::new(), arrivals: 0 }
     }
 
     /// Takes in all records, read at `now`. `order` is the order of arrival handed down by the
     /// last view; newcomers come after it, by id.
     pub fn read(&mut self, now: Moment, members: Vec<Member>, order: &[NodeId]) -> Changes {
         let mut changes = Changes::default();
-        let present: BTreeMap<NodeId, BootId> = members
-            .iter()
-            .map(|m| (m.record.id.clone(), m.record.boot))
-            .collect();
+        let present: BTreeMap<NodeId, BootId> =
+            members.iter().map(|m| (m.record.id.clone(), m.record.boot)).collect();
         self.entries.retain(|id, _| present.contains_key(id));
         for member in members {
             self.read_one(now, member, order, &mut changes);
@@ -98,6 +93,7 @@ impl Registry {
         if let Some(entry) = self.entries.get_mut(&member.record.id) {
             if entry.record.boot != boot || entry.record.beat != beat {
                 entry.last_beat = entry.last_beat.max(heard);
+                entry.heard = true;
             }
             entry.record = member.record;
             return;
@@ -107,19 +103,18 @@ impl Registry {
         self.arrivals += 1;
         to.joined.push(member.record.id.clone());
         let entry = Entry {
-            record: member.record,
             arrival,
+            heard: member.silent_for.is_some(),
             last_beat: heard,
             state: State::Live,
+            record: member.record,
         };
         self.entries.insert(entry.record.id.clone(), entry);
     }
 
     /// The nodes that beat, in order of id.
     pub fn live(&self) -> impl Iterator<Item = &Entry> {
-        self.entries
-            .values()
-            .filter(|entry| entry.state == State::Live)
+        self.entries.values().filter(|entry| entry.state == State::Live)
     }
 
     /// Forgets everything: another coordinator keeps the registry now.
@@ -152,10 +147,7 @@ mod tests {
             seen: Epoch::NONE,
             profile: Arc::new(NodeProfile::default()),
         };
-        Member {
-            record,
-            silent_for: None,
-        }
+        Member { record, silent_for: None }
     }
 
     fn names(ids: &[NodeId]) -> Vec<&str> {
@@ -171,10 +163,7 @@ mod tests {
         assert_eq!(names(&changes.timed_out), ["b"]);
         assert_eq!(registry.live().count(), 1);
         let changes = registry.read(at(30), vec![member("a", 7), member("b", 1)], &[]);
-        assert_eq!(
-            (names(&changes.dead), changes.timed_out.len()),
-            (vec!["b"], 0)
-        );
+        assert_eq!((names(&changes.dead), changes.timed_out.len()), (vec!["b"], 0));
         let changes = registry.read(at(31), vec![member("a", 7), member("b", 2)], &[]);
         assert_eq!(names(&changes.joined), ["b"]);
     }
@@ -182,10 +171,7 @@ mod tests {
     #[test]
     fn the_stores_own_age_spares_a_new_coordinator_the_wait() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
-        let gone = Member {
-            silent_for: Some(Duration::from_secs(40)),
-            ..member("gone", 3)
-        };
+        let gone = Member { silent_for: Some(Duration::from_secs(40)), ..member("gone", 3) };
         let changes = registry.read(at(100), vec![gone], &[]);
         assert_eq!(names(&changes.dead), ["gone"]);
         assert_eq!(registry.live().count(), 0);
@@ -195,20 +181,11 @@ mod tests {
     fn the_order_of_arrival_is_handed_down() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
         let order = ["z", "a"].map(|id| NodeId::new(id).expect("valid"));
-        let _ = registry.read(
-            at(0),
-            vec![member("a", 1), member("n", 1), member("z", 1)],
-            &order,
-        );
-        let mut arrivals: Vec<(u64, &str)> = registry
-            .live()
-            .map(|e| (e.arrival, e.record.id.as_str()))
-            .collect();
+        let _ = registry.read(at(0), vec![member("a", 1), member("n", 1), member("z", 1)], &order);
+        let mut arrivals: Vec<(u64, &str)> =
+            registry.live().map(|e| (e.arrival, e.record.id.as_str())).collect();
         arrivals.sort_unstable();
-        assert_eq!(
-            arrivals.iter().map(|a| a.1).collect::<Vec<_>>(),
-            ["z", "a", "n"]
-        );
+        assert_eq!(arrivals.iter().map(|a| a.1).collect::<Vec<_>>(), ["z", "a", "n"]);
     }
 
     #[test]

@@ -59,9 +59,7 @@ pub struct LeaseSnapshot {
 impl LeaseSnapshot {
     /// Is this boot the holder?
     pub fn is_held_by(&self, boot: BootId) -> bool {
-        self.holder
-            .as_ref()
-            .is_some_and(|holder| holder.boot == boot)
+        self.holder.as_ref().is_some_and(|holder| holder.boot == boot)
     }
 }
 
@@ -91,11 +89,13 @@ pub enum LeaseIntent {
     },
     /// Go on with a term.
     ///
-    /// `Applied` if the record is at `expect` and, where the store can judge, has not expired. The
-    /// epoch stays.
+    /// `Applied` if the record is at `expect`, the store in `lineage`, and, where the store can
+    /// judge, the lease has not expired. The epoch stays.
     Renew {
         /// The version held.
         expect: Version,
+        /// The store's lineage as last seen.
+        lineage: Lineage,
         /// The nonce of this attempt.
         nonce: Nonce,
         /// How long to hold it from now.

@@ -142,10 +142,7 @@ impl Request {
 }
 
 /// The store's answer, of the same kind as the request.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "beats are nearly all of the traffic"
-)]
+#[expect(clippy::large_enum_variant, reason = "beats are nearly all of the traffic")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reply {
     /// To [`Request::Beat`].

@@ -44,10 +44,7 @@ pub struct View {
 impl View {
     /// The member with this id.
     pub fn member(&self, id: &NodeId) -> Option<&ViewMember> {
-        self.members
-            .binary_search_by(|member| member.id.cmp(id))
-            .ok()
-            .map(|at| &self.members[at])
+        self.members.binary_search_by(|member| member.id.cmp(id)).ok().map(|at| &self.members[at])
     }
 
     /// The place of this node among the successors, from 0.

@@ -81,11 +81,7 @@ pub struct ContentionSettings {
 
 impl Default for ContentionSettings {
     fn default() -> Self {
-        Self {
-            enabled: true,
-            threshold: 2.0,
-            rate_limit: Duration::from_secs(30),
-        }
+        Self { enabled: true, threshold: 2.0, rate_limit: Duration::from_secs(30) }
     }
 }
 

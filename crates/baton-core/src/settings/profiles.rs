@@ -77,10 +77,7 @@ impl Profile {
                 stop_grace: s(1),
                 ..base
             },
-            Self::ServiceRadar => Settings {
-                policy: Policy::Incumbent,
-                ..base
-            },
+            Self::ServiceRadar => Settings { policy: Policy::Incumbent, ..base },
             Self::S3db => Settings {
                 cold_start_observation_window: s(15),
                 cold_start_preparation_delay: s(5),
@@ -174,10 +171,6 @@ mod tests {
         let unknown = toml::from_str::<Settings>("leese_timeout = '5s'").expect_err("misspelt");
         assert!(unknown.to_string().contains("leese_timeout"), "{unknown}");
         let span = toml::from_str::<Settings>("lease_timeout = '5 parsecs'").expect_err("no span");
-        assert!(
-            span.to_string()
-                .contains("\"5 parsecs\" is not a length of time"),
-            "{span}"
-        );
+        assert!(span.to_string().contains("\"5 parsecs\" is not a length of time"), "{span}");
     }
 }

@@ -62,12 +62,7 @@ impl Settings {
             at_least(side, "", ("the smallest span", floor), floor)?;
         }
         let day = Duration::from_secs(24 * 3600);
-        at_most(
-            ("lease_timeout", self.lease_timeout),
-            "",
-            ("the largest lease", day),
-            day,
-        )?;
+        at_most(("lease_timeout", self.lease_timeout), "", ("the largest lease", day), day)?;
         if !(0.0..=0.2).contains(&self.clock_drift_max) {
             let given = self.clock_drift_max;
             return Err(Contradiction(format!(
@@ -81,11 +76,7 @@ impl Settings {
             )));
         }
         let counts = [
-            (
-                "circuit_breaker.failure_threshold",
-                self.circuit_breaker.failure_threshold,
-                1,
-            ),
+            ("circuit_breaker.failure_threshold", self.circuit_breaker.failure_threshold, 1),
             (
                 "circuit_breaker.half_open_max_attempts",
                 self.circuit_breaker.half_open_max_attempts,
@@ -96,9 +87,7 @@ impl Settings {
         ];
         for (name, given, least) in counts {
             if given < least {
-                return Err(Contradiction(format!(
-                    "{name} ({given}) must be at least {least}"
-                )));
+                return Err(Contradiction(format!("{name} ({given}) must be at least {least}")));
             }
         }
         Ok(())
@@ -114,26 +103,15 @@ impl Settings {
             beat,
             self.heartbeat_interval / 2,
         )?;
-        at_most(
-            ("request_timeout", self.request_timeout),
-            "",
-            beat,
-            self.heartbeat_interval,
-        )?;
+        at_most(("request_timeout", self.request_timeout), "", beat, self.heartbeat_interval)?;
         // A beat, a failed renewal and one more try must fit before the soft deadline.
         let terms = self.lease_terms();
         let usable = terms.trusted_span().saturating_sub(self.stop_grace);
         let needed = self.heartbeat_interval + self.heartbeat_jitter + self.request_timeout;
         at_least(
-            (
-                "lease_timeout less drift, safety_margin and stop_grace",
-                usable,
-            ),
+            ("lease_timeout less drift, safety_margin and stop_grace", usable),
             "",
-            (
-                "heartbeat_interval + heartbeat_jitter + request_timeout",
-                needed,
-            ),
+            ("heartbeat_interval + heartbeat_jitter + request_timeout", needed),
             needed,
         )
     }
@@ -202,84 +180,48 @@ mod tests {
         let base = Settings::default;
         let cases = [
             (
-                Settings {
-                    worker_timeout: s(4),
-                    ..base()
-                },
+                Settings { worker_timeout: s(4), ..base() },
                 "worker_timeout (4s) must be at least 2 × heartbeat_interval (5s)",
             ),
             (
-                Settings {
-                    heartbeat_interval: s(8),
-                    ..base()
-                },
+                Settings { heartbeat_interval: s(8), ..base() },
                 "heartbeat_interval (8s) must be at most half of lease_timeout (15s)",
             ),
             (
-                Settings {
-                    heartbeat_jitter: s(3),
-                    ..base()
-                },
+                Settings { heartbeat_jitter: s(3), ..base() },
                 "heartbeat_jitter (3s) must be at most half of heartbeat_interval (5s)",
             ),
             (
-                Settings {
-                    request_timeout: s(6),
-                    ..base()
-                },
+                Settings { request_timeout: s(6), ..base() },
                 "request_timeout (6s) must be at most heartbeat_interval (5s)",
             ),
             (
-                Settings {
-                    stop_grace: s(9),
-                    ..base()
-                },
+                Settings { stop_grace: s(9), ..base() },
                 "lease_timeout less drift, safety_margin and stop_grace (5s 600ms) must be at \
                  least heartbeat_interval + heartbeat_jitter + request_timeout (8s)",
             ),
             (
-                Settings {
-                    dead_node_timeout: s(10),
-                    ..base()
-                },
+                Settings { dead_node_timeout: s(10), ..base() },
                 "dead_node_timeout (10s) must be at least worker_timeout (20s)",
             ),
             (
-                Settings {
-                    max_epoch_duration: s(30),
-                    ..base()
-                },
+                Settings { max_epoch_duration: s(30), ..base() },
                 "max_epoch_duration (30s) must be at least min_epoch_duration (1m)",
             ),
             (
-                Settings {
-                    takeover_delay: s(4),
-                    ..base()
-                },
+                Settings { takeover_delay: s(4), ..base() },
                 "takeover_delay + 8 × takeover_stagger (4s 800ms) must be at most half of \
                  heartbeat_interval (5s)",
             ),
             (
-                Settings {
-                    lease_timeout: s(0),
-                    ..base()
-                },
+                Settings { lease_timeout: s(0), ..base() },
                 "lease_timeout (0s) must be at least the smallest span (10ms)",
             ),
             (
-                Settings {
-                    clock_drift_max: 0.5,
-                    ..base()
-                },
+                Settings { clock_drift_max: 0.5, ..base() },
                 "clock_drift_max (0.5) must be between 0 and 0.2",
             ),
-            (
-                Settings {
-                    flap_threshold: 1,
-                    ..base()
-                },
-                "flap_threshold (1) must be at least 2",
-            ),
+            (Settings { flap_threshold: 1, ..base() }, "flap_threshold (1) must be at least 2"),
         ];
         for (settings, expected) in cases {
             let message = settings.check().expect_err(expected).to_string();

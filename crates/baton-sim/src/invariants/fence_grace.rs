@@ -43,8 +43,8 @@ impl Invariant for FenceGrace {
             }
             Fact::Judged { who, local, epoch, created, accepted, known } => {
                 let changed = self.since.get(&who).map_or(Moment::default(), |(_, at)| *at);
-                let fresh = local.since(changed) <= self.grace
-                    && created.since(changed) <= self.grace;
+                let fresh =
+                    local.since(changed) <= self.grace && created.since(changed) <= self.grace;
                 let right = epoch >= known || (epoch.next() == known && fresh);
                 if right == accepted {
                     return Ok(());

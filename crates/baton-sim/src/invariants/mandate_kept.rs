@@ -86,6 +86,7 @@ mod tests {
             local: at(local),
             request: &request,
             known_view: ViewVersion::default(),
+            heard: Duration::ZERO,
         };
         let mut checker = MandateKept::new(&Settings::default());
         let holding = Condition { holding: Some(Epoch(1)), ..idle(100) };

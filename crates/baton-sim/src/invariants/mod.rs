@@ -17,6 +17,7 @@ mod mandate_kept;
 mod no_resumption;
 mod no_stampede;
 mod one_trusted;
+mod polite;
 mod proved_stop;
 mod stop_in_time;
 mod view_fenced;
@@ -73,6 +74,7 @@ pub fn for_plan(plan: &Plan) -> Vec<Box<dyn Invariant>> {
         Box::new(known_never_back::KnownNeverBack::default()),
         Box::new(fence_grace::FenceGrace::new(&plan.settings)),
         Box::new(no_stampede::NoStampede::new(plan)),
+        Box::new(polite::Polite::new(&plan.settings)),
         Box::new(lease_rules::LeaseRules::new(plan.expiry)),
         Box::new(window_backed::WindowBacked::new(plan.settings.lease_terms())),
     ];

@@ -50,8 +50,7 @@ mod tests {
 
     #[test]
     fn a_window_that_opens_twice_fires() {
-        let open =
-            |epoch| Condition { window: Some((Epoch(epoch), window(10, 12))), ..idle(1) };
+        let open = |epoch| Condition { window: Some((Epoch(epoch), window(10, 12))), ..idle(1) };
         let mut checker = NoResumption::default();
         assert!(checker.see(&Fact::Handled(who(1), open(3))).is_ok());
         assert!(checker.see(&Fact::Handled(who(1), idle(13))).is_ok());

@@ -12,6 +12,7 @@ use crate::plan::{Fault, Plan};
 /// The claims on the version that is free now.
 pub struct NoStampede {
     gap: Duration,
+    in_touch: Duration,
     checked: bool,
     free: Option<(Version, ViewVersion)>,
     claims: Vec<(Who, Moment)>,
@@ -19,14 +20,17 @@ pub struct NoStampede {
 
 impl NoStampede {
     /// Claims closer together than a quarter of a stagger count as one moment. Only where messages
-    /// and clocks are even enough for nodes to agree that closely on when a lease is free.
+    /// and clocks are even enough for nodes to agree that closely on when a lease is free, and only
+    /// for nodes in touch with the store: after an outage, chance decides who comes first.
     pub fn new(plan: &Plan) -> Self {
         let stagger = plan.settings.takeover_stagger;
         let even = plan.latency.most * 8 < stagger
             && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend]
                 .into_iter()
                 .any(|fault| plan.has(fault));
-        Self { gap: stagger / 4, checked: even, free: None, claims: Vec::new() }
+        let beat = plan.settings.heartbeat_interval + plan.settings.heartbeat_jitter;
+        let in_touch = beat + plan.latency.most * 2;
+        Self { gap: stagger / 4, in_touch, checked: even, free: None, claims: Vec::new() }
     }
 }
 
@@ -40,14 +44,15 @@ impl Invariant for NoStampede {
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        let Fact::Sent { who, at, request: Request::Beat(beat), known_view, .. } = fact else {
+        let Fact::Sent { who, at, request: Request::Beat(beat), known_view, heard, .. } = fact
+        else {
             return Ok(());
         };
         let LeaseIntent::Acquire { expect: Some(version), claim: Claim::Expired, .. } = beat.lease
         else {
             return Ok(());
         };
-        if !self.checked || *known_view == ViewVersion::default() {
+        if !self.checked || *heard > self.in_touch || *known_view == ViewVersion::default() {
             return Ok(());
         }
         if self.free != Some((version, *known_view)) {
@@ -100,10 +105,12 @@ mod tests {
         let known_view = ViewVersion { epoch: Epoch(1), number: 1 };
         let sent = |n, micros| {
             let at = Moment::from_micros(micros);
-            Fact::Sent { who: who(n), at, local: at, request: &request, known_view }
+            let heard = Duration::ZERO;
+            Fact::Sent { who: who(n), at, local: at, request: &request, known_view, heard }
         };
         let mut checker = NoStampede {
             gap: Duration::from_millis(25),
+            in_touch: Duration::from_secs(6),
             checked: true,
             free: None,
             claims: Vec::new(),

@@ -49,6 +49,8 @@ impl Invariant for ProvedStop {
 mod tests {
     use super::*;
     use crate::invariants::testing::{at, lease, node, who};
+    use std::time::Duration;
+
     use baton_core::protocol::{ReleaseReason, ViewVersion};
 
     #[test]
@@ -67,6 +69,7 @@ mod tests {
             local: at(1),
             request: &request,
             known_view: ViewVersion::default(),
+            heard: Duration::ZERO,
         };
         let mut checker = ProvedStop::default();
         let (epoch, seen) = (Epoch(1), Epoch::NONE);

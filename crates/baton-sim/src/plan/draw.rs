@@ -61,7 +61,13 @@ fn draw_settings(rng: &mut Rng) -> Settings {
     let profile = Profile::ALL[rng.below(Profile::ALL.len() as u64) as usize];
     let base = profile.settings();
     let policy = [Policy::Lexicographic, Policy::Priority, Policy::Incumbent];
+    let request_timeout = [base.request_timeout, base.heartbeat_interval][rng.below(2) as usize];
+    let takeover_delay = [base.takeover_delay, Duration::ZERO][rng.below(2) as usize];
+    let safety_margin = [base.safety_margin, Duration::from_millis(10)][rng.below(2) as usize];
     let settings = Settings {
+        request_timeout,
+        takeover_delay,
+        safety_margin,
         policy: policy[rng.below(3) as usize],
         preempt: if rng.one_in(2) { Preempt::AfterMandate } else { Preempt::Never },
         skip_cold_start: rng.one_in(4),
@@ -71,12 +77,13 @@ fn draw_settings(rng: &mut Rng) -> Settings {
         clock_drift_max: [0.001, 0.01, 0.05][rng.below(3) as usize],
         ..base.clone()
     };
-    // A wide drift may leave too little of a short lease: then the profile's own bound stands.
+    // A wide drift or a long timeout may leave too little of a short lease: then the profile's own
+    // values stand.
     if settings.check().is_ok() {
-        settings
-    } else {
-        Settings { clock_drift_max: base.clock_drift_max, ..settings }
+        return settings;
     }
+    let (clock_drift_max, request_timeout) = (base.clock_drift_max, base.request_timeout);
+    Settings { clock_drift_max, request_timeout, ..settings }
 }
 
 fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Loss {
@@ -90,7 +97,7 @@ fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Lo
 
 fn draw_latency(rng: &mut Rng, settings: &Settings) -> Latency {
     let timeout = settings.request_timeout;
-    let most = timeout.mul_f64([0.002, 0.02, 0.2][rng.below(3) as usize]);
+    let most = timeout.mul_f64([0.002, 0.02, 0.2, 0.45][rng.below(4) as usize]);
     let tail = settings.lease_timeout.mul_f64(0.2 + 1.2 * rng.fraction());
     Latency { least: most / 10, most, tail }
 }

@@ -2,6 +2,7 @@
 
 mod draw;
 mod fault;
+mod overrides;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 pub use fault::Fault;
+pub use overrides::{Overrides, UnknownFault};
 
 /// What may be lost when the store fails over, and whether the store can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

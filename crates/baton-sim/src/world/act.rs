@@ -39,10 +39,12 @@ impl World {
             Delivery::Work(epoch) => self.work(who, now, epoch),
             Delivery::Task(epoch, created) => self.task(who, now, epoch, created),
             Delivery::Command(command) => {
-                if command == Command::Leave
-                    && let Some(process) = self.process_mut(who)
-                {
-                    process.leaving = true;
+                if let Some(process) = self.process_mut(who) {
+                    match command {
+                        Command::Leave => process.leaving = true,
+                        Command::SetEligible(eligible) => process.eligible = eligible,
+                        _ => {}
+                    }
                 }
                 self.handle(who, now, Input::Command(command));
             }
@@ -78,6 +80,10 @@ impl World {
     ) {
         if !self.stops_waiting(who, id) {
             return;
+        }
+        let at = self.now;
+        if let Some(process) = self.process_mut(who) {
+            process.heard = at;
         }
         let shown = match &reply {
             Reply::Beat(beat) => {
@@ -178,9 +184,10 @@ impl World {
                 Claim::Dead { .. } => "claim-dead",
             });
         }
-        let known_view = self.process(who).map(super::Process::known_view).unwrap_or_default();
-        let at = self.now;
-        self.fact(&Fact::Sent { who, at, local, request, known_view });
+        let Some(process) = self.process(who) else { return };
+        let (at, known_view) = (self.now, process.known_view());
+        let heard = at.since(process.heard);
+        self.fact(&Fact::Sent { who, at, local, request, known_view, heard });
     }
 
     fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
@@ -199,17 +206,15 @@ impl World {
     }
 
     fn start_term(&mut self, who: Who, epoch: Epoch, _window: Window) {
-        let place = &self.slots[who.slot];
-        let (node, eligible) = (place.node.clone(), place.eligible);
+        let node = self.slots[who.slot].node.clone();
         let Some(process) = self.process_mut(who) else { return };
-        let seen = process.shown;
+        let (seen, eligible) = (process.shown, process.eligible);
         process.running = Some(epoch);
         process.working = Some(epoch);
         process.shown = seen.max(epoch);
         self.stats.reign_begins(self.now, who, epoch);
         self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
-        let fails =
-            self.plan.has(Fault::StartFails) && !self.calm.is_calm() && self.rng.one_in(6);
+        let fails = self.plan.has(Fault::StartFails) && !self.calm.is_calm() && self.rng.one_in(6);
         let at = self.now + self.rng.span_ms(0, 200);
         self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
         self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));

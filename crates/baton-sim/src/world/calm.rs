@@ -79,6 +79,8 @@ impl World {
             self.slots[slot].clock.set_rate(self.now, ppm);
             if self.slots[slot].twin {
                 self.remove_twin(slot);
+            } else {
+                self.slots[slot].eligible = !self.plan.ineligible.contains(&slot);
             }
         }
         let ppm = drift(&mut self.rng, self.plan.drift_ppm);
@@ -102,10 +104,10 @@ impl World {
     }
 
     fn restore_standing(&mut self, who: Who) {
-        let eligible = !self.plan.ineligible.contains(&who.slot);
-        self.slots[who.slot].eligible = eligible;
+        let eligible = self.slots[who.slot].eligible;
         let command = baton_core::Command::SetEligible(eligible);
-        self.queue.push(self.now, Event::Deliver(who, super::Delivery::Command(command)));
+        let at = self.now + self.rng.span(Duration::ZERO, self.plan.settings.heartbeat_interval);
+        self.queue.push(at, Event::Deliver(who, super::Delivery::Command(command)));
     }
 
     pub(super) fn deadline(&mut self, deadline: Deadline) {
@@ -126,10 +128,10 @@ impl World {
 
     /// Is there a coordinator, or is one being handed over to?
     fn is_led(&self) -> bool {
-        let beat = self.plan.settings.heartbeat_interval;
+        let soon = self.plan.recovery_bound();
         self.stats.reigns.last().is_some_and(|reign| match reign.until {
             None => true,
-            Some((at, cause)) => cause == GapCause::Handover && self.now.since(at) < beat,
+            Some((at, cause)) => cause == GapCause::Handover && self.now.since(at) < soon,
         })
     }
 

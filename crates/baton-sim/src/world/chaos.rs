@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_core::Command;
 use baton_core::ids::Epoch;
-use baton_core::protocol::Hint;
+use baton_core::protocol::{Hint, LeaseSnapshot};
 
 use super::store::Health;
 use super::{Delivery, Event, Spans as _, World, drift};
@@ -87,10 +87,25 @@ impl World {
     fn fail_store_over(&mut self) -> bool {
         let most = self.plan.settings.lease_timeout / 2;
         let lost = self.rng.span(Duration::ZERO, most);
-        let Some(moved) = self.store.fail_over(self.now, lost) else { return false };
+        let vacant = self.rng.one_in(2);
+        let Some(moved) = self.store.fail_over(self.now, lost, vacant) else { return false };
         let nobody = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
         self.lease_moved(nobody, baton_core::time::Moment::default(), &moved);
+        if self.plan.has(Fault::FalseHint) {
+            self.hint_of_the_undone(moved.after.as_ref());
+        }
         true
+    }
+
+    /// Hints of what is now undone may still be on their way, to anybody.
+    fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
+        let Some(version) = lease.map(|lease| lease.version) else { return };
+        for who in self.everyone() {
+            let at = self.now + self.rng.span(Duration::ZERO, self.plan.settings.lease_timeout);
+            let successor = Some(self.slots[who.slot].node.clone());
+            let hint = Hint::Released { version, successor };
+            self.queue.push(at, Event::Deliver(who, Delivery::Hint(hint)));
+        }
     }
 
     fn take_store_away(&mut self, least: Duration, most: Duration) -> bool {

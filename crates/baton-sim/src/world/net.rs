@@ -66,8 +66,10 @@ impl Cuts {
 }
 
 impl World {
+    /// Most messages are quick, one in four is not.
     fn one_way(&mut self) -> Duration {
-        self.rng.span(self.plan.latency.least, self.plan.latency.most)
+        let share = if self.rng.one_in(4) { 1 } else { 5 };
+        self.rng.span(self.plan.latency.least, self.plan.latency.most / share)
     }
 
     fn message_fault(&mut self) -> Option<Fault> {

@@ -9,7 +9,7 @@ use baton_core::time::Moment;
 use baton_core::timer::Timer;
 use baton_core::{Command, Core, LifelineReport};
 
-use crate::clock::SimClock;
+use crate::clock::{SimClock, True};
 use crate::fact::Condition;
 
 /// A place where a process runs: a machine with an address and a clock.
@@ -77,12 +77,16 @@ pub struct Process {
     pub working: Option<Epoch>,
     /// The process whose lifeline it watches.
     pub watches: Option<BootId>,
+    /// When the store last answered it.
+    pub heard: True,
     /// The highest epoch it was shown.
     pub shown: Epoch,
     /// The highest epoch of its own that ended.
     pub ended: Epoch,
     /// Is it on its way out?
     pub leaving: bool,
+    /// Does it know itself to be eligible?
+    pub eligible: bool,
 }
 
 impl Process {
@@ -90,7 +94,6 @@ impl Process {
     pub fn new(boot: BootId, core: Core) -> Self {
         Self {
             boot,
-            core,
             paused: false,
             paused_with: None,
             inbox: Vec::new(),
@@ -99,9 +102,12 @@ impl Process {
             running: None,
             working: None,
             watches: None,
+            heard: True::default(),
             shown: Epoch::NONE,
             ended: Epoch::NONE,
             leaving: false,
+            eligible: core.settings().eligible,
+            core,
         }
     }
 

@@ -178,14 +178,23 @@ impl SimStore {
         self.past.iter().rev().find(|(then, _)| *then <= at).map(|(_, space)| space)
     }
 
+    fn last_vacant(&self) -> Option<&Space> {
+        let vacant = |space: &Space| space.snapshot(self.clock.read(True::default()));
+        let mut past = self.past.iter().rev().map(|(_, space)| space);
+        past.find(|space| vacant(space).is_some_and(|lease| lease.holder.is_none()))
+    }
+
     /// Fails over to a replica that lacks what was written since `at - lost`. Only once a lease
     /// exists there: the first write of a namespace is taken to be replicated.
-    pub fn fail_over(&mut self, at: True, lost: Duration) -> Option<Moved> {
+    ///
+    /// With `vacant`, the replica lags back to when the lease had no holder, if it lately had none.
+    pub fn fail_over(&mut self, at: True, lost: Duration, vacant: bool) -> Option<Moved> {
         if self.loss == Loss::None {
             return None;
         }
         let before = self.space.snapshot(self.clock.read(at));
-        let mut replica = self.as_of(at - lost).filter(|old| old.epoch().0 > 0)?.clone();
+        let lagging = self.last_vacant().filter(|_| vacant).or_else(|| self.as_of(at - lost));
+        let mut replica = lagging.filter(|old| old.epoch().0 > 0)?.clone();
         if self.loss == Loss::Told {
             self.lineages += 1;
             replica.begin_lineage(Lineage(self.lineages));

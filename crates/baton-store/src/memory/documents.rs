@@ -11,10 +11,7 @@ pub struct Documents(BTreeMap<String, (u64, Vec<u8>)>);
 impl Documents {
     pub(super) fn read(&self, name: &str) -> Option<Document> {
         let (version, body) = self.0.get(name)?;
-        Some(Document {
-            version: *version,
-            body: body.clone(),
-        })
+        Some(Document { version: *version, body: body.clone() })
     }
 
     pub(super) fn write(

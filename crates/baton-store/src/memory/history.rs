@@ -32,14 +32,7 @@ impl History {
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(TermRecord {
-            epoch,
-            node,
-            boot,
-            began_ms: wall_ms,
-            ended: None,
-            gap_ms,
-        });
+        self.0.push_back(TermRecord { epoch, node, boot, began_ms: wall_ms, ended: None, gap_ms });
     }
 
     /// The term of this epoch ends.

@@ -45,10 +45,7 @@ const REAP_EVERY_MICROS: u64 = 500_000;
 
 impl LeaseRow {
     pub(super) fn version(&self) -> Version {
-        Version {
-            epoch: self.epoch,
-            nonce: self.nonce,
-        }
+        Version { epoch: self.epoch, nonce: self.nonce }
     }
 
     /// Has it run out, by the declared clock? An observer's store cannot tell.
@@ -90,23 +87,24 @@ impl Space {
             return Outcome::Conflict;
         };
         let lineage = self.lineage;
-        let (stored, leap) = match &self.lease {
-            Some(row) if row.granted_in != lineage && !planted!(NoLeap) => (row.epoch, Epoch::LEAP),
-            Some(row) => (row.epoch, 0),
-            None => (Epoch::NONE, 0),
+        let (stored, granted_in) = match &self.lease {
+            Some(row) => (row.epoch, row.granted_in),
+            None => (Epoch::NONE, self.born_in),
         };
-        let floor = if planted!(FloorIgnored) {
-            stored
-        } else {
-            grant.floor
+        // The same old copy may come back twice: one leap per lineage begun since, or the second
+        // would land where the first did.
+        let passed = match lineage.0.saturating_sub(granted_in.0) {
+            _ if planted!(NoLeap) => 0,
+            passed if planted!(LeapsMeet) => passed.min(1),
+            passed => passed,
         };
-        let mut epoch = Epoch(stored.max(floor).next().0 + leap);
+        let floor = if planted!(FloorIgnored) { stored } else { grant.floor };
+        let mut epoch = Epoch(stored.max(floor).next().0 + passed * Epoch::LEAP);
         if planted!(EpochFromClock) {
             epoch = Epoch(at.wall_ms / 10_000);
         }
         let boot = node.boot;
-        self.history
-            .begin(at.wall_ms, epoch, node.id.clone(), boot, ended);
+        self.history.begin(at.wall_ms, epoch, node.id.clone(), boot, ended);
         self.lease = Some(LeaseRow {
             epoch,
             nonce: grant.nonce,
@@ -160,10 +158,14 @@ impl Space {
         &mut self,
         at: Stamp,
         expect: Version,
+        lineage: Lineage,
         nonce: Nonce,
         ttl: Duration,
     ) -> Outcome {
-        let (clock, lineage) = (self.expiry, self.lineage);
+        if lineage != self.lineage {
+            return Outcome::Conflict;
+        }
+        let clock = self.expiry;
         let Some(row) = self.lease.as_mut() else {
             return Outcome::Conflict;
         };
@@ -190,8 +192,7 @@ impl Space {
         row.successor = release.successor;
         row.expires_at = at.now;
         row.asked = None;
-        self.history
-            .end(at.wall_ms, row.epoch, TermEnd::Released(release.reason));
+        self.history.end(at.wall_ms, row.epoch, TermEnd::Released(release.reason));
         if planted!(DeleteOnRelease) {
             self.lease = None;
         }

@@ -12,6 +12,8 @@ mod lease;
 mod registry;
 mod space;
 mod store;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use space::{Space, Stamp};
 pub use store::{MemoryConfig, MemoryStore};

@@ -19,10 +19,7 @@ impl Registry {
     ) -> Registration {
         match self.0.get_mut(&node.id) {
             Some((known, _)) if known.boot != node.boot && Some(known.boot) != replaces => {
-                Registration::TakenBy {
-                    boot: known.boot,
-                    beat: known.beat,
-                }
+                Registration::TakenBy { boot: known.boot, beat: known.beat }
             }
             Some(entry) => {
                 *entry = (node.clone(), now);

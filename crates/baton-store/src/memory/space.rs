@@ -30,6 +30,9 @@ pub struct Stamp {
 pub struct Space {
     pub(super) expiry: ExpiryClock,
     pub(super) lineage: Lineage,
+    /// The lineage in which the namespace was first written to: a copy from before its first term
+    /// has no lease to tell by that terms may have been lost.
+    pub(super) born_in: Lineage,
     pub(super) lease: Option<LeaseRow>,
     pub(super) history: History,
     registry: Registry,
@@ -43,6 +46,7 @@ impl Space {
         Self {
             expiry,
             lineage,
+            born_in: lineage,
             lease: None,
             history: History::default(),
             registry: Registry::default(),
@@ -56,44 +60,17 @@ impl Space {
         let registration = self.registry.register(at.now, &beat.node, beat.replaces);
         let outcome = match (&registration, beat.lease) {
             (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
-            (
-                _,
-                LeaseIntent::Acquire {
-                    expect,
-                    claim,
-                    lineage,
-                    floor,
-                    nonce,
-                    ttl,
-                },
-            ) => {
-                let grant = super::lease::Grant {
-                    expect,
-                    claim,
-                    lineage,
-                    floor,
-                    nonce,
-                    ttl,
-                };
+            (_, LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl }) => {
+                let grant = super::lease::Grant { expect, claim, lineage, floor, nonce, ttl };
                 Some(self.acquire(at, &beat.node, grant))
             }
-            (_, LeaseIntent::Renew { expect, nonce, ttl }) => {
-                Some(self.renew(at, expect, nonce, ttl))
+            (_, LeaseIntent::Renew { expect, lineage, nonce, ttl }) => {
+                Some(self.renew(at, expect, lineage, nonce, ttl))
             }
         };
-        let view = self
-            .view
-            .as_ref()
-            .filter(|view| view.version > beat.known_view)
-            .cloned();
+        let view = self.view.as_ref().filter(|view| view.version > beat.known_view).cloned();
         let lease = self.snapshot(at.now);
-        BeatReply {
-            registration,
-            lease,
-            outcome,
-            lineage: self.lineage,
-            view,
-        }
+        BeatReply { registration, lease, outcome, lineage: self.lineage, view }
     }
 
     /// Every node record, with its age if the store may tell.
@@ -129,11 +106,7 @@ impl Space {
 
     /// Leaves a request beside the lease.
     pub fn ask(&mut self, epoch: Epoch, ask: Ask) -> Outcome {
-        match self
-            .lease
-            .as_mut()
-            .filter(|row| row.epoch == epoch && row.holder.is_some())
-        {
+        match self.lease.as_mut().filter(|row| row.epoch == epoch && row.holder.is_some()) {
             Some(row) => {
                 row.asked = Some(ask);
                 Outcome::Applied
@@ -168,9 +141,7 @@ impl Space {
 
     /// The lease as a reply shows it.
     pub fn snapshot(&self, now: Moment) -> Option<LeaseSnapshot> {
-        self.lease
-            .as_ref()
-            .map(|row| row.snapshot(self.expiry, now))
+        self.lease.as_ref().map(|row| row.snapshot(self.expiry, now))
     }
 
     /// The published view.

@@ -11,7 +11,7 @@ use baton_core::protocol::{
 use tokio::sync::mpsc;
 
 use super::space::{Space, Stamp};
-use crate::capability::{Capability, Declaration};
+use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
 use crate::contract::{HintStream, Release, Store};
 use crate::document::{Document, Precondition, WriteOutcome};
@@ -50,24 +50,15 @@ pub struct MemoryStore {
 impl MemoryStore {
     /// An empty store that judges leases by this clock.
     pub fn new(config: MemoryConfig, clock: Arc<dyn Clock>) -> Self {
-        Self {
-            config,
-            clock,
-            shelves: Mutex::default(),
-        }
+        Self { config, clock, shelves: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves> {
-        self.shelves
-            .lock()
-            .expect("no step of the rules panics while it holds the lock")
+        self.shelves.lock().expect("no step of the rules panics while it holds the lock")
     }
 
     fn stamp(&self) -> Stamp {
-        Stamp {
-            now: self.clock.now(),
-            wall_ms: self.clock.wall_ms(),
-        }
+        Stamp { now: self.clock.now(), wall_ms: self.clock.wall_ms() }
     }
 
     fn has(&self, capability: Capability) -> bool {
@@ -122,14 +113,27 @@ impl MemoryStore {
     /// Puts a copy back. A store that declares lineage says so from now on.
     pub fn restore(&self, namespace: &Namespace, mut backup: Space) {
         let tells = self.has(Capability::Lineage);
+        if self.config.declaration.expiry == ExpiryClock::StoreLease {
+            backup.extend_leases(self.clock.now());
+        }
         let mut shelves = self.lock();
         if tells {
             shelves.lineage += 1;
             backup.begin_lineage(Lineage(shelves.lineage));
         }
-        shelves
-            .spaces
-            .insert(namespace.clone(), Kept::Space(Box::new(backup)));
+        shelves.spaces.insert(namespace.clone(), Kept::Space(Box::new(backup)));
+    }
+
+    /// The store after a stop and a start: the same data, and nobody listens any more.
+    #[must_use]
+    pub fn restarted(&self) -> Self {
+        let shelves = self.lock();
+        let kept = Shelves {
+            spaces: shelves.spaces.clone(),
+            listeners: BTreeMap::new(),
+            lineage: shelves.lineage,
+        };
+        Self { config: self.config.clone(), clock: self.clock.clone(), shelves: Mutex::new(kept) }
     }
 
     /// Overwrites the namespace's lease with something that is not a lease.
@@ -175,10 +179,7 @@ impl Store for MemoryStore {
         namespace: &Namespace,
         release: Release,
     ) -> Result<Outcome, StoreError> {
-        let version = Version {
-            epoch: release.expect.epoch,
-            nonce: release.nonce,
-        };
+        let version = Version { epoch: release.expect.epoch, nonce: release.nonce };
         let successor = release.successor.clone();
         let outcome = self.step(namespace, |space, at| space.release(at, release))?;
         if outcome == Outcome::Applied {
@@ -225,9 +226,7 @@ impl Store for MemoryStore {
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
-        self.step(namespace, |space, _| {
-            space.write_document(name, body, precondition, fence)
-        })
+        self.step(namespace, |space, _| space.write_document(name, body, precondition, fence))
     }
 
     async fn history(
@@ -243,11 +242,44 @@ impl Store for MemoryStore {
             return Err(StoreError::Unsupported(Capability::Push));
         }
         let (sender, receiver) = mpsc::channel(HINTS_KEPT);
-        self.lock()
-            .listeners
-            .entry(namespace.clone())
-            .or_default()
-            .push(sender);
+        self.lock().listeners.entry(namespace.clone()).or_default().push(sender);
         Ok(receiver)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use baton_core::protocol::Expiry;
+
+    use super::super::testing;
+    use super::*;
+    use crate::clock::ManualClock;
+
+    const TTL: Duration = Duration::from_secs(10);
+
+    /// What is left of a lease whose copy, kept when it was fresh, comes back after `waited`.
+    async fn left_after_restore(expiry: ExpiryClock, waited: Duration) -> Option<Expiry> {
+        let clock = Arc::new(ManualClock::default());
+        let mut config = testing::store(clock.clone()).config.clone();
+        config.declaration.expiry = expiry;
+        let store = MemoryStore::new(config, clock.clone());
+        let space = testing::namespace();
+        let taken = store.beat(&space, testing::first_claim(TTL)).await;
+        assert_eq!(taken.expect("it answers").outcome, Some(Outcome::Applied));
+        let copy = store.backup(&space).expect("it was just written to");
+        clock.advance(waited);
+        store.restore(&space, copy);
+        let restored = store.backup(&space).expect("it was just restored");
+        restored.snapshot(clock.now()).map(|lease| lease.expiry)
+    }
+
+    #[tokio::test]
+    async fn a_restored_lease_has_its_time_again_only_where_leases_are_the_stores_own() {
+        let left = left_after_restore(ExpiryClock::StoreLease, TTL * 2).await;
+        assert_eq!(left, Some(Expiry::Left(TTL)));
+        let left = left_after_restore(ExpiryClock::Store, TTL / 2).await;
+        assert_eq!(left, Some(Expiry::Left(TTL / 2)));
     }
 }

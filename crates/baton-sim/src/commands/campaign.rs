@@ -1,0 +1,133 @@
+//! A campaign: many seeds, one report. A fault that never happened fails it, and so does a canary
+//! that lives.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton_sim::campaign::{Summary, canary_dies, run_seeds};
+use baton_sim::figures::{Spread, show_count, show_long, show_ms};
+use baton_sim::invariants::Violation;
+use baton_sim::outcome::GapCause;
+use baton_sim::plan::{Fault, Overrides};
+use baton_sim::stopwatch::Stopwatch;
+use serde::Serialize;
+
+use super::{CommandError, reproduction};
+
+/// Fewer seeds than this need not meet every fault.
+const SEEDS_FOR_COVERAGE: u64 = 100;
+
+#[derive(Serialize)]
+struct Report<'a> {
+    seeds: u64,
+    seconds: f64,
+    simulated_seconds: f64,
+    events: u64,
+    terms: u64,
+    violations: &'a BTreeMap<u64, Violation>,
+    faults: BTreeMap<&'static str, u64>,
+    situations: BTreeMap<&'static str, u64>,
+    never_happened: Vec<&'static str>,
+    canary_caught: bool,
+    requests: &'a BTreeMap<&'static str, u64>,
+    failover: BTreeMap<GapCause, Spread>,
+}
+
+/// Runs seeds and reports.
+pub fn run(first: u64, seeds: u64, jobs: usize, json: bool) -> Result<(), CommandError> {
+    let watch = Stopwatch::default();
+    let summary = run_seeds(first, seeds, jobs, &|summary| summary.violations.len() >= 20);
+    let canary_caught = (first..first + 20).any(canary_dies);
+    report(&summary, canary_caught, watch.elapsed(), json)
+}
+
+/// Prints a summary and judges it.
+pub fn report(
+    summary: &Summary,
+    canary_caught: bool,
+    took: Duration,
+    json: bool,
+) -> Result<(), CommandError> {
+    let missing = match summary.seeds {
+        seeds if seeds < SEEDS_FOR_COVERAGE => Vec::new(),
+        _ => summary.coverage.missing(),
+    };
+    let report = Report {
+        seeds: summary.seeds,
+        seconds: took.as_secs_f64(),
+        simulated_seconds: summary.simulated.as_secs_f64(),
+        events: summary.events,
+        terms: summary.terms,
+        violations: &summary.violations,
+        faults: summary.coverage.faults().map(|(fault, n)| (fault.name(), n)).collect(),
+        situations: summary.coverage.situations().collect(),
+        never_happened: missing.iter().map(|fault: &Fault| fault.name()).collect(),
+        canary_caught,
+        requests: &summary.requests,
+        failover: summary.gaps.iter().map(|(cause, gaps)| (*cause, Spread::of(gaps))).collect(),
+    };
+    if json {
+        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
+        println!("{text}");
+    } else {
+        print_report(&report);
+    }
+    let sound = report.violations.is_empty() && missing.is_empty() && canary_caught;
+    if sound { Ok(()) } else { Err(CommandError::Broken) }
+}
+
+fn print_report(report: &Report<'_>) {
+    println!(
+        "{} seeds, {} simulated in {}: {} events, {} terms",
+        show_count(report.seeds),
+        show_long(Duration::from_secs_f64(report.simulated_seconds)),
+        show_ms(report.seconds * 1e3),
+        show_count(report.events),
+        show_count(report.terms),
+    );
+    println!("\nfaults");
+    print_counts(&report.faults);
+    println!("\nsituations");
+    print_counts(&report.situations);
+    println!("\nstore requests");
+    print_counts(report.requests);
+    println!("\ntime without a coordinator, by cause, all faults on");
+    println!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
+    for (cause, spread) in &report.failover {
+        let name = serde_json::to_value(cause).expect("a plain name");
+        println!(
+            "  {:<16} {:>8} {:>10} {:>10} {:>10}",
+            name.as_str().unwrap_or_default(),
+            show_count(spread.count as u64),
+            show_ms(spread.p50_ms),
+            show_ms(spread.p99_ms),
+            show_ms(spread.max_ms),
+        );
+    }
+    print_verdict(report);
+}
+
+fn print_counts(counts: &BTreeMap<&'static str, u64>) {
+    let rows: Vec<(&&str, &u64)> = counts.iter().collect();
+    for row in rows.chunks(3) {
+        let cells: Vec<String> =
+            row.iter().map(|(name, n)| format!("{name:<18}{:>7}", show_count(**n))).collect();
+        println!("  {}", cells.join("  ").trim_end());
+    }
+}
+
+fn print_verdict(report: &Report<'_>) {
+    println!();
+    for name in &report.never_happened {
+        println!("fault {name} never happened: this was no campaign");
+    }
+    if !report.canary_caught {
+        println!("the canary was not caught: the checkers did not look");
+    }
+    for (seed, violation) in report.violations {
+        let Violation { invariant, promise, at, message } = violation;
+        println!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
+        println!("  {}", reproduction(*seed, &Overrides::default()));
+    }
+    println!("{} violations", report.violations.len());
+}

@@ -1,0 +1,24 @@
+//! D1: the same seed gives the same trace, byte for byte.
+
+use baton_sim::campaign::run_plan;
+use baton_sim::plan::Plan;
+use baton_sim::trace::Trace;
+
+use super::CommandError;
+
+/// Runs seeds twice and compares.
+pub fn run(seeds: u64) -> Result<(), CommandError> {
+    let mut bytes = 0;
+    let mut differ = 0;
+    for seed in 0..seeds {
+        let [one, other] = [(); 2].map(|()| run_plan(Plan::draw(seed), Trace::kept()).trace);
+        bytes += one.len();
+        if one != other {
+            let line = one.lines().zip(other.lines()).take_while(|(a, b)| a == b).count() + 1;
+            println!("seed {seed}: the traces differ from line {line} on");
+            differ += 1;
+        }
+    }
+    println!("{seeds} seeds run twice, {bytes} bytes of trace, {differ} differ");
+    if differ == 0 && bytes > 0 { Ok(()) } else { Err(CommandError::Broken) }
+}

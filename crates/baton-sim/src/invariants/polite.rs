@@ -1,0 +1,75 @@
+//! Politeness: whatever goes wrong, a process never asks the store in a tight loop.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use baton_core::settings::Settings;
+use baton_core::time::Moment;
+
+use super::Invariant;
+use crate::fact::{Fact, Who};
+
+/// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
+/// a view, a release, and a look for each of a few hints stay well below.
+const MOST: usize = 40;
+
+/// When each process sent its last requests.
+pub struct Polite {
+    beat: Duration,
+    sent: BTreeMap<Who, VecDeque<Moment>>,
+}
+
+impl Polite {
+    /// A checker for these settings.
+    pub fn new(settings: &Settings) -> Self {
+        Self { beat: settings.heartbeat_interval, sent: BTreeMap::new() }
+    }
+}
+
+impl Invariant for Polite {
+    fn name(&self) -> &'static str {
+        "polite"
+    }
+
+    fn promise(&self) -> &'static str {
+        "1.1"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        let Fact::Sent { who, at, .. } = fact else { return Ok(()) };
+        let sent = self.sent.entry(*who).or_default();
+        sent.push_back(*at);
+        while sent.front().is_some_and(|first| at.since(*first) > self.beat) {
+            sent.pop_front();
+        }
+        if sent.len() > MOST {
+            return Err(format!("node {} sent {} requests in one beat", who.slot, sent.len()));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::who;
+    use baton_core::protocol::{Request, ViewVersion};
+
+    #[test]
+    fn a_tight_loop_fires() {
+        let mut checker = Polite::new(&Settings::default());
+        let mut send = |micros| {
+            let at = Moment::from_micros(micros);
+            checker.see(&Fact::Sent {
+                who: who(1),
+                at,
+                local: at,
+                request: &Request::ReadMembers,
+                known_view: ViewVersion::default(),
+                heard: Duration::ZERO,
+            })
+        };
+        assert!((0..500).all(|n| send(n * 1_000_000).is_ok()));
+        assert!((0..MOST as u64).any(|n| send(500_000_000 + n).is_err()));
+    }
+}

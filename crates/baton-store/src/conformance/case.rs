@@ -1,0 +1,126 @@
+//! A case, what it needs, and how a check says that it does not hold.
+
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+
+use super::report::Verdict;
+use super::stage::Stage;
+use crate::capability::{Capability, ExpiryClock};
+use crate::error::StoreError;
+
+/// Why a case went no further.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// The store did not do what the contract says.
+    Wrong(String),
+    /// The subject cannot bring this about.
+    NotArrangeable(&'static str),
+}
+
+impl From<StoreError> for Halt {
+    fn from(error: StoreError) -> Self {
+        Self::Wrong(format!("an error came up where none belongs: {error}"))
+    }
+}
+
+pub(super) type Check = Result<(), Halt>;
+
+/// Both values must be the same.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "nearly every caller made both values for this comparison"
+)]
+pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, wanted: T) -> Check {
+    if found == wanted {
+        return Ok(());
+    }
+    Err(Halt::Wrong(format!("{what}: wanted {wanted:?}, found {found:?}")))
+}
+
+/// What was found must pass the test that `wanted` describes.
+pub(super) fn holds<T: Debug>(what: &str, found: &T, wanted: &str, test: bool) -> Check {
+    if test {
+        return Ok(());
+    }
+    Err(Halt::Wrong(format!("{what}: wanted {wanted}, found {found:?}")))
+}
+
+/// What was found must be there.
+pub(super) fn there<T>(what: &str, found: Option<T>) -> Result<T, Halt> {
+    found.ok_or_else(|| Halt::Wrong(format!("{what}: wanted it, found nothing")))
+}
+
+/// The subject must have been able to bring it about.
+pub(super) fn arranged(what: &'static str, done: Result<bool, String>) -> Check {
+    match done {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Halt::NotArrangeable(what)),
+        Err(why) => Err(Halt::Wrong(format!("{what} went wrong: {why}"))),
+    }
+}
+
+/// Something that only some stores have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// A declared capability.
+    Capability(Capability),
+    /// A clock in the store that judges when a lease is over.
+    Expiry,
+}
+
+impl Need {
+    fn is_met(self, stage: &Stage<'_>) -> bool {
+        match self {
+            Self::Capability(capability) => stage.declaration.has(capability),
+            Self::Expiry => stage.declaration.expiry != ExpiryClock::Observer,
+        }
+    }
+}
+
+pub(super) type Run = for<'a> fn(&'a Stage<'a>) -> Pin<Box<dyn Future<Output = Check> + Send + 'a>>;
+
+/// One situation and what must come of it.
+pub struct Case {
+    /// What it is about.
+    pub theme: &'static str,
+    /// What must hold, as a sentence.
+    pub name: &'static str,
+    /// What the store must have for it. Without that, the absence is checked instead.
+    pub needs: Option<Need>,
+    pub(super) run: Run,
+    pub(super) absence: Option<Run>,
+}
+
+impl Case {
+    pub(super) async fn judge(&self, stage: &Stage<'_>) -> Verdict {
+        let lacks = self.needs.filter(|need| !need.is_met(stage));
+        let (run, good) = match (lacks, self.absence) {
+            (Some(need), Some(absence)) => (absence, Verdict::AssertedAbsent(need)),
+            _ => (self.run, Verdict::Passed),
+        };
+        match run(stage).await {
+            Ok(()) => good,
+            Err(Halt::NotArrangeable(what)) => Verdict::NotArrangeable(what),
+            Err(Halt::Wrong(message)) => Verdict::Failed(message),
+        }
+    }
+}
+
+/// The cases of a theme: `name`, or `name needs need => absence`.
+macro_rules! cases {
+    ($theme:literal: $($run:ident $(needs $need:expr => $absence:ident)?),+ $(,)?) => {
+        pub(super) fn cases() -> Vec<$crate::conformance::case::Case> {
+            vec![$($crate::conformance::case::Case {
+                theme: $theme,
+                name: stringify!($run),
+                needs: [$($need)?].into_iter().next(),
+                run: |stage| Box::pin($run(stage)),
+                absence: [$((|stage| Box::pin($absence(stage))) as $crate::conformance::case::Run)?]
+                    .into_iter()
+                    .next(),
+            }),+]
+        }
+    };
+}
+pub(super) use cases;

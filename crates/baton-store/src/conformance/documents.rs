@@ -1,0 +1,124 @@
+//! Documents: preconditions, versions, and the fence that outlasts any pause.
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::Claim;
+
+use super::case::{Check, Halt, cases, same, there};
+use super::stage::Stage;
+use crate::document::Precondition::{Absent, Any, Version};
+use crate::document::WriteOutcome::{self, Conflict, Fenced, Written};
+use crate::document::{Document, Precondition};
+
+cases! { "documents":
+    a_document_is_created_once,
+    a_write_expects_the_version_it_read,
+    a_body_comes_back_as_it_was_written,
+    names_differ_by_every_character,
+    a_write_of_an_earlier_term_is_fenced,
+    the_fence_stands_after_a_release,
+}
+
+async fn write(
+    stage: &Stage<'_>,
+    name: &str,
+    body: &[u8],
+    precondition: Precondition,
+    fence: Option<Epoch>,
+) -> Result<WriteOutcome, Halt> {
+    let store = stage.subject.open().await;
+    let write = store.write_document(&stage.namespace, name, body.to_vec(), precondition, fence);
+    Ok(write.await?)
+}
+
+async fn read(stage: &Stage<'_>, name: &str) -> Result<Option<Document>, Halt> {
+    let store = stage.subject.open().await;
+    Ok(store.read_document(&stage.namespace, name).await?)
+}
+
+fn document(version: u64, body: &[u8]) -> Option<Document> {
+    let body = body.to_vec();
+    Some(Document { version, body })
+}
+
+async fn a_document_is_created_once(stage: &Stage<'_>) -> Check {
+    same("before", read(stage, "d").await?, None)?;
+    let first = write(stage, "d", b"one", Absent, None).await?;
+    same("the first write", first, Written(1))?;
+    let second = write(stage, "d", b"two", Absent, None).await?;
+    same("the second write", second, Conflict(1))?;
+    same("what stands", read(stage, "d").await?, document(1, b"one"))
+}
+
+async fn a_write_expects_the_version_it_read(stage: &Stage<'_>) -> Check {
+    for version in [0, 1] {
+        let early = write(stage, "d", b"x", Version(version), None).await?;
+        same("a write of nothing", early, Conflict(0))?;
+    }
+    same("before", read(stage, "d").await?, None)?;
+    let any = write(stage, "d", b"one", Any, None).await?;
+    same("a write in any case", any, Written(1))?;
+    let next = write(stage, "d", b"two", Version(1), None).await?;
+    same("a write of the version read", next, Written(2))?;
+    for version in [0, 1, 3] {
+        let wrong = write(stage, "d", b"x", Version(version), None).await?;
+        same("a write of another version", wrong, Conflict(2))?;
+    }
+    same("what stands", read(stage, "d").await?, document(2, b"two"))?;
+    // Equal bytes are a write too: a version made from the content would not notice.
+    let equal = write(stage, "d", b"two", Version(2), None).await?;
+    same("a write of the same bytes", equal, Written(3))?;
+    let any = write(stage, "d", b"four", Any, None).await?;
+    same("a write in any case", any, Written(4))
+}
+
+async fn a_body_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {
+    let every_byte: Vec<u8> = (0..=255).collect();
+    let large = every_byte.repeat(256);
+    for (name, body) in [("empty", vec![]), ("bytes", every_byte), ("large", large)] {
+        same("the write", write(stage, name, &body, Any, None).await?, Written(1))?;
+        let found = there("the document", read(stage, name).await?)?;
+        same("its length", found.body.len(), body.len())?;
+        same("its bytes are the same", found.body == body, true)?;
+    }
+    Ok(())
+}
+
+async fn names_differ_by_every_character(stage: &Stage<'_>) -> Check {
+    let names = ["plan", "Plan", "plan ", "plan/a", "plan.a", "plan:a", "plan_a", "plän", "%"];
+    for name in names {
+        let outcome = write(stage, name, name.as_bytes(), Absent, None).await?;
+        same(&format!("the first write of {name:?}"), outcome, Written(1))?;
+    }
+    for name in names {
+        same("the document", read(stage, name).await?, document(1, name.as_bytes()))?;
+    }
+    Ok(())
+}
+
+async fn a_write_of_an_earlier_term_is_fenced(stage: &Stage<'_>) -> Check {
+    let (old, held) = stage.holder("a").await?;
+    let (past, boot) = (Some(held.epoch), old.boot());
+    same("a write of the term", write(stage, "d", b"1", Any, past).await?, Written(1))?;
+    let taken = stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    for precondition in [Any, Version(1)] {
+        let late = write(stage, "d", b"x", precondition, past).await?;
+        same("a write after the term", late, Fenced)?;
+    }
+    let late = write(stage, "new", b"x", Absent, past).await?;
+    same("a first write after the term", late, Fenced)?;
+    same("what stands", read(stage, "d").await?, document(1, b"1"))?;
+    same("what was never there", read(stage, "new").await?, None)?;
+    let present = write(stage, "d", b"2", Version(1), Some(taken.epoch)).await?;
+    same("a write of the new term", present, Written(2))?;
+    let unfenced = write(stage, "d", b"3", Version(2), None).await?;
+    same("a write without a fence", unfenced, Written(3))
+}
+
+async fn the_fence_stands_after_a_release(stage: &Stage<'_>) -> Check {
+    let (mut holder, held) = stage.holder_at(2).await?;
+    holder.resign(held).await?;
+    let late = write(stage, "d", b"x", Any, Some(Epoch(1))).await?;
+    same("a write of an earlier term", late, Fenced)?;
+    let last = write(stage, "d", b"x", Any, Some(held.epoch)).await?;
+    same("a write of the last term", last, Written(1))
+}

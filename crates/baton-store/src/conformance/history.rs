@@ -1,0 +1,114 @@
+//! The term history: every term that began, the newest first, and how it ended.
+
+use std::time::Duration;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, TermRecord};
+use baton_core::time::whole_ms;
+
+use super::case::{Check, Halt, cases, holds, same, there};
+use super::stage::Stage;
+
+cases! { "history":
+    a_term_is_open_while_it_lasts,
+    a_release_closes_the_term_with_its_reason,
+    a_takeover_closes_the_term_before,
+    the_gap_is_the_time_without_a_coordinator,
+    the_newest_come_first_up_to_the_limit,
+}
+
+fn end(term: &TermRecord) -> Option<TermEnd> {
+    term.ended.map(|(_, end)| end)
+}
+
+async fn a_term_is_open_while_it_lasts(stage: &Stage<'_>) -> Check {
+    same("before any", stage.terms().await?, vec![])?;
+    let (mut holder, held) = stage.holder("a").await?;
+    let opened = stage.last_term().await?;
+    same("the epoch", opened.epoch, Epoch(1))?;
+    let who = (&opened.node, opened.boot);
+    same("who", who, (holder.id(), holder.boot()))?;
+    same("the end", opened.ended, None)?;
+    same("the gap before the first", opened.gap_ms, None)?;
+    holds("the start", &opened.began_ms, "a time", opened.began_ms > 0)?;
+
+    stage.peer("b").await.look_and_claim(Claim::Vacant).await?;
+    holder.renew(held).await?;
+    let refused = holder.release(held, None, ReleaseReason::Resigned).await?;
+    same("a release of what was held", refused, Outcome::Conflict)?;
+    same("the terms", stage.terms().await?, vec![opened])
+}
+
+async fn a_release_closes_the_term_with_its_reason(stage: &Stage<'_>) -> Check {
+    let reasons = [
+        ReleaseReason::Shutdown,
+        ReleaseReason::Resigned,
+        ReleaseReason::Transferred,
+        ReleaseReason::Preempted,
+        ReleaseReason::PluginsFailed,
+        ReleaseReason::NotEligible,
+        ReleaseReason::WindowClosed,
+    ];
+    let mut peer = stage.peer("a").await;
+    for reason in reasons {
+        let held = peer.take(Claim::Vacant).await?;
+        same("the release", peer.release(held, None, reason).await?, Outcome::Applied)?;
+        let last = stage.last_term().await?;
+        same("the epoch", last.epoch, held.epoch)?;
+        same("the end", end(&last), Some(TermEnd::Released(reason)))?;
+    }
+    same("the terms so far", stage.terms().await?.len(), reasons.len())
+}
+
+async fn a_takeover_closes_the_term_before(stage: &Stage<'_>) -> Check {
+    let (first, _) = stage.holder("a").await?;
+    let boot = first.boot();
+    stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    stage.expire().await;
+    stage.peer("c").await.take(Claim::Expired).await?;
+    let terms = stage.terms().await?;
+    let ends: Vec<_> = terms.iter().map(end).collect();
+    let wanted = vec![None, Some(TermEnd::Expired), Some(TermEnd::ProvedDead)];
+    same("the ends, the newest first", ends, wanted)?;
+    let names: Vec<_> = terms.iter().map(|term| term.node.as_str()).collect();
+    same("who, the newest first", names, vec!["c", "b", "a"])
+}
+
+async fn the_gap_is_the_time_without_a_coordinator(stage: &Stage<'_>) -> Check {
+    let (mut first, held) = stage.holder("a").await?;
+    first.resign(held).await?;
+    stage.pass(stage.pace.ttl).await;
+    let (mut second, held) = stage.holder("b").await?;
+    second.resign(held).await?;
+    stage.holder("c").await?;
+
+    let terms = stage.terms().await?;
+    for pair in terms.windows(2) {
+        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
+        let gap_ms = pair[0].began_ms.saturating_sub(ended_ms);
+        same("the gap", pair[0].gap_ms, Some(gap_ms))?;
+    }
+    let gap = |at: usize| -> Result<Duration, Halt> {
+        let term = there("the term", terms.get(at))?;
+        let gap_ms = there("the gap", term.gap_ms)?;
+        Ok(Duration::from_millis(gap_ms))
+    };
+    let least = stage.pace.ttl * 9 / 10;
+    let wanted = format!("at least {} ms", whole_ms(least));
+    holds("the gap after a wait", &gap(1)?, &wanted, gap(1)? >= least)?;
+    let wanted = format!("less than {} ms", whole_ms(least));
+    holds("the gap after none", &gap(0)?, &wanted, gap(0)? < least)
+}
+
+async fn the_newest_come_first_up_to_the_limit(stage: &Stage<'_>) -> Check {
+    stage.holder_at(12).await?;
+    let store = stage.subject.open().await;
+    for limit in [0_u64, 1, 5, 12, 50] {
+        let asked = usize::try_from(limit).expect("small");
+        let terms = store.history(&stage.namespace, asked).await?;
+        let epochs: Vec<u64> = terms.iter().map(|term| term.epoch.0).collect();
+        let wanted: Vec<u64> = (13 - limit.min(12)..=12).rev().collect();
+        same("the epochs", epochs, wanted)?;
+    }
+    Ok(())
+}

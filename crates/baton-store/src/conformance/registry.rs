@@ -1,0 +1,160 @@
+//! Node records: one per node id, refreshed by its own boot only.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Epoch};
+use baton_core::protocol::{
+    BeatReply, Claim, Member, NodeProfile, NodeRecord, Outcome, Registration,
+};
+
+use super::case::{Check, Halt, Need, cases, holds, same, there};
+use super::peer::{Peer, won};
+use super::stage::Stage;
+use crate::capability::Capability;
+
+cases! { "registry":
+    a_record_comes_back_as_it_was_written,
+    the_same_boot_refreshes_its_record,
+    another_boot_is_refused_whole,
+    a_boot_that_is_named_is_replaced,
+    a_node_leaves_and_only_by_its_own_boot,
+    members_tell_their_age needs Need::Capability(Capability::MemberAge) => no_age_is_told,
+}
+
+async fn members(stage: &Stage<'_>) -> Result<Vec<Member>, Halt> {
+    let store = stage.subject.open().await;
+    Ok(store.members(&stage.namespace).await?)
+}
+
+async fn only_record(stage: &Stage<'_>) -> Result<NodeRecord, Halt> {
+    let members = members(stage).await?;
+    same("how many members", members.len(), 1)?;
+    let only = there("the only member", members.into_iter().next())?;
+    Ok(only.record)
+}
+
+fn is_registered(reply: &BeatReply) -> Check {
+    let wanted = &Registration::Registered;
+    same("the registration", &reply.registration, wanted)
+}
+
+/// The beat must have been refused, naming the boot that stands and its beat count.
+fn is_taken(reply: &BeatReply, by: &Peer) -> Check {
+    let wanted = Registration::TakenBy { boot: by.boot(), beat: by.record.beat };
+    same("the registration", &reply.registration, &wanted)?;
+    same("the outcome", reply.outcome, None)
+}
+
+async fn a_record_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {
+    let mut peer = stage.peer("a").await;
+    let labels = [("zone", "z-1"), ("a key", "'\"; ä\n")];
+    let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
+    peer.record = NodeRecord {
+        beat: u64::from(u32::MAX) + 7,
+        eligible: false,
+        draining: true,
+        load: u32::MAX,
+        seen: Epoch(12),
+        profile: Arc::new(NodeProfile {
+            priority: i32::MIN,
+            labels: labels.map(owned).into_iter().collect::<BTreeMap<_, _>>(),
+            lifeline: None,
+            version: String::new(),
+        }),
+        ..peer.record.clone()
+    };
+    is_registered(&peer.look().await?)?;
+    same("the record", only_record(stage).await?, peer.record)
+}
+
+async fn the_same_boot_refreshes_its_record(stage: &Stage<'_>) -> Check {
+    let mut peer = stage.peer("a").await;
+    for load in 0..3 {
+        peer.record.load = load;
+        is_registered(&peer.look().await?)?;
+        same("the record", only_record(stage).await?, peer.record.clone())?;
+    }
+    Ok(())
+}
+
+async fn another_boot_is_refused_whole(stage: &Stage<'_>) -> Check {
+    let mut first = stage.peer("a").await;
+    is_registered(&first.look().await?)?;
+    let mut second = stage.peer("a").await;
+    let refused = second.look_and_claim(Claim::Vacant).await?;
+    is_taken(&refused, &first)?;
+    same("the lease", refused.lease, None)?;
+
+    let held = first.take(Claim::Vacant).await?;
+    let refused = second.renew(held).await?;
+    is_taken(&refused, &first)?;
+    let stands = refused.lease.map(|lease| lease.version);
+    same("the version that stands", stands, Some(held))?;
+    same("the record", only_record(stage).await?, first.record.clone())?;
+    let reply = first.renew(held).await?;
+    won(&reply, &first)?;
+    Ok(())
+}
+
+async fn a_boot_that_is_named_is_replaced(stage: &Stage<'_>) -> Check {
+    let mut first = stage.peer("a").await;
+    is_registered(&first.look().await?)?;
+    let mut second = stage.peer("a").await;
+    for wrong in [second.boot(), BootId(0)] {
+        second.replaces = Some(wrong);
+        is_taken(&second.look().await?, &first)?;
+    }
+    second.replaces = Some(first.boot());
+    is_registered(&second.look().await?)?;
+    same("the record", only_record(stage).await?, second.record.clone())?;
+    is_registered(&second.look().await?)?;
+    is_taken(&first.look().await?, &second)
+}
+
+async fn a_node_leaves_and_only_by_its_own_boot(stage: &Stage<'_>) -> Check {
+    let mut first = stage.peer("a").await;
+    let mut other = stage.peer("b").await;
+    is_registered(&first.look().await?)?;
+    is_registered(&other.look().await?)?;
+    let leave = async |peer: &Peer, boot| {
+        let left = first.store.leave(&stage.namespace, peer.id(), boot);
+        left.await
+    };
+    let foreign = leave(&first, other.boot()).await?;
+    same("leaving by another boot", foreign, Outcome::Conflict)?;
+    let names = async || stage.member_names(&stage.namespace).await;
+    same("the members", names().await?, vec!["a".to_owned(), "b".to_owned()])?;
+    let left = leave(&first, first.boot()).await?;
+    same("leaving", left, Outcome::Applied)?;
+    same("the members", names().await?, vec!["b".to_owned()])?;
+    let twice = leave(&first, first.boot()).await?;
+    same("leaving twice", twice, Outcome::Conflict)?;
+    is_registered(&stage.peer("a").await.look().await?)
+}
+
+async fn age(stage: &Stage<'_>) -> Result<Option<Duration>, Halt> {
+    let only = members(stage).await?.into_iter().next();
+    Ok(there("the only member", only)?.silent_for)
+}
+
+async fn members_tell_their_age(stage: &Stage<'_>) -> Check {
+    let mut peer = stage.peer("a").await;
+    is_registered(&peer.look().await?)?;
+    let fresh = there("the age", age(stage).await?)?;
+    stage.pass(stage.pace.ttl).await;
+    let silent = there("the age", age(stage).await?)?;
+    // A real store's clock and the suite's wait may differ a little.
+    let least = fresh + stage.pace.ttl * 9 / 10;
+    holds("the age", &silent, &format!("at least {least:?}"), silent >= least)?;
+    is_registered(&peer.look().await?)?;
+    let again = there("the age", age(stage).await?)?;
+    holds("the age", &again, &format!("less than {silent:?}"), again < silent)
+}
+
+async fn no_age_is_told(stage: &Stage<'_>) -> Check {
+    is_registered(&stage.peer("a").await.look().await?)?;
+    stage.pass(stage.pace.ttl).await;
+    same("the age", age(stage).await?, None)
+}

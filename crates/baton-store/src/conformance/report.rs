@@ -1,0 +1,121 @@
+//! What a run of the suite came to, for a test to judge and a person to read.
+
+use std::fmt;
+
+use super::case::Need;
+
+/// What one case came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The store did what the contract says.
+    Passed,
+    /// The store does not have what the case needs, and does not pretend to.
+    AssertedAbsent(Need),
+    /// The subject cannot bring this about.
+    NotArrangeable(&'static str),
+    /// The store did something else.
+    Failed(String),
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Passed => f.write_str("passed"),
+            Self::AssertedAbsent(Need::Expiry) => f.write_str("absent: no clock in the store"),
+            Self::AssertedAbsent(Need::Capability(it)) => write!(f, "absent: {it:?}"),
+            Self::NotArrangeable(what) => write!(f, "not arrangeable: {what}"),
+            Self::Failed(message) => write!(f, "FAILED: {message}"),
+        }
+    }
+}
+
+/// One case and what it came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The theme of the case.
+    pub theme: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// What it came to.
+    pub verdict: Verdict,
+}
+
+/// What a run of the suite came to. Its `Display` is a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The store's name.
+    pub store: String,
+    /// Every case, in the order in which they ran.
+    pub lines: Vec<Line>,
+}
+
+impl Report {
+    /// The cases that failed.
+    pub fn failures(&self) -> Vec<&Line> {
+        self.select(|verdict| matches!(verdict, Verdict::Failed(_)))
+    }
+
+    /// The cases whose need the store does not have.
+    pub fn absent(&self) -> Vec<&Line> {
+        self.select(|verdict| matches!(verdict, Verdict::AssertedAbsent(_)))
+    }
+
+    /// The cases that the subject could not bring about.
+    pub fn not_arrangeable(&self) -> Vec<&Line> {
+        self.select(|verdict| matches!(verdict, Verdict::NotArrangeable(_)))
+    }
+
+    fn select(&self, is_one: impl Fn(&Verdict) -> bool) -> Vec<&Line> {
+        let lines = self.lines.iter();
+        lines.filter(|line| is_one(&line.verdict)).collect()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let longest = |width: fn(&Line) -> usize| self.lines.iter().map(width).max().unwrap_or(0);
+        let themes = longest(|line| line.theme.len());
+        let names = longest(|line| line.name.len());
+        for line in &self.lines {
+            let name = line.name.replace('_', " ");
+            let (theme, verdict) = (line.theme, &line.verdict);
+            writeln!(f, "{theme:themes$}  {name:names$}  {verdict}")?;
+        }
+        let (failed, absent) = (self.failures().len(), self.absent().len());
+        let skipped = self.not_arrangeable().len();
+        let passed = self.lines.len() - failed - absent - skipped;
+        let store = &self.store;
+        write!(
+            f,
+            "{store}: {passed} passed, {absent} asserted absent, {skipped} not arrangeable, \
+             {failed} failed"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_aligned_and_ends_with_the_counts() {
+        let line = |theme, name, verdict| Line { theme, name, verdict };
+        let report = Report {
+            store: "memory".to_owned(),
+            lines: vec![
+                line("renew", "it_goes_on", Verdict::Passed),
+                line("hints", "it_is_told", Verdict::AssertedAbsent(Need::Expiry)),
+                line("a", "b", Verdict::NotArrangeable("a restart")),
+                line("view", "c", Verdict::Failed("wanted 1, found 2".to_owned())),
+            ],
+        };
+        let wanted = "\
+renew  it goes on  passed
+hints  it is told  absent: no clock in the store
+a      b           not arrangeable: a restart
+view   c           FAILED: wanted 1, found 2
+memory: 1 passed, 1 asserted absent, 1 not arrangeable, 1 failed";
+        assert_eq!(report.to_string(), wanted);
+        assert_eq!(report.failures()[0].name, "c");
+    }
+}

@@ -1,0 +1,125 @@
+//! Where a case plays: a namespace of its own, and the peers that take part.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Namespace};
+use baton_core::protocol::{Claim, Expiry, LeaseSnapshot, Member, TermRecord, Version};
+
+use super::case::{Check, Halt, holds, same, there};
+use super::peer::{Peer, shown};
+use super::subject::{Pace, Subject};
+use crate::capability::{Declaration, ExpiryClock};
+use crate::contract::Store;
+
+/// The boot of the one who only looks on.
+const ONLOOKER: BootId = BootId(u128::MAX);
+
+pub(super) struct Stage<'a> {
+    pub(super) subject: &'a dyn Subject,
+    pub(super) namespace: Namespace,
+    pub(super) pace: Pace,
+    pub(super) declaration: Declaration,
+    boots: AtomicU64,
+}
+
+impl<'a> Stage<'a> {
+    pub(super) async fn set(subject: &'a dyn Subject, label: &str) -> Self {
+        Self {
+            subject,
+            namespace: subject.namespace(label),
+            pace: subject.pace(),
+            declaration: subject.open().await.declaration(),
+            boots: AtomicU64::new(0),
+        }
+    }
+
+    /// A new process of a node, with a handle of its own.
+    pub(super) async fn peer(&self, name: &str) -> Peer {
+        self.peer_on(self.subject.open().await, &self.namespace, name)
+    }
+
+    /// A new process of a node in another namespace.
+    pub(super) async fn peer_in(&self, namespace: &Namespace, name: &str) -> Peer {
+        self.peer_on(self.subject.open().await, namespace, name)
+    }
+
+    /// A new process of a node that goes by this handle.
+    pub(super) fn peer_on(&self, store: Arc<dyn Store>, namespace: &Namespace, name: &str) -> Peer {
+        let number = u128::from(self.boots.fetch_add(1, Ordering::Relaxed)) + 1;
+        // All 128 bits matter: a store that keeps fewer mistakes one boot for another.
+        let boot = BootId((0x9000 + number) << 112 | number);
+        Peer::new(store, namespace.clone(), name, boot, self.pace.ttl)
+    }
+
+    /// A new process that has just taken the vacant lease.
+    pub(super) async fn holder(&self, name: &str) -> Result<(Peer, Version), Halt> {
+        let mut peer = self.peer(name).await;
+        let version = peer.take(Claim::Vacant).await?;
+        Ok((peer, version))
+    }
+
+    /// Terms come and go until this one, which is held.
+    pub(super) async fn holder_at(&self, epoch: u64) -> Result<(Peer, Version), Halt> {
+        for _ in 1..epoch {
+            let (mut peer, held) = self.holder(&format!("past-{epoch}")).await?;
+            peer.resign(held).await?;
+            peer.store.leave(&self.namespace, peer.id(), peer.boot()).await?;
+        }
+        let (peer, held) = self.holder("holder").await?;
+        same("the epoch so far", held.epoch.0, epoch)?;
+        Ok((peer, held))
+    }
+
+    /// The lease as an onlooker sees it.
+    pub(super) async fn lease(&self) -> Result<LeaseSnapshot, Halt> {
+        let store = self.subject.open().await;
+        let namespace = self.namespace.clone();
+        let mut onlooker = Peer::new(store, namespace, "onlooker", ONLOOKER, self.pace.ttl);
+        Ok(shown(&onlooker.look().await?)?.clone())
+    }
+
+    /// The term history, the newest first.
+    pub(super) async fn terms(&self) -> Result<Vec<TermRecord>, Halt> {
+        let store = self.subject.open().await;
+        Ok(store.history(&self.namespace, 100).await?)
+    }
+
+    /// The newest term.
+    pub(super) async fn last_term(&self) -> Result<TermRecord, Halt> {
+        there("the newest term", self.terms().await?.into_iter().next())
+    }
+
+    pub(super) async fn pass(&self, span: Duration) {
+        self.subject.pass(span).await;
+    }
+
+    /// Lets so much time pass that a lease written just now is over.
+    pub(super) async fn expire(&self) {
+        self.pass(self.pace.ttl + self.pace.lateness).await;
+    }
+
+    /// The reply must tell how much is left, or that only the observer can tell.
+    pub(super) fn is_live(&self, lease: &LeaseSnapshot) -> Check {
+        match (self.declaration.expiry, lease.expiry) {
+            (ExpiryClock::Observer, told) => same("the expiry", told, Expiry::Observer),
+            (_, told) => {
+                let most = self.pace.ttl + self.pace.lateness;
+                let sound = |left: Duration| !left.is_zero() && left <= most;
+                let test = matches!(told, Expiry::Left(left) if sound(left));
+                let wanted = format!("between nothing and {most:?} left");
+                holds("the expiry", &told, &wanted, test)
+            }
+        }
+    }
+
+    /// The names of everybody in the registry, sorted.
+    pub(super) async fn member_names(&self, namespace: &Namespace) -> Result<Vec<String>, Halt> {
+        let members = self.subject.open().await.members(namespace).await?;
+        let name = |member: Member| member.record.id.to_string();
+        let mut names: Vec<String> = members.into_iter().map(name).collect();
+        names.sort();
+        Ok(names)
+    }
+}

@@ -1,0 +1,87 @@
+//! The suite, run on the memory store as each kind of store, and on stores that are wrong on
+//! purpose: a suite never seen to fail is no suite.
+
+mod memory;
+mod wrong;
+
+use std::time::Duration;
+
+use baton_store::conformance::{self, Pace, Report};
+use baton_store::{Capability, Class, ExpiryClock};
+
+use memory::{Memory, declaration};
+use wrong::Wrong;
+
+/// How many cases there are. A case that is lost on the way must not go unnoticed.
+const CASES: usize = 84;
+
+/// Passed, asserted absent, not arrangeable, failed.
+fn counts(report: &Report) -> [usize; 4] {
+    let absent = report.absent().len();
+    let skipped = report.not_arrangeable().len();
+    let failed = report.failures().len();
+    let passed = report.lines.len() - absent - skipped - failed;
+    [passed, absent, skipped, failed]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_single_server_with_a_clock_and_every_capability_conforms() {
+    let declared = declaration(Class::SingleServer, ExpiryClock::Store, &Capability::ALL);
+    let report = conformance::run(&Memory::new(declared, Pace::default())).await;
+    // The memory store has no sessions, and so none in another time zone.
+    assert_eq!(counts(&report), [CASES - 1, 0, 1, 0], "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_linearizable_store_with_leases_of_its_own_conforms() {
+    let capabilities = [Capability::Push, Capability::Lineage];
+    let declared = declaration(Class::Linearizable, ExpiryClock::StoreLease, &capabilities);
+    let pace = Pace { lateness: Duration::from_millis(500), ..Pace::default() };
+    let report = conformance::run(&Memory::new(declared, pace)).await;
+    assert_eq!(counts(&report), [CASES - 2, 1, 1, 0], "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_store_without_a_clock_or_any_capability_conforms() {
+    let declared = declaration(Class::AsyncReplicated, ExpiryClock::Observer, &[]);
+    let report = conformance::run(&Memory::new(declared, Pace::default())).await;
+    assert_eq!(counts(&report), [CASES - 14, 14, 0, 0], "{report}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_arranged_is_counted_and_not_passed() {
+    let declared = declaration(Class::SingleServer, ExpiryClock::Store, &Capability::ALL);
+    let subject = Memory::new(declared, quick()).with_nothing_arrangeable();
+    let report = conformance::run(&subject).await;
+    assert_eq!(counts(&report), [CASES - 12, 0, 12, 0], "{report}");
+    let table = report.to_string();
+    assert!(table.contains("not arrangeable: a restart of the store"), "{table}");
+}
+
+#[test]
+fn no_two_cases_share_a_name() {
+    let mut names: Vec<&str> = conformance::cases().iter().map(|case| case.name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), CASES);
+}
+
+fn quick() -> Pace {
+    Pace { increments: 20, ..Pace::default() }
+}
+
+#[tokio::test]
+async fn every_wrong_store_is_failed() {
+    for wrong in Wrong::ALL {
+        let capabilities: &[Capability] = match wrong {
+            Wrong::PretendsToKnowAges => &[],
+            _ => &Capability::ALL,
+        };
+        let declared = declaration(Class::SingleServer, ExpiryClock::Store, capabilities);
+        let report = conformance::run(&Memory::new(declared, quick()).bent(wrong)).await;
+        let failed: Vec<&str> = report.failures().iter().map(|line| line.name).collect();
+        for wanted in wrong.must_fail() {
+            assert!(failed.contains(wanted), "{wrong:?} passed {wanted}:\n{report}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The memory store as a subject: time is moved by hand, and everything can be arranged.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+use baton_store::clock::ManualClock;
+use baton_store::conformance::{Pace, Subject};
+use baton_store::memory::{MemoryConfig, MemoryStore, Space};
+use baton_store::wrap::Wrapped;
+use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
+
+use crate::wrong::{Bent, Wrong};
+
+/// What a memory store is to declare.
+pub fn declaration(class: Class, expiry: ExpiryClock, capabilities: &[Capability]) -> Declaration {
+    Declaration {
+        name: format!("memory as {class:?} with {expiry:?} expiry"),
+        class,
+        expiry,
+        capabilities: capabilities.iter().copied().collect(),
+    }
+}
+
+/// A memory store under test.
+pub struct Memory {
+    clock: Arc<ManualClock>,
+    store: Mutex<Arc<MemoryStore>>,
+    copies: Mutex<BTreeMap<Namespace, Space>>,
+    wall_offset_ms: Mutex<i64>,
+    namespaces: AtomicU64,
+    pace: Pace,
+    bent: Option<Bent>,
+    arrangeable: bool,
+}
+
+impl Memory {
+    /// A store that declares this.
+    pub fn new(declaration: Declaration, pace: Pace) -> Self {
+        let clock = Arc::new(ManualClock::default());
+        let store = MemoryStore::new(MemoryConfig { declaration }, clock.clone());
+        Self {
+            clock,
+            store: Mutex::new(Arc::new(store)),
+            copies: Mutex::default(),
+            wall_offset_ms: Mutex::new(1_700_000_000_000),
+            namespaces: AtomicU64::new(0),
+            pace,
+            bent: None,
+            arrangeable: true,
+        }
+    }
+
+    /// The same, but wrong in this way.
+    pub fn bent(mut self, wrong: Wrong) -> Self {
+        self.bent = Some(Bent::new(wrong));
+        self
+    }
+
+    /// The same, but nothing can be done to it.
+    pub fn with_nothing_arrangeable(mut self) -> Self {
+        self.arrangeable = false;
+        self
+    }
+
+    fn store(&self) -> Arc<MemoryStore> {
+        self.store.lock().expect("no holder panics").clone()
+    }
+}
+
+#[async_trait]
+impl Subject for Memory {
+    async fn open(&self) -> Arc<dyn Store> {
+        match &self.bent {
+            Some(bent) => Arc::new(Wrapped::new(self.store(), bent.clone())),
+            None => self.store(),
+        }
+    }
+
+    fn namespace(&self, label: &str) -> Namespace {
+        let number = self.namespaces.fetch_add(1, Ordering::Relaxed);
+        Namespace::new(&format!("{label}-{number}")).expect("labels are valid names")
+    }
+
+    async fn pass(&self, span: Duration) {
+        self.clock.advance(span);
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    async fn restart(&self) -> Result<bool, String> {
+        if self.arrangeable {
+            let mut store = self.store.lock().expect("no holder panics");
+            *store = Arc::new(store.restarted());
+        }
+        Ok(self.arrangeable)
+    }
+
+    async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
+        if self.arrangeable {
+            let backup = self.store().backup(namespace);
+            let copy = backup.ok_or("there is nothing to copy")?;
+            let mut copies = self.copies.lock().expect("no holder panics");
+            copies.insert(namespace.clone(), copy);
+        }
+        Ok(self.arrangeable)
+    }
+
+    async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
+        let kept = self.copies.lock().expect("no holder panics");
+        let copy = kept.get(namespace).ok_or("no copy was kept")?.clone();
+        self.store().restore(namespace, copy);
+        Ok(())
+    }
+
+    async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
+        if self.arrangeable {
+            self.store().corrupt(namespace);
+        }
+        Ok(self.arrangeable)
+    }
+
+    async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {
+        None
+    }
+
+    async fn step_wall(&self, minutes: i64) -> Result<bool, String> {
+        if self.arrangeable {
+            let mut offset_ms = self.wall_offset_ms.lock().expect("no holder panics");
+            *offset_ms += minutes * 60_000;
+            let offset_ms = u64::try_from(*offset_ms).map_err(|error| error.to_string())?;
+            self.clock.step_wall(offset_ms);
+        }
+        Ok(self.arrangeable)
+    }
+}

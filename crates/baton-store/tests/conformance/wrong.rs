@@ -1,0 +1,237 @@
+//! Stores that are wrong on purpose, each in one way, and the cases that must notice.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::{BootId, Epoch, Namespace};
+use baton_core::protocol::{
+    BeatRequest, Claim, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request,
+};
+use baton_store::wrap::{Answer, Call, Layer, perform};
+use baton_store::{Precondition, Store, StoreError};
+
+/// One way to be wrong.
+#[derive(Clone, Copy, Debug)]
+pub enum Wrong {
+    ChecksAndThenWrites,
+    StealsLiveLeases,
+    TakesAnyBootForDead,
+    RenewsAfterExpiry,
+    ForgetsTheEpochOnRelease,
+    IgnoresTheFloor,
+    IgnoresTheLineage,
+    IgnoresPreconditions,
+    IgnoresFences,
+    PretendsToKnowAges,
+    FoldsCase,
+    TakesOverForeignRecords,
+    ReplacesAnyBoot,
+    HistoryOldestFirst,
+}
+
+impl Wrong {
+    /// Every one.
+    pub const ALL: [Self; 14] = [
+        Self::ChecksAndThenWrites,
+        Self::StealsLiveLeases,
+        Self::TakesAnyBootForDead,
+        Self::RenewsAfterExpiry,
+        Self::ForgetsTheEpochOnRelease,
+        Self::IgnoresTheFloor,
+        Self::IgnoresTheLineage,
+        Self::IgnoresPreconditions,
+        Self::IgnoresFences,
+        Self::PretendsToKnowAges,
+        Self::FoldsCase,
+        Self::TakesOverForeignRecords,
+        Self::ReplacesAnyBoot,
+        Self::HistoryOldestFirst,
+    ];
+
+    /// The cases that must notice, others may.
+    pub fn must_fail(self) -> &'static [&'static str] {
+        match self {
+            Self::ChecksAndThenWrites => &[
+                "two_rivals_on_an_expired_epoch_three",
+                "five_rivals_on_an_expired_epoch_one",
+                "ten_create_the_lease_at_once",
+                "three_find_the_same_process_dead",
+                "four_take_up_a_released_lease",
+            ],
+            Self::StealsLiveLeases => &[
+                "a_live_lease_is_refused_whatever_the_ttl",
+                "a_wall_clock_ten_minutes_ahead_changes_nothing",
+            ],
+            Self::TakesAnyBootForDead => &["the_wrong_boot_proves_nothing"],
+            Self::RenewsAfterExpiry => &["a_renewal_after_expiry_is_refused"],
+            Self::ForgetsTheEpochOnRelease => &[
+                "a_release_keeps_the_record_and_names_the_successor",
+                "the_epoch_goes_on_after_a_release",
+                "the_epoch_goes_on_after_a_restart",
+            ],
+            Self::IgnoresTheFloor => &["the_floor_lifts_the_epoch"],
+            Self::IgnoresTheLineage => &[
+                "a_claim_from_another_lineage_is_refused",
+                "a_claim_of_the_old_lineage_is_refused",
+            ],
+            Self::IgnoresPreconditions => &[
+                "a_document_is_created_once",
+                "a_write_expects_the_version_it_read",
+                "sixty_four_workers_lose_no_increment",
+            ],
+            Self::IgnoresFences => &[
+                "a_write_of_an_earlier_term_is_fenced",
+                "a_view_of_an_earlier_term_is_fenced",
+                "the_fence_stands_after_a_release",
+            ],
+            Self::PretendsToKnowAges => &["members_tell_their_age"],
+            Self::FoldsCase => &["namespaces_with_names_alike_do_not_touch"],
+            Self::TakesOverForeignRecords => &["a_foreign_record_is_reported_and_not_taken_over"],
+            Self::ReplacesAnyBoot => &["another_boot_is_refused_whole"],
+            Self::HistoryOldestFirst => &["the_newest_come_first_up_to_the_limit"],
+        }
+    }
+}
+
+/// The layer that makes a store wrong. Its handles share what they forgot.
+#[derive(Clone)]
+pub struct Bent {
+    wrong: Wrong,
+    forgotten: Arc<Mutex<BTreeMap<Namespace, u32>>>,
+}
+
+impl Bent {
+    /// Wrong in this way.
+    pub fn new(wrong: Wrong) -> Self {
+        let forgotten = Arc::default();
+        Self { wrong, forgotten }
+    }
+
+    /// Where the data is kept: a namespace that was forgotten goes on in a new one.
+    fn place(&self, namespace: &Namespace) -> Namespace {
+        let forgotten = self.forgotten.lock().expect("no holder panics");
+        let name = match (self.wrong, forgotten.get(namespace)) {
+            (Wrong::FoldsCase, _) => namespace.as_str().to_lowercase(),
+            (_, Some(times)) => format!("{namespace}-again-{times}"),
+            (_, None) => return namespace.clone(),
+        };
+        Namespace::new(&name).expect("it is still a valid name")
+    }
+
+    fn forget(&self, namespace: &Namespace) {
+        let mut forgotten = self.forgotten.lock().expect("no holder panics");
+        *forgotten.entry(namespace.clone()).or_default() += 1;
+    }
+
+    async fn bend(&self, inner: &dyn Store, at: &Namespace, call: &mut Call) {
+        match (self.wrong, call) {
+            (Wrong::IgnoresPreconditions, Call::WriteDocument { precondition, .. }) => {
+                *precondition = Precondition::Any;
+            }
+            (Wrong::IgnoresFences, Call::WriteDocument { fence, .. }) => *fence = None,
+            (Wrong::IgnoresFences, Call::Core(Request::PublishView { fence, .. })) => {
+                *fence = Epoch(u64::MAX);
+            }
+            (_, Call::Core(Request::Beat(beat))) => self.bend_beat(inner, at, beat).await,
+            _ => {}
+        }
+    }
+
+    async fn bend_beat(&self, inner: &dyn Store, at: &Namespace, beat: &mut BeatRequest) {
+        if matches!(self.wrong, Wrong::ReplacesAnyBoot) {
+            let members = inner.members(at).await.unwrap_or_default();
+            let namesake = members.iter().find(|known| known.record.id == beat.node.id);
+            beat.replaces = namesake.map(|known| known.record.boot);
+        }
+        let mut look = beat.clone();
+        look.lease = LeaseIntent::Observe;
+        let LeaseIntent::Acquire { expect, claim, floor, lineage, .. } = &mut beat.lease else {
+            return;
+        };
+        match (self.wrong, *claim) {
+            (Wrong::StealsLiveLeases, Claim::Expired)
+            | (Wrong::TakesAnyBootForDead, Claim::Dead { .. }) => {
+                let boot = last_boot(inner, at).await;
+                *claim = boot.map_or(*claim, |boot| Claim::Dead { boot });
+            }
+            (Wrong::ChecksAndThenWrites, _) => {
+                let checked = seen_lease(inner, at, look.clone()).await;
+                if checked.map(|lease| lease.version) == *expect {
+                    tokio::task::yield_now().await;
+                    let found = seen_lease(inner, at, look).await;
+                    *expect = found.as_ref().map(|lease| lease.version);
+                    let holder = found.and_then(|lease| lease.holder);
+                    *claim = holder.map_or(Claim::Vacant, |it| Claim::Dead { boot: it.boot });
+                }
+            }
+            (Wrong::IgnoresTheFloor, _) => *floor = Epoch::NONE,
+            (Wrong::IgnoresTheLineage, _) => {
+                let seen = inner.beat(at, look).await;
+                *lineage = seen.map_or(*lineage, |reply| reply.lineage);
+            }
+            _ => {}
+        }
+    }
+
+    fn bend_answer(&self, call: &Call, answer: &mut Answer) {
+        match (self.wrong, call, answer) {
+            (Wrong::RenewsAfterExpiry, Call::Core(Request::Beat(beat)), answer) => {
+                pretend_renewed(&beat.lease, answer);
+            }
+            (Wrong::PretendsToKnowAges, _, Answer::Core(Reply::Members(members))) => {
+                for member in members {
+                    member.silent_for = Some(Duration::ZERO);
+                }
+            }
+            (Wrong::HistoryOldestFirst, _, Answer::History(terms)) => terms.reverse(),
+            _ => {}
+        }
+    }
+}
+
+async fn seen_lease(inner: &dyn Store, at: &Namespace, look: BeatRequest) -> Option<LeaseSnapshot> {
+    inner.beat(at, look).await.ok()?.lease
+}
+
+async fn last_boot(inner: &dyn Store, at: &Namespace) -> Option<BootId> {
+    let terms = inner.history(at, 1).await.unwrap_or_default();
+    terms.first().map(|term| term.boot)
+}
+
+fn pretend_renewed(intent: &LeaseIntent, answer: &mut Answer) {
+    if let LeaseIntent::Renew { expect, nonce, .. } = intent
+        && let Answer::Core(Reply::Beat(reply)) = answer
+        && let Some(lease) = reply.lease.as_mut().filter(|it| it.version == *expect)
+    {
+        lease.version.nonce = *nonce;
+        reply.outcome = Some(Outcome::Applied);
+    }
+}
+
+#[async_trait]
+impl Layer for Bent {
+    async fn call(
+        &self,
+        inner: &dyn Store,
+        namespace: &Namespace,
+        mut call: Call,
+    ) -> Result<Answer, StoreError> {
+        let at = self.place(namespace);
+        self.bend(inner, &at, &mut call).await;
+        let mut answer = perform(inner, &at, call.clone()).await;
+        match (self.wrong, &call, &mut answer) {
+            (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release { .. }), Ok(_)) => {
+                self.forget(namespace);
+            }
+            (Wrong::TakesOverForeignRecords, _, Err(StoreError::Corrupt { .. })) => {
+                self.forget(namespace);
+                return perform(inner, &self.place(namespace), call).await;
+            }
+            (_, _, Ok(answer)) => self.bend_answer(&call, answer),
+            _ => {}
+        }
+        answer
+    }
+}

@@ -1,0 +1,152 @@
+//! Runs a child process: says what it runs, and how long that took.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::Path;
+use std::process;
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+
+/// A program with its arguments and environment; displayed as a line to paste into a shell.
+#[derive(Debug)]
+pub struct Command {
+    program: &'static str,
+    args: Vec<String>,
+    env: Vec<(&'static str, &'static str)>,
+}
+
+impl Command {
+    /// A call of `cargo`, with its arguments separated by spaces.
+    pub fn cargo(args: &str) -> Self {
+        Self::new("cargo", args)
+    }
+
+    /// A call of `git`, with its arguments separated by spaces.
+    pub fn git(args: &str) -> Self {
+        Self::new("git", args)
+    }
+
+    fn new(program: &'static str, args: &str) -> Self {
+        Self {
+            program,
+            args: args.split_whitespace().map(str::to_owned).collect(),
+            env: Vec::new(),
+        }
+    }
+
+    /// The same, with an environment variable set.
+    pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
+        self.env.push((name, value));
+        self
+    }
+
+    /// Runs it in `root` with our own input and output, and waits for its end.
+    pub fn run(&self, root: &Path) -> Result<(), Failure> {
+        eprintln!("$ {self}");
+        let (status, took) = timed(|| self.prepare(root).status());
+        let status = status.map_err(|source| self.not_started(source))?;
+        eprintln!("  took {}", seconds(took));
+        self.judge(status)
+    }
+
+    /// Runs it in `root` and returns what it wrote to stdout.
+    pub fn output(&self, root: &Path) -> Result<String, Failure> {
+        let output = self
+            .prepare(root)
+            .stderr(process::Stdio::inherit())
+            .output()
+            .map_err(|source| self.not_started(source))?;
+        self.judge(output.status)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn prepare(&self, root: &Path) -> process::Command {
+        // Under `cargo xtask` the variable names the very cargo that runs us.
+        let program = match self.program {
+            "cargo" => std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")),
+            other => OsString::from(other),
+        };
+        let mut command = process::Command::new(program);
+        command.args(&self.args).envs(self.env.iter().copied()).current_dir(root);
+        command
+    }
+
+    fn judge(&self, status: process::ExitStatus) -> Result<(), Failure> {
+        if status.success() {
+            return Ok(());
+        }
+        Err(Failure::Exited { command: self.to_string(), code: status.code() })
+    }
+
+    fn not_started(&self, source: std::io::Error) -> Failure {
+        Failure::NotStarted { command: self.to_string(), source }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (name, value) in &self.env {
+            write!(f, "{name}=\"{value}\" ")?;
+        }
+        f.write_str(self.program)?;
+        self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
+    }
+}
+
+/// Does the work and says how long it took.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a chore's duration is shown to a person and decides nothing"
+)]
+pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let started = Instant::now();
+    let result = work();
+    (result, started.elapsed())
+}
+
+/// A duration for people: `12.3 s`.
+pub fn seconds(duration: Duration) -> String {
+    format!("{:.1} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, seconds};
+    use crate::failure::Failure;
+    use std::path::Path;
+    use std::time::Duration;
+
+    #[test]
+    fn is_displayed_as_a_line_for_the_shell() {
+        let command = Command::cargo("doc --no-deps").env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(command.to_string(), "RUSTDOCFLAGS=\"-D warnings\" cargo doc --no-deps");
+    }
+
+    #[test]
+    fn output_is_captured() {
+        let version = Command::cargo("--version").output(Path::new("."));
+        assert!(version.is_ok_and(|text| text.starts_with("cargo ")));
+    }
+
+    #[test]
+    fn a_child_that_fails_is_an_error_with_its_code() {
+        let failure = Command::cargo("--no-such-flag").output(Path::new("."));
+        assert!(matches!(
+            failure,
+            Err(Failure::Exited { code: Some(code), .. }) if code != 0
+        ));
+    }
+
+    #[test]
+    fn a_missing_program_is_an_error() {
+        let missing = Command::new("no-such-program", "");
+        let failure = missing.output(Path::new("."));
+        assert!(matches!(failure, Err(Failure::NotStarted { .. })));
+    }
+
+    #[test]
+    fn durations_are_in_seconds() {
+        assert_eq!(seconds(Duration::from_millis(1250)), "1.2 s");
+    }
+}

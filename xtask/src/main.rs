@@ -1,0 +1,133 @@
+//! The project's chores, as `cargo xtask <task>`.
+//!
+//! ```text
+//!   test ──► fmt ► clippy ► doc ► cargo test ► tidy ► short simulation ► kept seeds
+//!   tidy ──► one small file per rule, over every file that git would track
+//!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//! ```
+//!
+//! Needs nothing but the Rust toolchain. Findings and the summary go to stdout, what is being run
+//! goes to stderr.
+
+mod command;
+mod failure;
+mod sim;
+mod test;
+mod tidy;
+
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// The project's chores.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+/// What can be asked for.
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Run every check that a submission must pass
+    ///
+    /// In order: formatting, clippy, documentation, the tests, tidy, a short simulation and the
+    /// kept failing seeds. Stops at the first step that fails and prints the command that repeats
+    /// it; otherwise the last line says how long each step took.
+    Test,
+    /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
+    ///
+    /// Looks at every file that git tracks or would track. Prints all findings, one
+    /// `path:line: message` each, and exits with an error if there are any.
+    Tidy,
+    /// Show that the simulator catches every planted bug
+    ///
+    /// Builds with `--cfg baton_bugs` in a target folder of its own, plants each bug in turn and
+    /// searches the seeds for one that exposes it. The exit code is the simulator's.
+    Bugs {
+        /// How many seeds to try for each bug
+        #[arg(long, value_name = "N", default_value = "1000")]
+        seeds: NonZeroU32,
+    },
+    /// Show that a seed determines its run: run each one twice and compare
+    Determinism {
+        /// How many seeds to run
+        #[arg(long, value_name = "N", default_value = "50")]
+        seeds: NonZeroU32,
+    },
+    /// Simulate fresh seeds until the time is up
+    Soak {
+        /// How long to go on
+        #[arg(long, value_name = "M")]
+        minutes: NonZeroU32,
+    },
+    /// Measure what the protocol asks of the store
+    Cost,
+    /// Walk every interleaving of a small cluster
+    Exhaustive,
+}
+
+fn main() -> ExitCode {
+    match perform(&Cli::parse().task, &workspace_root()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("xtask: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
+    match task {
+        Task::Test => test::run(root),
+        Task::Tidy => tidy::run(root),
+        Task::Bugs { seeds } => sim::bugs(*seeds).run(root),
+        Task::Determinism { seeds } => sim::determinism(*seeds).run(root),
+        Task::Soak { minutes } => sim::soak(*minutes).run(root),
+        Task::Cost => sim::cost().run(root),
+        Task::Exhaustive => sim::exhaustive().run(root),
+    }
+}
+
+/// The folder above this crate's. Cargo names it at run time too, which holds for a checkout that
+/// was moved or shares its target folder; the name from build time serves a bare call.
+fn workspace_root() -> PathBuf {
+    let manifest_dir = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    manifest_dir.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cli, Task, workspace_root};
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_help_text() {
+        let bugs = Cli::try_parse_from(["xtask", "bugs"]).expect("bugs needs no argument");
+        assert!(matches!(bugs.task, Task::Bugs { seeds } if seeds.get() == 1000));
+        let det = Cli::try_parse_from(["xtask", "determinism"]).expect("nor does determinism");
+        assert!(matches!(det.task, Task::Determinism { seeds } if seeds.get() == 50));
+    }
+
+    #[test]
+    fn soaking_needs_a_length_above_zero() {
+        assert!(Cli::try_parse_from(["xtask", "soak"]).is_err());
+        assert!(Cli::try_parse_from(["xtask", "soak", "--minutes", "0"]).is_err());
+    }
+
+    #[test]
+    fn the_root_holds_the_workspace() {
+        assert!(workspace_root().join("xtask/Cargo.toml").is_file());
+    }
+}

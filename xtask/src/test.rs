@@ -1,0 +1,123 @@
+//! `cargo xtask test`: every check of a submission, in order, up to the first that fails.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::command::{Command, seconds, timed};
+use crate::failure::Failure;
+use crate::{sim, tidy};
+
+/// One step, by its short name in the summary.
+struct Step {
+    name: &'static str,
+    job: Job,
+}
+
+enum Job {
+    Run(Command),
+    Tidy,
+}
+
+impl Job {
+    fn perform(&self, root: &Path) -> Result<(), Failure> {
+        match self {
+            Self::Run(command) => command.run(root),
+            Self::Tidy => tidy::run(root),
+        }
+    }
+
+    /// The command that does this alone.
+    fn repeat(&self) -> String {
+        match self {
+            Self::Run(command) => command.to_string(),
+            Self::Tidy => "cargo xtask tidy".to_owned(),
+        }
+    }
+}
+
+/// Runs all steps; the last line printed is the summary.
+pub fn run(root: &Path) -> Result<(), Failure> {
+    run_steps(&steps(), root)
+}
+
+fn run_steps(steps: &[Step], root: &Path) -> Result<(), Failure> {
+    let mut done = Vec::new();
+    for (index, Step { name, job }) in steps.iter().enumerate() {
+        eprintln!("── {}/{}: {name}", index + 1, steps.len());
+        let (outcome, took) = timed(|| job.perform(root));
+        if let Err(failure) = outcome {
+            return Err(Failure::Step {
+                step: name,
+                repeat: job.repeat(),
+                source: Box::new(failure),
+            });
+        }
+        done.push((*name, took));
+    }
+    println!("{}", summary(&done));
+    Ok(())
+}
+
+fn steps() -> Vec<Step> {
+    let run = |name, command| Step { name, job: Job::Run(command) };
+    let doc = "doc --workspace --no-deps --document-private-items";
+    vec![
+        run("fmt", Command::cargo("fmt --all --check")),
+        run("clippy", Command::cargo("clippy --workspace --all-targets -- -D warnings")),
+        run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
+        run("tests", Command::cargo("test --workspace")),
+        Step { name: "tidy", job: Job::Tidy },
+        run("simulation", sim::short()),
+        run("replay", sim::replay()),
+    ]
+}
+
+fn summary(done: &[(&'static str, Duration)]) -> String {
+    let total = done.iter().map(|(_, took)| *took).sum();
+    let steps: Vec<String> =
+        done.iter().map(|(name, took)| format!("{name} {}", seconds(*took))).collect();
+    format!("all passed in {}: {}", seconds(total), steps.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Job, Step, run_steps, steps, summary};
+    use crate::command::Command;
+    use crate::failure::Failure;
+    use std::path::Path;
+    use std::time::Duration;
+
+    #[test]
+    fn the_steps_stand_in_their_order() {
+        let repeats: Vec<String> = steps().iter().map(|step| step.job.repeat()).collect();
+        let doc = "cargo doc --workspace --no-deps --document-private-items";
+        assert_eq!(
+            repeats,
+            [
+                "cargo fmt --all --check",
+                "cargo clippy --workspace --all-targets -- -D warnings",
+                &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
+                "cargo test --workspace",
+                "cargo xtask tidy",
+                "cargo run --release -p baton-sim -- --seeds 200",
+                "cargo run --release -p baton-sim -- replay",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_failing_step_is_named_with_the_command_that_repeats_it() {
+        let steps = [("good", "--version"), ("bad", "--no-such-flag")]
+            .map(|(name, args)| Step { name, job: Job::Run(Command::cargo(args)) });
+        let failure = run_steps(&steps, Path::new(".")).expect_err("the second step fails");
+        assert!(matches!(failure, Failure::Step { step: "bad", .. }));
+        let message = failure.to_string();
+        assert!(message.ends_with("repeat it with: cargo --no-such-flag"));
+    }
+
+    #[test]
+    fn the_summary_is_one_line_with_every_duration() {
+        let done = [("fmt", Duration::from_millis(400)), ("clippy", Duration::from_secs(12))];
+        assert_eq!(summary(&done), "all passed in 12.4 s: fmt 0.4 s, clippy 12.0 s");
+    }
+}
