@@ -1,29 +1,27 @@
 //! The state machine of one node in one namespace.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::action::{Action, Actions};
-use crate::beat::{Attempts, Bid, Link};
+use crate::beat::{Attempts, Link};
 use crate::election::candidacy::{Rival, Standing};
 use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Role, Stage, Term};
 use crate::election::mandate::Mandate;
 use crate::election::sight::Sight;
-use crate::event::{Event, Phase};
-use crate::guard::breaker::{Breaker, BreakerStatus};
+use crate::event::Event;
+use crate::guard::breaker::Breaker;
 use crate::guard::contention::Contention;
 use crate::guard::fence::EpochFence;
 use crate::guard::flap::FlapWatch;
 use crate::ids::{BootId, Epoch, NodeId, Nonce};
-use crate::input::{Command, Input, LifelineReport};
+use crate::input::{Command, Input};
 use crate::lease::{LeaseTerms, Window};
 use crate::membership::Registry;
-use crate::metrics::{Metrics, MetricsReport};
-use crate::planted::planted;
-use crate::protocol::{
-    Claim, Failure, Hint, NodeProfile, Outcome, Reply, RequestId, Version, View,
-};
+use crate::metrics::Metrics;
+use crate::protocol::{Failure, NodeProfile, Outcome, Reply, RequestId, Version, View};
 use crate::rng::Rng;
 use crate::settings::{Contradiction, Settings};
 use crate::time::Moment;
@@ -79,6 +77,19 @@ pub struct Core {
     pub(crate) metrics: Metrics,
     pub(crate) timers: [Option<Moment>; Timer::ALL.len()],
     pub(crate) out: Actions,
+}
+
+/// Everything that can decide something. Settings never change, numbers for people decide nothing,
+/// and actions have been handed over: two cores with equal hashes behave alike.
+impl Hash for Core {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.me, &self.rng, self.started, self.halted, self.leaving).hash(state);
+        (self.superseded, self.registered, &self.rival, self.replaces).hash(state);
+        (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
+        (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
+        (&self.heeded, &self.registry, &self.view, self.watching).hash(state);
+        (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
+    }
 }
 
 impl Core {
@@ -243,77 +254,6 @@ impl Core {
         self.done(now, id, Outcome::Unknown);
     }
 
-    fn hinted(&mut self, now: Moment, hint: Hint) {
-        match hint {
-            Hint::Look => self.look_sooner(now),
-            // A view is not urgent: the next beat brings it.
-            Hint::ViewMoved => {}
-            Hint::Released { version, successor } => {
-                #[cfg(baton_bugs)]
-                if planted!(HintTakenAsTruth) {
-                    self.sight.believe_free(now);
-                }
-                let named = successor.as_ref() == Some(&self.me.id);
-                let news = version.epoch >= self.sight.highest();
-                let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
-                let settled = suspect_until.is_none_or(|until| now >= until);
-                let free = self.may_campaign() && self.link.beat.is_none();
-                if named && news && settled && free {
-                    // The store checks that it is vacant and at this version: nothing is believed.
-                    let bid = Bid { claim: Claim::Vacant, expect: Some(version) };
-                    self.send_beat(now, Some(bid));
-                } else {
-                    self.look_sooner(now);
-                }
-            }
-            Hint::Prepare { .. } => self.out.push(Action::Prepare),
-        }
-    }
-
-    /// Heeds a hint, if this node has a part in what comes next: a thousand followers that look at
-    /// the same moment would be a stampede.
-    fn look_sooner(&mut self, now: Moment) {
-        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
-        if near || self.term().is_some() {
-            self.beat_soon(now);
-        }
-    }
-
-    fn lifeline_seen(&mut self, now: Moment, boot: BootId, report: LifelineReport) {
-        if report == LifelineReport::Alive {
-            return;
-        }
-        if report.proves_death_of(boot) && self.sight.proved_dead(now, boot) {
-            let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
-            if let Some(holder) = holder {
-                self.emit(Event::LeaderDown { former: holder.node, proved: true });
-            }
-        } else {
-            self.beat_soon(now);
-        }
-    }
-
-    /// Keeps the first successors connected to the coordinator's lifeline, and a restarted node to
-    /// its past self's.
-    fn mind_lifeline(&mut self) {
-        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
-        let target = holder
-            .filter(|holder| holder.boot != self.me.boot)
-            .filter(|holder| holder.node == self.me.id || near)
-            .filter(|_| self.is_candidate() && !self.leaving)
-            .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
-        let wanted = target.as_ref().map(|(boot, _)| *boot);
-        if wanted == self.watching {
-            return;
-        }
-        self.watching = wanted;
-        self.out.push(match target {
-            Some((boot, address)) => Action::WatchLifeline { boot, address },
-            None => Action::UnwatchLifeline,
-        });
-    }
-
     fn commanded(&mut self, now: Moment, command: Command) {
         match command {
             Command::Resign => self.resign(now),
@@ -354,92 +294,5 @@ impl Core {
         if self.timers[timer as usize].take().is_some() {
             self.out.push(Action::CancelTimer(timer));
         }
-    }
-}
-
-/// What can be asked of a node at any time.
-impl Core {
-    /// Who this node is.
-    pub fn identity(&self) -> &Identity {
-        &self.me
-    }
-
-    /// The settings it runs with.
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// Does this node coordinate at `now`? Computed from the clock at each call.
-    pub fn is_leader(&self, now: Moment) -> bool {
-        let running = self.term().filter(|term| term.stage == Stage::Running);
-        running.is_some_and(|term| planted!(CachedIsLeader) || term.window.is_open(now))
-    }
-
-    /// May the coordinator's work start something new at `now`?
-    pub fn may_start_work(&self, now: Moment, epoch: Epoch) -> bool {
-        let running = self.term().filter(|term| term.stage == Stage::Running);
-        running.is_some_and(|term| {
-            term.epoch() == epoch && (planted!(CachedIsLeader) || term.window.may_start(now))
-        })
-    }
-
-    /// The open trust window at `now`, and its epoch: whatever of the term runs may act until then.
-    pub fn window(&self, now: Moment) -> Option<(Epoch, Window)> {
-        let term = self.term().filter(|term| term.is_active())?;
-        term.window.is_open(now).then_some((term.epoch(), term.window))
-    }
-
-    /// The term whose record names this process, open or not.
-    pub fn held_epoch(&self) -> Option<Epoch> {
-        self.term().map(Term::epoch)
-    }
-
-    /// The highest epoch of this process's own that is over.
-    pub fn ended_epoch(&self) -> Epoch {
-        self.last_ended
-    }
-
-    /// Who coordinates, as far as this node knows.
-    pub fn leader(&self, now: Moment) -> Option<&NodeId> {
-        if !self.settings.enabled || self.is_leader(now) {
-            return Some(&self.me.id);
-        }
-        let live = self.sight.is_live(now);
-        self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
-    }
-
-    /// The live nodes, as the last view has them.
-    pub fn active_workers(&self) -> impl Iterator<Item = &NodeId> {
-        self.view.iter().flat_map(|view| view.members.iter().map(|member| &member.id))
-    }
-
-    /// The last view.
-    pub fn view(&self) -> Option<&Arc<View>> {
-        self.view.as_ref()
-    }
-
-    /// The highest epoch this node knows of.
-    pub fn known_epoch(&self) -> Epoch {
-        self.fence.known()
-    }
-
-    /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
-    pub fn is_epoch_valid(&mut self, now: Moment, epoch: Epoch, created_at: Moment) -> bool {
-        self.fence.is_valid(now, epoch, created_at)
-    }
-
-    /// How far the cold start has come.
-    pub fn phase(&self) -> Phase {
-        self.cold.phase()
-    }
-
-    /// Counts and percentiles.
-    pub fn metrics(&self) -> MetricsReport {
-        self.metrics.report()
-    }
-
-    /// The state of the breaker.
-    pub fn circuit_breaker_status(&self) -> BreakerStatus {
-        self.link.breaker.status()
     }
 }

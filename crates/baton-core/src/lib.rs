@@ -18,9 +18,11 @@ mod beat;
 mod core;
 mod event;
 mod guard;
+mod hear;
 mod input;
 mod membership;
 mod metrics;
+mod query;
 
 pub mod election;
 pub mod ids;

@@ -35,6 +35,9 @@ impl Rng {
 
     /// A length of time from `low` up to and including `high`.
     pub fn span(&mut self, low: Duration, high: Duration) -> Duration {
+        if low >= high {
+            return low;
+        }
         let micros = |span: Duration| u64::try_from(span.as_micros()).unwrap_or(u64::MAX);
         Duration::from_micros(self.between(micros(low), micros(high)))
     }

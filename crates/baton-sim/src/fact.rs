@@ -129,6 +129,8 @@ pub enum Fact<'a> {
         condition: Condition,
         /// The last term of its own that is over.
         ended: Epoch,
+        /// The highest epoch it had been shown before.
+        seen: Epoch,
     },
     /// The record changed.
     LeaseMoved {

@@ -11,7 +11,9 @@
 
 pub mod campaign;
 pub mod clock;
+pub mod cost;
 pub mod coverage;
+pub mod exhaustive;
 pub mod fact;
 pub mod figures;
 pub mod invariants;
@@ -20,4 +22,5 @@ pub mod plan;
 pub mod shrink;
 pub mod stopwatch;
 pub mod trace;
+pub mod what_if;
 pub mod world;

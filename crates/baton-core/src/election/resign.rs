@@ -130,10 +130,14 @@ impl Core {
         successor: Option<NodeId>,
     ) {
         let releasing = matches!(self.term().map(|t| &t.stage), Some(Stage::Releasing { .. }));
-        if outcome != Outcome::Applied {
+        match outcome {
+            Outcome::Applied => {}
+            // The record is not at the version held. Should it still name this process, the next
+            // look shows it, and it is given back as a leftover.
+            Outcome::Conflict if releasing => return self.end_term(now),
+            Outcome::Conflict => return,
             // The next look shows whether the record is still ours, and sends it again if so.
-            self.beat_soon(now);
-            return;
+            Outcome::Unknown => return self.beat_soon(now),
         }
         if let Some(to) = successor.clone() {
             self.out.push(Action::Tell { to, hint: Hint::Released { version, successor } });

@@ -39,8 +39,7 @@ impl Core {
         if self.link.publish.is_some() {
             return;
         }
-        let last = self.view.as_ref().map(|view| view.version).unwrap_or_default();
-        let number = if last.epoch == epoch { last.number + 1 } else { 1 };
+        let number = self.link.views_sent + 1;
         let view = self.compose_view(ViewVersion { epoch, number });
         let unchanged = self.view.as_ref().is_some_and(|old| {
             old.version.epoch == epoch
@@ -52,6 +51,7 @@ impl Core {
         }
         let view = Arc::new(view);
         let fence = if planted!(ViewWithoutEpoch) { Epoch(u64::MAX) } else { epoch };
+        self.link.views_sent = number;
         let id = self.send(Request::PublishView { fence, view: view.clone() });
         self.link.publish = Some((id, view));
     }

@@ -2,11 +2,14 @@
 
 mod bugs;
 mod campaign;
+mod cost;
 mod determinism;
+mod exhaustive;
 mod one;
 mod replay;
 mod shrink;
 mod soak;
+mod what_if;
 
 use std::path::PathBuf;
 
@@ -103,6 +106,12 @@ enum Command {
         #[arg(long, default_value_t = 1_000)]
         seeds: u64,
     },
+    /// Visit every state that a few nodes can reach within bounds, and check S1 and S2 in each.
+    Exhaustive(exhaustive::ExhaustiveArguments),
+    /// Count store requests per node and beat, from 10 nodes to 5,000.
+    Cost(cost::CostArguments),
+    /// Run your own settings through crashes, deploys, pauses and outages.
+    WhatIf(what_if::WhatIfArguments),
 }
 
 /// Carries out what was asked.
@@ -114,6 +123,9 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Determinism { seeds }) => determinism::run(seeds),
         Some(Command::Soak { minutes, first }) => soak::run(minutes, first),
         Some(Command::Bugs { seeds }) => bugs::run(seeds),
+        Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
+        Some(Command::Cost(arguments)) => cost::run(&arguments),
+        Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {
             Some(seed) => one::run(seed, &overrides(&changes)?, campaign.trace, campaign.json),
             None => {

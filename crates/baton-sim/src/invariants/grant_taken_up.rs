@@ -17,11 +17,13 @@ impl Invariant for GrantTakenUp {
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        let Fact::Shown { who, lease: Some(lease), stale: false, condition, ended } = fact else {
+        let Fact::Shown { who, lease: Some(lease), stale: false, condition, ended, seen } = fact
+        else {
             return Ok(());
         };
         let epoch = lease.version.epoch;
-        let new_grant = lease.is_held_by(who.boot) && epoch > *ended && !condition.leaving;
+        let new = epoch > *ended && (epoch > *seen || condition.holding == Some(epoch));
+        let new_grant = lease.is_held_by(who.boot) && new && !condition.leaving;
         if new_grant && condition.holding != Some(epoch) {
             return Err(format!(
                 "node {} was shown its own grant of epoch {epoch} and did not take it up",
@@ -49,6 +51,7 @@ mod tests {
                 stale: false,
                 condition: Condition { holding, ..idle(1) },
                 ended: Epoch(ended),
+                seen: Epoch(2),
             })
         };
         assert!(see(Some(Epoch(3)), 0).is_ok());

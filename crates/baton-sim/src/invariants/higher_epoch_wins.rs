@@ -45,6 +45,7 @@ mod tests {
                 stale: false,
                 condition: Condition { running, ..idle(1) },
                 ended: Epoch::NONE,
+                seen: Epoch::NONE,
             })
         };
         assert!(see(None).is_ok());

@@ -109,7 +109,7 @@ impl World {
         {
             let (condition, ended) = (process.condition(now), process.ended);
             let lease = lease.as_ref();
-            self.fact(&Fact::Shown { who, lease, stale, condition, ended });
+            self.fact(&Fact::Shown { who, lease, stale, condition, ended, seen });
         }
     }
 

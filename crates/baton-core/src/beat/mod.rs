@@ -1,0 +1,88 @@
+//! The beat: one request that refreshes the node record, acts on the lease and learns of a new
+//! view. At most one is under way at a time.
+//!
+//! ```text
+//!   Timer::Beat ─┐                         ┌── Applied / Conflict ──► sight, term, view
+//!   hint ────────┼──► send ──► store ──────┤
+//!   claim due ───┘                         └── Failed ──► breaker, backoff; Unknown attempts are
+//!                                              kept until a look shows what became of them
+//! ```
+
+mod attempts;
+mod failure;
+mod reply;
+mod send;
+
+use std::sync::Arc;
+
+use crate::guard::breaker::Breaker;
+use crate::ids::{NodeId, Nonce};
+use crate::protocol::{Claim, RequestId, Version, View};
+use crate::time::Moment;
+
+pub use attempts::Attempts;
+
+/// The requests under way, one of each kind at most.
+#[derive(Clone, Debug, Hash)]
+pub struct Link {
+    pub(crate) breaker: Breaker,
+    pub(crate) beat: Option<BeatUnderWay>,
+    pub(crate) members: Option<RequestId>,
+    pub(crate) publish: Option<(RequestId, Arc<View>)>,
+    pub(crate) release: Option<(RequestId, Version, Option<NodeId>)>,
+    /// Views sent in this term, answered or not: a lost answer must not make a number repeat.
+    pub(crate) views_sent: u64,
+    pub(crate) leave: Option<RequestId>,
+    pub(crate) ask: Option<RequestId>,
+    requests: u64,
+    beats: u64,
+    failures: u32,
+    due: Moment,
+    late_since: Option<Moment>,
+    last_sent: Option<Moment>,
+    hold_until: Moment,
+}
+
+/// The beat under way.
+#[derive(Clone, Copy, Debug, Hash)]
+pub struct BeatUnderWay {
+    id: RequestId,
+    sent: Moment,
+    nonce: Option<Nonce>,
+    renews: bool,
+}
+
+/// A claim together with the version it is made on. They belong together: what proves one version
+/// free says nothing of another.
+#[derive(Clone, Copy, Debug)]
+pub struct Bid {
+    pub(crate) claim: Claim,
+    pub(crate) expect: Option<Version>,
+}
+
+impl Link {
+    pub(crate) fn new(breaker: Breaker) -> Self {
+        Self {
+            breaker,
+            beat: None,
+            members: None,
+            publish: None,
+            release: None,
+            views_sent: 0,
+            leave: None,
+            ask: None,
+            requests: 0,
+            beats: 0,
+            failures: 0,
+            due: Moment::default(),
+            late_since: None,
+            last_sent: None,
+            hold_until: Moment::default(),
+        }
+    }
+
+    /// Is a renewal under way, whose outcome decides which version there is?
+    pub(crate) fn renewal_is_out(&self) -> bool {
+        self.beat.is_some_and(|beat| beat.renews)
+    }
+}

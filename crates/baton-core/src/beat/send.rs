@@ -1,0 +1,142 @@
+//! Sending: when the next beat is due, and what it says.
+
+use std::time::Duration;
+
+use super::{BeatUnderWay, Bid};
+use crate::action::Action;
+use crate::core::Core;
+use crate::election::leading::Term;
+use crate::event::Event;
+use crate::guard::breaker::BreakerState;
+use crate::protocol::{BeatRequest, LeaseIntent, NodeRecord, Request, RequestId};
+use crate::time::Moment;
+use crate::timer::Timer;
+
+impl Core {
+    /// Sends a request under a new id.
+    pub(crate) fn send(&mut self, request: Request) -> RequestId {
+        self.link.requests += 1;
+        let id = RequestId(self.link.requests);
+        let timeout = self.settings.request_timeout;
+        self.out.push(Action::Send { id, request, timeout });
+        id
+    }
+
+    /// The beat's timer fell due.
+    pub(crate) fn beat_due(&mut self, now: Moment) {
+        if now < self.link.due {
+            self.set_timer(Timer::Beat, self.link.due);
+        } else if self.link.beat.is_none() {
+            self.send_beat(now, None);
+        }
+    }
+
+    /// Beats sooner than planned, though never in a tight loop.
+    pub(crate) fn beat_soon(&mut self, now: Moment) {
+        let gap = self.gap();
+        let earliest = self.link.last_sent.map_or(now, |sent| (sent + gap).max(now));
+        let at = earliest.max(self.link.hold_until);
+        if at < self.link.due || self.link.due < now {
+            self.plan_beat(at);
+        }
+    }
+
+    /// The least time between two looks that nothing but impatience asks for.
+    pub(super) fn gap(&self) -> Duration {
+        self.settings.heartbeat_interval / 50
+    }
+
+    pub(super) fn plan_beat(&mut self, at: Moment) {
+        self.link.due = at;
+        self.set_timer(Timer::Beat, at);
+    }
+
+    /// Claims the lease if the time has come, or sets the timer for when it will.
+    pub(crate) fn mind_claim(&mut self, now: Moment) {
+        let Some((at, claim)) = self.claim_plan() else {
+            self.cancel_timer(Timer::Takeover);
+            return;
+        };
+        let at = at.max(self.link.hold_until);
+        if at > now {
+            self.set_timer(Timer::Takeover, at);
+        } else if self.link.beat.is_none() {
+            let bid = Bid { claim, expect: self.sight.version() };
+            self.send_beat(now, Some(bid));
+        }
+    }
+
+    /// Sends a beat: a renewal for a holder, a claim if there is one, else a look.
+    pub(crate) fn send_beat(&mut self, now: Moment, bid: Option<Bid>) {
+        let renews = self.term().is_some_and(Term::is_renewing);
+        if let Some(opens) = self.link.breaker.opens_at().filter(|_| !renews)
+            && now < opens
+        {
+            self.plan_beat(opens);
+            self.link.hold_until = opens;
+            return;
+        }
+        if self.link.breaker.passing() == Some(BreakerState::HalfOpen) {
+            self.emit(Event::BreakerHalfOpen);
+        }
+        let lease = self.lease_intent(now, bid);
+        let nonce = match &lease {
+            LeaseIntent::Observe => None,
+            LeaseIntent::Acquire { nonce, .. } | LeaseIntent::Renew { nonce, .. } => Some(*nonce),
+        };
+        self.link.beats += 1;
+        let request = Request::Beat(BeatRequest {
+            node: self.node_record(),
+            replaces: self.replaces,
+            lease,
+            known_view: self.view.as_ref().map(|view| view.version).unwrap_or_default(),
+        });
+        // A beat that is tried again is as late as its first try.
+        let due = self.link.due.min(now);
+        self.link.late_since.get_or_insert(due);
+        self.link.last_sent = Some(now);
+        let id = self.send(request);
+        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews });
+        self.cancel_timer(Timer::Beat);
+    }
+
+    fn lease_intent(&mut self, now: Moment, bid: Option<Bid>) -> LeaseIntent {
+        let ttl = self.settings.lease_timeout;
+        let held = self.term().filter(|term| term.is_renewing()).map(|term| term.version);
+        if held.is_none() && bid.is_none() {
+            return LeaseIntent::Observe;
+        }
+        let nonce = self.attempts.next_nonce(self.me.boot);
+        self.attempts.sent(nonce, now);
+        let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));
+        match (held, bid) {
+            (Some(expect), _) => LeaseIntent::Renew { expect, lineage, nonce, ttl },
+            (None, Some(Bid { claim, expect })) => {
+                self.metrics.stood_for_election();
+                self.campaigning_since.get_or_insert(now);
+                LeaseIntent::Acquire {
+                    expect,
+                    claim,
+                    lineage,
+                    floor: self.sight.highest(),
+                    nonce,
+                    ttl,
+                }
+            }
+            (None, None) => LeaseIntent::Observe,
+        }
+    }
+
+    fn node_record(&self) -> NodeRecord {
+        NodeRecord {
+            id: self.me.id.clone(),
+            boot: self.me.boot,
+            beat: self.link.beats,
+            eligible: self.standing.eligible && self.standing.healthy && !self.standing.recovering,
+            draining: self.standing.draining || self.leaving,
+            load: self.standing.load,
+            seen: self.sight.highest(),
+            profile: self.me.profile.clone(),
+        }
+    }
+}

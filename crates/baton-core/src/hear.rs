@@ -1,0 +1,84 @@
+//! What reaches a node from outside of the store: hints and lifelines.
+
+use crate::action::Action;
+use crate::beat::Bid;
+use crate::core::Core;
+use crate::event::Event;
+use crate::ids::BootId;
+use crate::input::LifelineReport;
+use crate::planted::planted;
+use crate::protocol::{Claim, Hint};
+use crate::time::Moment;
+
+impl Core {
+    pub(crate) fn hinted(&mut self, now: Moment, hint: Hint) {
+        match hint {
+            Hint::Look => self.look_sooner(now),
+            // A view is not urgent: the next beat brings it.
+            Hint::ViewMoved => {}
+            Hint::Released { version, successor } => {
+                #[cfg(baton_bugs)]
+                if planted!(HintTakenAsTruth) {
+                    self.sight.believe_free(now);
+                }
+                let named = successor.as_ref() == Some(&self.me.id);
+                let news = version.epoch >= self.sight.highest();
+                let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
+                let settled = suspect_until.is_none_or(|until| now >= until);
+                let free = self.may_campaign() && self.link.beat.is_none();
+                if named && news && settled && free {
+                    // The store checks that it is vacant and at this version: nothing is believed.
+                    let bid = Bid { claim: Claim::Vacant, expect: Some(version) };
+                    self.send_beat(now, Some(bid));
+                } else {
+                    self.look_sooner(now);
+                }
+            }
+            Hint::Prepare { .. } => self.out.push(Action::Prepare),
+        }
+    }
+
+    /// Heeds a hint, if this node has a part in what comes next: a thousand followers that look at
+    /// the same moment would be a stampede.
+    fn look_sooner(&mut self, now: Moment) {
+        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
+        if near || self.term().is_some() {
+            self.beat_soon(now);
+        }
+    }
+
+    pub(crate) fn lifeline_seen(&mut self, now: Moment, boot: BootId, report: LifelineReport) {
+        if report == LifelineReport::Alive {
+            return;
+        }
+        if report.proves_death_of(boot) && self.sight.proved_dead(now, boot) {
+            let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
+            if let Some(holder) = holder {
+                self.emit(Event::LeaderDown { former: holder.node, proved: true });
+            }
+        } else {
+            self.beat_soon(now);
+        }
+    }
+
+    /// Keeps the first successors connected to the coordinator's lifeline, and a restarted node to
+    /// its past self's.
+    pub(crate) fn mind_lifeline(&mut self) {
+        let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
+        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let target = holder
+            .filter(|holder| holder.boot != self.me.boot)
+            .filter(|holder| holder.node == self.me.id || near)
+            .filter(|_| self.is_candidate() && !self.leaving)
+            .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
+        let wanted = target.as_ref().map(|(boot, _)| *boot);
+        if wanted == self.watching {
+            return;
+        }
+        self.watching = wanted;
+        self.out.push(match target {
+            Some((boot, address)) => Action::WatchLifeline { boot, address },
+            None => Action::UnwatchLifeline,
+        });
+    }
+}

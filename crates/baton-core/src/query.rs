@@ -1,0 +1,101 @@
+//! What can be asked of a node, at any time and without changing it.
+
+use std::sync::Arc;
+
+use crate::core::{Core, Identity};
+use crate::election::leading::{Stage, Term};
+use crate::event::Phase;
+use crate::guard::breaker::BreakerStatus;
+use crate::ids::{Epoch, NodeId};
+use crate::lease::Window;
+use crate::metrics::MetricsReport;
+use crate::planted::planted;
+use crate::protocol::View;
+use crate::settings::Settings;
+use crate::time::Moment;
+
+impl Core {
+    /// Who this node is.
+    pub fn identity(&self) -> &Identity {
+        &self.me
+    }
+
+    /// The settings it runs with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Does this node coordinate at `now`? Computed from the clock at each call.
+    pub fn is_leader(&self, now: Moment) -> bool {
+        let running = self.term().filter(|term| term.stage == Stage::Running);
+        running.is_some_and(|term| planted!(CachedIsLeader) || term.window.is_open(now))
+    }
+
+    /// May the coordinator's work start something new at `now`?
+    pub fn may_start_work(&self, now: Moment, epoch: Epoch) -> bool {
+        let running = self.term().filter(|term| term.stage == Stage::Running);
+        running.is_some_and(|term| {
+            term.epoch() == epoch && (planted!(CachedIsLeader) || term.window.may_start(now))
+        })
+    }
+
+    /// The open trust window at `now`, and its epoch: whatever of the term runs may act until then.
+    pub fn window(&self, now: Moment) -> Option<(Epoch, Window)> {
+        let term = self.term().filter(|term| term.is_active())?;
+        term.window.is_open(now).then_some((term.epoch(), term.window))
+    }
+
+    /// The term whose record names this process, open or not.
+    pub fn held_epoch(&self) -> Option<Epoch> {
+        self.term().map(Term::epoch)
+    }
+
+    /// The highest epoch of this process's own that is over.
+    pub fn ended_epoch(&self) -> Epoch {
+        self.last_ended
+    }
+
+    /// Who coordinates, as far as this node knows.
+    pub fn leader(&self, now: Moment) -> Option<&NodeId> {
+        if !self.settings.enabled || self.is_leader(now) {
+            return Some(&self.me.id);
+        }
+        let live = self.sight.is_live(now);
+        self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
+    }
+
+    /// The live nodes, as the last view has them.
+    pub fn active_workers(&self) -> impl Iterator<Item = &NodeId> {
+        self.view.iter().flat_map(|view| view.members.iter().map(|member| &member.id))
+    }
+
+    /// The last view.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.view.as_ref()
+    }
+
+    /// The highest epoch this node knows of.
+    pub fn known_epoch(&self) -> Epoch {
+        self.fence.known()
+    }
+
+    /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
+    pub fn is_epoch_valid(&mut self, now: Moment, epoch: Epoch, created_at: Moment) -> bool {
+        self.fence.is_valid(now, epoch, created_at)
+    }
+
+    /// How far the cold start has come.
+    pub fn phase(&self) -> Phase {
+        self.cold.phase()
+    }
+
+    /// Counts and percentiles.
+    pub fn metrics(&self) -> MetricsReport {
+        self.metrics.report()
+    }
+
+    /// The state of the breaker.
+    pub fn circuit_breaker_status(&self) -> BreakerStatus {
+        self.link.breaker.status()
+    }
+}
