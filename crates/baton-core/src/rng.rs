@@ -1,5 +1,5 @@
-//! A small generator of numbers, seeded by the caller. The same seed gives the same numbers on every
-//! machine and in every version, so that a kept seed stays reproducible.
+//! A small generator of numbers, seeded by the caller. The same seed gives the same numbers on
+//! every machine and in every version, so that a kept seed stays reproducible.
 
 use std::time::Duration;
 

@@ -54,6 +54,34 @@ pub struct Reign {
     pub until: Option<(True, GapCause)>,
 }
 
+/// A fault that a plot shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A process died.
+    Crash,
+    /// A process was told to leave.
+    Leave,
+    /// A process was paused.
+    Pause,
+    /// A node was cut off.
+    Cut,
+    /// The store was away.
+    StoreAway,
+}
+
+/// A fault as it happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked {
+    /// What.
+    pub mark: Mark,
+    /// To whom; `None` for the store.
+    pub slot: Option<usize>,
+    /// From when.
+    pub from: True,
+    /// Until when.
+    pub until: True,
+}
+
 /// Numbers of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
@@ -70,10 +98,15 @@ pub struct Stats {
     /// Every stretch of leadership, in order.
     pub reigns: Vec<Reign>,
     /// Faults as they happened, for plots.
-    pub marks: Vec<(True, usize, &'static str)>,
+    pub marks: Vec<Marked>,
 }
 
 impl Stats {
+    /// A fault strikes.
+    pub fn mark(&mut self, mark: Mark, slot: Option<usize>, from: True, until: True) {
+        self.marks.push(Marked { mark, slot, from, until });
+    }
+
     /// A term's work begins.
     pub fn reign_begins(&mut self, at: True, who: Who, epoch: Epoch) {
         self.reigns.push(Reign { who, epoch, from: at, until: None });

@@ -8,8 +8,8 @@
 //!   expired                 ├ takeover_delay ┤ turn(rank)        there is doubt
 //! ```
 //!
-//! A turn is `takeover_stagger` per rank, so that the first successor goes first and the others find
-//! the lease taken. Ranks beyond the last spread at random over half a beat.
+//! A turn is `takeover_stagger` per rank, so that the first successor goes first and the others
+//! find the lease taken. Ranks beyond the last spread at random over half a beat.
 
 use std::time::Duration;
 

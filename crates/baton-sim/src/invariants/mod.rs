@@ -1,7 +1,7 @@
 //! The checkers: one promise, one file, one test that makes it fire.
 //!
 //! ```text
-//!   world ── Fact ──► every Invariant ── Err(message) ──► Violation: the run ends, the seed is kept
+//!   world ── Fact ──► every Invariant ── Err(message) ──► Violation: the run ends
 //! ```
 
 mod eligible_only;

@@ -1,4 +1,4 @@
-//! Staggered successors: when a lease falls free, nodes with the same view do not all claim at once.
+//! Staggered successors: when a lease falls free, nodes with the same view take turns.
 
 use std::time::Duration;
 

@@ -8,22 +8,27 @@ use std::time::Duration;
 
 use crate::fact::{Condition, Who};
 
+/// A process by number.
 pub fn who(n: u128) -> Who {
     Who { slot: n as usize, boot: BootId(n) }
 }
 
+/// So many seconds on some clock.
 pub fn at(seconds: u64) -> Moment {
     Moment::from_micros(seconds * 1_000_000)
 }
 
+/// A window with these deadlines, in seconds.
 pub fn window(soft: u64, hard: u64) -> Window {
     Window { soft: at(soft), hard: at(hard) }
 }
 
+/// A node by name.
 pub fn node(name: &str) -> NodeId {
     NodeId::new(name).expect("a valid name")
 }
 
+/// A process that holds and runs nothing.
 pub fn idle(local: u64) -> Condition {
     Condition {
         local: at(local),
@@ -36,6 +41,7 @@ pub fn idle(local: u64) -> Condition {
     }
 }
 
+/// A lease held by the process with this number, or by nobody.
 pub fn lease(epoch: u64, attempt: u64, holder: Option<u128>) -> LeaseSnapshot {
     LeaseSnapshot {
         version: Version {

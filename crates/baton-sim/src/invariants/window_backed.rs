@@ -1,4 +1,4 @@
-//! S1, S7: a trust window never reaches further than a write that took place, counted from its send.
+//! S1, S7: a trust window never reaches further than a write that took place, from its send on.
 
 use std::collections::BTreeMap;
 

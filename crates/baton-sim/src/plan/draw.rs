@@ -97,9 +97,12 @@ fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Lo
 
 fn draw_latency(rng: &mut Rng, settings: &Settings) -> Latency {
     let timeout = settings.request_timeout;
-    let most = timeout.mul_f64([0.002, 0.02, 0.2, 0.45][rng.below(4) as usize]);
+    // The last is lumpy: mostly quick, now and then nearly a timeout.
+    let regimes = [(0.001, 0.002), (0.01, 0.02), (0.05, 0.2), (0.1, 0.45), (0.02, 0.8)];
+    let (usual, most) = regimes[rng.below(5) as usize];
+    let (usual, most) = (timeout.mul_f64(usual), timeout.mul_f64(most));
     let tail = settings.lease_timeout.mul_f64(0.2 + 1.2 * rng.fraction());
-    Latency { least: most / 10, most, tail }
+    Latency { least: usual / 5, usual, most, tail }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ macro_rules! faults {
 }
 
 faults! {
-    SlowMessage = "slow-message": "A message takes far longer than usual, perhaps past its timeout.",
+    SlowMessage = "slow-message": "A message takes far longer than usual, even past its timeout.",
     LostRequest = "lost-request": "A request is lost: timeout before apply.",
     LostReply = "lost-reply": "A reply is lost: timeout after apply.",
     Duplicate = "duplicate": "A request is delivered twice.",

@@ -31,6 +31,8 @@ pub enum Loss {
 pub struct Latency {
     /// The fastest, one way.
     pub least: Duration,
+    /// The slowest of three in four, one way.
+    pub usual: Duration,
     /// The slowest of the ordinary ones, one way.
     pub most: Duration,
     /// The slowest of the extraordinary ones, one way.

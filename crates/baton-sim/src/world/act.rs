@@ -163,7 +163,7 @@ impl World {
             Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
             Action::WatchLifeline { boot, .. } => self.watch(who, Some(boot)),
             Action::UnwatchLifeline => self.watch(who, None),
-            Action::Tell { to, hint } => self.tell(who, &to, hint),
+            Action::Tell { to, hint } => self.tell(who, &to, &hint),
             Action::Prepare => self.coverage.situation("prepared-successor"),
             Action::Emit(event) => self.emitted(&event),
             Action::Halt => self.halted(who),

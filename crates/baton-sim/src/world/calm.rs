@@ -32,6 +32,7 @@ impl CalmState {
 }
 
 /// What must have happened by now.
+#[derive(Clone, Copy)]
 pub enum Deadline {
     /// There is a coordinator.
     Recovered,

@@ -6,9 +6,10 @@ use baton_core::Command;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Hint, LeaseSnapshot};
 
-use super::store::Health;
+use super::store::{Health, Rollback};
 use super::{Delivery, Event, Spans as _, World, drift};
 use crate::fact::Who;
+use crate::outcome::Mark;
 use crate::plan::Fault;
 
 impl World {
@@ -86,9 +87,12 @@ impl World {
 
     fn fail_store_over(&mut self) -> bool {
         let most = self.plan.settings.lease_timeout / 2;
-        let lost = self.rng.span(Duration::ZERO, most);
-        let vacant = self.rng.one_in(2);
-        let Some(moved) = self.store.fail_over(self.now, lost, vacant) else { return false };
+        let back = match self.rng.below(3) {
+            0 => Rollback::ToVacant,
+            1 => Rollback::ToLastTerm,
+            _ => Rollback::By(self.rng.span(Duration::ZERO, most)),
+        };
+        let Some(moved) = self.store.fail_over(self.now, back) else { return false };
         let nobody = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
         self.lease_moved(nobody, baton_core::time::Moment::default(), &moved);
         if self.plan.has(Fault::FalseHint) {
@@ -108,13 +112,13 @@ impl World {
         }
     }
 
-    fn take_store_away(&mut self, least: Duration, most: Duration) -> bool {
+    pub(super) fn take_store_away(&mut self, least: Duration, most: Duration) -> bool {
         if self.store.health != Health::Up {
             return false;
         }
         self.store.health = if self.rng.one_in(2) { Health::Refusing } else { Health::Silent };
-        self.stats.marks.push((self.now, usize::MAX, "store away"));
         let at = self.now + self.rng.span(least, most);
+        self.stats.mark(Mark::StoreAway, None, self.now, at);
         self.queue.push(at, Event::StoreBack);
         true
     }
@@ -179,9 +183,9 @@ impl World {
             Fault::CutFromStore => self.cuts.cut_from_store(who.slot),
             _ => self.cuts.cut_from_nodes(who.slot),
         }
-        self.stats.marks.push((self.now, who.slot, "cut"));
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
+        self.stats.mark(Mark::Cut, Some(who.slot), self.now, at);
         self.queue.push(at, Event::Mend(who.slot));
         true
     }

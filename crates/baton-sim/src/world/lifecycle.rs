@@ -11,7 +11,7 @@ use baton_core::{Core, Identity};
 use super::{Delivery, Event, Process, Slot, Spans as _, World, drift};
 use crate::clock::SimClock;
 use crate::fact::Who;
-use crate::outcome::GapCause;
+use crate::outcome::{GapCause, Mark};
 use crate::plan::Fault;
 
 impl World {
@@ -61,7 +61,7 @@ impl World {
             return;
         }
         self.trace.line(self.now, || format!("node {} dies", who.slot));
-        self.stats.marks.push((self.now, who.slot, "crash"));
+        self.stats.mark(Mark::Crash, Some(who.slot), self.now, self.now);
         let cause = if self.plan.lifeline { GapCause::CrashProved } else { GapCause::CrashSilent };
         self.gone(who, cause);
         let lease = self.plan.settings.lease_timeout;
@@ -92,7 +92,11 @@ impl World {
         if self.slots[slot].twin || self.calm.is_final() {
             return;
         }
-        let span = if self.calm.is_calm() { least } else { self.rng.span(least, most) };
+        let span = match self.restart {
+            Some(span) => span,
+            None if self.calm.is_calm() => least,
+            None => self.rng.span(least, most),
+        };
         self.queue.push(self.now + span, Event::Boot(slot));
     }
 
@@ -103,7 +107,7 @@ impl World {
         process.paused = true;
         process.paused_with = process.core.window(local).map(|(_, window)| window);
         self.trace.line(self.now, || format!("node {} pauses for {span:?}", who.slot));
-        self.stats.marks.push((self.now, who.slot, "pause"));
+        self.stats.mark(Mark::Pause, Some(who.slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Resume(who));
     }
 

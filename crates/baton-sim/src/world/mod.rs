@@ -14,6 +14,7 @@ mod lifeline;
 mod net;
 mod process;
 mod queue;
+mod script;
 mod store;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use baton_core::rng::Rng;
 
 pub use process::{Delivery, Process, Slot};
 use queue::Queue;
+pub use script::{Script, Step};
 use store::SimStore;
 
 use crate::clock::{SimClock, True};
@@ -50,6 +52,8 @@ pub enum Event {
     Mend(usize),
     /// The next scheduled fault.
     Chaos,
+    /// A step of a script.
+    Scripted(Step),
     /// A coordinator's death at the end of the calm, to time the last failover.
     LastKill,
     /// Faults stop.
@@ -71,6 +75,7 @@ pub struct World {
     cuts: Cuts,
     boots: u128,
     calm: calm::CalmState,
+    restart: Option<std::time::Duration>,
     checked: bool,
     invariants: Vec<Box<dyn Invariant>>,
     violation: Option<Violation>,
@@ -82,9 +87,16 @@ pub struct World {
 }
 
 impl World {
-    /// A cluster that is about to start.
+    /// A cluster that is about to start, and to meet the faults of its plan.
     pub fn new(plan: Arc<Plan>, trace: Trace) -> Self {
-        let mut rng = Rng::new(plan.seed ^ 0x5eed_0f_ba70);
+        let mut world = Self::quiet(plan, trace);
+        world.schedule_course();
+        world
+    }
+
+    /// A cluster that is about to start, and to meet nothing.
+    fn quiet(plan: Arc<Plan>, trace: Trace) -> Self {
+        let mut rng = Rng::new(plan.seed ^ 0x05ee_d0fb_a70f);
         let store_clock = SimClock::new(rng.span_s(0, 1_000_000), drift(&mut rng, plan.drift_ppm));
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
@@ -96,6 +108,7 @@ impl World {
             cuts: Cuts::default(),
             boots: 0,
             calm: calm::CalmState::default(),
+            restart: None,
             checked: true,
             violation: None,
             open: Vec::new(),
@@ -110,7 +123,6 @@ impl World {
             let at = world.now + world.rng.span_ms(0, 3_000);
             world.queue.push(at, Event::Boot(slot));
         }
-        world.schedule_course();
         world
     }
 
@@ -153,6 +165,7 @@ impl World {
             Event::StoreBack => self.store_back(),
             Event::Mend(slot) => self.cuts.mend(slot),
             Event::Chaos => self.chaos(),
+            Event::Scripted(step) => self.step(step),
             Event::LastKill => self.last_kill(),
             Event::Calm => self.begin_calm(),
             Event::Deadline(deadline) => self.deadline(deadline),

@@ -66,10 +66,12 @@ impl Cuts {
 }
 
 impl World {
-    /// Most messages are quick, one in four is not.
+    /// Most messages are quick, one in four is not while it storms.
     fn one_way(&mut self) -> Duration {
-        let share = if self.rng.one_in(4) { 1 } else { 5 };
-        self.rng.span(self.plan.latency.least, self.plan.latency.most / share)
+        let latency = &self.plan.latency;
+        let slow = self.rng.one_in(4) && !self.calm.is_calm();
+        let longest = if slow { latency.most } else { latency.usual };
+        self.rng.span(latency.least, longest)
     }
 
     fn message_fault(&mut self) -> Option<Fault> {
@@ -193,7 +195,7 @@ impl World {
     }
 
     /// A node passes a hint to another, if they can reach each other.
-    pub(super) fn tell(&mut self, from: Who, to: &NodeId, hint: Hint) {
+    pub(super) fn tell(&mut self, from: Who, to: &NodeId, hint: &Hint) {
         for who in self.everyone() {
             if self.slots[who.slot].node == *to && self.cuts.joined(from.slot, who.slot) {
                 self.send_hint(who, hint.clone());

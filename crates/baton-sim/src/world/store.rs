@@ -37,6 +37,17 @@ pub struct Served {
     pub stale: bool,
 }
 
+/// Back to when a failover goes.
+#[derive(Clone, Copy, Debug)]
+pub enum Rollback {
+    /// By so much.
+    By(Duration),
+    /// To when the lease last had no holder, if that is remembered.
+    ToVacant,
+    /// To before the last grant, if that is remembered.
+    ToLastTerm,
+}
+
 /// Is the store there?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Health {
@@ -178,23 +189,25 @@ impl SimStore {
         self.past.iter().rev().find(|(then, _)| *then <= at).map(|(_, space)| space)
     }
 
-    fn last_vacant(&self) -> Option<&Space> {
-        let vacant = |space: &Space| space.snapshot(self.clock.read(True::default()));
+    fn replica(&self, at: True, back: Rollback) -> Option<&Space> {
         let mut past = self.past.iter().rev().map(|(_, space)| space);
-        past.find(|space| vacant(space).is_some_and(|lease| lease.holder.is_none()))
+        let lease = |space: &Space| space.snapshot(self.clock.read(at));
+        let present = self.space.epoch();
+        match back {
+            Rollback::By(lost) => self.as_of(at - lost),
+            Rollback::ToVacant => past.find(|it| lease(it).is_some_and(|l| l.holder.is_none())),
+            Rollback::ToLastTerm => past.find(|it| it.epoch() < present),
+        }
     }
 
-    /// Fails over to a replica that lacks what was written since `at - lost`. Only once a lease
-    /// exists there: the first write of a namespace is taken to be replicated.
-    ///
-    /// With `vacant`, the replica lags back to when the lease had no holder, if it lately had none.
-    pub fn fail_over(&mut self, at: True, lost: Duration, vacant: bool) -> Option<Moved> {
+    /// Fails over to a replica that lacks the last writes. Only to one where a lease exists: the
+    /// first write of a namespace is taken to be replicated.
+    pub fn fail_over(&mut self, at: True, back: Rollback) -> Option<Moved> {
         if self.loss == Loss::None {
             return None;
         }
         let before = self.space.snapshot(self.clock.read(at));
-        let lagging = self.last_vacant().filter(|_| vacant).or_else(|| self.as_of(at - lost));
-        let mut replica = lagging.filter(|old| old.epoch().0 > 0)?.clone();
+        let mut replica = self.replica(at, back).filter(|old| old.epoch().0 > 0)?.clone();
         if self.loss == Loss::Told {
             self.lineages += 1;
             replica.begin_lineage(Lineage(self.lineages));

@@ -1,0 +1,93 @@
+//! A course laid down beforehand instead of drawn: what happens, to whom, when.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::Command;
+
+use super::{Delivery, Event, World};
+use crate::clock::True;
+use crate::fact::Who;
+use crate::outcome::Mark;
+use crate::plan::Plan;
+use crate::trace::Trace;
+
+/// Something that is made to happen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The coordinator's process dies.
+    CrashLeader,
+    /// The coordinator's process stops for a while.
+    PauseLeader(Duration),
+    /// The coordinator's machine reaches neither the store nor the other nodes for a while.
+    CutLeader(Duration),
+    /// The process in a slot leaves in an orderly way.
+    Leave(usize),
+    /// The store is away for a while.
+    StoreAway(Duration),
+}
+
+/// A course of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Script {
+    /// What happens, and how long after the start.
+    pub steps: Vec<(Duration, Step)>,
+    /// How long a process that died or left takes to come back.
+    pub restart: Duration,
+    /// How long the run is.
+    pub length: Duration,
+}
+
+impl World {
+    /// A cluster that meets what a script says, and nothing of its plan's faults.
+    pub fn scripted(plan: Arc<Plan>, script: &Script, trace: Trace) -> Self {
+        let mut world = Self::quiet(plan, trace);
+        world.restart = Some(script.restart);
+        let start = True::default();
+        for (after, step) in &script.steps {
+            world.queue.push(start + *after, Event::Scripted(*step));
+        }
+        world.queue.push(start + script.length, Event::End);
+        world
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        self.trace.line(self.now, || format!("{step:?}"));
+        match step {
+            Step::CrashLeader => {
+                if let Some(who) = self.leader() {
+                    self.crash(who);
+                }
+            }
+            Step::PauseLeader(span) => {
+                if let Some(who) = self.leader() {
+                    self.pause(who, span);
+                }
+            }
+            Step::CutLeader(span) => {
+                if let Some(who) = self.leader() {
+                    self.cut_off(who.slot, span);
+                }
+            }
+            Step::Leave(slot) => self.tell_to_leave(slot),
+            Step::StoreAway(span) => {
+                self.take_store_away(span, span);
+            }
+        }
+    }
+
+    fn cut_off(&mut self, slot: usize, span: Duration) {
+        self.cuts.cut_to_store(slot);
+        self.cuts.cut_from_store(slot);
+        self.cuts.cut_from_nodes(slot);
+        self.stats.mark(Mark::Cut, Some(slot), self.now, self.now + span);
+        self.queue.push(self.now + span, Event::Mend(slot));
+    }
+
+    fn tell_to_leave(&mut self, slot: usize) {
+        let place = self.slots.get(slot).and_then(|place| place.process.as_ref());
+        let Some(who) = place.map(|process| Who { slot, boot: process.boot }) else { return };
+        self.stats.mark(Mark::Leave, Some(slot), self.now, self.now);
+        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(Command::Leave)));
+    }
+}
