@@ -41,7 +41,7 @@ impl Plan {
             push: !rng.one_in(3),
             latency,
             message_fault_one_in: [4, 12, 40, 120][rng.below(4) as usize],
-            fault_every: lease.mul_f64(0.3 + 2.0 * rng.fraction()),
+            fault_every: lease.mul_f64(0.3 + 4.0 * rng.fraction()),
             drift_ppm: if rng.one_in(4) { 0 } else { rho_half },
             faults,
             stormy: lease * rng.between(30, 90) as u32,

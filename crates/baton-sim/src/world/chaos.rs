@@ -22,8 +22,10 @@ impl World {
         let at = self.now + self.rng.span(every / 4, every * 2);
         self.queue.push(at, Event::Chaos);
         self.send_task();
-        let fault = Fault::SCHEDULED[self.rng.below(Fault::SCHEDULED.len() as u64) as usize];
-        if self.plan.has(fault) && self.strike(fault) {
+        let plan = self.plan.clone();
+        let ours = || Fault::SCHEDULED.iter().copied().filter(|fault| plan.has(*fault));
+        let pick = self.rng.below(ours().count() as u64) as usize;
+        if let Some(fault) = ours().nth(pick).filter(|fault| self.strike(*fault)) {
             self.trace.line(self.now, || format!("fault {}", fault.name()));
             self.coverage.fault(fault);
         }
@@ -105,7 +107,8 @@ impl World {
     fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
         let Some(version) = lease.map(|lease| lease.version) else { return };
         for who in self.everyone() {
-            let at = self.now + self.rng.span(Duration::ZERO, self.plan.settings.lease_timeout);
+            let soon = self.plan.settings.heartbeat_interval / 2;
+            let at = self.now + self.rng.span(Duration::ZERO, soon);
             let successor = Some(self.slots[who.slot].node.clone());
             let hint = Hint::Released { version, successor };
             self.queue.push(at, Event::Deliver(who, Delivery::Hint(hint)));

@@ -1,15 +1,18 @@
 //! A course laid down beforehand instead of drawn: what happens, to whom, when.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::Command;
+use baton_core::settings::Settings;
+use baton_store::ExpiryClock;
 
 use super::{Delivery, Event, World};
 use crate::clock::True;
 use crate::fact::Who;
 use crate::outcome::Mark;
-use crate::plan::Plan;
+use crate::plan::{Latency, Loss, Plan};
 use crate::trace::Trace;
 
 /// Something that is made to happen.
@@ -36,6 +39,32 @@ pub struct Script {
     pub restart: Duration,
     /// How long the run is.
     pub length: Duration,
+}
+
+impl Plan {
+    /// A cluster in which nothing fails: a quick store that judges leases itself and pushes hints,
+    /// lifelines, and clocks as good as common ones are.
+    pub fn quiet(nodes: usize, settings: Settings) -> Self {
+        let ms = Duration::from_millis;
+        Self {
+            seed: nodes as u64,
+            nodes,
+            ineligible: BTreeSet::new(),
+            lifeline: true,
+            expiry: ExpiryClock::Store,
+            loss: Loss::None,
+            member_age: true,
+            push: true,
+            latency: Latency { least: ms(1), usual: ms(2), most: ms(10), tail: ms(10) },
+            message_fault_one_in: u64::MAX,
+            fault_every: Duration::MAX,
+            drift_ppm: 50,
+            faults: BTreeSet::new(),
+            stormy: Duration::ZERO,
+            calm: Duration::ZERO,
+            settings,
+        }
+    }
 }
 
 impl World {
