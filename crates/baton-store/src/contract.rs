@@ -38,11 +38,11 @@ pub struct Release {
 /// 2. **The lease record is never deleted.** Release clears the holder and keeps the epoch.
 /// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
 ///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
-///    the boot that is named dead. The new epoch is max(stored, floor) + 1, and leaps by
-///    [`Epoch::LEAP`] for every lineage that the data began since the last grant, or, if there was
-///    none, since the namespace was first written to. So the same old copy, back for the second
-///    time, does not grant what it granted the first time. The term history closes the last term
-///    and opens the new one in the same step.
+///    the boot that is named dead. The new epoch is max(stored + leap, floor) + 1, where
+///    the leap is [`Epoch::LEAP`] for every lineage that the data began since the last grant, or,
+///    if there was none, since the namespace was first written to. So the same old copy, back for
+///    the second time, does not grant what it granted the first time. The term history closes the
+///    last term and opens the new one in the same step.
 /// 4. **Renew** is applied only if the record is at the expected version, the store in the expected
 ///    lineage, and the lease not expired by the declared clock, even if nobody else took it. The
 ///    epoch stays.
@@ -53,7 +53,8 @@ pub struct Release {
 /// 7. **Fences:** a view or document that carries an epoch is refused once a later one exists.
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is
 ///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
-/// 9. **Hints** may be lost, doubled, late or out of order.
+/// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
+///    with the version left behind after a release, `Look` after an ask, `ViewMoved` after a view.
 /// 10. **What is not declared is refused**, not imitated.
 #[async_trait]
 pub trait Store: Send + Sync {

@@ -4,32 +4,67 @@ use super::CommandError;
 
 /// Plants each bug in turn and runs seeds until it is caught.
 #[cfg(baton_bugs)]
-pub fn run(seeds: u64) -> Result<(), CommandError> {
-    use baton_core::planted::{Bug, plant};
-    use baton_sim::campaign::run_seeds;
+pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
+    use baton_core::planted::Bug;
 
-    println!("{:<24} {:<24} {:>6}  {}", "planted bug", "caught by", "seeds", "what is wrong");
-    let mut survivors = 0;
-    for bug in Bug::ALL {
-        plant(Some(*bug));
-        let summary = run_seeds(0, seeds, super::cores(), &|s| !s.violations.is_empty());
-        plant(None);
-        let caught = summary
-            .violations
-            .values()
-            .next()
-            .map(|violation| format!("{} ({})", violation.invariant, violation.promise));
-        survivors += usize::from(caught.is_none());
-        let by = caught.unwrap_or_else(|| "NOT CAUGHT".to_owned());
-        println!("{:<24} {by:<24} {:>6}  {}", bug.name(), summary.seeds, bug.what());
+    let chosen = |bug: &&Bug| only.is_none_or(|name| bug.name() == name);
+    let bugs: Vec<&Bug> = Bug::ALL.iter().filter(chosen).collect();
+    if bugs.is_empty() {
+        let name = only.unwrap_or_default();
+        return Err(super::input(&format!("no bug named {name:?} is planted")));
     }
-    println!("{} bugs planted, {survivors} survived", Bug::ALL.len());
+    let kept = super::replay::read(std::path::Path::new(super::replay::KEPT))?;
+    println!("{:<24} {:<31} {:>5}  what is wrong", "planted bug", "caught by", "seeds");
+    let mut survivors = 0;
+    for bug in &bugs {
+        let (caught, tried) = hunt(**bug, &kept, seeds);
+        survivors += usize::from(caught.is_none());
+        let by = match &caught {
+            None => "NOT CAUGHT".to_owned(),
+            Some((_, broken)) => format!("{} ({})", broken.invariant, broken.promise),
+        };
+        println!("{:<24} {by:<31} {tried:>5}  {}", bug.name(), bug.what());
+        if let Some((seed, _)) = caught.filter(|_| only.is_some()) {
+            println!("  first by seed {seed}");
+        }
+    }
+    println!("{} bugs planted, {survivors} survived", bugs.len());
     if survivors == 0 { Ok(()) } else { Err(CommandError::Broken) }
+}
+
+/// The seed that caught a bug, and the promise it broke.
+#[cfg(baton_bugs)]
+type Catch = (u64, baton_sim::invariants::Violation);
+
+/// Plants one bug and runs the kept seeds, then fresh ones, until it is caught. Says by what, and
+/// after how many seeds.
+#[cfg(baton_bugs)]
+fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
+    use baton_core::planted::plant;
+    use baton_sim::campaign::{run_plan, run_seeds};
+    use baton_sim::plan::Plan;
+    use baton_sim::trace::Trace;
+
+    plant(Some(bug));
+    let replay = |seed: &u64| {
+        let outcome = run_plan(Plan::draw(*seed), Trace::Off);
+        outcome.violation.map(|violation| (*seed, violation))
+    };
+    let mut tried = 0;
+    let mut caught = kept.iter().inspect(|_| tried += 1).find_map(replay);
+    if caught.is_none() {
+        let fresh = seeds.saturating_sub(tried);
+        let mut summary = run_seeds(0, fresh, super::cores(), &|s| !s.violations.is_empty());
+        tried += summary.seeds;
+        caught = summary.violations.pop_first();
+    }
+    plant(None);
+    (caught, tried)
 }
 
 /// Planted bugs are not part of an ordinary build.
 #[cfg(not(baton_bugs))]
-pub fn run(_seeds: u64) -> Result<(), CommandError> {
+pub fn run(_seeds: u64, _only: Option<&str>) -> Result<(), CommandError> {
     let advice = "this build has no planted bugs; run `cargo xtask bugs`";
     Err(CommandError::Input(advice.to_owned()))
 }

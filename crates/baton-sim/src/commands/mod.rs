@@ -76,7 +76,7 @@ enum Command {
     /// Replay the kept seeds, each of which broke a promise once.
     Replay {
         /// The file of seeds.
-        #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds.txt"))]
+        #[arg(long, default_value = replay::KEPT)]
         file: PathBuf,
     },
     /// Make a failing seed's run as small as it can be.
@@ -102,9 +102,12 @@ enum Command {
     },
     /// Plant wrong rules one by one; each must be caught. Needs the build of `cargo xtask bugs`.
     Bugs {
-        /// At most so many seeds for each.
+        /// At most so many seeds for each, the kept ones first.
         #[arg(long, default_value_t = 1_000)]
         seeds: u64,
+        /// Plant this one alone.
+        #[arg(long)]
+        only: Option<String>,
     },
     /// Visit every state that a few nodes can reach within bounds, and check S1 and S2 in each.
     Exhaustive(exhaustive::ExhaustiveArguments),
@@ -122,7 +125,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Shrink { seed }) => shrink::run(seed),
         Some(Command::Determinism { seeds }) => determinism::run(seeds),
         Some(Command::Soak { minutes, first }) => soak::run(minutes, first),
-        Some(Command::Bugs { seeds }) => bugs::run(seeds),
+        Some(Command::Bugs { seeds, only }) => bugs::run(seeds, only.as_deref()),
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),

@@ -1,4 +1,4 @@
-//! The kept seeds: each broke a promise once, in a core that was wrong. Every test run replays them.
+//! The kept seeds: each broke a promise once, in a core that was wrong. Test runs replay them.
 
 use std::path::Path;
 
@@ -8,14 +8,22 @@ use baton_sim::trace::Trace;
 
 use super::{CommandError, input};
 
-/// Replays every seed of a file: one a line, `#` begins a remark.
-pub fn run(file: &Path) -> Result<(), CommandError> {
+/// Where they are kept.
+pub const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds.txt");
+
+/// Reads a file of seeds: one a line, `#` begins a remark.
+pub fn read(file: &Path) -> Result<Vec<u64>, CommandError> {
     let text = std::fs::read_to_string(file)
         .map_err(|problem| input(&format!("seed file {}: {problem}", file.display())))?;
-    let seeds = parse(&text).map_err(|(line, found)| {
+    parse(&text).map_err(|(line, found)| {
         let file = file.display();
         input(&format!("{file}:{line}: {found:?} is not a seed; write one number a line"))
-    })?;
+    })
+}
+
+/// Replays every seed of a file.
+pub fn run(file: &Path) -> Result<(), CommandError> {
+    let seeds = read(file)?;
     let mut broken = 0;
     for seed in &seeds {
         if let Some(violation) = run_plan(Plan::draw(*seed), Trace::Off).violation {

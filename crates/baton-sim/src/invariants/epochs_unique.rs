@@ -1,14 +1,24 @@
-//! S2: epochs strictly increase from term to term, and no two processes ever share one.
+//! S2: no two processes ever share an epoch, and epochs strictly increase from term to term.
+
+use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
 use super::Invariant;
 use crate::fact::{Fact, Who};
 
-/// Remembers the last term that began.
-#[derive(Default)]
+/// Remembers every term that began. Their order is promised where S1 is: beyond it, a process may
+/// learn late of a grant whose successor has begun already.
 pub struct EpochsUnique {
-    last: Option<(Epoch, Who)>,
+    in_order: bool,
+    began: BTreeMap<Epoch, Who>,
+}
+
+impl EpochsUnique {
+    /// A checker of uniqueness, and of order too if that is promised.
+    pub fn new(in_order: bool) -> Self {
+        Self { in_order, began: BTreeMap::new() }
+    }
 }
 
 impl Invariant for EpochsUnique {
@@ -22,13 +32,14 @@ impl Invariant for EpochsUnique {
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::TermStarted { who, epoch, .. } = fact else { return Ok(()) };
-        if let Some((last, by)) = self.last
-            && *epoch <= last
-        {
-            let slot = by.slot;
-            return Err(format!("epoch {epoch} begins after epoch {last} of node {slot} did"));
+        let last = self.began.last_key_value().map(|(last, _)| *last);
+        if let Some(by) = self.began.get(epoch) {
+            return Err(format!("epoch {epoch} begins a second time, after node {}", by.slot));
         }
-        self.last = Some((*epoch, *who));
+        if let Some(last) = last.filter(|last| self.in_order && epoch < last) {
+            return Err(format!("epoch {epoch} begins after epoch {last} did"));
+        }
+        self.began.insert(*epoch, *who);
         Ok(())
     }
 }
@@ -48,10 +59,15 @@ mod tests {
             seen: Epoch::NONE,
             eligible: true,
         };
-        let mut checker = EpochsUnique::default();
+        let mut checker = EpochsUnique::new(true);
         assert!(checker.see(&start(1, 1)).is_ok());
         assert!(checker.see(&start(2, 2)).is_ok());
         assert!(checker.see(&start(3, 2)).is_err());
-        assert!(checker.see(&start(3, 1)).is_err());
+        assert!(checker.see(&start(2, 5)).is_ok());
+        assert!(checker.see(&start(3, 4)).is_err());
+        let mut unordered = EpochsUnique::new(false);
+        assert!(unordered.see(&start(2, 5)).is_ok());
+        assert!(unordered.see(&start(3, 4)).is_ok());
+        assert!(unordered.see(&start(1, 4)).is_err());
     }
 }

@@ -37,8 +37,8 @@ impl Invariant for LeaseRules {
         match cause {
             Cause::Acquire { floor } => {
                 let next = stored.max(*floor).next();
-                let leaps = epoch.0.checked_sub(next.0).map(|ahead| ahead % Epoch::LEAP);
-                if leaps != Some(0) {
+                let leapt = (epoch.0 - 1).checked_sub(stored.0).map(|ahead| ahead % Epoch::LEAP);
+                if epoch != next && (epoch < next || leapt != Some(0)) {
                     return Err(format!("epoch {epoch} was granted where {next} comes next"));
                 }
             }

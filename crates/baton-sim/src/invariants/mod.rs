@@ -82,7 +82,7 @@ pub fn for_plan(plan: &Plan) -> Vec<Box<dyn Invariant>> {
         all.insert(0, Box::new(one_trusted::OneTrusted));
     }
     if plan.promises_unique_epochs() {
-        all.insert(0, Box::new(epochs_unique::EpochsUnique::default()));
+        all.insert(0, Box::new(epochs_unique::EpochsUnique::new(plan.promises_one())));
         all.push(Box::new(view_fenced::ViewFenced::default()));
     }
     all

@@ -13,19 +13,19 @@ const KEPT: usize = 1_000;
 pub struct History(VecDeque<TermRecord>);
 
 impl History {
-    /// A term begins; the last one, if it is still open, ended as given.
+    /// A term begins; the last one, if it is still open, ended when and as given.
     pub(super) fn begin(
         &mut self,
         wall_ms: u64,
         epoch: Epoch,
         node: NodeId,
         boot: BootId,
-        last_ended: Option<TermEnd>,
+        last_ended: Option<(u64, TermEnd)>,
     ) {
         if let (Some(last), Some(end)) = (self.0.back_mut(), last_ended)
             && last.ended.is_none()
         {
-            last.ended = Some((wall_ms, end));
+            last.ended = Some(end);
         }
         let ended_ms = self.0.back().and_then(|last| last.ended).map(|(at, _)| at);
         let gap_ms = ended_ms.map(|at| wall_ms.saturating_sub(at));

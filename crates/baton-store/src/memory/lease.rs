@@ -7,7 +7,7 @@ use baton_core::planted::planted;
 use baton_core::protocol::{
     Ask, Claim, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, TermEnd, Version,
 };
-use baton_core::time::Moment;
+use baton_core::time::{Moment, whole_ms};
 
 use super::space::{Space, Stamp};
 use crate::capability::ExpiryClock;
@@ -86,23 +86,9 @@ impl Space {
         let Some(ended) = self.claim_holds(at.now, &grant) else {
             return Outcome::Conflict;
         };
+        let epoch = self.next_epoch(at, &grant);
+        let ended = ended.map(|end| (self.ended_at_ms(at, end), end));
         let lineage = self.lineage;
-        let (stored, granted_in) = match &self.lease {
-            Some(row) => (row.epoch, row.granted_in),
-            None => (Epoch::NONE, self.born_in),
-        };
-        // The same old copy may come back twice: one leap per lineage begun since, or the second
-        // would land where the first did.
-        let passed = match lineage.0.saturating_sub(granted_in.0) {
-            _ if planted!(NoLeap) => 0,
-            passed if planted!(LeapsMeet) => passed.min(1),
-            passed => passed,
-        };
-        let floor = if planted!(FloorIgnored) { stored } else { grant.floor };
-        let mut epoch = Epoch(stored.max(floor).next().0 + passed * Epoch::LEAP);
-        if planted!(EpochFromClock) {
-            epoch = Epoch(at.wall_ms / 10_000);
-        }
         let boot = node.boot;
         self.history.begin(at.wall_ms, epoch, node.id.clone(), boot, ended);
         self.lease = Some(LeaseRow {
@@ -121,6 +107,35 @@ impl Space {
             asked: None,
         });
         Outcome::Applied
+    }
+
+    /// The epoch of the next term: above all that was granted here, above all that the claimant has
+    /// seen, and above all that may have been granted and lost.
+    fn next_epoch(&self, at: Stamp, grant: &Grant) -> Epoch {
+        let (stored, granted_in) = match &self.lease {
+            Some(row) => (row.epoch, row.granted_in),
+            None => (Epoch::NONE, self.born_in),
+        };
+        // A leap for each lineage since: what was granted and lost in one stays below the next
+        // one's. Counted from what is stored, not from the floor, which has leapt already.
+        let passed = match self.lineage.0.saturating_sub(granted_in.0) {
+            _ if planted!(NoLeap) => 0,
+            passed if planted!(LeapsMeet) => passed.min(1),
+            passed => passed,
+        };
+        let floor = if planted!(FloorIgnored) { stored } else { grant.floor };
+        let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
+        if planted!(EpochFromClock) {
+            return Epoch(at.wall_ms / 10_000);
+        }
+        leapt.max(floor).next()
+    }
+
+    /// When the last term ended: at its expiry, where a clock of the store's can tell that.
+    fn ended_at_ms(&self, at: Stamp, end: TermEnd) -> u64 {
+        let judged = self.expiry != ExpiryClock::Observer && end == TermEnd::Expired;
+        let since = self.lease.as_ref().filter(|_| judged).map(|row| at.now.since(row.expires_at));
+        at.wall_ms.saturating_sub(since.map_or(0, whole_ms))
     }
 
     /// How the last term ends if the claim holds; `None` if it does not hold.
