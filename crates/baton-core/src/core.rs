@@ -54,6 +54,7 @@ pub struct Core {
     pub(crate) halted: bool,
     pub(crate) leaving: bool,
     pub(crate) superseded: bool,
+    pub(crate) left: bool,
     pub(crate) registered: bool,
     pub(crate) rival: Option<Rival>,
     pub(crate) replaces: Option<BootId>,
@@ -66,7 +67,8 @@ pub struct Core {
     pub(crate) cold: ColdStart,
     pub(crate) tail: Duration,
     pub(crate) campaigning_since: Option<Moment>,
-    pub(crate) heeded: Option<crate::protocol::Ask>,
+    pub(crate) heeded: Option<Nonce>,
+    pub(crate) told_down: Option<Version>,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
     pub(crate) watching: Option<BootId>,
@@ -84,10 +86,10 @@ pub struct Core {
 impl Hash for Core {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.me, &self.rng, self.started, self.halted, self.leaving).hash(state);
-        (self.superseded, self.registered, &self.rival, self.replaces).hash(state);
+        (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
         (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
-        (&self.heeded, &self.registry, &self.view, self.watching).hash(state);
+        (self.heeded, self.told_down, &self.registry, &self.view, self.watching).hash(state);
         (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
     }
 }
@@ -111,6 +113,7 @@ impl Core {
             halted: false,
             leaving: false,
             superseded: false,
+            left: false,
             registered: false,
             rival: None,
             replaces: None,
@@ -130,6 +133,7 @@ impl Core {
             tail: Duration::ZERO,
             campaigning_since: None,
             heeded: None,
+            told_down: None,
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
             watching: None,
@@ -151,9 +155,12 @@ impl Core {
         }
         self.mind_deadlines(now);
         self.take_in(now, input);
-        if !self.halted && self.settings.enabled && self.started {
+        if self.settings.enabled && self.started {
             self.mind_claim(now);
             self.mind_lifeline();
+        }
+        if self.leaving {
+            self.mind_leave();
         }
         std::mem::take(&mut self.out)
     }
@@ -182,6 +189,8 @@ impl Core {
             return;
         }
         self.metrics.started(now);
+        self.cold.begin(now);
+        self.link.begin(now);
         if !self.settings.enabled {
             return self.lead_alone(now);
         }
@@ -193,7 +202,7 @@ impl Core {
     /// Single-instance mode: a term without a lease, for as long as the process lasts.
     fn lead_alone(&mut self, now: Moment) {
         let nonce = Nonce { boot: self.me.boot, attempt: 0 };
-        let version = Version { epoch: Epoch(1), nonce };
+        let version = Version { epoch: self.last_ended.next(), nonce };
         let window = Window::ENDLESS;
         let mandate = Mandate::begin(now);
         self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
@@ -202,7 +211,11 @@ impl Core {
     }
 
     fn timer_due(&mut self, now: Moment, timer: Timer) {
-        self.timers[timer as usize] = None;
+        // One that was taken back has nothing to say, and one that was moved is not due yet.
+        let Some(at) = self.timers[timer as usize].take() else { return };
+        if now < at {
+            return self.set_timer(timer, at);
+        }
         match timer {
             Timer::Beat => self.beat_due(now),
             // Both are minded before and after every input.
@@ -214,7 +227,11 @@ impl Core {
             }
             Timer::Recover => {
                 self.standing.recovering = false;
-                self.beat_soon(now);
+                if self.settings.enabled {
+                    self.beat_soon(now);
+                } else {
+                    self.lead_alone(now);
+                }
             }
         }
     }
@@ -239,7 +256,7 @@ impl Core {
         {
             self.release_done(now, outcome, version, successor);
         } else if self.link.leave.take_if(|waiting| *waiting == id).is_some() {
-            self.halt_if_done();
+            self.left = true;
         } else if self.link.ask.take_if(|waiting| *waiting == id).is_some() {
             self.beat_soon(now);
         }
@@ -255,7 +272,11 @@ impl Core {
     }
 
     fn commanded(&mut self, now: Moment, command: Command) {
+        // Single-instance mode has nobody to hand over to.
+        let alone = !self.settings.enabled;
         match command {
+            Command::Resign | Command::Transfer { .. } | Command::EnsureCoordinator { .. }
+                if alone => {}
             Command::Resign => self.resign(now),
             Command::Transfer { to } => self.transfer(now, to),
             Command::EnsureCoordinator { force, desired } => {

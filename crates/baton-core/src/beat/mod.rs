@@ -39,6 +39,8 @@ pub struct Link {
     failures: u32,
     due: Moment,
     late_since: Option<Moment>,
+    /// Something asked for a look while a beat was under way.
+    look_again: bool,
     last_sent: Option<Moment>,
     hold_until: Moment,
 }
@@ -50,6 +52,13 @@ pub struct BeatUnderWay {
     sent: Moment,
     nonce: Option<Nonce>,
     renews: bool,
+}
+
+impl BeatUnderWay {
+    /// Does it try to begin a term?
+    pub(crate) fn claims(&self) -> bool {
+        self.nonce.is_some() && !self.renews
+    }
 }
 
 /// A claim together with the version it is made on. They belong together: what proves one version
@@ -76,9 +85,15 @@ impl Link {
             failures: 0,
             due: Moment::default(),
             late_since: None,
+            look_again: false,
             last_sent: None,
             hold_until: Moment::default(),
         }
+    }
+
+    /// The node starts now.
+    pub(crate) fn begin(&mut self, now: Moment) {
+        self.due = now;
     }
 
     /// Is a renewal under way, whose outcome decides which version there is?

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
 use crate::planted::planted;
-use crate::protocol::{BeatReply, Outcome, Registration, RequestId};
+use crate::protocol::{BeatReply, Outcome, Registration, ReleaseReason, RequestId};
 use crate::time::{Moment, whole_ms};
 
 impl Core {
@@ -28,7 +28,8 @@ impl Core {
         let seen = self.sight.highest();
         let look = self.sight.look(beat.sent, now, &reply);
         self.plan_next_beat(now, beat, joined);
-        if reply.outcome == Some(Outcome::Conflict) && !beat.renews {
+        let ours = reply.lease.as_ref().is_some_and(|lease| self.is_ours(lease));
+        if reply.outcome == Some(Outcome::Conflict) && !beat.renews && !ours {
             self.claim_refused(now, look);
         }
         if look != Look::Stale {
@@ -54,6 +55,9 @@ impl Core {
         self.fence.saw(now, self.sight.epoch());
         self.tell_leader(now);
         self.cold_start_saw_lease(now);
+        if self.sight.is_live(now) && self.term().is_none() {
+            self.campaigning_since = self.campaigning_since.filter(|_| beat.claims());
+        }
         match &self.role {
             Role::Holding(_) => {
                 self.holder_saw_lease(now, reply.lease.as_ref(), reply.outcome);
@@ -85,8 +89,10 @@ impl Core {
         let over = lost || (version.epoch <= self.last_ended && !planted!(BootIdIgnored));
         let stands = self.is_candidate() || planted!(GrantOutlivesStanding);
         if over || self.leaving || !stands {
+            let ended = version.epoch <= self.last_ended;
+            let reason = if ended { ReleaseReason::WindowClosed } else { ReleaseReason::GivenBack };
             self.last_ended = self.last_ended.max(version.epoch);
-            self.release_leftover(version);
+            self.release_leftover(version, reason);
             return;
         }
         let sent = self.attempts.sent_at(version.nonce);
@@ -140,7 +146,8 @@ impl Core {
                 settings.heartbeat_interval + jitter,
             )
         };
-        self.plan_beat((beat.sent + wait).max(now));
+        let sooner = std::mem::take(&mut self.link.look_again).then(|| beat.sent + self.gap());
+        self.plan_beat(sooner.unwrap_or(beat.sent + wait).max(now));
     }
 
     /// Says who coordinates, when that changed.

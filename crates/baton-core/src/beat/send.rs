@@ -8,7 +8,7 @@ use crate::core::Core;
 use crate::election::leading::Term;
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
-use crate::protocol::{BeatRequest, LeaseIntent, NodeRecord, Request, RequestId};
+use crate::protocol::{BeatRequest, Claim, LeaseIntent, NodeRecord, Request, RequestId, Version};
 use crate::time::Moment;
 use crate::timer::Timer;
 
@@ -24,15 +24,18 @@ impl Core {
 
     /// The beat's timer fell due.
     pub(crate) fn beat_due(&mut self, now: Moment) {
-        if now < self.link.due {
-            self.set_timer(Timer::Beat, self.link.due);
-        } else if self.link.beat.is_none() {
+        if self.link.beat.is_none() {
             self.send_beat(now, None);
         }
     }
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
+        if self.link.beat.is_some() {
+            // What it shows may be older than the reason to look.
+            self.link.look_again = true;
+            return;
+        }
         let gap = self.gap();
         let earliest = self.link.last_sent.map_or(now, |sent| (sent + gap).max(now));
         let at = earliest.max(self.link.hold_until);
@@ -61,8 +64,21 @@ impl Core {
         if at > now {
             self.set_timer(Timer::Takeover, at);
         } else if self.link.beat.is_none() {
-            let bid = Bid { claim, expect: self.sight.version() };
-            self.send_beat(now, Some(bid));
+            let expect = self.sight.version();
+            if claim == Claim::Expired {
+                self.tell_down(expect);
+            }
+            self.send_beat(now, Some(Bid { claim, expect }));
+        }
+    }
+
+    /// Says, once for each lease that ran out, that its holder is gone.
+    fn tell_down(&mut self, expired: Option<Version>) {
+        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let Some(former) = holder.map(|holder| holder.node.clone()) else { return };
+        if self.told_down != expired {
+            self.told_down = expired;
+            self.emit(Event::LeaderDown { former, proved: false });
         }
     }
 
@@ -84,6 +100,7 @@ impl Core {
             LeaseIntent::Observe => None,
             LeaseIntent::Acquire { nonce, .. } | LeaseIntent::Renew { nonce, .. } => Some(*nonce),
         };
+        self.link.look_again = false;
         self.link.beats += 1;
         let request = Request::Beat(BeatRequest {
             node: self.node_record(),

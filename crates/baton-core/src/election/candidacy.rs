@@ -54,7 +54,10 @@ impl Core {
 
     /// Something about this node's standing changed: a coordinator that is no candidate hands over.
     pub(crate) fn standing_changed(&mut self, now: Moment) {
-        if !self.is_candidate() && self.settings.enabled {
+        if !self.settings.enabled {
+            return;
+        }
+        if !self.is_candidate() {
             self.hand_over(now, ReleaseReason::NotEligible, None);
         }
         self.beat_soon(now);
@@ -77,11 +80,11 @@ impl Core {
     /// the id over. The one that fell silent will find itself superseded.
     pub(crate) fn id_is_taken(&mut self, now: Moment, boot: BootId, beat: u64) {
         if self.registered {
-            self.emit(Event::NodeSuperseded { by: boot });
+            if !std::mem::replace(&mut self.superseded, true) {
+                self.emit(Event::NodeSuperseded { by: boot });
+            }
             self.leaving = true;
-            self.superseded = true;
             self.stop_term(now, DemotionReason::Superseded, true, None);
-            self.halt_if_done();
             return;
         }
         match &self.rival {
@@ -89,7 +92,6 @@ impl Core {
                 self.emit(Event::NodeIdTaken { by: boot });
                 self.leaving = true;
                 self.superseded = true;
-                self.halt_if_done();
             }
             Some(rival) if rival.boot == boot => {
                 let beat_gap = self.settings.heartbeat_interval + self.settings.heartbeat_jitter;

@@ -22,6 +22,11 @@ pub struct ColdStart {
 }
 
 impl ColdStart {
+    /// Begins to observe now.
+    pub(crate) fn begin(&mut self, now: Moment) {
+        self.since = now;
+    }
+
     pub(crate) fn new() -> Self {
         Self {
             phase: Phase::Observing,
@@ -64,7 +69,8 @@ impl Core {
 
     /// The lease was looked at: a live one ends the cold start, its absence starts the watch.
     pub(crate) fn cold_start_saw_lease(&mut self, now: Moment) {
-        if self.cold.phase == Phase::Ready {
+        let ours = self.sight.lease().is_some_and(|lease| self.is_ours(lease));
+        if self.cold.phase == Phase::Ready || ours {
             return;
         }
         if self.sight.is_live(now) {

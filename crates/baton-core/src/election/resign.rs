@@ -4,7 +4,7 @@
 //!   stop_term ──► StopTerm ──► (work stops) ──► TermStopped ──► Release ──► Follower
 //!                    │                                             │
 //!                    └── not stopped by the hard deadline:         └── outcome unknown: look,
-//!                        reported, never released                      and try again if still ours
+//!                        reported, released once it is proved          and try again if still ours
 //! ```
 
 use crate::action::Action;
@@ -46,6 +46,7 @@ impl Core {
         let (started, endless) = (term.stage == Stage::Running, window.hard == Moment::NEVER);
         let release_reason = release.then_some(match reason {
             DemotionReason::Released(reason) => reason,
+            DemotionReason::Superseded => ReleaseReason::Superseded,
             _ => ReleaseReason::WindowClosed,
         });
         self.cancel_timer(Timer::Soft);
@@ -107,9 +108,9 @@ impl Core {
 
     /// The store still shows a term of this process that is over: give it back, so that nobody has
     /// to wait for its expiry.
-    pub(crate) fn release_leftover(&mut self, version: Version) {
+    pub(crate) fn release_leftover(&mut self, version: Version, reason: ReleaseReason) {
         if self.link.release.is_none() {
-            self.release(version, None, ReleaseReason::WindowClosed);
+            self.release(version, None, reason);
         }
     }
 
@@ -156,39 +157,32 @@ impl Core {
         self.cancel_timer(Timer::Soft);
         self.cancel_timer(Timer::Hard);
         self.draw_tail();
-        if self.leaving {
-            self.leave_registry();
-        } else if self.settings.enabled {
+        if self.settings.enabled && !self.leaving {
             self.beat_soon(now);
         }
     }
 
     /// Leaves the cluster: first the term, then the registry.
     pub(crate) fn leave(&mut self, now: Moment) {
-        if self.leaving {
-            return;
-        }
         self.leaving = true;
-        self.cancel_timer(Timer::Takeover);
-        match self.term() {
-            Some(_) => self.hand_over(now, ReleaseReason::Shutdown, None),
-            None => self.leave_registry(),
-        }
+        self.hand_over(now, ReleaseReason::Shutdown, None);
     }
 
-    fn leave_registry(&mut self) {
-        if self.superseded || !self.registered || self.link.leave.is_some() {
-            self.halt_if_done();
+    /// Leaves the registry once no term is left, nor a claim whose grant would have to be given
+    /// back; and stops for good after that.
+    pub(crate) fn mind_leave(&mut self) {
+        let claim_is_out = self.link.beat.is_some_and(|beat| beat.claims());
+        if self.term().is_some() || claim_is_out || self.link.release.is_some() {
             return;
         }
-        let request = Request::Leave { node: self.me.id.clone(), boot: self.me.boot };
-        self.link.leave = Some(self.send(request));
-    }
-
-    /// Stops for good once nothing of a term is left.
-    pub(crate) fn halt_if_done(&mut self) {
-        if self.term().is_none() && !self.halted {
-            self.halted = true;
+        if self.registered && !self.superseded && !self.left {
+            if self.link.leave.is_none() {
+                let request = Request::Leave { node: self.me.id.clone(), boot: self.me.boot };
+                self.link.leave = Some(self.send(request));
+            }
+            return;
+        }
+        if !std::mem::replace(&mut self.halted, true) {
             self.out.push(Action::Halt);
         }
     }

@@ -7,7 +7,7 @@ use crate::action::Action;
 use crate::core::Core;
 use crate::event::{Event, TransferRefusal};
 use crate::ids::NodeId;
-use crate::protocol::{Ask, Hint, ReleaseReason, Request};
+use crate::protocol::{Ask, Hint, ReleaseReason, Request, Wish};
 use crate::time::Moment;
 
 use super::leading::Term;
@@ -21,7 +21,7 @@ impl Core {
                 None => self.start_transfer(now, to),
             }
         } else if self.sight.is_live(now) {
-            self.ask(now, Ask::Transfer(to));
+            self.ask(Wish::Transfer(to));
         } else {
             self.emit(Event::TransferRefused { to, reason: TransferRefusal::NoCoordinator });
         }
@@ -52,12 +52,20 @@ impl Core {
 
     /// Sees to it that there is a coordinator.
     pub(crate) fn ensure_coordinator(&mut self, now: Moment, force: bool, to: Option<NodeId>) {
-        let live = self.term().is_some_and(Term::is_renewing) || self.sight.is_live(now);
-        match (live, force, to) {
-            (true, _, Some(to)) => self.transfer(now, to),
-            (true, true, None) => self.resign(now),
-            (true, false, None) => {}
-            (false, ..) => self.beat_soon(now),
+        let leads = self.term().is_some_and(Term::is_renewing);
+        let leader = if leads { Some(self.me.id.clone()) } else { self.leader(now).cloned() };
+        match (leader, force, to) {
+            (Some(leader), _, Some(to)) if leader == to => {}
+            (Some(_), _, Some(to)) => self.transfer(now, to),
+            (Some(_), true, None) => self.resign(now),
+            (Some(_), false, None) => {}
+            (None, _, to) => {
+                if let Some(to) = to.filter(|to| *to != self.me.id) {
+                    let reason = TransferRefusal::NoCoordinator;
+                    self.emit(Event::TransferRefused { to, reason });
+                }
+                self.beat_soon(now);
+            }
         }
     }
 
@@ -66,12 +74,13 @@ impl Core {
         if self.term().is_some_and(Term::is_renewing) {
             self.hand_over(now, ReleaseReason::Resigned, None);
         } else if self.sight.is_live(now) {
-            self.ask(now, Ask::Resign);
+            self.ask(Wish::Resign);
         }
     }
 
-    fn ask(&mut self, _now: Moment, ask: Ask) {
+    fn ask(&mut self, wish: Wish) {
         if self.link.ask.is_none() {
+            let ask = Ask { nonce: self.attempts.next_nonce(self.me.boot), wish };
             let request = Request::Ask { epoch: self.sight.epoch(), ask };
             self.link.ask = Some(self.send(request));
         }
@@ -80,13 +89,13 @@ impl Core {
     /// The coordinator found a request beside its lease. The same one is heeded once.
     pub(crate) fn asked_to_hand_over(&mut self, now: Moment, ask: &Ask) {
         let leads = self.term().is_some_and(Term::is_renewing);
-        if !leads || self.heeded.as_ref() == Some(ask) {
+        if !leads || self.heeded == Some(ask.nonce) {
             return;
         }
-        self.heeded = Some(ask.clone());
-        match ask {
-            Ask::Resign => self.hand_over(now, ReleaseReason::Resigned, None),
-            Ask::Transfer(to) => self.transfer(now, to.clone()),
+        self.heeded = Some(ask.nonce);
+        match &ask.wish {
+            Wish::Resign => self.hand_over(now, ReleaseReason::Resigned, None),
+            Wish::Transfer(to) => self.transfer(now, to.clone()),
         }
     }
 }

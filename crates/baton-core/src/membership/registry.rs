@@ -16,7 +16,9 @@ pub struct Entry {
     pub arrival: u64,
     /// Has it beaten since it is watched? A record alone may be that of a dead node.
     pub heard: bool,
-    last_beat: Moment,
+    /// When its last beat was read, and how old it was then.
+    read_at: Moment,
+    age: Duration,
     state: State,
 }
 
@@ -64,7 +66,7 @@ impl Registry {
             self.read_one(now, member, order, &mut changes);
         }
         for (id, entry) in &mut self.entries {
-            let silence = now.since(entry.last_beat);
+            let silence = now.since(entry.read_at) + entry.age;
             let state = if silence >= self.dead_node_timeout {
                 State::Dead
             } else if silence >= self.worker_timeout {
@@ -88,11 +90,11 @@ impl Registry {
     }
 
     fn read_one(&mut self, now: Moment, member: Member, order: &[NodeId], to: &mut Changes) {
-        let heard = now - member.silent_for.unwrap_or_default();
+        let age = member.silent_for.unwrap_or_default();
         let NodeRecord { boot, beat, .. } = member.record;
         if let Some(entry) = self.entries.get_mut(&member.record.id) {
             if entry.record.boot != boot || entry.record.beat != beat {
-                entry.last_beat = entry.last_beat.max(heard);
+                (entry.read_at, entry.age) = (now, age);
                 entry.heard = true;
             }
             entry.record = member.record;
@@ -105,7 +107,8 @@ impl Registry {
         let entry = Entry {
             arrival,
             heard: member.silent_for.is_some(),
-            last_beat: heard,
+            read_at: now,
+            age,
             state: State::Live,
             record: member.record,
         };

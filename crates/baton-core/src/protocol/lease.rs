@@ -119,10 +119,19 @@ pub enum Claim {
     },
 }
 
-/// What somebody asks of the holder. Kept with the lease until the term ends.
+/// What somebody asks of the holder. Kept with the lease until the term ends or somebody asks again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Ask {
+    /// Tells this request from an equal one made earlier.
+    pub nonce: Nonce,
+    /// What is wished for.
+    pub wish: Wish,
+}
+
+/// What can be asked of the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ask {
+pub enum Wish {
     /// Give up, and let the policy decide who is next.
     Resign,
     /// Hand over to this node.
@@ -147,4 +156,8 @@ pub enum ReleaseReason {
     NotEligible,
     /// Its window ran out before a renewal came through.
     WindowClosed,
+    /// A newer process took its node's id over.
+    Superseded,
+    /// It never took the grant up: it learnt of it too late, or may not lead any more.
+    GivenBack,
 }

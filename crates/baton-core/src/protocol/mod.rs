@@ -19,7 +19,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use history::{TermEnd, TermRecord};
-pub use lease::{Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, ReleaseReason, Version};
+pub use lease::{
+    Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, ReleaseReason, Version, Wish,
+};
 pub use node::{Member, NodeProfile, NodeRecord, Registration};
 pub use view::{View, ViewMember, ViewVersion};
 
@@ -59,7 +61,7 @@ pub enum Failure {
 pub struct BeatRequest {
     /// Whose beat it is.
     pub node: NodeRecord,
-    /// The boot whose record this one may replace, because it is silent or proved dead.
+    /// The boot whose record this one may replace, because it fell silent.
     pub replaces: Option<BootId>,
     /// What is to be done with the lease.
     pub lease: LeaseIntent,

@@ -1,10 +1,10 @@
 //! A new term begins: its epoch, its holder, and what it leaves behind.
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Ask, Claim, Outcome, Registration, ReleaseReason};
+use baton_core::protocol::{Claim, Outcome, Registration, ReleaseReason};
 
 use super::case::{Check, cases, same, there};
-use super::peer::{lost, shown, won};
+use super::peer::{ask_resign, lost, shown, won};
 use super::stage::Stage;
 
 cases! { "acquire":
@@ -65,7 +65,7 @@ async fn a_low_floor_does_not_lower_the_epoch(stage: &Stage<'_>) -> Check {
 
 async fn a_new_term_is_asked_nothing_and_names_nobody(stage: &Stage<'_>) -> Check {
     let (mut holder, held) = stage.holder("a").await?;
-    let ask = holder.store.ask(&stage.namespace, held.epoch, Ask::Resign);
+    let ask = holder.store.ask(&stage.namespace, held.epoch, ask_resign(1));
     same("the ask", ask.await?, Outcome::Applied)?;
     let mut next = stage.peer("b").await;
     let successor = Some(next.id().clone());

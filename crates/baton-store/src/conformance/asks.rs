@@ -1,10 +1,10 @@
 //! What somebody asks of the holder: kept beside the lease until the term ends.
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Ask, Outcome};
+use baton_core::protocol::{Ask, Outcome, Wish};
 
 use super::case::{Check, cases, same};
-use super::peer::won;
+use super::peer::{ask_resign, won};
 use super::stage::Stage;
 
 cases! { "asks":
@@ -15,8 +15,9 @@ cases! { "asks":
 async fn an_ask_stays_until_the_term_ends(stage: &Stage<'_>) -> Check {
     let (mut holder, held) = stage.holder("a").await?;
     let other = stage.peer("b").await;
-    let transfer = Ask::Transfer(other.id().clone());
-    for ask in [Ask::Resign, transfer.clone()] {
+    let wish = Wish::Transfer(other.id().clone());
+    let transfer = Ask { wish, ..ask_resign(2) };
+    for ask in [ask_resign(1), transfer.clone()] {
         let outcome = other.store.ask(&stage.namespace, held.epoch, ask.clone());
         same("the outcome", outcome.await?, Outcome::Applied)?;
         let lease = stage.lease().await?;
@@ -32,15 +33,15 @@ async fn an_ask_stays_until_the_term_ends(stage: &Stage<'_>) -> Check {
 
 async fn an_ask_is_for_one_term(stage: &Stage<'_>) -> Check {
     let store = stage.subject.open().await;
-    let early = store.ask(&stage.namespace, Epoch(1), Ask::Resign).await?;
+    let early = store.ask(&stage.namespace, Epoch(1), ask_resign(1)).await?;
     same("an ask before the first term", early, Outcome::Conflict)?;
     let (mut holder, held) = stage.holder_at(2).await?;
     for epoch in [Epoch(1), Epoch(3)] {
-        let outcome = store.ask(&stage.namespace, epoch, Ask::Resign).await?;
+        let outcome = store.ask(&stage.namespace, epoch, ask_resign(2)).await?;
         same("an ask of another term", outcome, Outcome::Conflict)?;
     }
     same("what is asked", stage.lease().await?.asked, None)?;
     holder.resign(held).await?;
-    let late = store.ask(&stage.namespace, Epoch(2), Ask::Resign).await?;
+    let late = store.ask(&stage.namespace, Epoch(2), ask_resign(3)).await?;
     same("an ask of nobody", late, Outcome::Conflict)
 }

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use baton_core::protocol::{Ask, Claim, Hint, ReleaseReason, Version, View, ViewVersion};
+use baton_core::protocol::{Claim, Hint, ReleaseReason, Version, View, ViewVersion};
 
 use super::case::{Check, Need, cases, same, there};
+use super::peer::ask_resign;
 use super::stage::Stage;
 use crate::capability::Capability;
 use crate::contract::HintStream;
@@ -56,7 +57,7 @@ async fn an_ask_and_a_view_are_pushed(stage: &Stage<'_>) -> Check {
     let (holder, held) = stage.holder("a").await?;
     let other = stage.peer("b").await;
     let mut hints = other.store.hints(&stage.namespace).await?;
-    other.store.ask(&stage.namespace, held.epoch, Ask::Resign).await?;
+    other.store.ask(&stage.namespace, held.epoch, ask_resign(1)).await?;
     hears(stage, &mut hints, &Hint::Look).await?;
     let view = View {
         version: ViewVersion { epoch: held.epoch, number: 1 },

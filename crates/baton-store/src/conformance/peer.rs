@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord, Outcome,
-    ReleaseReason, Version, ViewVersion,
+    Ask, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord,
+    Outcome, ReleaseReason, Version, ViewVersion, Wish,
 };
 
 use super::case::{Halt, same, there};
@@ -171,4 +171,9 @@ pub(super) fn lost(reply: &BeatReply, stands: Version) -> Result<&LeaseSnapshot,
     let lease = shown(reply)?;
     same("the version that stands", lease.version, stands)?;
     Ok(lease)
+}
+
+/// A request to resign, told from other ones by its number.
+pub(super) fn ask_resign(number: u64) -> Ask {
+    Ask { nonce: Nonce { boot: BootId(77), attempt: number }, wish: Wish::Resign }
 }

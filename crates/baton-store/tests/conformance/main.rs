@@ -45,7 +45,7 @@ async fn a_linearizable_store_with_leases_of_its_own_conforms() {
 async fn a_store_without_a_clock_or_any_capability_conforms() {
     let declared = declaration(Class::AsyncReplicated, ExpiryClock::Observer, &[]);
     let report = conformance::run(&Memory::new(declared, Pace::default())).await;
-    assert_eq!(counts(&report), [CASES - 14, 14, 0, 0], "{report}");
+    assert_eq!(counts(&report), [CASES - 15, 15, 0, 0], "{report}");
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn what_cannot_be_arranged_is_counted_and_not_passed() {
     let declared = declaration(Class::SingleServer, ExpiryClock::Store, &Capability::ALL);
     let subject = Memory::new(declared, quick()).with_nothing_arrangeable();
     let report = conformance::run(&subject).await;
-    assert_eq!(counts(&report), [CASES - 12, 0, 12, 0], "{report}");
+    assert_eq!(counts(&report), [CASES - 13, 0, 13, 0], "{report}");
     let table = report.to_string();
     assert!(table.contains("not arrangeable: a restart of the store"), "{table}");
 }

@@ -1,0 +1,117 @@
+//! What can be asked of a node: getters follow the clock of the question, and numbers add up.
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::Failure;
+use baton_core::timer::Timer;
+use baton_core::{BreakerState, BreakerStatus, Command, Event, MetricsReport};
+
+use crate::harness::expect::{emit, set};
+use crate::harness::store::{Answer, heard};
+use crate::harness::{ME, Node, at, at_once, id, settings, version};
+
+#[test]
+fn the_leader_is_whoever_holds_a_live_lease() {
+    let mut node = Node::new(settings());
+    assert_eq!(node.core.leader(at(0)), None);
+    node.start(0);
+    node.answer(10, Answer::held(version("a", 4, 9)));
+    assert_eq!(node.core.leader(at(10)), Some(&id("a")));
+    assert_eq!(node.core.leader(at(15_009)), Some(&id("a")));
+    assert_eq!(node.core.leader(at(15_010)), None, "it has run out, without any input");
+    assert_eq!(Node::leader(&[]).core.leader(at(30)), Some(&id(ME)));
+}
+
+#[test]
+fn a_node_leads_only_within_its_window() {
+    let node = Node::leader(&[]);
+    assert!(node.core.is_leader(at(14_599)));
+    assert!(!node.core.is_leader(at(14_600)));
+    assert!(!Node::follower().core.is_leader(at(0)));
+}
+
+#[test]
+fn a_coordinator_that_was_told_to_stop_does_not_lead_though_its_work_may_act() {
+    let mut node = Node::leader(&["a"]);
+    node.command(1_000, Command::Resign);
+    assert!(!node.core.is_leader(at(1_000)));
+    assert!(!node.core.may_start_work(at(1_000), Epoch(1)));
+    assert!(node.core.window(at(1_000)).is_some());
+    node.stopped(1_100, 1);
+    assert_eq!(node.core.window(at(1_100)), None, "nothing runs any more");
+    assert_eq!(node.core.held_epoch(), Some(Epoch(1)), "the record still names it");
+}
+
+#[test]
+fn the_active_workers_are_those_of_the_last_view() {
+    let node = Node::follower();
+    assert!(node.core.active_workers().eq([&id("a"), &id(ME), &id("z")]));
+    assert_eq!(Node::new(settings()).core.active_workers().count(), 0);
+}
+
+#[test]
+fn the_breaker_reports_its_settings_in_effect() {
+    let mut node = Node::follower();
+    node.due(5_000, Timer::Beat);
+    node.fail(5_010, "beat", Failure::NotDone);
+    let expected = BreakerStatus {
+        state: BreakerState::Closed,
+        failure_count: 1,
+        failure_threshold: 5,
+        reset_timeout_ms: 15_000,
+        trips: 0,
+    };
+    assert_eq!(node.core.circuit_breaker_status(), expected);
+}
+
+#[test]
+fn the_election_check_reports_who_coordinates() {
+    let mut node = Node::follower();
+    let current = emit(Event::ElectionCheck { current: Some(id("a")) });
+    let again = set(Timer::ElectionCheck, 10_000);
+    assert_eq!(node.due(5_000, Timer::ElectionCheck), [current, again]);
+    let nobody = emit(Event::ElectionCheck { current: None });
+    let again = set(Timer::ElectionCheck, 20_500);
+    assert_eq!(node.due(15_500, Timer::ElectionCheck), [nobody, again]);
+}
+
+#[test]
+fn the_metrics_of_a_cold_start_that_was_won() {
+    let mut node = Node::new(at_once());
+    node.start(100);
+    node.answer(110, Answer::free());
+    node.answer(140, Answer::held(version(ME, 1, 1)).applied());
+    node.members(150, vec![heard(ME, 1), heard("z", 1)]);
+    let expected = MetricsReport {
+        heartbeat_count: 2,
+        election_count: 1,
+        election_duration_ms: 30,
+        leader_changes: 1,
+        worker_registrations: 2,
+        worker_timeouts: 0,
+        start_time: at(100),
+        last_heartbeat_time: at(140),
+        latency_p50_ms: 10.0,
+        latency_p95_ms: 30.0,
+        latency_p99_ms: 30.0,
+    };
+    assert_eq!(node.core.metrics(), expected);
+}
+
+#[test]
+fn a_beat_that_got_no_answer_is_not_counted() {
+    let mut node = Node::follower();
+    node.due(5_000, Timer::Beat);
+    node.fail(7_000, "beat", Failure::Unknown);
+    let report = node.core.metrics();
+    assert_eq!((report.heartbeat_count, report.last_heartbeat_time), (1, at(0)));
+}
+
+#[test]
+fn a_contradiction_in_the_settings_is_refused_before_anything_starts() {
+    let me = Node::new(settings()).core.identity().clone();
+    let contradictory =
+        baton_core::settings::Settings { worker_timeout: crate::harness::ms(4_000), ..settings() };
+    let refused = baton_core::Core::new(me, contradictory.into(), 1);
+    let message = refused.expect_err("4 s is too short").to_string();
+    assert_eq!(message, "worker_timeout (4s) must be at least 2 × heartbeat_interval (5s)");
+}

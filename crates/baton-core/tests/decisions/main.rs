@@ -1,0 +1,24 @@
+//! What the core decides, seen from outside: each test drives one node by hand and names exactly
+//! the actions that must come out.
+
+mod harness;
+
+mod breaker;
+mod candidacy;
+mod cold_start;
+mod deadlines;
+mod events;
+mod getters;
+mod guards;
+mod lineage;
+mod mandate;
+mod membership;
+mod properties;
+mod regressions;
+mod renew;
+mod resign;
+mod single;
+mod take_up;
+mod takeover;
+mod transfer;
+mod unknown;

@@ -1,0 +1,247 @@
+//! Takeover: who claims a lease that is, or will be, free, and when.
+
+use baton_core::ids::{BootId, Epoch};
+use baton_core::protocol::{Claim, Hint, Version};
+use baton_core::timer::Timer;
+use baton_core::{Action, Event, LifelineReport};
+
+use crate::harness::expect::{
+    Beat, cancel, drawn, emit, heartbeat, leader_changed, phase, set, workers_updated,
+};
+use crate::harness::store::{Answer, view};
+use crate::harness::{ME, Node, boot, id, settings, version};
+
+/// The second beat of a follower of `a`, as a claim under request 2.
+fn claim(count: u64, ground: Claim, expect: Version) -> Beat {
+    Beat::claim(count, 1, ground, Some(expect)).seen(expect.epoch.0).knows(4, 1)
+}
+
+/// A follower of `a` that watches the lifeline of `a`.
+fn watching(successors: &[&str]) -> Node {
+    let mut node = Node::new(settings());
+    node.start(0);
+    let members: Vec<&str> = successors.iter().copied().chain(["a"]).collect();
+    let seen = view("a", (4, 1), &members, successors);
+    node.answer(0, Answer::held(version("a", 4, 9)).with_lifeline().view(seen));
+    node
+}
+
+fn down(proved: bool) -> Action {
+    emit(Event::LeaderDown { former: id("a"), proved })
+}
+
+#[test]
+fn each_successor_waits_for_the_expiry_the_delay_and_its_turn() {
+    for (successors, due) in [
+        (vec![ME, "z"], 16_000),
+        (vec!["b", ME], 16_100),
+        (vec!["b", "c", "d", "e", "f", "g", "h", ME], 16_700),
+    ] {
+        let mut node = Node::new(settings());
+        node.start(0);
+        let seen = view("a", (4, 1), &successors, &successors);
+        let expected = [
+            heartbeat(0),
+            set(Timer::Beat, 5_000),
+            leader_changed(None, Some("a"), 4),
+            phase(baton_core::Phase::Ready, 0),
+            workers_updated(4, 1, successors.len()),
+            set(Timer::Takeover, due),
+        ];
+        assert_eq!(node.answer(0, Answer::held(version("a", 4, 9)).view(seen)), expected);
+    }
+}
+
+#[test]
+fn a_node_beyond_the_last_rank_takes_a_random_turn_after_them() {
+    let successors = ["b", "c", "d", "e", "f", "g", "h", "i", ME];
+    let mut node = Node::new(settings());
+    node.start(0);
+    let seen = view("a", (4, 1), &successors, &successors);
+    let actions = node.answer(0, Answer::held(version("a", 4, 9)).view(seen));
+    assert_eq!(actions.last(), Some(&drawn(&actions, Timer::Takeover, 16_800..=19_300)));
+}
+
+#[test]
+fn a_renewal_seen_in_time_moves_the_takeover() {
+    let mut node = Node::follower();
+    node.due(5_000, Timer::Beat);
+    let expected = [heartbeat(10), set(Timer::Beat, 10_000), set(Timer::Takeover, 21_010)];
+    assert_eq!(node.answer(5_010, Answer::held(version("a", 4, 10))), expected);
+}
+
+#[test]
+fn an_expired_lease_is_claimed_as_expired() {
+    let mut node = Node::follower();
+    let claimed = claim(2, Claim::Expired, version("a", 4, 9)).sent(2);
+    let expected = [down(false), claimed, cancel(Timer::Beat)];
+    assert_eq!(node.due(16_000, Timer::Takeover), expected);
+}
+
+#[test]
+fn a_hiccup_shorter_than_the_delay_changes_nothing() {
+    let mut node = Node::follower();
+    for (sent, left) in [(5_000, 10_000), (10_000, 5_000), (15_000, 0)] {
+        node.due(sent, Timer::Beat);
+        let actions = node.answer(sent, Answer::held(version("a", 4, 9)).left(left));
+        assert_eq!(actions, [heartbeat(0), set(Timer::Beat, sent + 5_000)], "still the same");
+    }
+    assert_eq!(node.core.leader(crate::harness::at(15_000)), None);
+    node.hint(15_500, Hint::Look);
+    node.due(15_500, Timer::Beat);
+    let expected = [heartbeat(10), set(Timer::Beat, 20_500), set(Timer::Takeover, 31_510)];
+    assert_eq!(node.answer(15_510, Answer::held(version("a", 4, 10))), expected);
+}
+
+#[test]
+fn without_a_clock_in_the_store_the_observer_counts_from_the_first_receipt() {
+    let mut node = Node::new(settings());
+    node.start(0);
+    let seen = view("a", (4, 1), &["a", ME], &[ME]);
+    let answer = Answer::held(version("a", 4, 9)).observer().view(seen);
+    let actions = node.answer(40, answer.clone());
+    // Received at 40, then 15 s and 1 % of it, the margin, and the delay.
+    assert_eq!(actions.last(), Some(&set(Timer::Takeover, 16_440)));
+    node.due(5_000, Timer::Beat);
+    let expected = [heartbeat(10), set(Timer::Beat, 10_000)];
+    assert_eq!(node.answer(5_010, answer), expected, "the same version is no newer");
+    node.due(10_000, Timer::Beat);
+    let renewed = Answer::held(version("a", 4, 10)).observer();
+    let expected = [heartbeat(10), set(Timer::Beat, 15_000), set(Timer::Takeover, 26_410)];
+    assert_eq!(node.answer(10_010, renewed), expected);
+}
+
+#[test]
+fn the_named_successor_claims_at_once() {
+    let mut node = Node::follower_with(settings(), &["b", ME]);
+    node.due(5_000, Timer::Beat);
+    let vacant = version("a", 4, 10);
+    let expected = [
+        heartbeat(10),
+        set(Timer::Beat, 10_000),
+        leader_changed(Some("a"), None, 4),
+        claim(3, Claim::Vacant, vacant).sent(3),
+        cancel(Timer::Beat),
+    ];
+    let mut got = node.answer(5_010, Answer::vacant(vacant, Some(ME)));
+    got.retain(|action| *action != cancel(Timer::Takeover));
+    assert_eq!(got, expected);
+}
+
+#[test]
+fn others_than_the_named_one_wait_the_delay_and_their_turn() {
+    let mut node = Node::follower_with(settings(), &["b", ME]);
+    node.due(5_000, Timer::Beat);
+    let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), Some("b")));
+    assert_eq!(actions.last(), Some(&set(Timer::Takeover, 6_110)), "the named one may be gone");
+}
+
+#[test]
+fn a_release_that_names_nobody_leaves_only_the_turn() {
+    let mut node = Node::follower_with(settings(), &["b", ME]);
+    node.due(5_000, Timer::Beat);
+    let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), None));
+    assert_eq!(actions.last(), Some(&set(Timer::Takeover, 5_110)));
+}
+
+#[test]
+fn a_hint_of_the_release_lets_the_named_one_claim_that_version_unseen() {
+    let mut node = Node::follower_with(settings(), &["b", ME]);
+    let left = version("a", 4, 10);
+    let hint = Hint::Released { version: left, successor: Some(id(ME)) };
+    let bid = Beat::claim(2, 1, Claim::Vacant, Some(left)).seen(4).knows(4, 1);
+    assert_eq!(node.hint(1_000, hint), [bid.sent(2), cancel(Timer::Beat)]);
+}
+
+#[test]
+fn a_hint_that_is_old_or_names_another_only_looks_sooner() {
+    for (epoch, named) in [(3, ME), (4, "b")] {
+        let mut node = Node::follower_with(settings(), &["b", ME]);
+        let successor = Some(id(named));
+        let hint = Hint::Released { version: version("a", epoch, 10), successor };
+        assert_eq!(node.hint(1_000, hint), [set(Timer::Beat, 1_000)]);
+    }
+}
+
+#[test]
+fn a_node_far_down_the_line_does_not_heed_hints() {
+    let mut node = Node::follower_with(settings(), &["b", "c", "d", ME]);
+    assert_eq!(node.hint(1_000, Hint::Look), [], "a thousand that look would be a stampede");
+}
+
+#[test]
+fn the_first_successors_watch_the_lifeline_and_the_others_do_not() {
+    let watch = Action::WatchLifeline { boot: boot("a"), address: "a".into() };
+    for (successors, watches) in
+        [(vec![ME], true), (vec!["b", "c", ME], true), (vec!["b", "c", "d", ME], false)]
+    {
+        let mut node = Node::new(settings());
+        node.start(0);
+        let seen = view("a", (4, 1), &successors, &successors);
+        let held = Answer::held(version("a", 4, 9)).with_lifeline().view(seen);
+        assert_eq!(node.answer(0, held).contains(&watch), watches, "{successors:?}");
+    }
+}
+
+#[test]
+fn a_watch_ends_with_the_holder() {
+    let mut node = watching(&["b", ME]);
+    node.due(5_000, Timer::Beat);
+    let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), Some("b")));
+    assert_eq!(actions.last(), Some(&Action::UnwatchLifeline));
+}
+
+#[test]
+fn a_proved_death_is_told_and_claimed_at_once_by_the_first() {
+    for report in [LifelineReport::Refused, LifelineReport::OtherBoot(BootId(1))] {
+        let mut node = watching(&[ME, "z"]);
+        let ground = Claim::Dead { boot: boot("a") };
+        let expected =
+            [down(true), claim(2, ground, version("a", 4, 9)).sent(2), cancel(Timer::Beat)];
+        assert_eq!(node.lifeline(1_000, "a", report), expected);
+        assert_eq!(node.core.leader(crate::harness::at(1_000)), None);
+    }
+}
+
+#[test]
+fn a_proved_death_leaves_the_second_its_turn() {
+    let mut node = watching(&["b", ME]);
+    let expected = [down(true), set(Timer::Takeover, 1_100)];
+    assert_eq!(node.lifeline(1_000, "a", LifelineReport::Refused), expected);
+    assert_eq!(node.lifeline(1_010, "a", LifelineReport::Refused), [set(Timer::Beat, 1_010)]);
+}
+
+#[test]
+fn a_closed_or_silent_lifeline_proves_nothing_and_only_looks() {
+    for report in [LifelineReport::Closed, LifelineReport::TimedOut] {
+        let mut node = watching(&[ME]);
+        assert_eq!(node.lifeline(1_000, "a", report), [set(Timer::Beat, 1_000)]);
+    }
+    let same = LifelineReport::OtherBoot(boot("a"));
+    assert_eq!(watching(&[ME]).lifeline(1_000, "a", same), [set(Timer::Beat, 1_000)]);
+    assert_eq!(watching(&[ME]).lifeline(1_000, "a", LifelineReport::Alive), []);
+}
+
+#[test]
+fn the_death_of_a_process_that_does_not_hold_the_lease_frees_nothing() {
+    let mut node = watching(&[ME]);
+    assert_eq!(node.lifeline(1_000, "z", LifelineReport::Refused), [set(Timer::Beat, 1_000)]);
+}
+
+#[test]
+fn a_proof_is_over_once_another_process_holds_the_lease() {
+    let mut node = watching(&["b", ME]);
+    node.lifeline(1_000, "a", LifelineReport::Refused);
+    node.due(1_050, Timer::Beat);
+    node.due(5_000, Timer::Beat);
+    let actions = node.answer(5_010, Answer::held(version("b", 5, 1)));
+    let expected = [
+        heartbeat(10),
+        set(Timer::Beat, 10_000),
+        leader_changed(Some("a"), Some("b"), 5),
+        set(Timer::Takeover, 21_110),
+        Action::UnwatchLifeline,
+    ];
+    assert_eq!(actions, expected);
+    assert_eq!(node.core.known_epoch(), Epoch(5));
+}
