@@ -28,12 +28,12 @@ impl Core {
         let seen = self.sight.highest();
         let look = self.sight.look(beat.sent, now, &reply);
         self.plan_next_beat(now, beat, joined);
-        let ours = reply.lease.as_ref().is_some_and(|lease| self.is_ours(lease));
-        if reply.outcome == Some(Outcome::Conflict) && !beat.renews && !ours {
-            self.claim_refused(now, look);
-        }
         if look != Look::Stale {
             self.lease_seen(now, beat, (look, seen), &reply);
+        }
+        let refused = reply.outcome == Some(Outcome::Conflict) && beat.claims();
+        if refused && self.term().is_none() {
+            self.claim_refused(now, look);
         }
         if let Some(view) = reply.view {
             self.adopt_view(view);
