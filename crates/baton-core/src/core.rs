@@ -71,6 +71,8 @@ pub struct Core {
     pub(crate) told_down: Option<Version>,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
+    /// This node's place in the view, found once: a large view takes a while to search.
+    pub(crate) view_rank: Option<u32>,
     pub(crate) watching: Option<BootId>,
     pub(crate) told_leader: Option<(Option<NodeId>, Epoch)>,
     pub(crate) fence: EpochFence,
@@ -136,6 +138,7 @@ impl Core {
             told_down: None,
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
+            view_rank: None,
             watching: None,
             told_leader: None,
             fence: EpochFence::new(settings.epoch_fencing_enabled, settings.epoch_grace_period),

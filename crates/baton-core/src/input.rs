@@ -5,6 +5,7 @@ use crate::protocol::{Failure, Hint, Reply, RequestId};
 use crate::timer::Timer;
 
 /// Something that happened. The runtime hands it over together with the time.
+#[expect(clippy::large_enum_variant, reason = "replies are nearly all of the traffic")]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Input {
     /// The process is up. First and once.

@@ -87,8 +87,8 @@ mod active {
         ConflictKeepsLeading: "a coordinator that sees a higher epoch goes on",
         HintSkipsWait: "a hint lets a claim skip the wait after a store failover",
         LeapsMeet: "two leaps from the same rolled-back epoch end at the same number",
+        LeapFromFloor: "a leap is counted from the floor, which has leapt already",
         GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
-        GrantAcrossLineage: "a grant from before a store failover is taken up after it",
         ClaimsInATightLoop: "a refused claim is made again at once",
         FailedStartKeepsLeading: "a coordinator whose plugins do not start keeps the lease",
     }

@@ -3,7 +3,7 @@
 use super::BeatUnderWay;
 use crate::core::Core;
 use crate::election::leading::{Role, Term};
-use crate::election::sight::Look;
+use crate::election::sight::{Freedom, Look};
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
@@ -85,7 +85,6 @@ impl Core {
         let version = lease.version;
         // A grant that was never opened may have had successors in data that the store has lost.
         let lost = self.sight.suspect_until().is_some() || version.epoch <= seen;
-        let lost = lost && !planted!(GrantAcrossLineage);
         let over = lost || (version.epoch <= self.last_ended && !planted!(BootIdIgnored));
         let stands = self.is_candidate() || planted!(GrantOutlivesStanding);
         if over || self.leaving || !stands {
@@ -101,11 +100,13 @@ impl Core {
     }
 
     /// A claim came too late, or too early: the next one waits a little, and longer if the answer
-    /// does not even fit what was seen before.
+    /// does not even fit what was seen before. Only a dead holder's lease, which the look has shown
+    /// as its holder left it, is claimed again at once.
     fn claim_refused(&mut self, now: Moment, look: Look) {
-        self.campaigning_since = None;
+        let dead = matches!(self.sight.freedom(), Freedom::Dead { .. }) && look == Look::Fresh;
+        self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail();
-        if !planted!(ClaimsInATightLoop) {
+        if !dead && !planted!(ClaimsInATightLoop) {
             let longest = match look {
                 Look::Stale => self.settings.heartbeat_interval / 2,
                 Look::Fresh | Look::WentBack => self.settings.heartbeat_interval / 8,

@@ -84,6 +84,9 @@ impl Core {
 
     /// Sends a beat: a renewal for a holder, a claim if there is one, else a look.
     pub(crate) fn send_beat(&mut self, now: Moment, bid: Option<Bid>) {
+        if self.leaving && self.term().is_none() {
+            return;
+        }
         let renews = self.term().is_some_and(Term::is_renewing);
         if let Some(opens) = self.link.breaker.opens_at().filter(|_| !renews)
             && now < opens

@@ -207,9 +207,7 @@ impl Core {
         let refused = outcome == Some(Outcome::Conflict);
         let expired = lease.expiry == crate::protocol::Expiry::Left(std::time::Duration::ZERO);
         // An unopened grant may have had successors in data that the store has lost.
-        let lost = self.sight.suspect_until().is_some()
-            && term.stage == Stage::Opening
-            && !planted!(GrantAcrossLineage);
+        let lost = self.sight.suspect_until().is_some() && term.stage == Stage::Opening;
         if lost || (refused && expired && term.is_renewing()) {
             self.lose_term(now, DemotionReason::LeaseGone);
             return;

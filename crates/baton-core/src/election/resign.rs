@@ -168,11 +168,11 @@ impl Core {
         self.hand_over(now, ReleaseReason::Shutdown, None);
     }
 
-    /// Leaves the registry once no term is left, nor a claim whose grant would have to be given
-    /// back; and stops for good after that.
+    /// Leaves the registry once no term is left, nor a beat that would register the node again or
+    /// whose grant would have to be given back; and stops for good after that.
     pub(crate) fn mind_leave(&mut self) {
-        let claim_is_out = self.link.beat.is_some_and(|beat| beat.claims());
-        if self.term().is_some() || claim_is_out || self.link.release.is_some() {
+        let waits = self.link.beat.is_some() || self.link.release.is_some();
+        if self.term().is_some() || waits {
             return;
         }
         if self.registered && !self.superseded && !self.left {

@@ -59,8 +59,7 @@ impl Core {
 
     /// This node's place among the successors: from the view, or from its own cold start.
     pub(crate) fn rank(&self) -> Option<u32> {
-        let in_view = self.view.as_ref().and_then(|view| view.rank(&self.me.id));
-        in_view.map(|rank| rank as u32).or(self.cold.rank())
+        self.view_rank.or(self.cold.rank())
     }
 
     /// Spreads the nodes beyond the last rank; drawn anew for each claim.

@@ -107,6 +107,7 @@ impl Core {
             return;
         }
         self.emit(Event::WorkersUpdated { version: view.version, workers: view.members.len() });
+        self.view_rank = view.rank(&self.me.id).map(|rank| rank as u32);
         self.view = Some(view);
     }
 

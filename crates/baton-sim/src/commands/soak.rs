@@ -12,7 +12,7 @@ pub fn run(minutes: u64, first: u64) -> Result<(), CommandError> {
     let watch = Stopwatch::default();
     let limit = Duration::from_secs(60 * minutes);
     let enough = |summary: &baton_sim::campaign::Summary| {
-        if summary.seeds % 5_000 == 0 {
+        if summary.seeds.is_multiple_of(5_000) {
             let (seeds, broken) = (summary.seeds, summary.violations.len());
             eprintln!("{seeds} seeds, {broken} violations, {:.0?}", watch.elapsed());
         }

@@ -99,13 +99,15 @@ impl Plan {
         self.has(Fault::DriftBeyond) || self.has(Fault::StoreClockStep)
     }
 
-    /// The time within which a coordinator must be there once it is calm (L1): lease and beat, and
-    /// the waiting that a lossy store adds.
+    /// The time within which a coordinator must be there once it is calm (L1): lease and beat. An
+    /// observer sees a renewal up to a beat late, and a lossy store makes it wait out a lease.
     pub fn recovery_bound(&self) -> Duration {
         let s = &self.settings;
         let lease = s.lease_timeout.mul_f64(1.0 + 2.0 * s.clock_drift_max) + s.safety_margin;
-        let beat = s.heartbeat_interval + s.heartbeat_jitter + 2 * s.request_timeout;
+        let beat = s.heartbeat_interval + s.heartbeat_jitter;
+        let beats = if self.expiry == ExpiryClock::Observer { 2 * beat } else { beat };
         let lost = if self.loss == Loss::None { Duration::ZERO } else { lease };
-        lease + lost + beat + self.latency.tail
+        let round_trips = 4 * 2 * self.latency.usual + Duration::from_millis(10);
+        lease + lost + beats + round_trips
     }
 }

@@ -1,1 +1,61 @@
-//! To be written.
+//! A user's own settings, run through what their environment does to them.
+//!
+//! ```text
+//!   file ──► config: settings + environment
+//!                 │
+//!      cause ──► script ──► world × strikes ──► gaps ──► figures of the cause ┐
+//!      every day's faults ──► world × days ──► lived ─────────────────────────┤
+//!      nothing ──► world × an hour ──► store operations ──────────────────────┴──► report, advice
+//!      one of each ──► world ──► plot
+//! ```
+//!
+//! Failover time runs from when the last coordinator could no longer act to when the next one
+//! starts to work. A paused process cannot act, nor can one whose machine has no network; one that
+//! merely lacks the store can, until its window closes.
+
+mod advice;
+mod cause;
+mod config;
+mod environment;
+mod gaps;
+pub mod plot;
+mod report;
+mod scripts;
+
+pub use cause::Cause;
+pub use config::{Config, ConfigError};
+pub use environment::Environment;
+pub use gaps::{Gap, leaderless};
+pub use report::{CauseReport, Lived, Report, StoreOperations, report};
+
+use std::sync::Arc;
+
+use crate::invariants::Violation;
+use crate::outcome::Stats;
+use crate::trace::Trace;
+use crate::world::{Script, World};
+
+/// Larger clusters than this are not checked for broken promises: it takes too long.
+const CHECKED_NODES: usize = 50;
+
+/// How much to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Nodes of the cluster.
+    pub nodes: usize,
+    /// Days lived as the environment has them.
+    pub days: u32,
+    /// Strikes of each cause.
+    pub runs: u32,
+    /// Where chance comes from.
+    pub seed: u64,
+}
+
+/// Runs a script with a user's settings. A broken promise would be a bug of baton's.
+fn run(config: &Config, effort: &Effort, script: &Script) -> Result<Stats, Violation> {
+    let plan = config.environment.plan(effort.nodes, config.settings.clone(), effort.seed);
+    let world = World::scripted(Arc::new(plan), script, Trace::Off);
+    let checked = effort.nodes <= CHECKED_NODES;
+    let outcome = if checked { world } else { world.unchecked() }.run();
+    outcome.violation.map_or(Ok(outcome.stats), Err)
+}

@@ -65,7 +65,7 @@ impl World {
         let id_dispute = 3 * (s.heartbeat_interval + s.heartbeat_jitter) + s.request_timeout;
         let cold = s.cold_start_observation_window + s.cold_start_preparation_delay;
         let stragglers = 3 * s.lease_timeout;
-        id_dispute + cold + stragglers + self.plan.recovery_bound()
+        id_dispute + cold + stragglers + self.plan.latency.tail + self.plan.recovery_bound()
     }
 
     pub(super) fn begin_calm(&mut self) {

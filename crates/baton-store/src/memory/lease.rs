@@ -124,6 +124,7 @@ impl Space {
             passed => passed,
         };
         let floor = if planted!(FloorIgnored) { stored } else { grant.floor };
+        let stored = if planted!(LeapFromFloor) { stored.max(floor) } else { stored };
         let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
         if planted!(EpochFromClock) {
             return Epoch(at.wall_ms / 10_000);

@@ -1,0 +1,110 @@
+//! When nobody could act as the coordinator.
+
+use std::time::Duration;
+
+use crate::clock::True;
+use crate::outcome::{Mark, Marked, Stats};
+
+/// A stretch without a coordinator that could act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// From when.
+    pub from: True,
+    /// Until when.
+    pub until: True,
+}
+
+impl Gap {
+    /// How long it was.
+    pub fn span(&self) -> Duration {
+        self.until.since(self.from)
+    }
+}
+
+/// The stretches between the first term's start and the end of the run in which nobody could act.
+pub fn leaderless(stats: &Stats) -> Vec<Gap> {
+    let end = True::default() + stats.simulated;
+    let mut acting = Vec::new();
+    for reign in &stats.reigns {
+        let until = reign.until.map_or(end, |(at, _)| at);
+        acting.extend(able(reign.from, until, reign.who.slot, &stats.marks));
+    }
+    acting.sort_unstable();
+    let Some((_, mut covered)) = acting.first().copied() else { return Vec::new() };
+    let mut gaps = Vec::new();
+    for (from, until) in acting {
+        if from > covered {
+            gaps.push(Gap { from: covered, until: from });
+        }
+        covered = covered.max(until);
+    }
+    if covered < end {
+        gaps.push(Gap { from: covered, until: end });
+    }
+    gaps
+}
+
+/// A reign without the stretches in which its process was paused or its machine had no network.
+fn able(from: True, until: True, slot: usize, marks: &[Marked]) -> Vec<(True, True)> {
+    let mut parts = vec![(from, until)];
+    let unable = |marked: &&Marked| {
+        marked.slot == Some(slot) && matches!(marked.mark, Mark::Pause | Mark::Cut)
+    };
+    // Marks are in the order of their beginning: only the last part can be affected.
+    for marked in marks.iter().filter(unable).take_while(|marked| marked.from < until) {
+        let Some((start, stop)) = parts.pop() else { break };
+        if marked.from > start {
+            parts.push((start, marked.from.min(stop)));
+        }
+        if marked.until < stop {
+            parts.push((start.max(marked.until), stop));
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::ids::{BootId, Epoch};
+
+    use super::*;
+    use crate::fact::Who;
+    use crate::outcome::GapCause;
+
+    fn at(seconds: u64) -> True {
+        True::from_micros(seconds * 1_000_000)
+    }
+
+    fn lived(seconds: u64) -> Stats {
+        Stats { simulated: Duration::from_secs(seconds), ..Stats::default() }
+    }
+
+    fn who(slot: usize) -> Who {
+        Who { slot, boot: BootId(slot as u128) }
+    }
+
+    #[test]
+    fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
+        let mut stats = lived(100);
+        stats.reign_begins(at(10), who(0), Epoch(1));
+        stats.mark(Mark::Pause, Some(0), at(20), at(50));
+        stats.reign_ends(at(30), who(0), GapCause::Pause);
+        stats.reign_begins(at(35), who(1), Epoch(2));
+        stats.mark(Mark::StoreAway, None, at(40), at(70));
+        stats.reign_ends(at(52), who(1), GapCause::Unreachable);
+        stats.reign_begins(at(72), who(1), Epoch(3));
+        let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
+        assert_eq!(gaps, [(at(20), at(35)), (at(52), at(72))]);
+    }
+
+    #[test]
+    fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
+        let mut stats = lived(100);
+        stats.reign_begins(at(10), who(0), Epoch(1));
+        stats.mark(Mark::Pause, Some(0), at(20), at(22));
+        stats.mark(Mark::Cut, Some(1), at(25), at(60));
+        stats.reign_ends(at(80), who(0), GapCause::CrashSilent);
+        let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
+        assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);
+    }
+}
