@@ -26,7 +26,7 @@ fn path(file: &std::path::Path) -> &str {
 }
 
 /// Runs what makes no sense: one line on stderr, nothing on stdout, exit code 2.
-fn refused(arguments: &[&str], expected: &str) {
+fn assert_refused(arguments: &[&str], expected: &str) {
     let output = baton_sim(arguments);
     let complaint = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {complaint}");
@@ -37,10 +37,10 @@ fn refused(arguments: &[&str], expected: &str) {
 
 #[test]
 fn an_unknown_seed_file_or_fault_is_refused() {
-    refused(&["replay", "--file", "/nowhere/seeds.txt"], "/nowhere/seeds.txt");
-    refused(&["--seed", "1", "--without", "pauze"], "\"pauze\" is unknown");
+    assert_refused(&["replay", "--file", "/nowhere/seeds.txt"], "/nowhere/seeds.txt");
+    assert_refused(&["--seed", "1", "--without", "pauze"], "\"pauze\" is unknown");
     let seeds = file("bad-seeds.txt", "12\ntwelve\n");
-    refused(&["replay", "--file", path(&seeds)], ":2: \"twelve\" is not a seed");
+    assert_refused(&["replay", "--file", path(&seeds)], ":2: \"twelve\" is not a seed");
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn a_what_if_file_that_cannot_be_used_is_refused() {
     ];
     for (name, content, expected) in cases {
         let config = file(&format!("bad-{name}.toml"), content);
-        refused(&["what-if", "--config", path(&config)], expected);
+        assert_refused(&["what-if", "--config", path(&config)], expected);
     }
-    refused(&["what-if", "--config", "/nowhere/settings.toml"], "/nowhere/settings.toml");
+    assert_refused(&["what-if", "--config", "/nowhere/settings.toml"], "/nowhere/settings.toml");
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn a_cluster_of_none_or_a_plot_into_nowhere_is_refused() {
     let config = file("plain.toml", "");
     let what_if = ["what-if", "--config", path(&config)];
     let with = |more: &[&'static str]| [&what_if[..], more].concat();
-    refused(&with(&["--nodes", "0"]), "nodes (0) must be between 1 and 1000");
-    refused(&with(&["--nodes", "51", "--plot", "x.svg"]), "between 1 and 50 with --plot");
-    refused(&with(&["--plot", "/nowhere/x.svg"]), "/nowhere/x.svg");
+    assert_refused(&with(&["--nodes", "0"]), "nodes (0) must be between 1 and 1000");
+    assert_refused(&with(&["--nodes", "51", "--plot", "x.svg"]), "between 1 and 50 with --plot");
+    assert_refused(&with(&["--plot", "/nowhere/x.svg"]), "/nowhere/x.svg");
 }
 
 #[test]

@@ -49,7 +49,7 @@ impl Core {
         self.settings.heartbeat_interval / 50
     }
 
-    pub(super) fn plan_beat(&mut self, at: Moment) {
+    pub(crate) fn plan_beat(&mut self, at: Moment) {
         self.link.due = at;
         self.set_timer(Timer::Beat, at);
     }

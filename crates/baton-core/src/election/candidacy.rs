@@ -95,8 +95,12 @@ impl Core {
             }
             Some(rival) if rival.boot == boot => {
                 let beat_gap = self.settings.heartbeat_interval + self.settings.heartbeat_jitter;
-                if now.since(rival.since) >= 2 * beat_gap {
+                let silent_at = rival.since + 2 * beat_gap;
+                if now >= silent_at {
                     self.replaces = Some(boot);
+                    self.plan_beat(now);
+                } else {
+                    self.plan_beat(silent_at.min(now + self.settings.heartbeat_interval / 2));
                 }
             }
             _ => {

@@ -119,7 +119,7 @@ pub enum Claim {
     },
 }
 
-/// What somebody asks of the holder. Kept with the lease until the term ends or somebody asks again.
+/// What somebody asks of the holder. Kept with the lease until its term ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ask {
     /// Tells this request from an equal one made earlier.

@@ -135,17 +135,20 @@ fn a_silent_predecessor_is_replaced_after_two_beats() {
     let mut node = Node::new(settings());
     node.start(0);
     node.answer(0, Answer::taken(OTHER, 7));
-    for round in 1..=4 {
+    for round in 1..=3 {
         let now = round * 2_500;
         assert_eq!(node.due(now, Timer::Beat), [Beat::look(round + 1).sent(round + 1)]);
         let expected = [heartbeat(0), set(Timer::Beat, now + 2_500)];
         assert_eq!(node.answer(now, Answer::taken(OTHER, 7)), expected);
     }
+    assert_eq!(node.due(10_000, Timer::Beat), [Beat::look(5).sent(5)]);
+    let at_once = [heartbeat(0), set(Timer::Beat, 12_500), set(Timer::Beat, 10_000)];
+    assert_eq!(node.answer(10_000, Answer::taken(OTHER, 7)), at_once, "two beats of silence");
     let mut look = Beat::look(6);
     look.0.replaces = Some(OTHER);
-    assert_eq!(node.due(12_500, Timer::Beat), [look.sent(6)]);
-    let expected = [heartbeat(0), set(Timer::Beat, 17_500), set(Timer::ColdStart, 13_500)];
-    assert_eq!(node.answer(12_500, Answer::free()), expected, "it is registered");
+    assert_eq!(node.due(10_000, Timer::Beat), [look.sent(6)]);
+    let expected = [heartbeat(0), set(Timer::Beat, 15_000), set(Timer::ColdStart, 11_000)];
+    assert_eq!(node.answer(10_000, Answer::free()), expected, "it is registered");
 }
 
 #[test]

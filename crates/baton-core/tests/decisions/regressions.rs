@@ -180,7 +180,10 @@ fn a_node_that_leaves_while_its_claim_is_out_waits_for_the_outcome() {
     node.answer(0, Answer::free());
     assert_eq!(node.command(10, Command::Leave), [], "the lease may be ours");
     let actions = node.answer(20, Answer::held(version("a", 1, 1)).conflict());
-    let asked_to_leave = |action: &Action| matches!(action, Action::Send { request, .. } if request.kind() == "leave");
+    let asked_to_leave = |action: &Action| match action {
+        Action::Send { request, .. } => request.kind() == "leave",
+        _ => false,
+    };
     assert!(actions.iter().any(asked_to_leave), "{actions:?}");
 }
 

@@ -45,15 +45,8 @@ impl Plan {
             drift_ppm: if rng.one_in(4) { 0 } else { rho_half },
             faults,
             stormy: lease * rng.between(30, 90) as u32,
-            calm: Duration::ZERO,
             settings,
         }
-        .with_calm()
-    }
-
-    fn with_calm(mut self) -> Self {
-        self.calm = 2 * self.recovery_bound() + 2 * self.settings.lease_timeout;
-        self
     }
 }
 

@@ -72,8 +72,6 @@ pub struct Plan {
     pub faults: BTreeSet<Fault>,
     /// How long faults go on.
     pub stormy: Duration,
-    /// How long the calm afterwards lasts.
-    pub calm: Duration,
 }
 
 impl Plan {

@@ -23,7 +23,7 @@ impl World {
         match delivery {
             Delivery::Start => self.handle(who, now, Input::Start),
             Delivery::Timer(timer, due) => self.timer(who, now, timer, due),
-            Delivery::Replied(id, reply, stale) => self.replied(who, now, id, reply, stale),
+            Delivery::Replied(id, reply, stale) => self.replied(who, now, id, *reply, stale),
             Delivery::Failed(id, failure) => {
                 if self.stops_waiting(who, id) {
                     self.handle(who, now, Input::Failed { id, failure });

@@ -41,7 +41,7 @@ pub enum Event {
     /// Something reaches a process, if that boot still runs.
     Deliver(Who, Delivery),
     /// A request reaches the store.
-    AtStore(Message),
+    AtStore(Box<Message>),
     /// A paused process goes on.
     Resume(Who),
     /// A process starts in a slot.

@@ -119,12 +119,12 @@ impl World {
                 let late = self.now + self.rng.span(out, tail);
                 let (request, back) = (request.clone(), Some(self.one_way()));
                 let copy = Message { who, id, request, sent, back, lag: None };
-                self.queue.push(late, Event::AtStore(copy));
+                self.queue.push(late, Event::AtStore(Box::new(copy)));
             }
             _ => {}
         }
         let message = Message { who, id, request, sent, back, lag };
-        self.queue.push(self.now + out, Event::AtStore(message));
+        self.queue.push(self.now + out, Event::AtStore(Box::new(message)));
     }
 
     fn fail(&mut self, at: crate::clock::True, who: Who, id: RequestId, failure: Failure) {
@@ -132,8 +132,8 @@ impl World {
     }
 
     /// A request reaches the store.
-    pub(super) fn reach_store(&mut self, message: Message) {
-        let Message { who, id, request, sent, back, lag } = message;
+    pub(super) fn reach_store(&mut self, message: Box<Message>) {
+        let Message { who, id, request, sent, back, lag } = *message;
         match self.store.health {
             Health::Up => {}
             Health::Silent => return,
@@ -164,7 +164,7 @@ impl World {
             self.push_hint(&hint);
         }
         if let Some(back) = back.filter(|_| !self.cuts.from_store.contains(&who.slot)) {
-            let delivery = Delivery::Replied(id, served.reply, served.stale);
+            let delivery = Delivery::Replied(id, Box::new(served.reply), served.stale);
             self.queue.push(self.now + back, Event::Deliver(who, delivery));
         }
     }

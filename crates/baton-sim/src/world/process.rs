@@ -34,7 +34,7 @@ pub enum Delivery {
     /// A timer that was set for this moment.
     Timer(Timer, Moment),
     /// A reply, perhaps from an older state of the store.
-    Replied(RequestId, Reply, bool),
+    Replied(RequestId, Box<Reply>, bool),
     /// A request that failed, or whose time is up.
     Failed(RequestId, Failure),
     /// A hint.

@@ -61,7 +61,6 @@ impl Plan {
             drift_ppm: 50,
             faults: BTreeSet::new(),
             stormy: Duration::ZERO,
-            calm: Duration::ZERO,
             settings,
         }
     }

@@ -187,8 +187,8 @@ pub fn unreachable(epoch: u64, left_ms: u64) -> Action {
     emit(Event::StoreUnreachable { epoch: Epoch(epoch), left_ms })
 }
 
-/// When a timer was last set that has a random part: checked against its bounds, then as it is, so that
-/// the rest of the list can be compared exactly.
+/// When a timer was last set that has a random part: checked against its bounds, then as it is, so
+/// that the rest of the list can be compared exactly.
 pub fn drawn(actions: &[Action], timer: Timer, bounds: RangeInclusive<u64>) -> Action {
     let set = actions.iter().rev().find_map(|action| match action {
         Action::SetTimer { timer: which, at } if *which == timer => Some(*at),
