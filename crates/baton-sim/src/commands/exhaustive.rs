@@ -1,12 +1,150 @@
-//! To be written.
+//! Every state within bounds: all clocks, 2 and 3 nodes, one table.
+
+use baton_sim::exhaustive::{Bounds, Findings, search};
+use baton_sim::figures::{show_count, show_ms};
+use baton_sim::stopwatch::Stopwatch;
+use baton_store::ExpiryClock;
+use serde::Serialize;
 
 use super::CommandError;
 
-/// Arguments.
-#[derive(clap::Args)]
-pub struct ExhaustiveArguments {}
+/// Fewer distinct states than this, over all configurations, prove too little.
+const STATES_NEEDED: u64 = 1_000_000;
 
-/// Runs.
-pub fn run(_: &ExhaustiveArguments) -> Result<(), CommandError> {
-    Err(CommandError::Input("not yet".to_owned()))
+/// How far to go.
+#[derive(clap::Args)]
+pub struct ExhaustiveArguments {
+    /// Only this many nodes; 2 and then 3 by default.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
+    nodes: Option<u8>,
+    /// The last tick. A lease lasts 5.
+    #[arg(long, value_name = "TICKS")]
+    horizon: Option<u32>,
+    /// How many faults may happen in one run, of any kinds and at any times.
+    #[arg(long, value_name = "N")]
+    faults: Option<u8>,
+    /// Stop a configuration after so many distinct states.
+    #[arg(long, value_name = "N", default_value_t = 4_000_000)]
+    states: u64,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    configurations: Vec<Findings>,
+    states: u64,
+    states_needed: u64,
+    transitions: u64,
+    violations: usize,
+    seconds: f64,
+}
+
+/// Searches every configuration that was asked for.
+pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
+    let watch = Stopwatch::default();
+    if !arguments.json {
+        print_head();
+    }
+    let mut configurations = Vec::new();
+    for nodes in [2_u8, 3].into_iter().filter(|n| arguments.nodes.is_none_or(|only| only == *n)) {
+        for clock in [ExpiryClock::Store, ExpiryClock::StoreLease, ExpiryClock::Observer] {
+            for bounds in asked_for(arguments, nodes.into(), clock) {
+                let findings = search(bounds, arguments.states);
+                if !arguments.json {
+                    print_row(&findings);
+                }
+                configurations.push(findings);
+            }
+        }
+    }
+    let report = Report {
+        states: configurations.iter().map(|one| one.states).sum(),
+        states_needed: STATES_NEEDED,
+        transitions: configurations.iter().map(|one| one.transitions).sum(),
+        violations: configurations.iter().filter(|one| one.found.is_some()).count(),
+        seconds: watch.elapsed().as_secs_f64(),
+        configurations,
+    };
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
+        println!("{text}");
+    } else {
+        print_verdict(&report);
+    }
+    let sound = report.violations == 0 && report.states >= STATES_NEEDED;
+    if sound { Ok(()) } else { Err(CommandError::Broken) }
+}
+
+/// The default bounds, or those asked for; alike ones once.
+fn asked_for(arguments: &ExhaustiveArguments, nodes: usize, clock: ExpiryClock) -> Vec<Bounds> {
+    let mut asked = Bounds::defaults(nodes, clock);
+    for bounds in &mut asked {
+        bounds.horizon = arguments.horizon.unwrap_or(bounds.horizon);
+        bounds.faults = arguments.faults.unwrap_or(bounds.faults);
+    }
+    asked.dedup_by_key(|bounds| (bounds.horizon, bounds.faults));
+    asked
+}
+
+fn print_head() {
+    println!(
+        "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
+        "nodes",
+        "clock",
+        "faults",
+        "ticks",
+        "states",
+        "transitions",
+        "deepest",
+        "terms",
+        "takeovers",
+        "all seen",
+        "violations",
+    );
+}
+
+fn print_row(one: &Findings) {
+    println!(
+        "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
+        one.nodes,
+        clock_name(one.clock),
+        one.faults,
+        one.horizon,
+        show_count(one.states),
+        show_count(one.transitions),
+        one.deepest,
+        show_count(one.begun),
+        one.takeovers,
+        if one.complete { "yes" } else { "no" },
+        u8::from(one.found.is_some()),
+    );
+    if let Some(found) = &one.found {
+        println!("breaks {}", found.broken);
+        for line in &found.path {
+            println!("  {line}");
+        }
+    }
+}
+
+fn clock_name(clock: ExpiryClock) -> &'static str {
+    match clock {
+        ExpiryClock::Store => "store",
+        ExpiryClock::StoreLease => "store-lease",
+        ExpiryClock::Observer => "observer",
+    }
+}
+
+fn print_verdict(report: &Report) {
+    println!(
+        "\n{} distinct states and {} transitions in {}; S1, S2, S4 and rule 6 checked in each",
+        show_count(report.states),
+        show_count(report.transitions),
+        show_ms(report.seconds * 1e3),
+    );
+    if report.states < STATES_NEEDED {
+        println!("fewer than {}: this proves too little", show_count(STATES_NEEDED));
+    }
+    println!("{} violations", report.violations);
 }

@@ -1,0 +1,188 @@
+//! How far the search goes, and the settings the nodes run with.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{BootId, NodeId};
+use baton_core::protocol::NodeProfile;
+use baton_core::settings::{ContentionSettings, Settings};
+use baton_core::time::Moment;
+use baton_core::{Core, Identity};
+use baton_store::ExpiryClock;
+
+/// One tick of the search's clock.
+pub const TICK: Duration = Duration::from_secs(1);
+
+/// How many ticks after its timeout a request may still reach the store: longer than a lease.
+pub const LATE_TICKS: u32 = 6;
+
+/// A wrong rule, to see that the search finds what it looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The store grants every claim, whoever holds the lease.
+    GrantsEverything,
+    /// The store forgets the record when it is released.
+    ForgetsOnRelease,
+    /// A process's clock stands still while it is paused.
+    PauseStopsClock,
+    /// A process's clock is set back to where it was paused.
+    ResumeSetsClockBack,
+    /// A paused process passes for dead.
+    PausedIsDead,
+    /// Work is said to have stopped while it goes on.
+    StopIsNoProof,
+}
+
+/// How far the search goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// How many nodes.
+    pub nodes: usize,
+    /// Whose clock judges that a lease is over.
+    pub clock: ExpiryClock,
+    /// The last tick.
+    pub horizon: u32,
+    /// A node's first start may be put off until this tick, so that beats fall in and out of step.
+    pub start_by: u32,
+    /// How many faults may happen, of any kinds and at any times: a message that is slow, late or
+    /// lost, a pause, a crash, a start after a crash, a coordinator that is asked to resign.
+    pub faults: u8,
+    /// A wrong rule, if any.
+    pub wrong: Option<Wrong>,
+}
+
+impl Bounds {
+    /// The bounds that are searched by default for so many nodes, the most far-reaching that end
+    /// within a minute or so: with three nodes, either one fault over two leases or two faults over
+    /// one.
+    pub fn defaults(nodes: usize, clock: ExpiryClock) -> Vec<Self> {
+        let within = |horizon, start_by, faults| Self {
+            nodes,
+            clock,
+            horizon,
+            start_by,
+            faults,
+            wrong: None,
+        };
+        match nodes {
+            2 => vec![within(9, 1, 2)],
+            _ => vec![within(10, 0, 1), within(5, 0, 2)],
+        }
+    }
+}
+
+/// What stays the same in all states of one search.
+pub struct Model {
+    /// The bounds.
+    pub bounds: Bounds,
+    settings: Arc<Settings>,
+    nodes: Vec<(NodeId, Arc<NodeProfile>)>,
+}
+
+impl Model {
+    /// A model within these bounds.
+    pub fn new(bounds: Bounds) -> Self {
+        let node = |slot: usize| {
+            let id = NodeId::new(&format!("n{slot}")).expect("it is a valid name");
+            let lifeline = Some(Arc::from(format!("n{slot}:7000")));
+            (id, Arc::new(NodeProfile { lifeline, ..NodeProfile::default() }))
+        };
+        let nodes = (0..bounds.nodes).map(node).collect();
+        Self { bounds, settings: Arc::new(settings()), nodes }
+    }
+
+    /// A process that has not started: the `generation`th of its node.
+    pub fn core(&self, slot: usize, generation: u8) -> Core {
+        let (id, profile) = self.nodes[slot].clone();
+        let me = Identity { id, boot: boot(slot, generation), profile };
+        Core::new(me, self.settings.clone(), slot as u64).expect("a test checks these settings")
+    }
+
+    /// The slot of the node with this id.
+    pub fn slot_of(&self, node: &NodeId) -> Option<usize> {
+        self.nodes.iter().position(|(id, _)| id == node)
+    }
+
+    /// A length of time in ticks, rounded up.
+    pub fn ticks(span: Duration) -> u32 {
+        u32::try_from(span.as_nanos().div_ceil(TICK.as_nanos())).unwrap_or(u32::MAX)
+    }
+
+    /// How long work may take to stop, in ticks.
+    pub fn stop_grace(&self) -> u32 {
+        Self::ticks(self.settings.stop_grace)
+    }
+
+    /// Does this wrong rule hold?
+    pub fn is(&self, wrong: Wrong) -> bool {
+        self.bounds.wrong == Some(wrong)
+    }
+}
+
+/// The boot id of a node's `generation`th process.
+pub fn boot(slot: usize, generation: u8) -> BootId {
+    BootId((slot as u128 + 1) * 0x10 + u128::from(generation))
+}
+
+/// The slot that a boot runs or ran in.
+pub fn slot_of_boot(boot: BootId) -> usize {
+    (boot.0 / 0x10) as usize - 1
+}
+
+/// What a node's clock reads at this tick. Every node's has an origin of its own.
+pub fn local(slot: usize, tick: u32) -> Moment {
+    Moment::default() + TICK * (tick + 100 * (slot as u32 + 1))
+}
+
+/// What the store's clock reads at this tick. It lies between two ticks of the nodes', so that a
+/// store which looks through its leases now and then ends them late.
+pub fn at_store(tick: u32) -> Moment {
+    Moment::default() + TICK * (tick + 10_000) + TICK / 4
+}
+
+/// Small numbers that fit each other as the shipped ones do. Whatever merely tells people something
+/// is off or rare, so that it makes no difference between two states.
+fn settings() -> Settings {
+    let long = Duration::from_secs(3_600);
+    Settings {
+        lease_timeout: 5 * TICK,
+        heartbeat_interval: 2 * TICK,
+        heartbeat_jitter: Duration::ZERO,
+        request_timeout: TICK,
+        safety_margin: TICK / 4,
+        stop_grace: TICK,
+        worker_timeout: 6 * TICK,
+        dead_node_timeout: 8 * TICK,
+        startup_jitter_max: Duration::ZERO,
+        skip_cold_start: true,
+        election_interval: long,
+        takeover_delay: Duration::ZERO,
+        takeover_stagger: Duration::ZERO,
+        min_epoch_duration: 5 * TICK,
+        flap_threshold: 1_000,
+        flap_window: Duration::ZERO,
+        contention: ContentionSettings { enabled: false, ..ContentionSettings::default() },
+        metrics_buffer_size: 1,
+        ..Settings::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_settings_contradict_nothing_and_leave_the_windows_a_margin_below_a_tick() {
+        let settings = settings();
+        assert_eq!(settings.check(), Ok(()));
+        let lost = settings.lease_timeout - settings.lease_terms().trusted_span();
+        assert!(lost > Duration::ZERO && lost < TICK, "{lost:?}");
+    }
+
+    #[test]
+    fn a_boot_id_tells_its_slot() {
+        for slot in 0..3 {
+            assert_eq!(slot_of_boot(boot(slot, 3)), slot);
+        }
+    }
+}

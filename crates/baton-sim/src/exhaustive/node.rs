@@ -1,0 +1,131 @@
+//! A node of the model: the production core and the little that a runtime keeps beside it.
+
+use std::hash::{Hash, Hasher};
+
+use baton_core::Core;
+use baton_core::ids::{BootId, Epoch};
+use baton_core::protocol::RequestId;
+use baton_core::time::Moment;
+use baton_core::timer::Timer;
+
+use super::bounds::local;
+use super::check::Glimpse;
+
+/// A place where processes of one node run, one after the other.
+#[derive(Clone, Hash)]
+pub struct Slot {
+    /// How many processes were started here.
+    pub generation: u8,
+    /// The process, if one runs.
+    pub process: Option<Process>,
+}
+
+/// Is a process running?
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pulse {
+    /// It is.
+    Running,
+    /// It was paused in this very tick: to resume at once would be no pause.
+    JustPaused,
+    /// It is paused.
+    Paused,
+}
+
+/// The watch on another process's lifeline.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Watch {
+    /// Whose.
+    pub boot: BootId,
+    /// Was its death reported?
+    pub told: bool,
+}
+
+/// A running process.
+#[derive(Clone)]
+pub struct Process {
+    /// The production core.
+    pub core: Core,
+    /// Its timers, by its own clock. The core knows the same, so they are not hashed twice.
+    pub timers: [Option<Moment>; Timer::ALL.len()],
+    /// Requests without an answer, and the tick in which each times out.
+    pub waiting: Vec<(RequestId, u32)>,
+    /// Is it running?
+    pub pulse: Pulse,
+    /// The term whose work has not stopped.
+    pub working: Option<Epoch>,
+    /// The term whose work was told to stop, and the tick by which it does.
+    pub stopping: Option<(Epoch, u32)>,
+    /// The lifeline it watches.
+    pub watch: Option<Watch>,
+    /// The highest epoch whose window was open here and closed since.
+    pub closed: Epoch,
+    /// How many ticks its clock is behind: zero unless a wrong rule is searched.
+    pub lag: u32,
+    /// How many ticks it has been paused: zero unless a wrong rule is searched.
+    pub slept: u32,
+}
+
+impl Hash for Process {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.core, &self.waiting, self.pulse, self.working, self.stopping).hash(state);
+        (self.watch, self.closed, self.lag, self.slept).hash(state);
+    }
+}
+
+impl Process {
+    /// A process that has not started.
+    pub fn new(core: Core) -> Self {
+        Self {
+            core,
+            timers: [None; Timer::ALL.len()],
+            waiting: Vec::new(),
+            pulse: Pulse::Running,
+            working: None,
+            stopping: None,
+            watch: None,
+            closed: Epoch::NONE,
+            lag: 0,
+            slept: 0,
+        }
+    }
+
+    /// Its boot.
+    pub fn boot(&self) -> BootId {
+        self.core.identity().boot
+    }
+
+    /// Is it running?
+    pub fn is_running(&self) -> bool {
+        self.pulse == Pulse::Running
+    }
+
+    /// What its clock reads.
+    pub fn clock(&self, slot: usize, tick: u32) -> Moment {
+        local(slot, tick.saturating_sub(self.lag))
+    }
+
+    /// The timer that is due, the earliest if there are several.
+    pub fn due_timer(&self, now: Moment) -> Option<Timer> {
+        let due = |timer: Timer| {
+            let at = self.timers[timer as usize].filter(|at| *at <= now)?;
+            Some((at, timer))
+        };
+        Timer::ALL.into_iter().filter_map(due).min().map(|(_, timer)| timer)
+    }
+
+    /// The epoch of its open window.
+    pub fn open(&self, now: Moment) -> Option<Epoch> {
+        self.core.window(now).map(|(epoch, _)| epoch)
+    }
+
+    /// What it would answer if it were asked now.
+    pub fn glimpse(&self, slot: usize, now: Moment) -> Glimpse {
+        let held = self.core.held_epoch();
+        Glimpse {
+            slot,
+            open: self.open(now),
+            starts: held.filter(|epoch| self.core.may_start_work(now, *epoch)),
+            closed: self.closed,
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Breadth first, so that the first path found to a broken promise is a shortest one.
+
+use baton_store::ExpiryClock;
+use serde::Serialize;
+
+use super::bounds::{Bounds, Model};
+use super::check::Broken;
+use super::state::State;
+use super::tell::tell;
+use super::visited::Visited;
+
+/// A broken promise, and how to get there.
+#[derive(Clone, Debug, Serialize)]
+pub struct Found {
+    /// What is broken.
+    pub broken: Broken,
+    /// The steps that lead there from the start, a line each.
+    pub path: Vec<String>,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Findings {
+    /// How many nodes.
+    pub nodes: usize,
+    /// Whose clock judges that a lease is over.
+    pub clock: ExpiryClock,
+    /// The last tick.
+    pub horizon: u32,
+    /// How many faults may happen.
+    pub faults: u8,
+    /// Distinct states.
+    pub states: u64,
+    /// Steps taken, to new states and to known ones.
+    pub transitions: u64,
+    /// How many steps the farthest state is away from the first.
+    pub deepest: u32,
+    /// Steps that began a term.
+    pub begun: u64,
+    /// The most often that one process took over from another, up to a term that began.
+    pub takeovers: usize,
+    /// Was every state within the bounds visited?
+    pub complete: bool,
+    /// The first broken promise.
+    pub found: Option<Found>,
+}
+
+/// Visits every state within the bounds, or `most` of them.
+pub fn search(bounds: Bounds, most: u64) -> Findings {
+    let model = Model::new(bounds);
+    let first = State::first(&model);
+    let mut visited = Visited::new(first.fingerprint());
+    let mut frontier = vec![(0, first)];
+    let mut findings = Findings::of(&bounds);
+    while !frontier.is_empty() && findings.found.is_none() {
+        let mut farther = Vec::new();
+        for (number, state) in frontier {
+            if visited.len() as u64 >= most {
+                findings.complete = false;
+                return findings.with(&visited);
+            }
+            for step in state.steps(&model) {
+                let run = state.apply(&model, step);
+                findings.transitions += 1;
+                if run.begun {
+                    findings.term_began(&run.state);
+                }
+                if let Some(broken) = run.broken {
+                    let mut steps = visited.path(number);
+                    steps.push(step);
+                    findings.found = Some(Found { broken, path: tell(&model, &steps) });
+                    return findings.with(&visited);
+                }
+                let new = visited.insert(run.state.fingerprint(), number, step);
+                farther.extend(new.map(|new| (new, run.state)));
+            }
+        }
+        findings.deepest += u32::from(!farther.is_empty());
+        frontier = farther;
+    }
+    findings.with(&visited)
+}
+
+impl Findings {
+    fn of(bounds: &Bounds) -> Self {
+        Self {
+            nodes: bounds.nodes,
+            clock: bounds.clock,
+            horizon: bounds.horizon,
+            faults: bounds.faults,
+            states: 0,
+            transitions: 0,
+            deepest: 0,
+            begun: 0,
+            takeovers: 0,
+            complete: true,
+            found: None,
+        }
+    }
+
+    fn with(mut self, visited: &Visited) -> Self {
+        self.states = visited.len() as u64;
+        self
+    }
+
+    fn term_began(&mut self, state: &State) {
+        let terms = state.store.history(usize::MAX);
+        let others = terms.windows(2).filter(|pair| pair[0].boot != pair[1].boot).count();
+        self.begun += 1;
+        self.takeovers = self.takeovers.max(others);
+    }
+}

@@ -1,0 +1,125 @@
+//! The states that were visited: fingerprints, and how each was first reached.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::step::Step;
+
+/// Two hashes that start from different keys. Among 10⁷ states, two that differ share all 128 bits
+/// with a chance of about 10⁻²⁵.
+pub fn fingerprint(value: &impl Hash) -> u128 {
+    let mut bytes = Bytes(Vec::with_capacity(2_048));
+    value.hash(&mut bytes);
+    let half = |key: u64| {
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(key);
+        hasher.write(&bytes.0);
+        u128::from(hasher.finish())
+    };
+    (half(0x6261_746f) << 64) | half(0x7374_6174)
+}
+
+/// Collects what a value tells of itself: one long text is hashed faster than many short ones.
+struct Bytes(Vec<u8>);
+
+impl Hasher for Bytes {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Never asked for: the bytes are what is wanted.
+    fn finish(&self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+/// How a state was first reached.
+struct Reached {
+    fingerprint: u128,
+    from: u32,
+    by: Step,
+}
+
+/// A set with open addressing. `BTreeSet` would do, though at a third of the speed.
+pub struct Visited {
+    reached: Vec<Reached>,
+    places: Vec<u32>,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl Visited {
+    /// Only the first state is there; it was reached from itself.
+    pub fn new(first: u128) -> Self {
+        let mut visited = Self { reached: Vec::new(), places: vec![EMPTY; 1 << 12] };
+        visited.insert(first, 0, Step::Tick);
+        visited
+    }
+
+    /// How many states there are.
+    pub fn len(&self) -> usize {
+        self.reached.len()
+    }
+
+    /// Adds a state. Its number if it is new.
+    pub fn insert(&mut self, fingerprint: u128, from: u32, by: Step) -> Option<u32> {
+        let place = self.place_of(fingerprint);
+        if self.places[place] != EMPTY {
+            return None;
+        }
+        let number = self.reached.len() as u32;
+        self.places[place] = number;
+        self.reached.push(Reached { fingerprint, from, by });
+        if self.reached.len() * 2 > self.places.len() {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    fn place_of(&self, fingerprint: u128) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = fingerprint as usize & mask;
+        while let Some(known) = self.reached.get(self.places[place] as usize)
+            && known.fingerprint != fingerprint
+        {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+
+    fn grow(&mut self) {
+        self.places = vec![EMPTY; self.places.len() * 2];
+        for number in 0..self.reached.len() {
+            let place = self.place_of(self.reached[number].fingerprint);
+            self.places[place] = number as u32;
+        }
+    }
+
+    /// The steps from the first state to this one.
+    pub fn path(&self, mut number: u32) -> Vec<Step> {
+        let mut steps = Vec::new();
+        while number != 0 {
+            let reached = &self.reached[number as usize];
+            steps.push(reached.by);
+            number = reached.from;
+        }
+        steps.reverse();
+        steps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_new_once_and_its_path_leads_to_it() {
+        let mut visited = Visited::new(fingerprint(&0_u64));
+        for n in 1..10_000_u64 {
+            let by = if n % 2 == 0 { Step::Tick } else { Step::Pause(1) };
+            assert_eq!(visited.insert(fingerprint(&n), n as u32 - 1, by), Some(n as u32));
+        }
+        assert_eq!(visited.insert(fingerprint(&77_u64), 0, Step::Tick), None);
+        assert_eq!(visited.len(), 10_000);
+        assert_eq!(visited.path(3), [Step::Pause(1), Step::Tick, Step::Pause(1)]);
+    }
+}
