@@ -6,7 +6,7 @@ use crate::command::Command;
 
 /// The short simulation of `cargo xtask test`.
 pub fn short() -> Command {
-    baton_sim("--seeds 200")
+    baton_sim("--seeds 1000")
 }
 
 /// Replays the kept failing seeds.
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn each_chore_runs_the_simulator_in_release_mode() {
-        assert_eq!(short().to_string(), format!("{RUN} --seeds 200"));
+        assert_eq!(short().to_string(), format!("{RUN} --seeds 1000"));
         assert_eq!(replay().to_string(), format!("{RUN} replay"));
         let twice = determinism(count(50)).to_string();
         assert_eq!(twice, format!("{RUN} determinism --seeds 50"));

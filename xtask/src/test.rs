@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every check of a submission, in order, up to the first that fails.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
@@ -69,7 +70,13 @@ fn steps() -> Vec<Step> {
         Step { name: "tidy", job: Job::Tidy },
         run("simulation", sim::short()),
         run("replay", sim::replay()),
+        run("determinism", sim::determinism(count(10))),
+        run("bugs", sim::bugs(count(1_000))),
     ]
+}
+
+fn count(n: u32) -> NonZeroU32 {
+    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
 }
 
 fn summary(done: &[(&'static str, Duration)]) -> String {
@@ -91,6 +98,7 @@ mod tests {
     fn the_steps_stand_in_their_order() {
         let repeats: Vec<String> = steps().iter().map(|step| step.job.repeat()).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
+        let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
         assert_eq!(
             repeats,
             [
@@ -99,8 +107,10 @@ mod tests {
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace",
                 "cargo xtask tidy",
-                "cargo run --release -p baton-sim -- --seeds 200",
+                "cargo run --release -p baton-sim -- --seeds 1000",
                 "cargo run --release -p baton-sim -- replay",
+                "cargo run --release -p baton-sim -- determinism --seeds 10",
+                &format!("{planted} cargo run --release -p baton-sim -- bugs --seeds 1000"),
             ]
         );
     }
