@@ -12,6 +12,7 @@ use baton_sim::plan::{Fault, Overrides};
 use baton_sim::stopwatch::Stopwatch;
 use serde::Serialize;
 
+use super::say::say;
 use super::{CommandError, reproduction};
 
 /// Fewer seeds than this need not meet every fault.
@@ -68,7 +69,7 @@ pub fn report(
     };
     if json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        println!("{text}");
+        say!("{text}");
     } else {
         print_report(&report);
     }
@@ -77,7 +78,7 @@ pub fn report(
 }
 
 fn print_report(report: &Report<'_>) {
-    println!(
+    say!(
         "{} seeds, {} simulated in {}: {} events, {} terms",
         show_count(report.seeds),
         show_long(Duration::from_secs_f64(report.simulated_seconds)),
@@ -85,17 +86,17 @@ fn print_report(report: &Report<'_>) {
         show_count(report.events),
         show_count(report.terms),
     );
-    println!("\nfaults");
+    say!("\nfaults");
     print_counts(&report.faults);
-    println!("\nsituations");
+    say!("\nsituations");
     print_counts(&report.situations);
-    println!("\nstore requests");
+    say!("\nstore requests");
     print_counts(report.requests);
-    println!("\ntime without a coordinator, by cause, all faults on");
-    println!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
+    say!("\ntime without a coordinator, by cause, all faults on");
+    say!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
     for (cause, spread) in &report.failover {
         let name = serde_json::to_value(cause).expect("a plain name");
-        println!(
+        say!(
             "  {:<16} {:>8} {:>10} {:>10} {:>10}",
             name.as_str().unwrap_or_default(),
             show_count(spread.count as u64),
@@ -112,22 +113,22 @@ fn print_counts(counts: &BTreeMap<&'static str, u64>) {
     for row in rows.chunks(3) {
         let cells: Vec<String> =
             row.iter().map(|(name, n)| format!("{name:<18}{:>7}", show_count(**n))).collect();
-        println!("  {}", cells.join("  ").trim_end());
+        say!("  {}", cells.join("  ").trim_end());
     }
 }
 
 fn print_verdict(report: &Report<'_>) {
-    println!();
+    say!();
     for name in &report.never_happened {
-        println!("fault {name} never happened: this was no campaign");
+        say!("fault {name} never happened: this was no campaign");
     }
     if !report.canary_caught {
-        println!("the canary was not caught: the checkers did not look");
+        say!("the canary was not caught: the checkers did not look");
     }
     for (seed, violation) in report.violations {
         let Violation { invariant, promise, at, message } = violation;
-        println!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
-        println!("  {}", reproduction(*seed, &Overrides::default()));
+        say!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
+        say!("  {}", reproduction(*seed, &Overrides::default()));
     }
-    println!("{} violations", report.violations.len());
+    say!("{} violations", report.violations.len());
 }

@@ -7,6 +7,7 @@ use baton_sim::figures::{show_count, show_long, show_ms};
 use serde::Serialize;
 
 use super::CommandError;
+use super::say::say;
 
 /// What to measure.
 #[derive(clap::Args)]
@@ -39,7 +40,7 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
     let report = Report { rows, most_per_beat, problem: problem.as_deref() };
     if arguments.json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        println!("{text}");
+        say!("{text}");
     } else {
         print_report(&report);
     }
@@ -47,11 +48,11 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
 }
 
 fn print_report(report: &Report<'_>) {
-    println!(
+    say!(
         "store requests while nothing fails, by default settings; \
          a beat is one of one node\n"
     );
-    println!(
+    say!(
         "{:>6} {:>9} {:>11} {:>11} {:>9} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
         "nodes",
         "simulated",
@@ -69,8 +70,8 @@ fn print_report(report: &Report<'_>) {
         print_row(row);
     }
     match report.problem {
-        Some(problem) => println!("\n{problem}"),
-        None => println!(
+        Some(problem) => say!("\n{problem}"),
+        None => say!(
             "\nat most {} at 1,000 nodes, and no more per node in larger clusters: holds",
             report.most_per_beat
         ),
@@ -80,7 +81,7 @@ fn print_report(report: &Report<'_>) {
 fn print_row(row: &Row) {
     let kind = |name: &str| row.kinds.get(name).copied().unwrap_or(0);
     let [beat, renew, members, view] = ["beat", "renew", "members", "publish-view"].map(kind);
-    println!(
+    say!(
         "{:>6} {:>9} {:>11} {:>11} {:>9.4} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
         show_count(row.nodes as u64),
         show_long(Duration::from_secs_f64(row.simulated_seconds)),

@@ -5,6 +5,7 @@ use baton_sim::plan::Plan;
 use baton_sim::trace::Trace;
 
 use super::CommandError;
+use super::say::say;
 
 /// Runs seeds twice and compares.
 pub fn run(seeds: u64) -> Result<(), CommandError> {
@@ -15,10 +16,10 @@ pub fn run(seeds: u64) -> Result<(), CommandError> {
         bytes += one.len();
         if one != other {
             let line = one.lines().zip(other.lines()).take_while(|(a, b)| a == b).count() + 1;
-            println!("seed {seed}: the traces differ from line {line} on");
+            say!("seed {seed}: the traces differ from line {line} on");
             differ += 1;
         }
     }
-    println!("{seeds} seeds run twice, {bytes} bytes of trace, {differ} differ");
+    say!("{seeds} seeds run twice, {bytes} bytes of trace, {differ} differ");
     if differ == 0 && bytes > 0 { Ok(()) } else { Err(CommandError::Broken) }
 }

@@ -7,6 +7,7 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::CommandError;
+use super::say::say;
 
 /// Fewer distinct states than this, over all configurations, prove too little.
 const STATES_NEEDED: u64 = 1_000_000;
@@ -69,7 +70,7 @@ pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
     };
     if arguments.json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        println!("{text}");
+        say!("{text}");
     } else {
         print_verdict(&report);
     }
@@ -89,7 +90,7 @@ fn asked_for(arguments: &ExhaustiveArguments, nodes: usize, clock: ExpiryClock) 
 }
 
 fn print_head() {
-    println!(
+    say!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
         "nodes",
         "clock",
@@ -106,7 +107,7 @@ fn print_head() {
 }
 
 fn print_row(one: &Findings) {
-    println!(
+    say!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
         one.nodes,
         clock_name(one.clock),
@@ -121,9 +122,9 @@ fn print_row(one: &Findings) {
         u8::from(one.found.is_some()),
     );
     if let Some(found) = &one.found {
-        println!("breaks {}", found.broken);
+        say!("breaks {}", found.broken);
         for line in &found.path {
-            println!("  {line}");
+            say!("  {line}");
         }
     }
 }
@@ -137,14 +138,14 @@ fn clock_name(clock: ExpiryClock) -> &'static str {
 }
 
 fn print_verdict(report: &Report) {
-    println!(
+    say!(
         "\n{} distinct states and {} transitions in {}; S1, S2, S4 and rule 6 checked in each",
         show_count(report.states),
         show_count(report.transitions),
         show_ms(report.seconds * 1e3),
     );
     if report.states < STATES_NEEDED {
-        println!("fewer than {}: this proves too little", show_count(STATES_NEEDED));
+        say!("fewer than {}: this proves too little", show_count(STATES_NEEDED));
     }
-    println!("{} violations", report.violations);
+    say!("{} violations", report.violations);
 }

@@ -7,6 +7,7 @@ mod determinism;
 mod exhaustive;
 mod one;
 mod replay;
+mod say;
 mod shrink;
 mod soak;
 mod what_if;
@@ -39,7 +40,7 @@ pub struct Arguments {
 #[derive(Args)]
 struct CampaignArguments {
     /// How many seeds to run.
-    #[arg(long, default_value_t = 500)]
+    #[arg(long, default_value_t = 500, value_parser = at_least_one())]
     seeds: u64,
     /// The first seed.
     #[arg(long, default_value_t = 0)]
@@ -88,13 +89,13 @@ enum Command {
     /// Run seeds twice and compare their traces byte by byte.
     Determinism {
         /// How many seeds.
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 50, value_parser = at_least_one())]
         seeds: u64,
     },
     /// Run fresh seeds for as long as told.
     Soak {
         /// How long.
-        #[arg(long)]
+        #[arg(long, value_parser = at_least_one())]
         minutes: u64,
         /// The first seed.
         #[arg(long, default_value_t = 1_000_000)]
@@ -103,7 +104,7 @@ enum Command {
     /// Plant wrong rules one by one; each must be caught. Needs the build of `cargo xtask bugs`.
     Bugs {
         /// At most so many seeds for each, the kept ones first.
-        #[arg(long, default_value_t = 1_000)]
+        #[arg(long, default_value_t = 1_000, value_parser = at_least_one())]
         seeds: u64,
         /// Plant this one alone.
         #[arg(long)]
@@ -147,6 +148,11 @@ fn overrides(changes: &Changes) -> Result<Overrides, CommandError> {
 
 fn input(problem: &dyn std::fmt::Display) -> CommandError {
     CommandError::Input(problem.to_string())
+}
+
+/// A campaign of nothing would find nothing.
+fn at_least_one() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(1..)
 }
 
 fn cores() -> usize {

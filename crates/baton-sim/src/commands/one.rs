@@ -6,9 +6,11 @@ use baton_sim::trace::Trace;
 use serde::Serialize;
 
 use super::CommandError;
+use super::say::{say, say_text};
 
 #[derive(Serialize)]
 struct OneReport<'a> {
+    seed: u64,
     plan: &'a Plan,
     violation: Option<&'a baton_sim::invariants::Violation>,
     events: u64,
@@ -20,8 +22,9 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
     let plan = changes.apply(Plan::draw(seed));
     let keep = if trace { Trace::kept() } else { Trace::Off };
     let outcome = run_plan(plan.clone(), keep);
-    print!("{}", outcome.trace);
+    say_text(&outcome.trace);
     let report = OneReport {
+        seed,
         plan: &plan,
         violation: outcome.violation.as_ref(),
         events: outcome.stats.events,
@@ -29,26 +32,24 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
     };
     let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
     if json {
-        println!("{text}");
+        say!("{text}");
     } else {
-        println!("plan of seed {seed}: {}", plan_line(&plan));
+        say!("plan of seed {seed}\n\n{}", plan_text(&plan));
         match &outcome.violation {
-            None => println!("all promises kept through {} events", outcome.stats.events),
-            Some(broken) => println!(
+            None => say!("all promises kept through {} events", outcome.stats.events),
+            Some(broken) => say!(
                 "breaks {} ({}) at {:?}: {}",
-                broken.promise, broken.invariant, broken.at, broken.message
+                broken.promise,
+                broken.invariant,
+                broken.at,
+                broken.message
             ),
         }
     }
     if outcome.violation.is_some() { Err(CommandError::Broken) } else { Ok(()) }
 }
 
-fn plan_line(plan: &Plan) -> String {
-    let faults: Vec<&str> = plan.faults.iter().map(|fault| fault.name()).collect();
-    let mut text = serde_json::to_value(plan).expect("plain data has a JSON form");
-    if let Some(fields) = text.as_object_mut() {
-        fields.remove("faults");
-        fields.remove("seed");
-    }
-    format!("{text}\n  faults: {}", faults.join(" "))
+/// The plan, as it would stand in a file.
+fn plan_text(plan: &Plan) -> String {
+    toml::to_string(plan).expect("plain data has a TOML form")
 }

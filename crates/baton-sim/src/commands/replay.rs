@@ -6,6 +6,7 @@ use baton_sim::campaign::run_plan;
 use baton_sim::plan::Plan;
 use baton_sim::trace::Trace;
 
+use super::say::say;
 use super::{CommandError, input};
 
 /// Where they are kept.
@@ -27,11 +28,11 @@ pub fn run(file: &Path) -> Result<(), CommandError> {
     let mut broken = 0;
     for seed in &seeds {
         if let Some(violation) = run_plan(Plan::draw(*seed), Trace::Off).violation {
-            println!("seed {seed} breaks {}: {}", violation.promise, violation.message);
+            say!("seed {seed} breaks {}: {}", violation.promise, violation.message);
             broken += 1;
         }
     }
-    println!("{} kept seeds replayed, {broken} violations", seeds.len());
+    say!("{} kept seeds replayed, {broken} violations", seeds.len());
     if broken == 0 { Ok(()) } else { Err(CommandError::Broken) }
 }
 

@@ -6,6 +6,7 @@ use baton_core::settings::show_span;
 use baton_sim::figures::show_ms;
 use baton_sim::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 
+use super::say::say;
 use super::{CommandError, input};
 
 /// More nodes than this take too long, strike by strike; `cost` is for larger clusters.
@@ -83,7 +84,7 @@ pub fn run(arguments: &WhatIfArguments) -> Result<(), CommandError> {
     let report = report(&config, &effort).map_err(|broken| broken_promise(&broken))?;
     if arguments.json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        println!("{text}");
+        say!("{text}");
     } else {
         print_report(&report);
     }
@@ -102,33 +103,40 @@ fn effort(arguments: &WhatIfArguments) -> Result<Effort, CommandError> {
 
 fn broken_promise(broken: &baton_sim::invariants::Violation) -> CommandError {
     let baton_sim::invariants::Violation { promise, invariant, at, message } = broken;
-    println!("these settings break {promise} ({invariant}) at {at:?}: {message}");
-    println!("that is a bug of baton's: please report it with the file");
+    say!("these settings break {promise} ({invariant}) at {at:?}: {message}");
+    say!("that is a bug of baton's: please report it with the file");
     CommandError::Broken
 }
 
 fn print_report(report: &Report) {
     print_head(report);
-    println!("\n{:43}{:>27}", "", "time without a coordinator");
-    println!(
+    say!("\n{:43}{:>27}", "", "time without a coordinator");
+    say!(
         "{:<21}{:>8} {:>6} {:>6}{:>9}{:>9}{:>9}{:>9}",
-        "cause", "a month", "tried", "felt", "p50", "p99", "max", "s a day"
+        "cause",
+        "a month",
+        "tried",
+        "felt",
+        "p50",
+        "p99",
+        "max",
+        "s a day"
     );
     for row in &report.causes {
         print_cause(row);
     }
-    println!("{:<70}{:>9}", "leaderless seconds a day", figure(report.leaderless_seconds_a_day));
-    println!("{:<68}{:>9.5} %", "availability of a coordinator", report.availability_percent);
+    say!("{:<70}{:>9}", "leaderless seconds a day", figure(report.leaderless_seconds_a_day));
+    say!("{:<68}{:>9.5} %", "availability of a coordinator", report.availability_percent);
     let Lived { days, leader_changes, flap_warnings, .. } = &report.lived;
     let changes = figure(report.leader_changes_a_day);
-    println!("\nleader changes: {changes} a day");
-    println!("days lived: {days}, leader changes {leader_changes}, flap warnings {flap_warnings}");
+    say!("\nleader changes: {changes} a day");
+    say!("days lived: {days}, leader changes {leader_changes}, flap warnings {flap_warnings}");
     print_operations(report);
     if !report.advice.is_empty() {
-        println!();
+        say!();
     }
     for line in &report.advice {
-        println!("! {line}");
+        say!("! {line}");
     }
 }
 
@@ -136,7 +144,7 @@ fn print_head(report: &Report) {
     let (settings, environment) = (&report.config.settings, &report.config.environment);
     let clock = serde_json::to_value(environment.store_clock).expect("a plain name");
     let with = |name: &str, there: bool| format!("{} {name}", if there { "with" } else { "no" });
-    println!(
+    say!(
         "{} nodes, profile {}: lease {}, beat {} ± {}",
         report.nodes,
         report.config.profile,
@@ -144,7 +152,7 @@ fn print_head(report: &Report) {
         show_span(settings.heartbeat_interval),
         show_span(settings.heartbeat_jitter),
     );
-    println!(
+    say!(
         "leases end by the {} clock, {}, {}, latency {}",
         clock.as_str().unwrap_or_default(),
         with("lifeline", environment.lifeline),
@@ -156,7 +164,7 @@ fn print_head(report: &Report) {
 fn print_cause(row: &CauseReport) {
     let CauseReport { cause, a_month, tried, felt, failover, .. } = row;
     let span = |ms: f64| if ms > 0.0 { show_ms(ms) } else { "none".to_owned() };
-    println!(
+    say!(
         "{:<21}{:>8} {:>6} {:>6}{:>9}{:>9}{:>9}{:>9}",
         cause.label(),
         figure(*a_month),
@@ -171,12 +179,12 @@ fn print_cause(row: &CauseReport) {
 
 fn print_operations(report: &Report) {
     let operations = &report.store_operations_an_hour;
-    println!("\nstore operations an hour{:>21} {:>10}", "all nodes", "each node");
+    say!("\nstore operations an hour{:>21} {:>10}", "all nodes", "each node");
     let each = |count: f64| figure(count / report.nodes as f64);
     for (kind, count) in &operations.by_kind {
-        println!("  {kind:<22}{:>21} {:>10}", figure(*count), each(*count));
+        say!("  {kind:<22}{:>21} {:>10}", figure(*count), each(*count));
     }
-    println!("  {:<22}{:>21} {:>10}", "total", figure(operations.total), each(operations.total));
+    say!("  {:<22}{:>21} {:>10}", "total", figure(operations.total), each(operations.total));
 }
 
 /// A number with as many digits as matter.

@@ -7,9 +7,9 @@ mod overrides;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::settings::Settings;
+use baton_core::settings::{Settings, show_span};
 use baton_store::ExpiryClock;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 pub use fault::Fault;
 pub use overrides::{Overrides, UnknownFault};
@@ -26,16 +26,24 @@ pub enum Loss {
     Untold,
 }
 
+fn as_span<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&show_span(*span))
+}
+
 /// How long messages take.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// The fastest, one way.
+    #[serde(serialize_with = "as_span")]
     pub least: Duration,
     /// The slowest of three in four, one way.
+    #[serde(serialize_with = "as_span")]
     pub usual: Duration,
     /// The slowest of the ordinary ones, one way.
+    #[serde(serialize_with = "as_span")]
     pub most: Duration,
     /// The slowest of the extraordinary ones, one way.
+    #[serde(serialize_with = "as_span")]
     pub tail: Duration,
 }
 
@@ -43,6 +51,7 @@ pub struct Latency {
 #[derive(Clone, Debug, Serialize)]
 pub struct Plan {
     /// Where it all comes from.
+    #[serde(skip)]
     pub seed: u64,
     /// The settings of every node.
     pub settings: Settings,
@@ -65,12 +74,14 @@ pub struct Plan {
     /// One in so many messages meets a fault of its own.
     pub message_fault_one_in: u64,
     /// The mean time between two scheduled faults.
+    #[serde(serialize_with = "as_span")]
     pub fault_every: Duration,
     /// The most by which a clock's rate is off, in parts per million of true time.
     pub drift_ppm: i64,
     /// The faults of this run.
     pub faults: BTreeSet<Fault>,
     /// How long faults go on.
+    #[serde(serialize_with = "as_span")]
     pub stormy: Duration,
 }
 

@@ -1,0 +1,24 @@
+//! Data for stdout. A reader that leaves early, such as `head`, ends the program quietly.
+
+use std::io::Write as _;
+
+/// The exit code of a program that a closed pipe ended, as shells know it.
+const PIPE_CLOSED: i32 = 141;
+
+/// Writes text as it is.
+pub fn say_text(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(PIPE_CLOSED);
+    }
+}
+
+/// Writes a line.
+macro_rules! say {
+    () => { $crate::commands::say::say_text("\n") };
+    ($($arguments:tt)*) => {
+        $crate::commands::say::say_text(&format!("{}\n", format_args!($($arguments)*)))
+    };
+}
+
+pub(crate) use say;
