@@ -165,6 +165,7 @@ impl Core {
         if self.leaving {
             self.mind_leave();
         }
+        self.assert_invariants(now);
         std::mem::take(&mut self.out)
     }
 

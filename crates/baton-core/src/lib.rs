@@ -20,6 +20,7 @@ mod event;
 mod guard;
 mod hear;
 mod input;
+mod invariant;
 mod membership;
 mod metrics;
 mod query;

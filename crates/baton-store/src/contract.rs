@@ -50,7 +50,8 @@ pub struct Release {
 ///    nothing, neither the expiry nor anything else.
 /// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that
 ///    `replaces` names. Otherwise the beat is refused whole, lease included.
-/// 7. **Fences:** a view or document that carries an epoch is refused once a later one exists.
+/// 7. **Fences:** a view or document that carries an epoch is refused once a later one was granted,
+///    or was carried by a write that took place.
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is
 ///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`

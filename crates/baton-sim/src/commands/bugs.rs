@@ -34,6 +34,18 @@ pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
     if survivors == 0 { Ok(()) } else { Err(CommandError::Broken) }
 }
 
+/// Plants a bug by its name, for a closer look at what it does.
+#[cfg(baton_bugs)]
+pub fn plant_named(name: Option<&str>) -> Result<(), CommandError> {
+    use baton_core::planted::{Bug, plant};
+
+    let Some(name) = name else { return Ok(()) };
+    let bug = Bug::ALL.iter().copied().find(|bug| bug.name() == name);
+    let unknown = || super::input(&format!("no bug named {name:?} is planted"));
+    plant(Some(bug.ok_or_else(unknown)?));
+    Ok(())
+}
+
 /// The seed that caught a bug, and the promise it broke.
 #[cfg(baton_bugs)]
 type Catch = (u64, baton_sim::invariants::Violation);

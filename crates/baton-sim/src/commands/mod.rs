@@ -35,6 +35,10 @@ pub struct Arguments {
     campaign: CampaignArguments,
     #[command(flatten)]
     changes: Changes,
+    /// Plant this bug for the whole run.
+    #[cfg(baton_bugs)]
+    #[arg(long, global = true)]
+    plant: Option<String>,
 }
 
 #[derive(Args)]
@@ -49,7 +53,7 @@ struct CampaignArguments {
     #[arg(long, conflicts_with_all = ["seeds", "first"])]
     seed: Option<u64>,
     /// With --seed: print what happens, line by line.
-    #[arg(long, requires = "seed")]
+    #[arg(long, requires = "seed", conflicts_with = "json")]
     trace: bool,
     /// Print JSON.
     #[arg(long)]
@@ -120,7 +124,9 @@ enum Command {
 
 /// Carries out what was asked.
 pub fn run(arguments: Arguments) -> Result<(), CommandError> {
-    let Arguments { command, campaign, changes } = arguments;
+    #[cfg(baton_bugs)]
+    bugs::plant_named(arguments.plant.as_deref())?;
+    let Arguments { command, campaign, changes, .. } = arguments;
     match command {
         Some(Command::Replay { file }) => replay::run(&file),
         Some(Command::Shrink { seed }) => shrink::run(seed),

@@ -184,10 +184,19 @@ impl World {
                 Claim::Dead { .. } => "claim-dead",
             });
         }
+        self.unsettle_claimant(who, request);
         let Some(process) = self.process(who) else { return };
         let (at, known_view) = (self.now, process.known_view());
         let heard = at.since(process.heard);
         self.fact(&Fact::Sent { who, at, local, request, known_view, heard });
+    }
+
+    /// Now and then a node's standing changes just while its claim is under way.
+    fn unsettle_claimant(&mut self, who: Who, request: &Request) {
+        let may = self.plan.has(Fault::StandingChange) && !self.calm.is_calm();
+        if may && request.kind() == "acquire" && self.rng.one_in(20) && self.toggle_standing(who) {
+            self.coverage.fault(Fault::StandingChange);
+        }
     }
 
     fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {

@@ -130,14 +130,14 @@ impl World {
     /// Is there a coordinator, or is one being handed over to?
     fn is_led(&self) -> bool {
         let soon = self.plan.recovery_bound();
-        self.stats.reigns.last().is_some_and(|reign| match reign.until {
+        self.stats.reigns.iter().rev().take(8).any(|reign| match reign.until {
             None => true,
             Some((at, cause)) => cause == GapCause::Handover && self.now.since(at) < soon,
         })
     }
 
     fn led_since(&self, at: True) -> bool {
-        self.stats.reigns.last().is_some_and(|reign| reign.from > at)
+        self.stats.reigns.iter().rev().take(8).any(|reign| reign.from > at)
     }
 
     /// Everybody must know who coordinates by now.

@@ -56,7 +56,11 @@ impl World {
                 self.store.step_wall(1_700_000_000_000 + self.rng.below(2 * year_ms));
                 true
             }
-            Fault::CutToStore | Fault::CutFromStore | Fault::CutBetweenNodes => self.cut(fault),
+            Fault::CutToStore
+            | Fault::CutFromStore
+            | Fault::CutOffStore
+            | Fault::CutBetweenNodes
+            | Fault::UnheardNode => self.cut(fault),
             Fault::ClosedLifeline => self.close_lifeline(),
             Fault::Leave => self.command_somebody(|_| Some(Command::Leave)),
             Fault::Resign => self.command_somebody(|world| {
@@ -94,6 +98,29 @@ impl World {
             1 => Rollback::ToLastTerm,
             _ => Rollback::By(self.rng.span(Duration::ZERO, most)),
         };
+        self.roll_back(back)
+    }
+
+    /// A grant was made: now and then the store loses it soon after, while it is trusted.
+    pub(super) fn threaten_grant(&mut self) {
+        let may = self.plan.has(Fault::StoreFailover) && !self.calm.is_calm();
+        if may && self.rng.one_in(20) {
+            let soon = self.plan.settings.heartbeat_interval;
+            let at = self.now + self.rng.span(Duration::ZERO, soon);
+            self.queue.push(at, Event::LoseGrant);
+        }
+    }
+
+    /// The store goes back to before its last grant.
+    pub(super) fn lose_grant(&mut self) {
+        let back = if self.rng.one_in(2) { Rollback::ToVacant } else { Rollback::ToLastTerm };
+        if !self.calm.is_calm() && self.roll_back(back) {
+            self.trace.line(self.now, || "fault store-failover".to_owned());
+            self.coverage.fault(Fault::StoreFailover);
+        }
+    }
+
+    fn roll_back(&mut self, back: Rollback) -> bool {
         let Some(moved) = self.store.fail_over(self.now, back) else { return false };
         let nobody = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
         self.lease_moved(nobody, baton_core::time::Moment::default(), &moved);
@@ -106,12 +133,14 @@ impl World {
     /// Hints of what is now undone may still be on their way, to anybody.
     fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
         let Some(version) = lease.map(|lease| lease.version) else { return };
+        let lease = self.plan.settings.lease_timeout;
         for who in self.everyone() {
-            let soon = self.plan.settings.heartbeat_interval / 2;
-            let at = self.now + self.rng.span(Duration::ZERO, soon);
             let successor = Some(self.slots[who.slot].node.clone());
-            let hint = Hint::Released { version, successor };
-            self.queue.push(at, Event::Deliver(who, Delivery::Hint(hint)));
+            for _ in 0..3 {
+                let at = self.now + self.rng.span(Duration::ZERO, lease);
+                let hint = Hint::Released { version, successor: successor.clone() };
+                self.queue.push(at, Event::Deliver(who, Delivery::Hint(hint)));
+            }
         }
     }
 
@@ -184,6 +213,11 @@ impl World {
         match fault {
             Fault::CutToStore => self.cuts.cut_to_store(who.slot),
             Fault::CutFromStore => self.cuts.cut_from_store(who.slot),
+            Fault::CutOffStore => {
+                self.cuts.cut_to_store(who.slot);
+                self.cuts.cut_from_store(who.slot);
+            }
+            Fault::UnheardNode => self.cuts.mute(who.slot),
             _ => self.cuts.cut_from_nodes(who.slot),
         }
         let lease = self.plan.settings.lease_timeout;
@@ -211,7 +245,11 @@ impl World {
     }
 
     fn change_standing(&mut self) -> bool {
-        let Some(who) = self.victim() else { return false };
+        self.victim().is_some_and(|who| self.toggle_standing(who))
+    }
+
+    /// A node may not lead any more, or may again.
+    pub(super) fn toggle_standing(&mut self, who: Who) -> bool {
         let place = &mut self.slots[who.slot];
         if self.plan.ineligible.contains(&who.slot) || place.twin {
             return false;

@@ -52,6 +52,8 @@ pub enum Event {
     Mend(usize),
     /// The next scheduled fault.
     Chaos,
+    /// The store loses the grant it has just made.
+    LoseGrant,
     /// A step of a script.
     Scripted(Step),
     /// A coordinator's death at the end of the calm, to time the last failover.
@@ -165,6 +167,7 @@ impl World {
             Event::StoreBack => self.store_back(),
             Event::Mend(slot) => self.cuts.mend(slot),
             Event::Chaos => self.chaos(),
+            Event::LoseGrant => self.lose_grant(),
             Event::Scripted(step) => self.step(step),
             Event::LastKill => self.last_kill(),
             Event::Calm => self.begin_calm(),

@@ -34,6 +34,7 @@ pub struct Cuts {
     to_store: BTreeSet<usize>,
     from_store: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
+    unheard: BTreeSet<usize>,
 }
 
 impl Cuts {
@@ -52,16 +53,28 @@ impl Cuts {
         self.nodes.insert(slot);
     }
 
+    /// Nothing a slot says reaches another node.
+    pub fn mute(&mut self, slot: usize) {
+        self.unheard.insert(slot);
+    }
+
     /// Mends everything around a slot.
     pub fn mend(&mut self, slot: usize) {
         self.to_store.remove(&slot);
         self.from_store.remove(&slot);
         self.nodes.remove(&slot);
+        self.unheard.remove(&slot);
     }
 
-    /// Can these two nodes reach each other?
+    /// Can these two nodes talk to each other, both ways?
     pub fn joined(&self, one: usize, other: usize) -> bool {
-        one == other || !(self.nodes.contains(&one) || self.nodes.contains(&other))
+        self.hears(one, other) && self.hears(other, one)
+    }
+
+    /// Does what the one says reach the other?
+    pub fn hears(&self, from: usize, to: usize) -> bool {
+        let silent = self.unheard.contains(&from) || self.nodes.contains(&from);
+        from == to || !(silent || self.nodes.contains(&to))
     }
 }
 
@@ -150,6 +163,9 @@ impl World {
         });
         if let Some(moved) = served.moved {
             self.lease_moved(who, sent, &moved);
+            if matches!(moved.cause, Cause::Acquire { .. }) {
+                self.threaten_grant();
+            }
         }
         if let (Request::PublishView { view, .. }, Reply::Done(outcome)) = (&request, &served.reply)
             && *outcome == baton_core::protocol::Outcome::Applied
@@ -194,10 +210,10 @@ impl World {
         }
     }
 
-    /// A node passes a hint to another, if they can reach each other.
+    /// A node passes a hint to another, if it is heard there.
     pub(super) fn tell(&mut self, from: Who, to: &NodeId, hint: &Hint) {
         for who in self.everyone() {
-            if self.slots[who.slot].node == *to && self.cuts.joined(from.slot, who.slot) {
+            if self.slots[who.slot].node == *to && self.cuts.hears(from.slot, who.slot) {
                 self.send_hint(who, hint.clone());
             }
         }

@@ -16,6 +16,7 @@ cases! { "documents":
     names_differ_by_every_character,
     a_write_of_an_earlier_term_is_fenced,
     the_fence_stands_after_a_release,
+    a_later_fence_that_was_seen_holds_too,
 }
 
 async fn write(
@@ -38,6 +39,16 @@ async fn read(stage: &Stage<'_>, name: &str) -> Result<Option<Document>, Halt> {
 fn document(version: u64, body: &[u8]) -> Option<Document> {
     let body = body.to_vec();
     Some(Document { version, body })
+}
+
+/// A write may know of an epoch that the lease does not, because the store has lost its grant.
+async fn a_later_fence_that_was_seen_holds_too(stage: &Stage<'_>) -> Check {
+    let (_, held) = stage.holder("a").await?;
+    let later = Some(held.epoch.next());
+    same("the later one", write(stage, "d", b"new", Any, later).await?, Written(1))?;
+    let earlier = write(stage, "d", b"old", Any, Some(held.epoch)).await?;
+    same("the earlier one", earlier, Fenced)?;
+    same("what stands", read(stage, "d").await?, document(1, b"new"))
 }
 
 async fn a_document_is_created_once(stage: &Stage<'_>) -> Check {

@@ -38,6 +38,9 @@ pub struct Space {
     registry: Registry,
     view: Option<Arc<View>>,
     documents: Documents,
+    /// The highest epoch that a fenced write carried. A row of its own, so that fencing never waits
+    /// for the lease.
+    fence: Epoch,
 }
 
 impl Space {
@@ -52,6 +55,7 @@ impl Space {
             registry: Registry::default(),
             view: None,
             documents: Documents::default(),
+            fence: Epoch::NONE,
         }
     }
 
@@ -83,11 +87,17 @@ impl Space {
         let older = self.view.as_ref().is_some_and(|known| {
             known.version.epoch == view.version.epoch && known.version >= view.version
         });
-        if fence < self.epoch() || older {
+        if older || self.is_fenced_off(fence) {
             return Outcome::Conflict;
         }
+        self.fence = fence;
         self.view = Some(view);
         Outcome::Applied
+    }
+
+    /// Is a later epoch known here, by a grant or by a write?
+    fn is_fenced_off(&self, fence: Epoch) -> bool {
+        fence < self.fence.max(self.epoch())
     }
 
     /// Gives the lease up.
@@ -128,10 +138,14 @@ impl Space {
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> WriteOutcome {
-        if fence.is_some_and(|fence| fence < self.epoch()) {
+        if fence.is_some_and(|fence| self.is_fenced_off(fence)) {
             return WriteOutcome::Fenced;
         }
-        self.documents.write(name, body, precondition)
+        let outcome = self.documents.write(name, body, precondition);
+        if let (Some(fence), WriteOutcome::Written(_)) = (fence, outcome) {
+            self.fence = fence;
+        }
+        outcome
     }
 
     /// The last terms, the newest first.
