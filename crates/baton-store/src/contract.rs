@@ -38,8 +38,8 @@ pub struct Release {
 /// 2. **The lease record is never deleted.** Release clears the holder and keeps the epoch.
 /// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
 ///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
-///    the boot that is named dead. The new epoch is max(stored + leap, floor) + 1, where
-///    the leap is [`Epoch::LEAP`] for every lineage that the data began since the last grant, or,
+///    the boot that is named dead. The new epoch is max(stored + leap, floor, fence) + 1:
+///    the fence is the highest epoch that a write carried (7.), the leap [`Epoch::LEAP`] for every lineage that the data began since the last grant, or,
 ///    if there was none, since the namespace was first written to. So the same old copy, back for
 ///    the second time, does not grant what it granted the first time. The term history closes the
 ///    last term and opens the new one in the same step.

@@ -32,6 +32,8 @@ pub struct Link {
     pub(crate) release: Option<(RequestId, Version, Option<NodeId>)>,
     /// Views sent in this term, answered or not: a lost answer must not make a number repeat.
     pub(crate) views_sent: u64,
+    /// Views refused in a row in this term.
+    pub(crate) views_refused: u32,
     pub(crate) leave: Option<RequestId>,
     pub(crate) ask: Option<RequestId>,
     requests: u64,
@@ -78,6 +80,7 @@ impl Link {
             publish: None,
             release: None,
             views_sent: 0,
+            views_refused: 0,
             leave: None,
             ask: None,
             requests: 0,

@@ -138,6 +138,7 @@ impl Core {
         self.registry.clear();
         self.heeded = None;
         self.link.views_sent = 0;
+        self.link.views_refused = 0;
         self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
         self.cancel_timer(Timer::Takeover);
         self.metrics.elected_after(now.since(self.campaigning_since.take().unwrap_or(now)));

@@ -8,7 +8,7 @@ use crate::election::policy::Candidate;
 use crate::event::Event;
 use crate::ids::{Epoch, NodeId};
 use crate::planted::planted;
-use crate::protocol::{Member, Outcome, Request, View, ViewMember, ViewVersion};
+use crate::protocol::{Member, Outcome, ReleaseReason, Request, View, ViewMember, ViewVersion};
 use crate::settings::{Policy, Preempt};
 use crate::time::Moment;
 
@@ -93,10 +93,22 @@ impl Core {
 
     /// What became of the published view.
     pub(crate) fn view_published(&mut self, now: Moment, outcome: Outcome, view: Arc<View>) {
-        if outcome == Outcome::Applied {
-            self.adopt_view(view);
-        } else {
-            self.beat_soon(now);
+        match outcome {
+            Outcome::Applied => {
+                self.link.views_refused = 0;
+                self.adopt_view(view);
+            }
+            // A later epoch exists: most likely the next look shows it. Should it not, the store has
+            // lost that epoch's grant, and only a new term gets above what was written in it.
+            Outcome::Conflict => {
+                self.link.views_refused += 1;
+                if self.link.views_refused > 1 {
+                    self.hand_over(now, ReleaseReason::FencedOff, None);
+                } else {
+                    self.beat_soon(now);
+                }
+            }
+            Outcome::Unknown => self.beat_soon(now),
         }
     }
 

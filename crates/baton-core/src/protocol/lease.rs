@@ -158,6 +158,8 @@ pub enum ReleaseReason {
     WindowClosed,
     /// A newer process took its node's id over.
     Superseded,
+    /// A later epoch was written in, though the store does not show its grant.
+    FencedOff,
     /// It never took the grant up: it learnt of it too late, or may not lead any more.
     GivenBack,
 }

@@ -1,11 +1,15 @@
 //! Membership: the coordinator alone reads the records, and publishes a view when it changed.
 
+use baton_core::DemotionReason::Released;
+use baton_core::protocol::ReleaseReason::FencedOff;
 use baton_core::protocol::{Failure, Member, NodeProfile, Outcome, View};
 use baton_core::settings::{Policy, Settings};
 use baton_core::timer::Timer;
 use baton_core::{Action, Event};
 
-use crate::harness::expect::{emit, heartbeat, publish, read_members, set, workers_updated};
+use crate::harness::expect::{
+    cancel, demoted, emit, heartbeat, publish, read_members, set, stop_term, workers_updated,
+};
 use crate::harness::store::{Answer, heard, unheard, view};
 use crate::harness::{ME, Node, id, ms, settings, version};
 
@@ -104,6 +108,18 @@ fn a_publication_that_was_refused_looks_at_the_lease() {
     let refused = node.done(200, "publish-view", Outcome::Conflict);
     assert_eq!(refused, [set(Timer::Beat, 200)]);
     assert_eq!(node.core.view(), None);
+}
+
+#[test]
+fn a_coordinator_that_stays_fenced_off_although_it_holds_the_lease_hands_over() {
+    let mut node = fresh(settings());
+    node.members(20, vec![heard(ME, 2)]);
+    node.done(200, "publish-view", Outcome::Conflict);
+    renew(&mut node, 200, 2);
+    node.members(210, vec![heard(ME, 3)]);
+    let reason = Released(FencedOff);
+    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_800)];
+    assert_eq!(node.done(220, "publish-view", Outcome::Conflict), expected);
 }
 
 #[test]

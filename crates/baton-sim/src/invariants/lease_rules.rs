@@ -1,5 +1,7 @@
 //! The rules of the lease: every change of the record is one that the contract allows.
 
+use std::collections::BTreeSet;
+
 use baton_core::ids::Epoch;
 use baton_store::ExpiryClock;
 
@@ -9,12 +11,13 @@ use crate::fact::{Cause, Fact};
 /// States each rule a second time, apart from the store's own code.
 pub struct LeaseRules {
     clock: ExpiryClock,
+    written: BTreeSet<Epoch>,
 }
 
 impl LeaseRules {
     /// A checker for stores whose leases are judged by this clock.
     pub fn new(clock: ExpiryClock) -> Self {
-        Self { clock }
+        Self { clock, written: BTreeSet::new() }
     }
 }
 
@@ -28,6 +31,9 @@ impl Invariant for LeaseRules {
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        if let Fact::ViewStored(version) = fact {
+            self.written.insert(version.epoch);
+        }
         let Fact::LeaseMoved { before, after, expired, cause } = fact else { return Ok(()) };
         let Some(after) = after else {
             return Err("the record was deleted".to_owned());
@@ -38,7 +44,9 @@ impl Invariant for LeaseRules {
             Cause::Acquire { floor } => {
                 let next = stored.max(*floor).next();
                 let leapt = (epoch.0 - 1).checked_sub(stored.0).map(|ahead| ahead % Epoch::LEAP);
-                if epoch != next && (epoch < next || leapt != Some(0)) {
+                let fenced = epoch.0.checked_sub(1).map(Epoch);
+                let fenced = fenced.is_some_and(|below| self.written.contains(&below));
+                if epoch != next && (epoch < next || (leapt != Some(0) && !fenced)) {
                     return Err(format!("epoch {epoch} was granted where {next} comes next"));
                 }
             }

@@ -9,10 +9,10 @@ use baton_core::time::Moment;
 use super::Invariant;
 use crate::fact::{Fact, Who};
 
-/// The latest applied write of each process's term, by when it was sent.
+/// The latest applied write of each term of each process, by when it was sent.
 pub struct WindowBacked {
     terms: LeaseTerms,
-    sent: BTreeMap<Who, (Epoch, Moment)>,
+    sent: BTreeMap<(Who, Epoch), Moment>,
 }
 
 impl WindowBacked {
@@ -34,14 +34,14 @@ impl Invariant for WindowBacked {
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match *fact {
             Fact::Applied { who, epoch, sent } => {
-                let latest = self.sent.entry(who).or_insert((epoch, sent));
-                *latest = (*latest).max((epoch, sent));
+                let latest = self.sent.entry((who, epoch)).or_insert(sent);
+                *latest = sent.max(*latest);
                 Ok(())
             }
             Fact::Handled(who, condition) => {
                 let Some((epoch, window)) = condition.window else { return Ok(()) };
-                let backing = self.sent.get(&who).filter(|(of, _)| *of == epoch);
-                let bound = backing.map(|(_, sent)| *sent + self.terms.ttl);
+                let backing = self.sent.get(&(who, epoch));
+                let bound = backing.map(|sent| *sent + self.terms.ttl);
                 if bound.is_some_and(|bound| window.hard <= bound) {
                     return Ok(());
                 }

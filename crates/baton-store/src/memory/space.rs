@@ -40,7 +40,7 @@ pub struct Space {
     documents: Documents,
     /// The highest epoch that a fenced write carried. A row of its own, so that fencing never waits
     /// for the lease.
-    fence: Epoch,
+    pub(super) fence: Epoch,
 }
 
 impl Space {
