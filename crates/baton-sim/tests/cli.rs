@@ -85,7 +85,7 @@ fn a_seed_replays_byte_for_byte() {
 fn json_can_be_read_and_holds_the_numbers() {
     let one = baton_sim(&["--seed", "5", "--json"]);
     let read: Value = serde_json::from_slice(&one.stdout).expect("JSON");
-    assert_eq!(read["plan"]["seed"], 5);
+    assert_eq!(read["seed"], 5);
     let campaign = baton_sim(&["--seeds", "5", "--json"]);
     let read: Value = serde_json::from_slice(&campaign.stdout).expect("JSON");
     assert_eq!(read["seeds"], 5);

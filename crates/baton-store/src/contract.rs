@@ -39,10 +39,11 @@ pub struct Release {
 /// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
 ///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
 ///    the boot that is named dead. The new epoch is max(stored + leap, floor, fence) + 1:
-///    the fence is the highest epoch that a write carried (7.), the leap [`Epoch::LEAP`] for every lineage that the data began since the last grant, or,
-///    if there was none, since the namespace was first written to. So the same old copy, back for
-///    the second time, does not grant what it granted the first time. The term history closes the
-///    last term and opens the new one in the same step.
+///    the fence is the highest epoch that a write carried (7.), the leap [`Epoch::LEAP`] for every
+///    lineage that the data began since the last grant, or, if there was none, since the namespace
+///    was first written to. So the same old copy, back for the second time, does not grant what it
+///    granted the first time. The term history closes the last term and opens the new one in the
+///    same step.
 /// 4. **Renew** is applied only if the record is at the expected version, the store in the expected
 ///    lineage, and the lease not expired by the declared clock, even if nobody else took it. The
 ///    epoch stays.

@@ -98,8 +98,8 @@ impl Core {
                 self.link.views_refused = 0;
                 self.adopt_view(view);
             }
-            // A later epoch exists: most likely the next look shows it. Should it not, the store has
-            // lost that epoch's grant, and only a new term gets above what was written in it.
+            // A later epoch exists: most likely the next look shows it. Should it not, the store
+            // has lost that epoch's grant, and only a new term gets above what was written in it.
             Outcome::Conflict => {
                 self.link.views_refused += 1;
                 if self.link.views_refused > 1 {

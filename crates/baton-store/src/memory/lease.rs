@@ -109,8 +109,8 @@ impl Space {
         Outcome::Applied
     }
 
-    /// The epoch of the next term: above all that was granted or written in here, above all that the
-    /// claimant has seen, and above all that may have been granted and lost.
+    /// The epoch of the next term: above all that was granted or written in here, above all that
+    /// the claimant has seen, and above all that may have been granted and lost.
     fn next_epoch(&self, at: Stamp, grant: &Grant) -> Epoch {
         let (stored, granted_in) = match &self.lease {
             Some(row) => (row.epoch, row.granted_in),
