@@ -222,7 +222,7 @@ impl Core {
         }
         match timer {
             Timer::Beat => self.beat_due(now),
-            // Both are minded before and after every input.
+            // Deadlines are minded before every input, claims after it.
             Timer::Takeover | Timer::Soft | Timer::Hard => {}
             Timer::ColdStart => self.cold_start_due(now),
             Timer::ElectionCheck => {

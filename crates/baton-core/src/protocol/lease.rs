@@ -70,8 +70,8 @@ pub enum LeaseIntent {
     Observe,
     /// Begin a new term.
     ///
-    /// `Applied` if the record is still at `expect` *and* the claim holds; the new epoch is
-    /// max(stored, floor) + 1. Otherwise `Conflict`.
+    /// `Applied` if the record is still at `expect` *and* the claim holds; the new epoch is above
+    /// the stored one, the floor, and every epoch that a write has carried. Otherwise `Conflict`.
     Acquire {
         /// The version last seen; `None` if the namespace never had a lease.
         expect: Option<Version>,
