@@ -38,11 +38,14 @@ pub enum Capability {
     MemberAge,
     /// Tells when its data went back to an older copy. Without it, the lineage never changes.
     Lineage,
+    /// Knows when a process that beat is gone, by something that ended with it. Without it, only
+    /// the expiry tells.
+    DeathProof,
 }
 
 impl Capability {
     /// Every capability.
-    pub const ALL: [Self; 3] = [Self::Push, Self::MemberAge, Self::Lineage];
+    pub const ALL: [Self; 4] = [Self::Push, Self::MemberAge, Self::Lineage, Self::DeathProof];
 }
 
 /// What a store says of itself.

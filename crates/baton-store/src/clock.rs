@@ -64,23 +64,23 @@ impl Clock for ManualClock {
     }
 }
 
-/// The machine's own clock.
-pub struct SystemClock {
-    origin: std::time::Instant,
-}
+/// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
+/// Every process of one machine reads the same one, and its origin is the boot.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
 
-impl Default for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
-    fn default() -> Self {
-        Self { origin: std::time::Instant::now() }
-    }
-}
+/// Counts while the machine is suspended, where there is such a clock.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const UNSTEPPABLE: rustix::time::ClockId = rustix::time::ClockId::Boottime;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const UNSTEPPABLE: rustix::time::ClockId = rustix::time::ClockId::Monotonic;
 
 #[async_trait]
 impl Clock for SystemClock {
     fn now(&self) -> Moment {
-        let since = self.origin.elapsed();
-        Moment::from_micros(0) + since
+        let reading = rustix::time::clock_gettime(UNSTEPPABLE);
+        let (seconds, nanos) = (reading.tv_sec.unsigned_abs(), reading.tv_nsec.unsigned_abs());
+        Moment::from_micros(seconds * 1_000_000 + nanos / 1_000)
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_core::ids::{BootId, Epoch, Namespace, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, Hint, Member, Outcome, ReleaseReason, TermRecord, Version, View,
+    Ask, BeatReply, BeatRequest, Hint, LeaseSnapshot, Member, Outcome, ReleaseReason, TermRecord,
+    Version, View,
 };
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::capability::Declaration;
@@ -17,7 +19,7 @@ use crate::error::StoreError;
 pub type HintStream = mpsc::Receiver<Hint>;
 
 /// Giving the lease up.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Release {
     /// The version held.
     pub expect: Version,
@@ -27,6 +29,17 @@ pub struct Release {
     pub successor: Option<NodeId>,
     /// Why.
     pub reason: ReleaseReason,
+}
+
+/// A namespace as it stands, for people and programs that take no part in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Inspection {
+    /// The lease; `None` if the namespace never had one.
+    pub lease: Option<LeaseSnapshot>,
+    /// Which line of history the store's data belongs to now.
+    pub lineage: Lineage,
+    /// The published view, if there is one.
+    pub view: Option<Arc<View>>,
 }
 
 /// A store that baton can coordinate through.
@@ -58,6 +71,13 @@ pub struct Release {
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
 ///    with the version left behind after a release, `Look` after an ask, `ViewMoved` after a view.
 /// 10. **What is not declared is refused**, not imitated.
+/// 11. **Death.** A store that declares [`DeathProof`] holds the lease of a process that it knows to
+///     be gone for expired, and its node record for free. It knows by something that the kernel or
+///     a server ends together with the process; a connection that closed or a silence proves
+///     nothing.
+/// 12. **An inspection** shows and changes nothing: whoever only looks is not registered.
+///
+/// [`DeathProof`]: crate::Capability::DeathProof
 #[async_trait]
 pub trait Store: Send + Sync {
     /// What the store says of itself.
@@ -66,6 +86,9 @@ pub trait Store: Send + Sync {
     /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.
     async fn beat(&self, namespace: &Namespace, beat: BeatRequest)
     -> Result<BeatReply, StoreError>;
+
+    /// The lease and the view, without taking part.
+    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError>;
 
     /// Every node record.
     async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError>;

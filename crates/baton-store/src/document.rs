@@ -12,7 +12,8 @@ pub struct Document {
 }
 
 /// What must hold for a document to be written. Each names the outcome it yields otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Precondition {
     /// Nothing: write in any case.
     Any,
@@ -23,7 +24,8 @@ pub enum Precondition {
 }
 
 /// What a write of a document came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WriteOutcome {
     /// Written, at this version.
     Written(u64),

@@ -1,11 +1,13 @@
 //! Errors by what the caller must do. Never matched by their text.
 
 use baton_core::protocol::Failure;
+use serde::{Deserialize, Serialize};
 
 use crate::capability::Capability;
 
 /// Why a request got no answer, or a refusal.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum StoreError {
     /// Read back: the request was sent and its outcome is not known.

@@ -22,6 +22,6 @@ pub mod memory;
 pub mod wrap;
 
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
-pub use contract::{HintStream, Release, Store};
+pub use contract::{HintStream, Inspection, Release, Store};
 pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;

@@ -64,7 +64,8 @@ impl LeaseSnapshot {
 }
 
 /// What a beat wants of the lease.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LeaseIntent {
     /// Nothing: just show it.
     Observe,

@@ -57,7 +57,7 @@ pub enum Failure {
 }
 
 /// One beat: everything a node says to the store in its steady state, in one request.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BeatRequest {
     /// Whose beat it is.
     pub node: NodeRecord,
@@ -70,7 +70,7 @@ pub struct BeatRequest {
 }
 
 /// The store's answer to a beat.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct BeatReply {
     /// Whether the node's record was written. If not, the lease was not touched either.
     pub registration: Registration,
@@ -85,7 +85,8 @@ pub struct BeatReply {
 }
 
 /// A request that the core wants carried out. Each is one conditional step of the store.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// Refresh the node record, act on the lease, learn of a new view.
     Beat(BeatRequest),
@@ -145,7 +146,8 @@ impl Request {
 
 /// The store's answer, of the same kind as the request.
 #[expect(clippy::large_enum_variant, reason = "beats are nearly all of the traffic")]
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// To [`Request::Beat`].
     Beat(BeatReply),

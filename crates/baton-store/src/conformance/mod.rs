@@ -21,10 +21,12 @@ mod asks;
 mod claims;
 mod clocks;
 mod corrupt;
+mod deaths;
 mod documents;
 mod handles;
 mod hints;
 mod history;
+mod inspect;
 mod isolation;
 mod lineage;
 mod races;
@@ -51,9 +53,11 @@ pub fn cases() -> Vec<Case> {
         unknown::cases(),
         asks::cases(),
         registry::cases(),
+        deaths::cases(),
         view::cases(),
         documents::cases(),
         history::cases(),
+        inspect::cases(),
         hints::cases(),
         lineage::cases(),
         clocks::cases(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_core::ids::Namespace;
+use baton_core::ids::{BootId, Namespace};
 
 use crate::contract::Store;
 
@@ -57,6 +57,9 @@ pub trait Subject: Send + Sync {
 
     /// A handle whose session is in the time zone +02:00.
     async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>>;
+
+    /// Kills the process of this boot, which has beaten, so that nothing of it can act any more.
+    async fn kill(&self, boot: BootId) -> Result<bool, String>;
 
     /// Steps the wall clock of this machine's side by so many minutes; the store's data stays.
     async fn step_wall(&self, minutes: i64) -> Result<bool, String>;

@@ -57,8 +57,14 @@ impl LeaseRow {
         }
     }
 
-    pub(super) fn snapshot(&self, clock: ExpiryClock, now: Moment) -> LeaseSnapshot {
+    pub(super) fn snapshot(
+        &self,
+        clock: ExpiryClock,
+        now: Moment,
+        holder_is_dead: bool,
+    ) -> LeaseSnapshot {
         let expiry = match self.has_expired(clock, now) {
+            _ if holder_is_dead => Expiry::Left(Duration::ZERO),
             None => Expiry::Observer,
             Some(true) => Expiry::Left(Duration::ZERO),
             // Between the expiry and the reaping there is something left, though not much.
@@ -139,6 +145,12 @@ impl Space {
         at.wall_ms.saturating_sub(since.map_or(0, whole_ms))
     }
 
+    /// Does the store know that the holder's process is gone?
+    pub(super) fn holder_is_dead(&self) -> bool {
+        let holder = self.lease.as_ref().and_then(|row| row.holder.as_ref());
+        holder.is_some_and(|holder| self.dead.contains(&holder.boot))
+    }
+
     /// How the last term ends if the claim holds; `None` if it does not hold.
     fn claim_holds(&self, now: Moment, grant: &Grant) -> Option<Option<TermEnd>> {
         if let Some(row) = &self.lease
@@ -158,6 +170,7 @@ impl Space {
         }
         match (grant.claim, &row.holder) {
             (Claim::Vacant, None) => Some(None),
+            (Claim::Expired, Some(_)) if self.holder_is_dead() => Some(Some(TermEnd::ProvedDead)),
             (Claim::Expired, Some(_)) => {
                 let expired = row.has_expired(self.expiry, now).unwrap_or(true);
                 expired.then_some(Some(TermEnd::Expired))

@@ -1,6 +1,6 @@
 //! The rules of the node registry.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
@@ -16,9 +16,11 @@ impl Registry {
         now: Moment,
         node: &NodeRecord,
         replaces: Option<BootId>,
+        dead: &BTreeSet<BootId>,
     ) -> Registration {
+        let free = |boot: BootId| Some(boot) == replaces || dead.contains(&boot);
         match self.0.get_mut(&node.id) {
-            Some((known, _)) if known.boot != node.boot && Some(known.boot) != replaces => {
+            Some((known, _)) if known.boot != node.boot && !free(known.boot) => {
                 Registration::TakenBy { boot: known.boot, beat: known.beat }
             }
             Some(entry) => {

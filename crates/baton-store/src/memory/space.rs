@@ -1,8 +1,9 @@
 //! One namespace, as plain data with pure steps. Cloning it is taking a backup.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use baton_core::ids::{Epoch, Lineage};
+use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::protocol::{
     Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, View,
 };
@@ -13,7 +14,7 @@ use super::history::History;
 use super::lease::LeaseRow;
 use super::registry::Registry;
 use crate::capability::ExpiryClock;
-use crate::contract::Release;
+use crate::contract::{Inspection, Release};
 use crate::document::{Document, Precondition, WriteOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.
@@ -41,6 +42,8 @@ pub struct Space {
     /// The highest epoch that a fenced write carried. A row of its own, so that fencing never waits
     /// for the lease.
     pub(super) fence: Epoch,
+    /// Processes that the store knows to be gone.
+    pub(super) dead: BTreeSet<BootId>,
 }
 
 impl Space {
@@ -56,12 +59,13 @@ impl Space {
             view: None,
             documents: Documents::default(),
             fence: Epoch::NONE,
+            dead: BTreeSet::new(),
         }
     }
 
     /// One beat, whole.
     pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
-        let registration = self.registry.register(at.now, &beat.node, beat.replaces);
+        let registration = self.registry.register(at.now, &beat.node, beat.replaces, &self.dead);
         let outcome = match (&registration, beat.lease) {
             (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
             (_, LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl }) => {
@@ -106,11 +110,7 @@ impl Space {
     }
 
     /// Takes a node's record out.
-    pub fn leave(
-        &mut self,
-        node: &baton_core::ids::NodeId,
-        boot: baton_core::ids::BootId,
-    ) -> Outcome {
+    pub fn leave(&mut self, node: &baton_core::ids::NodeId, boot: BootId) -> Outcome {
         self.registry.leave(node, boot)
     }
 
@@ -155,7 +155,18 @@ impl Space {
 
     /// The lease as a reply shows it.
     pub fn snapshot(&self, now: Moment) -> Option<LeaseSnapshot> {
-        self.lease.as_ref().map(|row| row.snapshot(self.expiry, now))
+        self.lease.as_ref().map(|row| row.snapshot(self.expiry, now, self.holder_is_dead()))
+    }
+
+    /// Everything an onlooker may see.
+    pub fn inspect(&self, now: Moment) -> Inspection {
+        let (lease, lineage) = (self.snapshot(now), self.lineage);
+        Inspection { lease, lineage, view: self.view.clone() }
+    }
+
+    /// The process of this boot is gone, and the store knows it.
+    pub fn process_died(&mut self, boot: BootId) {
+        self.dead.insert(boot);
     }
 
     /// The published view.

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use super::space::{Space, Stamp};
 use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
-use crate::contract::{HintStream, Release, Store};
+use crate::contract::{HintStream, Inspection, Release, Store};
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
 
@@ -136,6 +136,18 @@ impl MemoryStore {
         Self { config: self.config.clone(), clock: self.clock.clone(), shelves: Mutex::new(kept) }
     }
 
+    /// The process of this boot is gone. A store that declares proof of death knows it at once.
+    pub fn process_died(&self, boot: BootId) {
+        if !self.has(Capability::DeathProof) {
+            return;
+        }
+        for kept in self.lock().spaces.values_mut() {
+            if let Kept::Space(space) = kept {
+                space.process_died(boot);
+            }
+        }
+    }
+
     /// Overwrites the namespace's lease with something that is not a lease.
     pub fn corrupt(&self, namespace: &Namespace) {
         self.lock().spaces.insert(namespace.clone(), Kept::Corrupt);
@@ -154,6 +166,10 @@ impl Store for MemoryStore {
         beat: BeatRequest,
     ) -> Result<BeatReply, StoreError> {
         self.step(namespace, |space, at| space.beat(at, beat))
+    }
+
+    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
+        self.step(namespace, |space, at| space.inspect(at.now))
     }
 
     async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError> {

@@ -3,15 +3,20 @@
 use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Reply, Request, TermRecord};
 
-use crate::contract::{Release, Store};
+use serde::{Deserialize, Serialize};
+
+use crate::contract::{Inspection, Release, Store};
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
 
 /// A call of any method of [`Store`] that asks the store something.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Call {
     /// What the core asks for.
     Core(Request),
+    /// Looks without taking part.
+    Inspect,
     /// Reads a document.
     ReadDocument {
         /// Its name.
@@ -40,6 +45,7 @@ impl Call {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Core(request) => request.kind(),
+            Self::Inspect => "inspect",
             Self::ReadDocument { .. } => "read-document",
             Self::WriteDocument { .. } => "write-document",
             Self::History { .. } => "history",
@@ -49,10 +55,13 @@ impl Call {
 
 /// The answer, of the same kind as the call.
 #[expect(clippy::large_enum_variant, reason = "replies are nearly all of them")]
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// To [`Call::Core`].
     Core(Reply),
+    /// To [`Call::Inspect`].
+    Inspected(Inspection),
     /// To [`Call::ReadDocument`].
     Document(Option<Document>),
     /// To [`Call::WriteDocument`].
@@ -69,6 +78,7 @@ pub async fn perform(
 ) -> Result<Answer, StoreError> {
     Ok(match call {
         Call::Core(request) => Answer::Core(perform_core(store, namespace, request).await?),
+        Call::Inspect => Answer::Inspected(store.inspect(namespace).await?),
         Call::ReadDocument { name } => {
             Answer::Document(store.read_document(namespace, &name).await?)
         }

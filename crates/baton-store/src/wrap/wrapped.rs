@@ -10,7 +10,7 @@ use baton_core::protocol::{
 
 use super::call::{Answer, Call};
 use crate::capability::Declaration;
-use crate::contract::{HintStream, Release, Store};
+use crate::contract::{HintStream, Inspection, Release, Store};
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
 
@@ -76,6 +76,13 @@ impl<L: Layer> Store for Wrapped<L> {
     ) -> Result<BeatReply, StoreError> {
         match self.call(namespace, Call::Core(Request::Beat(beat))).await? {
             Answer::Core(Reply::Beat(reply)) => Ok(reply),
+            other => not_in_kind(&other),
+        }
+    }
+
+    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
+        match self.call(namespace, Call::Inspect).await? {
+            Answer::Inspected(inspection) => Ok(inspection),
             other => not_in_kind(&other),
         }
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_core::ids::Namespace;
+use baton_core::ids::{BootId, Namespace};
 use baton_store::clock::ManualClock;
 use baton_store::conformance::{Pace, Subject};
 use baton_store::memory::{MemoryConfig, MemoryStore, Space};
@@ -127,6 +127,13 @@ impl Subject for Memory {
 
     async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {
         None
+    }
+
+    async fn kill(&self, boot: BootId) -> Result<bool, String> {
+        if self.arrangeable {
+            self.store().process_died(boot);
+        }
+        Ok(self.arrangeable)
     }
 
     async fn step_wall(&self, minutes: i64) -> Result<bool, String> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_core::protocol::{
-    BeatRequest, Claim, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request,
+    BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request,
 };
 use baton_store::wrap::{Answer, Call, Layer, perform};
 use baton_store::{Precondition, Store, StoreError};
@@ -29,11 +29,13 @@ pub enum Wrong {
     TakesOverForeignRecords,
     ReplacesAnyBoot,
     HistoryOldestFirst,
+    DoesNotNoticeDeaths,
+    ShowsOnlookersNothing,
 }
 
 impl Wrong {
     /// Every one.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::ChecksAndThenWrites,
         Self::StealsLiveLeases,
         Self::TakesAnyBootForDead,
@@ -48,6 +50,8 @@ impl Wrong {
         Self::TakesOverForeignRecords,
         Self::ReplacesAnyBoot,
         Self::HistoryOldestFirst,
+        Self::DoesNotNoticeDeaths,
+        Self::ShowsOnlookersNothing,
     ];
 
     /// The cases that must notice, others may.
@@ -91,6 +95,10 @@ impl Wrong {
             Self::TakesOverForeignRecords => &["a_foreign_record_is_reported_and_not_taken_over"],
             Self::ReplacesAnyBoot => &["another_boot_is_refused_whole"],
             Self::HistoryOldestFirst => &["the_newest_come_first_up_to_the_limit"],
+            Self::DoesNotNoticeDeaths => &["the_lease_of_a_dead_process_is_over_at_once"],
+            Self::ShowsOnlookersNothing => {
+                &["an_onlooker_sees_what_a_beat_shows_and_is_not_registered"]
+            }
         }
     }
 }
@@ -186,6 +194,12 @@ impl Bent {
                 }
             }
             (Wrong::HistoryOldestFirst, _, Answer::History(terms)) => terms.reverse(),
+            (Wrong::DoesNotNoticeDeaths, _, Answer::Core(Reply::Beat(reply))) => {
+                if let Some(lease) = &mut reply.lease {
+                    lease.expiry = Expiry::Left(lease.ttl);
+                }
+            }
+            (Wrong::ShowsOnlookersNothing, _, Answer::Inspected(shown)) => shown.lease = None,
             _ => {}
         }
     }

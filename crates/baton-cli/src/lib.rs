@@ -1,0 +1,2 @@
+//! The baton command, as a library: tests and benches drive the same parts.
+pub mod guard;

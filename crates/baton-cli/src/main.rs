@@ -1,0 +1,2 @@
+//! The baton command.
+fn main() {}
