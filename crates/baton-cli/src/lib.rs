@@ -1,2 +1,3 @@
-//! The baton command, as a library: tests and benches drive the same parts.
+//! The baton command, as a library.
+pub mod config;
 pub mod guard;
