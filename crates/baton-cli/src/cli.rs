@@ -21,7 +21,7 @@ All instances of one machine meet in a file of yours unless --store says
 otherwise. `baton doctor` checks whether a store will do.";
 
 /// Everything that can be asked of baton.
-#[derive(Debug, Parser)]
+#[derive(Parser)]
 #[command(
     name = "baton",
     version,
@@ -40,7 +40,7 @@ pub struct Cli {
 }
 
 /// One variant a command; each has a file of its own in `commands`.
-#[derive(Debug, Subcommand)]
+#[derive(Subcommand)]
 pub enum Command {
     /// Take part as a node without work of its own, and print what happens.
     Serve(serve::Arguments),

@@ -41,7 +41,7 @@ mod tests {
             (&["baton", "completions", "tcl"], "bash"),
         ];
         for (arguments, expected) in cases {
-            let line = one_line(&Cli::try_parse_from(arguments).expect_err("a mistake"));
+            let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
             assert_eq!(line.lines().count(), 1, "{line}");
             assert!(line.contains(expected), "{line}");
         }

@@ -10,6 +10,7 @@
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
 
+pub mod chance;
 pub mod cli;
 pub mod commands;
 pub mod complaint;

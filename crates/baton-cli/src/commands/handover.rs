@@ -5,13 +5,14 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, NodeId, Nonce};
+use baton_core::ids::{Epoch, NodeId, Nonce};
 use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
 use baton_core::time::{Moment, whole_ms};
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
+use crate::chance;
 use crate::error::CommandError;
 use crate::output::times::span_ms;
 use crate::output::{json, say};
@@ -95,7 +96,8 @@ async fn ask(
     node: &NodeId,
     wish: Wish,
 ) -> Result<(), CommandError> {
-    let ask = Ask { nonce: nonce()?, wish };
+    // Whoever asks is no process of the cluster, but draws like one.
+    let ask = Ask { nonce: Nonce { boot: chance::boot()?, attempt: 1 }, wish };
     let epoch = Epoch(snapshot.epoch);
     let outcome = place.store.ask(place.namespace(), epoch, ask.clone()).await;
     let applied = match outcome {
@@ -140,14 +142,4 @@ async fn next_term(
 async fn look(place: &Place) -> Result<Option<LeaseSnapshot>, CommandError> {
     let seen = place.store.inspect(place.namespace()).await;
     Ok(seen.map_err(|problem| place.trouble(problem))?.lease)
-}
-
-/// Names this request. Whoever asks is no process of the cluster, but draws like one.
-fn nonce() -> Result<Nonce, CommandError> {
-    let mut drawn = [0; 16];
-    getrandom::fill(&mut drawn).map_err(|problem| CommandError::System {
-        what: "the system gives no random numbers",
-        problem: problem.into(),
-    })?;
-    Ok(Nonce { boot: BootId(u128::from_le_bytes(drawn)), attempt: 1 })
 }

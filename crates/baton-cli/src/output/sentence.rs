@@ -94,10 +94,9 @@ fn store(event: &Event) -> Option<String> {
         }
         Event::BreakerHalfOpen => "probing the store".to_owned(),
         Event::BreakerClosed => "the store works again".to_owned(),
-        Event::StoreUnreachable { epoch, left_ms } => format!(
-            "the store cannot be reached; epoch {epoch} goes on for {}",
-            span_ms(*left_ms)
-        ),
+        Event::StoreUnreachable { epoch, left_ms } => {
+            format!("the store cannot be reached; epoch {epoch} goes on for {}", span_ms(*left_ms))
+        }
         Event::StoreWentBack { seen, stored } => {
             format!("the store's data went back: epoch {stored} after {seen}")
         }

@@ -145,7 +145,10 @@ mod tests {
         for width in [30, 40] {
             let text = plain(&table.render(Some(width)));
             assert!(text.lines().all(|line| length(line) <= width), "{text}");
-            assert!(text.contains("worker") && text.contains("…") && text.contains("def"), "{text}");
+            assert!(
+                text.contains("worker") && text.contains("…") && text.contains("def"),
+                "{text}"
+            );
         }
         assert_eq!(cut("abcdefghij", 5), "ab…ij");
     }

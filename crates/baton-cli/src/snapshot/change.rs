@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use baton_core::ids::{NodeId};
+use baton_core::ids::NodeId;
 use baton_core::protocol::Wish;
 use serde::Serialize;
 

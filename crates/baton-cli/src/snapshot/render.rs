@@ -1,5 +1,6 @@
 //! A snapshot for people: a few lines, then a table that fits into 80 columns.
 
+use baton_core::ids::NodeId;
 use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
 
 use super::{LeaderChange, MemberState, Snapshot, State};
@@ -69,7 +70,7 @@ fn leads(snapshot: &Snapshot) -> (String, Tone) {
 
 fn successors(snapshot: &Snapshot) -> String {
     let names = &snapshot.successors;
-    let shown: Vec<&str> = names.iter().take(SUCCESSORS_SHOWN).map(|node| node.as_str()).collect();
+    let shown: Vec<&str> = names.iter().take(SUCCESSORS_SHOWN).map(NodeId::as_str).collect();
     match names.len() {
         0 => "none".to_owned(),
         count if count > SUCCESSORS_SHOWN => {

@@ -45,7 +45,11 @@ fn counts_suspend() -> Finding {
     let here = Duration::from_micros(since_boot.as_micros());
     if here + Duration::from_secs(1) < least {
         let detail = format!("{} since boot, but {} awake", span(here), span(least));
-        return Finding::fail("suspend", detail, "the boot-time clock is behind: use another kernel");
+        return Finding::fail(
+            "suspend",
+            detail,
+            "the boot-time clock is behind: use another kernel",
+        );
     }
     Finding::ok("suspend", format!("counted: {} since boot", span(here)))
 }

@@ -45,21 +45,13 @@ impl Finding {
     }
 
     /// It works, but.
-    pub fn warn(
-        check: &'static str,
-        detail: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub fn warn(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
         Self { check, verdict: Verdict::Warn, detail: detail.into(), remedy }
     }
 
     /// It does not work.
-    pub fn fail(
-        check: &'static str,
-        detail: impl Into<String>,
-        remedy: impl Into<String>,
-    ) -> Self {
+    pub fn fail(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
         Self { check, verdict: Verdict::Fail, detail: detail.into(), remedy }
     }

@@ -53,7 +53,8 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
         Capability::DeathProof => "proves deaths",
     };
     let list: Vec<&str> = declaration.capabilities.iter().map(|c| can(*c)).collect();
-    let able = if list.is_empty() { "nothing beyond the least".to_owned() } else { list.join(", ") };
+    let able =
+        if list.is_empty() { "nothing beyond the least".to_owned() } else { list.join(", ") };
     vec![class, Finding::ok("can", able)]
 }
 

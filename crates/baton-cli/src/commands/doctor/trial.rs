@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
     ReleaseReason, Version, ViewVersion,
@@ -13,6 +13,8 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Release, Store, StoreError};
 
 use super::Finding;
+use crate::chance;
+use crate::error::CommandError;
 
 /// The doctor's own namespace. Always the same, so that no trial adds a lease to the store.
 const NAMESPACE: &str = "baton-doctor";
@@ -57,10 +59,8 @@ impl Latency {
 
 impl Trial {
     /// A node with a name of its own.
-    pub fn new(store: Arc<dyn Store>) -> Result<Self, getrandom::Error> {
-        let mut drawn = [0; 16];
-        getrandom::fill(&mut drawn)?;
-        let boot = BootId(u128::from_le_bytes(drawn));
+    pub fn new(store: Arc<dyn Store>) -> Result<Self, CommandError> {
+        let boot = chance::boot()?;
         let id = NodeId::new(&format!("doctor-{boot}")).expect("letters, digits and a dash");
         let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
         let profile = Arc::new(NodeProfile::default());
@@ -124,7 +124,10 @@ impl Trial {
         if second.epoch <= first.epoch || self.release(second, 5).await?.is_none() {
             return broken("a second term did not get a higher epoch");
         }
-        let detail = format!("taken, renewed, released, taken again: epoch {} → {}", first.epoch, second.epoch);
+        let detail = format!(
+            "taken, renewed, released, taken again: epoch {} → {}",
+            first.epoch, second.epoch
+        );
         Ok(Finding::ok("lease", detail))
     }
 
