@@ -184,6 +184,7 @@ impl Core {
                 }
             }
             Input::TermStopped { epoch } => self.term_stopped(now, epoch),
+            Input::Invited => self.invited(now),
             Input::Command(command) => self.commanded(now, command),
         }
     }

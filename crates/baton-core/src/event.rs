@@ -192,6 +192,22 @@ pub enum Event {
     /// The store rejects this node's requests; a person must act.
     #[serde(rename = "store:rejected")]
     StoreRejected,
+    /// A plugin returned an error, panicked, or did not start.
+    #[serde(rename = "plugin:failed")]
+    PluginFailed {
+        /// Which.
+        plugin: String,
+        /// What it said.
+        error: String,
+        /// How long until it is started again; `None` if it has failed too often.
+        restart_in_ms: Option<u64>,
+    },
+    /// A plugin did not stop when it was told to, and could not be cancelled either.
+    #[serde(rename = "plugin:ignored-cancellation")]
+    PluginIgnoredCancellation {
+        /// Which.
+        plugin: String,
+    },
 }
 
 impl Event {
@@ -224,6 +240,8 @@ impl Event {
             Self::TransferStarted { .. } => &["transfer:started"],
             Self::TransferRefused { .. } => &["transfer:refused"],
             Self::StoreRejected => &["store:rejected"],
+            Self::PluginFailed { .. } => &["plugin:failed"],
+            Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
         }
     }
 }

@@ -50,6 +50,9 @@ pub enum Input {
         /// The term.
         epoch: Epoch,
     },
+    /// Another namespace of this process beats now, over the same connection: a beat that is nearly
+    /// due may go along.
+    Invited,
     /// Somebody asks something of this node.
     Command(Command),
 }

@@ -1,1 +1,44 @@
-//! The runtime.
+//! Elects one coordinator among the instances of a service, and proves that it is the only one.
+//!
+//! ```text
+//!   your service ── Node::builder(store) ──► Node ──► Leadership: epoch, trusted_until, lost
+//!                          │                  │ ───► events, metrics, commands
+//!                          ▼                  ▼
+//!                       Plugin ◄── plugin/  drive/ ──► baton-core   decides
+//!                       work that only the    │ ─────► baton-store  one round trip a beat
+//!                       coordinator does      └──────► lifeline/    proof of death
+//! ```
+//!
+//! The beat and the deadlines run on a thread of the node's own. Whether this node leads is computed
+//! from the clock whenever it is asked.
+
+mod builder;
+mod chance;
+mod drive;
+mod error;
+mod event;
+mod fence;
+mod leadership;
+mod node;
+mod plugin;
+mod shared;
+mod term;
+
+pub mod lifeline;
+pub mod shutdown;
+
+pub use builder::NodeBuilder;
+pub use error::{BuildError, Left};
+pub use event::{Events, Stamped};
+pub use fence::{Fence, Refused};
+pub use leadership::Leadership;
+pub use lifeline::LifelineConfig;
+pub use node::{Departure, Node};
+pub use plugin::{Plugin, PluginError, RestartPolicy};
+
+pub use async_trait::async_trait;
+pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
+pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
+pub use baton_core::time::Moment;
+pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};
+pub use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};

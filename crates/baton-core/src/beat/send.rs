@@ -29,6 +29,18 @@ impl Core {
         }
     }
 
+    /// Beats together with another namespace of this process, if the jitter or a tenth of the
+    /// interval allows it to be early: once aligned, all of them share every round trip.
+    pub(crate) fn invited(&mut self, now: Moment) {
+        let interval = self.settings.heartbeat_interval;
+        let early = self.settings.heartbeat_jitter.max(interval / 10);
+        let Some(sent) = self.link.last_sent else { return };
+        let allowed = (sent + interval.saturating_sub(early)).max(self.link.hold_until);
+        if now >= allowed && self.timers[Timer::Beat as usize].is_some() {
+            self.beat_due(now);
+        }
+    }
+
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
         if self.link.beat.is_some() {

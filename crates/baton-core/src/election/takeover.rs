@@ -4,7 +4,7 @@
 //!   resigned, names me      ├ now
 //!   resigned, names nobody  ├ turn(rank)
 //!   proved dead             ├ turn(rank)
-//!   resigned, names another ├ takeover_delay ┤ turn(rank)        the named one may be gone
+//!   resigned, names another ├ a beat ┤ turn(rank)                the named one may be gone
 //!   expired                 ├ takeover_delay ┤ turn(rank)        there is doubt
 //! ```
 //!
@@ -35,7 +35,8 @@ impl Core {
             Freedom::Vacant { since, successor } => match successor {
                 Some(named) if named == self.me.id => (since, Claim::Vacant),
                 Some(_) if planted!(TransferWithoutFallback) => return None,
-                Some(_) => (since + delay + self.turn(), Claim::Vacant),
+                // Where nothing pushes, the named one learns of it with its next beat.
+                Some(_) => (since + delay.max(self.a_beat()) + self.turn(), Claim::Vacant),
                 None => (since + self.turn(), Claim::Vacant),
             },
             Freedom::Dead { since, boot } => (since + self.turn(), Claim::Dead { boot }),
@@ -43,6 +44,11 @@ impl Core {
         };
         let at = at.max(self.cold.stood_since().unwrap_or_default());
         Some((at.max(self.sight.suspect_until().unwrap_or_default()), claim))
+    }
+
+    /// The longest time between two looks of a node that nothing hurries.
+    fn a_beat(&self) -> Duration {
+        self.settings.heartbeat_interval + self.settings.heartbeat_jitter
     }
 
     /// How long this node lets better-placed ones go first.

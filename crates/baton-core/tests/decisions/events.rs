@@ -59,6 +59,18 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
             &["transfer:refused"],
         ),
         (Event::StoreRejected, &["store:rejected"]),
+        (
+            Event::PluginFailed {
+                plugin: "ttl".to_owned(),
+                error: "no disk".to_owned(),
+                restart_in_ms: Some(100),
+            },
+            &["plugin:failed"],
+        ),
+        (
+            Event::PluginIgnoredCancellation { plugin: "ttl".to_owned() },
+            &["plugin:ignored-cancellation"],
+        ),
     ]
 }
 

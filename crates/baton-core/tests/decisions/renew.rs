@@ -1,11 +1,11 @@
 //! Renewal: one beat per interval, a new nonce each time, and deadlines that move with the send.
 
-use baton_core::Action;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Hint, Request, Wish};
 use baton_core::timer::Timer;
+use baton_core::{Action, Input};
 
-use crate::harness::expect::{Beat, heartbeat, read_members, set, window};
+use crate::harness::expect::{Beat, cancel, heartbeat, read_members, set, window};
 use crate::harness::store::{Answer, heard};
 use crate::harness::{ME, Node, ask, at, version};
 
@@ -98,4 +98,14 @@ fn a_stale_answer_changes_nothing() {
     let stale = Answer::vacant(version("a", 4, 9), None).asked(ask("a", Wish::Resign));
     assert_eq!(node.answer(5_010, stale), [heartbeat(10), set(Timer::Beat, 10_000)]);
     assert_eq!(node.core.held_epoch(), Some(Epoch(5)));
+}
+
+#[test]
+fn an_invitation_is_accepted_when_the_beat_is_nearly_due() {
+    let mut node = Node::leader(&["z"]);
+    assert_eq!(node.handle(4_000, Input::Invited), [], "a second early is too early");
+    let renewal = Beat::renew(3, 2, version(ME, 1, 1)).seen(1).knows(1, 1);
+    let expected = [renewal.sent(5), cancel(Timer::Beat)];
+    assert_eq!(node.handle(4_500, Input::Invited), expected, "a tenth of the interval is not");
+    assert_eq!(node.handle(4_501, Input::Invited), [], "one beat at a time");
 }

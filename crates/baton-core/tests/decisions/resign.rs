@@ -79,9 +79,9 @@ fn a_release_whose_reply_was_lost_though_it_took_place_ends_the_term() {
         crate::harness::expect::leader_changed(Some(ME), None, 1),
         cancel(Timer::Hard),
         set(Timer::Beat, 3_200),
-        drawn(&actions, Timer::Takeover, 4_910..=7_410),
+        drawn(&actions, Timer::Takeover, 8_910..=11_410),
     ];
-    assert_eq!(actions, expected, "the named one goes first, this one after the delay");
+    assert_eq!(actions, expected, "the named one goes first, this one a beat later");
 }
 
 #[test]

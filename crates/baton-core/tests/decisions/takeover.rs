@@ -129,11 +129,11 @@ fn the_named_successor_claims_at_once() {
 }
 
 #[test]
-fn others_than_the_named_one_wait_the_delay_and_their_turn() {
+fn others_than_the_named_one_wait_a_beat_and_their_turn() {
     let mut node = Node::follower_with(settings(), &["b", ME]);
     node.due(5_000, Timer::Beat);
     let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), Some("b")));
-    assert_eq!(actions.last(), Some(&set(Timer::Takeover, 6_110)), "the named one may be gone");
+    assert_eq!(actions.last(), Some(&set(Timer::Takeover, 10_110)), "it looks once a beat");
 }
 
 #[test]

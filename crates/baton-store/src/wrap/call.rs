@@ -54,7 +54,6 @@ impl Call {
 }
 
 /// The answer, of the same kind as the call.
-#[expect(clippy::large_enum_variant, reason = "replies are nearly all of them")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {

@@ -1,0 +1,192 @@
+//! Building a node: who it is, how it is set, and what it does when it leads.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::protocol::NodeProfile;
+use baton_core::settings::{Profile, Settings};
+use baton_core::{Core, Identity};
+use baton_store::Store;
+use tokio::sync::watch;
+
+use crate::chance;
+use crate::drive::{Host, Message, OnOverrun, Seat};
+use crate::error::BuildError;
+use crate::event::Teller;
+use crate::lifeline::{Lifeline, LifelineConfig};
+use crate::node::Node;
+use crate::plugin::{Crew, Plugin};
+use crate::shared::Shared;
+
+/// The namespace of a node that was given none.
+const DEFAULT_NAMESPACE: &str = "default";
+
+enum Place {
+    /// On a thread of its own, with this store.
+    Own { store: Arc<dyn Store>, lifeline: LifelineConfig },
+    /// On the thread of another node.
+    Beside(Arc<Host>),
+}
+
+/// Builds a [`Node`]. Everything but the store has a default.
+#[must_use = "a node takes part once it is built"]
+pub struct NodeBuilder {
+    place: Place,
+    namespace: Option<Namespace>,
+    id: Option<NodeId>,
+    settings: Settings,
+    labels: BTreeMap<String, String>,
+    version: String,
+    plugins: Vec<Arc<dyn Plugin>>,
+    runtime: Option<tokio::runtime::Handle>,
+    on_overrun: OnOverrun,
+}
+
+impl NodeBuilder {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Self::at(Place::Own { store, lifeline: LifelineConfig::default() })
+    }
+
+    pub(crate) fn beside(node: &Node, namespace: Namespace) -> Self {
+        let builder = Self::at(Place::Beside(node.host.clone()));
+        let profile = node.shared.core().identity().profile.clone();
+        Self {
+            namespace: Some(namespace),
+            id: Some(node.id().clone()),
+            settings: node.settings(),
+            labels: profile.labels.clone(),
+            version: profile.version.clone(),
+            ..builder
+        }
+    }
+
+    fn at(place: Place) -> Self {
+        Self {
+            place,
+            namespace: None,
+            id: None,
+            settings: Settings::default(),
+            labels: BTreeMap::new(),
+            version: String::new(),
+            plugins: Vec::new(),
+            runtime: None,
+            on_overrun: OnOverrun::Report,
+        }
+    }
+
+    /// The cluster to be part of; `default` unless given.
+    pub fn namespace(mut self, namespace: Namespace) -> Self {
+        self.namespace = Some(namespace);
+        self
+    }
+
+    /// The node's name; generated unless given, so that it sorts by start.
+    pub fn id(mut self, id: NodeId) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    /// All settings at once.
+    pub fn settings(mut self, settings: Settings) -> Self {
+        self.settings = settings;
+        self
+    }
+
+    /// The settings of a profile.
+    pub fn profile(self, profile: Profile) -> Self {
+        self.settings(profile.settings())
+    }
+
+    /// Changes some settings.
+    pub fn tune(mut self, tune: impl FnOnce(&mut Settings)) -> Self {
+        tune(&mut self.settings);
+        self
+    }
+
+    /// A label that other nodes see.
+    pub fn label(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(key.into(), value.into());
+        self
+    }
+
+    /// The version of the service, for people.
+    pub fn version(mut self, version: impl Into<String>) -> Self {
+        self.version = version.into();
+        self
+    }
+
+    /// How the lifeline listens. A node beside another shares that one's.
+    pub fn lifeline(mut self, config: LifelineConfig) -> Self {
+        if let Place::Own { lifeline, .. } = &mut self.place {
+            *lifeline = config;
+        }
+        self
+    }
+
+    /// Work for when this node leads. Plugins start in the order they are given.
+    pub fn plugin(mut self, plugin: impl Plugin) -> Self {
+        self.plugins.push(Arc::new(plugin));
+        self
+    }
+
+    /// The runtime that plugins run on; one of the node's own unless given.
+    pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Self {
+        self.runtime = Some(runtime);
+        self
+    }
+
+    /// End the process when work goes on past the hard deadline, instead of only reporting it.
+    pub fn abort_on_overrun(mut self) -> Self {
+        self.on_overrun = OnOverrun::Abort;
+        self
+    }
+
+    /// Starts the node. It takes part at once, and leads when it is elected.
+    pub fn build(self) -> Result<Node, BuildError> {
+        self.settings.check()?;
+        let host = match self.place {
+            Place::Own { store, lifeline } => {
+                // Single-instance mode has no successors to keep a line to.
+                let lifeline = if self.settings.enabled { lifeline } else { LifelineConfig::off() };
+                Host::start(store, &lifeline, self.runtime.clone())?
+            }
+            Place::Beside(host) => host,
+        };
+        let id = self.id.map_or_else(chance::node_id, Ok)?;
+        let namespace = self.namespace.unwrap_or_else(default_namespace);
+        let profile = NodeProfile {
+            priority: self.settings.priority,
+            labels: self.labels,
+            lifeline: host.lifeline.as_ref().map(Lifeline::told),
+            version: self.version,
+        };
+        let boot = host.boot;
+        let me = Identity { id: id.clone(), boot, profile: Arc::new(profile) };
+        let core = Core::new(me, Arc::new(self.settings), chance::seed()?)?;
+        let shared = Arc::new(Shared {
+            seat: host.next_seat(),
+            teller: Teller::new(namespace.clone(), id.clone()),
+            namespace,
+            id,
+            boot,
+            store: host.store.clone(),
+            inbox: host.inbox.clone(),
+            core: Mutex::new(core),
+            term: watch::channel(None).0,
+            departed: watch::channel(None).0,
+            leads_until: AtomicU64::new(0),
+            lifelines: Mutex::default(),
+            trouble: Mutex::default(),
+        });
+        let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()));
+        let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
+        host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
+        Ok(Node::new(shared, crew, host))
+    }
+}
+
+fn default_namespace() -> Namespace {
+    Namespace::new(DEFAULT_NAMESPACE).expect("it is a valid name")
+}

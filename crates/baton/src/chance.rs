@@ -1,0 +1,27 @@
+//! Numbers nobody can foresee: boot ids, generated names, seeds for jitter.
+
+use baton_core::ids::{BootId, NodeId};
+use baton_store::clock::{Clock, SystemClock};
+
+use crate::error::BuildError;
+
+fn bytes<const N: usize>() -> Result<[u8; N], BuildError> {
+    let mut drawn = [0; N];
+    getrandom::fill(&mut drawn).map_err(|error| BuildError::NoChance(error.to_string()))?;
+    Ok(drawn)
+}
+
+/// A boot id that no other process has.
+pub fn boot() -> Result<BootId, BuildError> {
+    Ok(BootId(u128::from_le_bytes(bytes()?)))
+}
+
+/// A seed for a core's jitter.
+pub fn seed() -> Result<u64, BuildError> {
+    Ok(u64::from_le_bytes(bytes()?))
+}
+
+/// A name for a node that was given none.
+pub fn node_id() -> Result<NodeId, BuildError> {
+    Ok(NodeId::generated(SystemClock.wall_ms(), seed()?))
+}

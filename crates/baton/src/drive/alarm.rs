@@ -1,0 +1,86 @@
+//! One alarm for the earliest of all timers, on the clock that counts suspend.
+
+use std::os::fd::OwnedFd;
+
+use baton_core::time::Moment;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
+    timerfd_settime,
+};
+use tokio::io::unix::AsyncFd;
+
+/// Rings at a moment of the boot-time clock, also if that passed while the machine slept.
+pub struct Alarm {
+    timer: AsyncFd<OwnedFd>,
+    set_to: Option<Moment>,
+}
+
+impl Alarm {
+    #[expect(
+        deprecated,
+        reason = "unsound for types that may close their descriptor; an `OwnedFd` cannot"
+    )]
+    pub fn new() -> std::io::Result<Self> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = AsyncFd::new(timerfd_create(TimerfdClockId::Boottime, flags)?)?;
+        Ok(Self { timer, set_to: None })
+    }
+
+    /// Waits until the moment has come; for ever if there is none. Cancel safe.
+    pub async fn ring_at(&mut self, moment: Option<Moment>) {
+        let Some(moment) = moment else { return std::future::pending().await };
+        if self.set_to != Some(moment) {
+            self.set(moment);
+        }
+        // It stays readable until it is set anew, which the next moment does.
+        let ready = self.timer.readable().await;
+        ready.expect("the runtime outlives the alarm").clear_ready();
+        self.set_to = None;
+    }
+
+    fn set(&mut self, moment: Moment) {
+        // A timer set to nothing at all is switched off: the earliest moment is a nanosecond.
+        let micros = i64::try_from(moment.as_micros()).unwrap_or(i64::MAX);
+        let (tv_sec, tv_nsec) = (micros / 1_000_000, micros % 1_000_000 * 1_000);
+        let it_value = Timespec { tv_sec, tv_nsec: tv_nsec.max(1) };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let value = Itimerspec { it_interval, it_value };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &value)
+            .expect("the moment is a valid time and the descriptor is a timer");
+        self.set_to = Some(moment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use baton_store::clock::{Clock, SystemClock};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn rings_not_before_its_moment_and_at_once_for_one_that_passed() {
+        let mut alarm = Alarm::new().expect("there are timers");
+        for ahead in [Duration::from_millis(20), Duration::ZERO, Duration::from_millis(5)] {
+            let moment = SystemClock.now() + ahead;
+            alarm.ring_at(Some(moment)).await;
+            assert!(SystemClock.now() >= moment);
+        }
+        alarm.ring_at(Some(Moment::from_micros(0))).await;
+    }
+
+    #[tokio::test]
+    async fn a_wait_that_was_given_up_can_be_moved_forward() {
+        let mut alarm = Alarm::new().expect("there are timers");
+        let far = SystemClock.now() + Duration::from_secs(3_600);
+        tokio::select! {
+            biased;
+            () = alarm.ring_at(Some(far)) => unreachable!("an hour has not passed"),
+            () = std::future::ready(()) => {}
+        }
+        let near = SystemClock.now() + Duration::from_millis(5);
+        alarm.ring_at(Some(near)).await;
+        assert!(SystemClock.now() >= near);
+    }
+}

@@ -1,0 +1,127 @@
+//! The node's own thread: the only caller of the core, and of the store on its behalf.
+//!
+//! ```text
+//!   commands ──┐                         ┌──► store calls, each with its timeout ──┐
+//!   lifeline ──┼──► inbox ──► seat ──► core ──► term: start, stop ──► plugins' runtime
+//!   replies  ──┘     ▲         │         └──► timers ──► alarm (boot-time clock)   │
+//!                    └─────────┴───────────────────────────────────────────────────┘
+//! ```
+//!
+//! One thread drives any number of nodes of one process, each in a namespace of its own: a *seat*.
+//! They share the store's connection, the lifeline, and their beats. The thread belongs to nobody
+//! else, so a busy application cannot starve a renewal or a deadline.
+
+mod alarm;
+mod call;
+mod host;
+mod push;
+mod seat;
+
+use std::collections::BTreeMap;
+
+use baton_core::Input;
+use baton_core::ids::Namespace;
+use baton_core::protocol::Hint;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use alarm::Alarm;
+
+pub(crate) use host::Host;
+pub(crate) use seat::{OnOverrun, Seat};
+
+/// A node's place on its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SeatId(pub(crate) u64);
+
+/// What reaches the thread. The queue is not bounded, what may be in it is: one answer for each
+/// request, one report for each watch, hints that their senders drop when there are too many, and
+/// what the application itself asks for.
+#[expect(clippy::large_enum_variant, reason = "inputs are nearly all of the traffic")]
+pub(crate) enum Message {
+    /// A node begins.
+    Take(Box<Seat>),
+    /// Something happened to a node.
+    Input {
+        /// To which.
+        seat: SeatId,
+        /// What.
+        input: Input,
+    },
+    /// A hint came over the lifeline.
+    Hinted {
+        /// For the node of this namespace.
+        namespace: Namespace,
+        /// What it says.
+        hint: Hint,
+    },
+}
+
+/// Drives until the last seat is empty and nobody can take another.
+pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::io::Result<()> {
+    let mut alarm = Alarm::new()?;
+    let mut seats = BTreeMap::<SeatId, Seat>::new();
+    let mut calls = JoinSet::new();
+    let mut open = true;
+    while open || !seats.is_empty() {
+        let wake = seats.values().filter_map(Seat::next_timer).min();
+        tokio::select! {
+            biased;
+            () = alarm.ring_at(wake) => {}
+            message = inbox.recv(), if open => match message {
+                Some(message) => take_in(message, &mut seats, &mut calls),
+                None => open = false,
+            },
+            Some(answered) = calls.join_next() => {
+                // A call ends by its answer or its timeout; a driver that panics is a bug of its
+                // own, and its silence is a timeout that never comes: give up on it loudly.
+                let message = answered.expect("a store's driver does not panic");
+                take_in(message, &mut seats, &mut calls);
+            }
+        }
+        fire_timers(&mut seats, &mut calls);
+        seats.retain(|_, seat| !seat.is_empty());
+    }
+    Ok(())
+}
+
+fn take_in(message: Message, seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
+    match message {
+        Message::Take(mut seat) => {
+            seat.handle(Input::Start, calls);
+            seats.insert(seat.id(), *seat);
+        }
+        Message::Input { seat, input } => {
+            if let Some(seat) = seats.get_mut(&seat) {
+                seat.handle(input, calls);
+            }
+        }
+        Message::Hinted { namespace, hint } => {
+            for seat in seats.values_mut().filter(|seat| *seat.namespace() == namespace) {
+                seat.handle(Input::Hint(hint.clone()), calls);
+            }
+        }
+    }
+    invite(seats, calls);
+}
+
+fn fire_timers(seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
+    for seat in seats.values_mut() {
+        while let Some(timer) = seat.due_timer(SystemClock.now()) {
+            seat.handle(Input::Timer(timer), calls);
+        }
+    }
+    invite(seats, calls);
+}
+
+/// Whoever is about to beat takes along whoever is nearly due.
+fn invite(seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
+    let beats = seats.values_mut().any(Seat::take_beat_mark);
+    if beats && seats.len() > 1 {
+        for seat in seats.values_mut() {
+            seat.handle(Input::Invited, calls);
+            seat.take_beat_mark();
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! One node on its thread: its core, its timers, and what the core wants done.
+
+use std::sync::Arc;
+
+use baton_core::ids::Namespace;
+use baton_core::protocol::Request;
+use baton_core::time::Moment;
+use baton_core::timer::Timer;
+use baton_core::{Action, Event, Input};
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::JoinSet;
+
+use super::call::ask_store;
+use super::push::forward_hints;
+use super::{Message, SeatId};
+use crate::lifeline;
+use crate::node::Departure;
+use crate::plugin::Crew;
+use crate::shared::Shared;
+use crate::term::{Ending, Term};
+
+/// What a node does when its work does not stop in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OnOverrun {
+    /// Say so.
+    #[default]
+    Report,
+    /// End the process at once.
+    Abort,
+}
+
+/// One node on its thread.
+pub(crate) struct Seat {
+    node: Arc<Shared>,
+    crew: Crew,
+    on_overrun: OnOverrun,
+    timers: [Option<Moment>; Timer::ALL.len()],
+    /// Tasks that end with the node: the store's push, the lifeline watched, hints on their way.
+    errands: JoinSet<()>,
+    watch: Option<tokio::task::AbortHandle>,
+    beats: bool,
+    departure: Departure,
+    halted: bool,
+}
+
+impl Seat {
+    pub(crate) fn new(node: Arc<Shared>, crew: Crew, on_overrun: OnOverrun) -> Self {
+        Self {
+            node,
+            crew,
+            on_overrun,
+            timers: [None; Timer::ALL.len()],
+            errands: JoinSet::new(),
+            watch: None,
+            beats: false,
+            departure: Departure::Left,
+            halted: false,
+        }
+    }
+
+    pub(crate) fn id(&self) -> SeatId {
+        self.node.seat
+    }
+
+    pub(crate) fn namespace(&self) -> &Namespace {
+        &self.node.namespace
+    }
+
+    /// Has the node left?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.halted
+    }
+
+    pub(crate) fn next_timer(&self) -> Option<Moment> {
+        self.timers.iter().flatten().min().copied()
+    }
+
+    /// A timer that is due, taken off.
+    pub(crate) fn due_timer(&mut self, now: Moment) -> Option<Timer> {
+        let due = |timer: &Timer| self.timers[*timer as usize].is_some_and(|at| at <= now);
+        let timer = Timer::ALL.into_iter().find(due)?;
+        self.timers[timer as usize] = None;
+        Some(timer)
+    }
+
+    /// Was a beat sent since this was last asked?
+    pub(crate) fn take_beat_mark(&mut self) -> bool {
+        std::mem::take(&mut self.beats)
+    }
+
+    /// Hands something that happened to the core, and does what it says.
+    pub(crate) fn handle(&mut self, input: Input, calls: &mut JoinSet<Message>) {
+        if self.halted {
+            return;
+        }
+        if input == Input::Start {
+            self.errands.spawn(forward_hints(self.node.clone()));
+        }
+        while self.errands.try_join_next().is_some() {}
+        let actions = self.node.core().handle(SystemClock.now(), input);
+        for action in actions {
+            self.carry_out(action, calls);
+        }
+        self.publish();
+    }
+
+    fn carry_out(&mut self, action: Action, calls: &mut JoinSet<Message>) {
+        match action {
+            Action::Send { id, request, timeout } => {
+                self.beats |= matches!(request, Request::Beat(_));
+                calls.spawn(ask_store(self.node.clone(), id, request, timeout));
+            }
+            Action::SetTimer { timer, at } => self.timers[timer as usize] = Some(at),
+            Action::CancelTimer(timer) => self.timers[timer as usize] = None,
+            Action::StartTerm { epoch, window } => {
+                let term = Term::new(epoch, window);
+                // Whoever hears of the term must find the node leading.
+                self.node.publish(window.hard.as_micros());
+                self.node.term.send_replace(Some(term.clone()));
+                self.crew.start_term(self.node.clone(), term);
+            }
+            Action::StopTerm { reason, by, .. } => {
+                // A term without end has no deadline to stop by: it gets the usual grace.
+                let grace = self.node.core().settings().stop_grace;
+                let by = if by == Moment::NEVER { SystemClock.now() + grace } else { by };
+                // Whoever hears that the term is over must not find the node leading.
+                self.node.publish(0);
+                if let Some(term) = self.node.term.borrow().as_ref() {
+                    term.stop(Ending { reason, by });
+                }
+            }
+            Action::WatchLifeline { boot, address } => {
+                self.unwatch();
+                let watch = lifeline::watch(self.node.clone(), boot, address);
+                self.watch = Some(self.errands.spawn(watch));
+            }
+            Action::UnwatchLifeline => self.unwatch(),
+            Action::Tell { to, hint } => {
+                if let Some(address) = self.node.lifeline_of(&to) {
+                    let namespace = self.node.namespace.clone();
+                    self.errands.spawn(async move {
+                        // It may be lost: the other looks at the store all the same, later.
+                        let _ = lifeline::tell(&address, &namespace, &hint).await;
+                    });
+                }
+            }
+            Action::Prepare => self.crew.prepare(),
+            Action::Emit(event) => self.emit(event),
+            Action::Halt => self.halt(),
+        }
+    }
+
+    fn unwatch(&mut self) {
+        if let Some(watch) = self.watch.take() {
+            watch.abort();
+        }
+    }
+
+    fn emit(&mut self, event: Event) {
+        match event {
+            Event::NodeIdTaken { by } => self.departure = Departure::IdTaken { by },
+            Event::NodeSuperseded { by } => self.departure = Departure::Superseded { by },
+            Event::TermOverran { .. } if self.on_overrun == OnOverrun::Abort => {
+                // Nothing of the term may act any more, and something does.
+                std::process::abort();
+            }
+            _ => {}
+        }
+        self.node.teller.tell(event);
+    }
+
+    fn halt(&mut self) {
+        self.halted = true;
+        self.errands.abort_all();
+        self.node.term.send_replace(None);
+        self.node.departed.send_replace(Some(self.departure));
+    }
+
+    /// Lets everybody see what the core now says of the term.
+    fn publish(&self) {
+        let now = SystemClock.now();
+        let core = self.node.core();
+        let window = core.window(now);
+        let leads = core.is_leader(now);
+        drop(core);
+        let runs_until = window.filter(|_| leads).map_or(0, |(_, window)| window.hard.as_micros());
+        if let (Some((epoch, window)), Some(term)) = (window, self.node.term.borrow().as_ref())
+            && term.epoch == epoch
+        {
+            term.extend(window);
+        }
+        self.node.publish(runs_until);
+    }
+}

@@ -1,0 +1,90 @@
+//! The fence register: for resources that baton does not keep, and that cannot compare epochs
+//! themselves. The highest epoch that was admitted wins.
+
+use std::sync::Arc;
+
+use baton_core::ids::{Epoch, Namespace};
+use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+
+/// Names the documents of the register.
+const PREFIX: &str = "fence:";
+
+/// Why an epoch was not admitted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// The caller's term is over: stop.
+    #[error(
+        "epoch {given} is behind {highest}, which was admitted to {resource}; its term is over"
+    )]
+    Behind {
+        /// The resource.
+        resource: String,
+        /// The epoch that asked.
+        given: Epoch,
+        /// The highest that was admitted.
+        highest: Epoch,
+    },
+    /// The register holds something else than an epoch: a person must look.
+    #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
+    Foreign {
+        /// The resource.
+        resource: String,
+    },
+    /// The register was not reached: ask again before acting.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The register of one resource.
+///
+/// Ask it right before each act on the resource. That narrows the gap between the question and the
+/// act, and a resource that can compare epochs itself has none: prefer that where it can be had.
+#[derive(Clone)]
+pub struct Fence {
+    store: Arc<dyn Store>,
+    namespace: Namespace,
+    resource: String,
+}
+
+impl Fence {
+    /// The register of this resource in this namespace.
+    pub fn new(store: Arc<dyn Store>, namespace: Namespace, resource: &str) -> Self {
+        Self { store, namespace, resource: resource.to_owned() }
+    }
+
+    /// Admits an epoch that is at least as high as every one before it.
+    pub async fn admit(&self, given: Epoch) -> Result<(), Refused> {
+        let name = format!("{PREFIX}{}", self.resource);
+        loop {
+            let found = self.store.read_document(&self.namespace, &name).await?;
+            let highest = self.highest_in(found.as_ref())?;
+            if given < highest {
+                return Err(Refused::Behind { resource: self.resource.clone(), given, highest });
+            }
+            if given == highest && found.is_some() {
+                return Ok(());
+            }
+            let expected =
+                found.map_or(Precondition::Absent, |it| Precondition::Version(it.version));
+            let body = given.to_string().into_bytes();
+            let write = self.store.write_document(&self.namespace, &name, body, expected, None);
+            if let WriteOutcome::Written(_) = write.await? {
+                return Ok(());
+            }
+            // Somebody was faster: look again.
+        }
+    }
+
+    /// The highest epoch admitted so far.
+    pub async fn highest(&self) -> Result<Epoch, Refused> {
+        let name = format!("{PREFIX}{}", self.resource);
+        let found = self.store.read_document(&self.namespace, &name).await?;
+        self.highest_in(found.as_ref())
+    }
+
+    fn highest_in(&self, found: Option<&Document>) -> Result<Epoch, Refused> {
+        let Some(document) = found else { return Ok(Epoch::NONE) };
+        let number = std::str::from_utf8(&document.body).ok().and_then(|text| text.parse().ok());
+        number.map(Epoch).ok_or_else(|| Refused::Foreign { resource: self.resource.clone() })
+    }
+}

@@ -1,0 +1,88 @@
+//! Leadership: what a coordinator holds while its term lasts.
+
+use std::sync::Arc;
+
+use baton_core::DemotionReason;
+use baton_core::ids::Epoch;
+use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Document, Precondition, StoreError, WriteOutcome};
+
+use crate::shared::Shared;
+use crate::term::{Hold, Term};
+
+/// The right to coordinate, for as long as the term lasts.
+///
+/// While any clone of it exists, the node does not count the term as stopped and does not release
+/// the lease: drop it when the work has ended. Whoever goes on after [`Leadership::lost`] keeps the
+/// others waiting, until the lease runs out.
+#[derive(Clone)]
+pub struct Leadership {
+    hold: Hold,
+    node: Arc<Shared>,
+}
+
+impl Leadership {
+    pub(crate) fn take(term: &Arc<Term>, node: &Arc<Shared>) -> Option<Self> {
+        Some(Self { hold: Hold::take(term)?, node: node.clone() })
+    }
+
+    /// The fencing number of the term. Hand it on with every write that others must not overtake.
+    pub fn epoch(&self) -> Epoch {
+        self.hold.0.epoch
+    }
+
+    /// May the term act now? Computed from the clock at each call.
+    pub fn is_leader(&self) -> bool {
+        self.hold.0.is_open(SystemClock.now())
+    }
+
+    /// May the term start something new now? False from the soft deadline on.
+    pub fn may_start_work(&self) -> bool {
+        self.hold.0.may_start(SystemClock.now())
+    }
+
+    /// Until when the term may act, by this machine's boot-time clock. Each renewal moves it.
+    pub fn trusted_until(&self) -> Moment {
+        self.hold.0.window().hard
+    }
+
+    /// Until when the term may start something new.
+    pub fn soft_deadline(&self) -> Moment {
+        self.hold.0.window().soft
+    }
+
+    /// Waits until the term is told to stop, and says why. Cancel safe.
+    pub async fn lost(&self) -> DemotionReason {
+        self.hold.0.ended().await.reason
+    }
+
+    /// Gives leadership up: work is told to stop, and the lease is released once it has.
+    pub fn resign(&self) {
+        self.node.command(baton_core::Command::Resign);
+    }
+
+    /// Reads a document of the namespace.
+    pub async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
+        self.node.store.read_document(&self.node.namespace, name).await
+    }
+
+    /// Writes a document, unless a later epoch exists: then the outcome is
+    /// [`WriteOutcome::Fenced`].
+    pub async fn write_document(
+        &self,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+    ) -> Result<WriteOutcome, StoreError> {
+        let fence = Some(self.epoch());
+        let namespace = &self.node.namespace;
+        self.node.store.write_document(namespace, name, body, precondition, fence).await
+    }
+}
+
+impl std::fmt::Debug for Leadership {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Leadership").field("epoch", &self.epoch()).finish_non_exhaustive()
+    }
+}

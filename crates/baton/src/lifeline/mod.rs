@@ -1,0 +1,63 @@
+//! The lifeline: a port of the process's own, which closes when the process dies and not before.
+//!
+//! ```text
+//!   coordinator                                  successor
+//!   listen ◄──────────── one connection kept ──── watch
+//!     │ "baton-lifeline 1 <boot id>"                │ it closes: dial again
+//!     ▼                                             ▼
+//!   hints in, nothing else out           refused, or another boot id ──► proof of death
+//!                                        no answer, a reset, garbage ──► no proof: the lease decides
+//! ```
+//!
+//! It tells nothing but the boot id. What it is told are hints, which make a node look at the store
+//! sooner and nothing else. Loopback addresses name the network namespace they are valid in:
+//! whoever is in another one does not take a refusal there for a proof.
+
+mod address;
+mod listen;
+mod tell;
+mod watch;
+mod wire;
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+
+pub use tell::{probe, tell};
+
+pub(crate) use listen::Lifeline;
+pub(crate) use watch::watch;
+
+/// A socket address of this machine as a lifeline's address.
+pub fn address_for(socket: SocketAddr) -> String {
+    address::Address::of(socket).to_string()
+}
+
+/// How a process's lifeline listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LifelineConfig {
+    /// Whether there is one at all. Switch it off where a firewall or a proxy answers for others.
+    pub enabled: bool,
+    /// Where it listens. Port 0 lets the system choose.
+    pub bind: SocketAddr,
+    /// What others dial, if that is another address than the one it listens on.
+    pub advertise: Option<SocketAddr>,
+    /// How many connections it keeps. Whoever comes later is answered and let go.
+    pub connections_max: usize,
+}
+
+impl Default for LifelineConfig {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            bind: SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 0),
+            advertise: None,
+            connections_max: 64,
+        }
+    }
+}
+
+impl LifelineConfig {
+    /// No lifeline.
+    pub fn off() -> Self {
+        Self { enabled: false, ..Self::default() }
+    }
+}

@@ -1,0 +1,73 @@
+//! The dialling side: hints to another node, and a look whether it is there.
+
+use std::io;
+use std::time::Duration;
+
+use baton_core::LifelineReport;
+use baton_core::ids::{BootId, Namespace};
+use baton_core::protocol::Hint;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::net::TcpStream;
+
+use super::address::Address;
+use super::wire;
+
+/// How long a dial and the greeting may take each.
+pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Passes a hint to the process that listens there. It may be lost.
+pub async fn tell(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
+    let line = wire::hint_line(namespace, hint);
+    let told = async {
+        let mut stream = dial(address).await?;
+        stream.set_nodelay(true)?;
+        stream.write_all(line.as_bytes()).await?;
+        stream.shutdown().await
+    };
+    in_time(told).await?
+}
+
+/// Looks who answers at an address: [`LifelineReport::OtherBoot`] names whoever does.
+pub async fn probe(address: &str) -> LifelineReport {
+    let looked = async {
+        let mut reader = BufReader::new(dial(address).await?);
+        wire::line(&mut reader).await
+    };
+    match in_time(looked).await.and_then(|looked| looked) {
+        Ok(Some(line)) => wire::greeted(&line).map_or(LifelineReport::Closed, other_boot),
+        Ok(None) => LifelineReport::Closed,
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => LifelineReport::Refused,
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => LifelineReport::TimedOut,
+        Err(_) => LifelineReport::Closed,
+    }
+}
+
+fn other_boot(boot: BootId) -> LifelineReport {
+    LifelineReport::OtherBoot(boot)
+}
+
+/// Connects. A refusal is from that very address; an address of another network is not dialled.
+pub(super) async fn dial(address: &str) -> io::Result<TcpStream> {
+    let elsewhere = |_| io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let address: Address = address.parse().map_err(elsewhere)?;
+    let target = address.dialable().ok_or_else(|| elsewhere_error(&address))?;
+    let stream = TcpStream::connect(target).await?;
+    // A dial to a free port of the ephemeral range can meet itself: nobody listens there.
+    if stream.local_addr()? == stream.peer_addr()? {
+        return Err(io::Error::from(io::ErrorKind::ConnectionAborted));
+    }
+    Ok(stream)
+}
+
+fn elsewhere_error(address: &Address) -> io::Error {
+    io::Error::new(io::ErrorKind::AddrNotAvailable, format!("{address} is in another network"))
+}
+
+pub(super) async fn in_time<T>(future: impl Future<Output = T>) -> io::Result<T> {
+    tokio::select! {
+        biased;
+        done = future => Ok(done),
+        () = SystemClock.sleep(PATIENCE) => Err(io::Error::from(io::ErrorKind::TimedOut)),
+    }
+}

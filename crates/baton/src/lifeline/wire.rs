@@ -1,0 +1,69 @@
+//! What is said on a lifeline: one greeting out, hint lines in. Lines are short, or not read on.
+
+use baton_core::ids::{BootId, Namespace};
+use baton_core::protocol::Hint;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
+
+/// The longest line either side reads.
+const LINE_BYTES_MAX: u64 = 1_024;
+
+const GREETING: &str = "baton-lifeline 1 ";
+
+/// What the listener says first, and all it ever says.
+pub fn greeting(boot: BootId) -> String {
+    format!("{GREETING}{boot}\n")
+}
+
+/// Whose greeting this is.
+pub fn greeted(line: &str) -> Option<BootId> {
+    let boot = line.trim_end().strip_prefix(GREETING)?;
+    BootId::try_from(boot.to_owned()).ok()
+}
+
+/// A hint as a line.
+pub fn hint_line(namespace: &Namespace, hint: &Hint) -> String {
+    let hint = serde_json::to_string(hint).expect("a hint is plain data");
+    format!("{namespace} {hint}\n")
+}
+
+/// The hint in a line.
+pub fn hinted(line: &str) -> Option<(Namespace, Hint)> {
+    let (namespace, hint) = line.trim_end().split_once(' ')?;
+    Some((Namespace::new(namespace).ok()?, serde_json::from_str(hint).ok()?))
+}
+
+/// The next line; `None` at the end, or for one that is too long or no text.
+pub async fn line(reader: &mut (impl AsyncBufRead + Unpin)) -> std::io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut bytes).await?;
+    let whole = bytes.ends_with(b"\n");
+    Ok(String::from_utf8(bytes).ok().filter(|_| whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_greeting_and_a_hint_survive_the_wire_and_anything_else_does_not() {
+        let boot = BootId(0xab);
+        assert_eq!(greeted(&greeting(boot)), Some(boot));
+        assert_eq!(greeted("HTTP/1.1 400 Bad Request\r\n"), None);
+        let space = Namespace::new("web").expect("valid");
+        let line = hint_line(&space, &Hint::Look);
+        assert_eq!(hinted(&line), Some((space, Hint::Look)));
+        for garbage in ["", "web", "web {}", "a/b {\"hint\":\"look\"}", "web look\n"] {
+            assert_eq!(hinted(garbage), None, "{garbage:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_line_without_end_is_not_read_for_ever() {
+        let long = vec![b'a'; 5_000];
+        let mut reader = tokio::io::BufReader::new(&long[..]);
+        assert_eq!(line(&mut reader).await.expect("it reads"), None);
+        let mut reader = tokio::io::BufReader::new(&b"one\ntw"[..]);
+        assert_eq!(line(&mut reader).await.expect("it reads"), Some("one\n".to_owned()));
+        assert_eq!(line(&mut reader).await.expect("it reads"), None);
+    }
+}

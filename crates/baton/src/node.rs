@@ -1,0 +1,250 @@
+//! A node: the handle that an application holds.
+
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
+use baton_core::protocol::View;
+use baton_core::settings::Settings;
+use baton_core::time::Moment;
+use baton_core::{BreakerStatus, Command, MetricsReport};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Store, StoreError};
+
+use crate::builder::NodeBuilder;
+use crate::drive::Host;
+use crate::error::Left;
+use crate::event::Events;
+use crate::fence::Fence;
+use crate::leadership::Leadership;
+use crate::lifeline::Lifeline;
+use crate::plugin::{Crew, Plugin};
+use crate::shared::Shared;
+
+/// How a node's part ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Departure {
+    /// It left of its own will.
+    Left,
+    /// Another live process goes by its id; it was never let in.
+    IdTaken {
+        /// That process.
+        by: BootId,
+    },
+    /// A newer process took its id over while it was silent.
+    Superseded {
+        /// That process.
+        by: BootId,
+    },
+}
+
+/// A node of a cluster. Clones are handles on the same node; when the last one is dropped the node
+/// leaves, and the drop waits for that, though not for long: [`Node::leave`] does not block.
+#[derive(Clone)]
+pub struct Node {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) crew: Crew,
+    pub(crate) host: Arc<Host>,
+    /// Dropped with the last handle.
+    _presence: Arc<Presence>,
+}
+
+impl Node {
+    /// Begins to build a node that coordinates through this store.
+    pub fn builder(store: Arc<dyn Store>) -> NodeBuilder {
+        NodeBuilder::new(store)
+    }
+
+    /// Begins to build a node in another namespace, beside this one: the same id, settings and
+    /// labels unless told otherwise, the same thread, lifeline and connection, and beats that
+    /// travel together.
+    pub fn beside(&self, namespace: Namespace) -> NodeBuilder {
+        NodeBuilder::beside(self, namespace)
+    }
+
+    pub(crate) fn new(shared: Arc<Shared>, crew: Crew, host: Arc<Host>) -> Self {
+        let patience = {
+            let core = shared.core();
+            let settings = core.settings();
+            settings.stop_grace + 2 * settings.request_timeout
+        };
+        let presence = Arc::new(Presence { shared: shared.clone(), patience });
+        Self { shared, crew, host, _presence: presence }
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &NodeId {
+        &self.shared.id
+    }
+
+    /// Its process: fresh for each start.
+    pub fn boot(&self) -> BootId {
+        self.shared.boot
+    }
+
+    /// The cluster it belongs to.
+    pub fn namespace(&self) -> &Namespace {
+        &self.shared.namespace
+    }
+
+    /// The settings it runs with.
+    pub fn settings(&self) -> Settings {
+        self.shared.core().settings().clone()
+    }
+
+    /// Does this node coordinate now? Computed from the clock at each call.
+    pub fn is_leader(&self) -> bool {
+        self.shared.is_leader()
+    }
+
+    /// Does that node coordinate now, as far as this one knows?
+    pub fn is_led_by(&self, id: &NodeId) -> bool {
+        self.shared.core().leader(SystemClock.now()) == Some(id)
+    }
+
+    /// Who coordinates, as far as this node knows.
+    pub fn leader(&self) -> Option<NodeId> {
+        self.shared.core().leader(SystemClock.now()).cloned()
+    }
+
+    /// The live nodes, as the last view has them.
+    pub fn active_workers(&self) -> Vec<NodeId> {
+        self.shared.core().active_workers().cloned().collect()
+    }
+
+    /// The last view of the cluster.
+    pub fn view(&self) -> Option<Arc<View>> {
+        self.shared.core().view().cloned()
+    }
+
+    /// Counts, and percentiles of the last beats.
+    pub fn metrics(&self) -> MetricsReport {
+        self.shared.core().metrics()
+    }
+
+    /// The state of the breaker in front of the store.
+    pub fn circuit_breaker_status(&self) -> BreakerStatus {
+        self.shared.core().circuit_breaker_status()
+    }
+
+    /// What the store last complained of, for people.
+    pub fn last_store_error(&self) -> Option<StoreError> {
+        self.shared.trouble.lock().expect("no holder panics").clone()
+    }
+
+    /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
+    pub fn is_epoch_valid(&self, epoch: Epoch, created_at: Moment) -> bool {
+        self.shared.core().is_epoch_valid(SystemClock.now(), epoch, created_at)
+    }
+
+    /// Everything worth telling, from now on.
+    pub fn events(&self) -> Events {
+        self.shared.teller.listen()
+    }
+
+    /// Waits until this node coordinates, and returns what it then holds. Cancel safe.
+    pub async fn leadership(&self) -> Result<Leadership, Left> {
+        let mut term = self.shared.term.subscribe();
+        loop {
+            let running = term.borrow_and_update().clone();
+            let held = running.and_then(|term| Leadership::take(&term, &self.shared));
+            if let Some(leadership) = held.filter(Leadership::may_start_work) {
+                return Ok(leadership);
+            }
+            tokio::select! {
+                biased;
+                changed = term.changed() => changed.map_err(|_| Left)?,
+                _ = self.shared.left() => return Err(Left),
+            }
+        }
+    }
+
+    /// Registers a plugin on the running node. If this node leads, the plugin starts at once.
+    pub fn subscribe(&self, plugin: impl Plugin) {
+        self.crew.add(Arc::new(plugin));
+    }
+
+    /// The register that fences writes to a resource which baton does not keep.
+    pub fn fence(&self, resource: &str) -> Fence {
+        Fence::new(self.shared.store.clone(), self.shared.namespace.clone(), resource)
+    }
+
+    /// Gives leadership up, if this node has it, and stays a candidate.
+    pub fn resign(&self) {
+        self.shared.command(Command::Resign);
+    }
+
+    /// Hands leadership to a named node; works on any node. Refusals are told as events.
+    pub fn transfer(&self, to: NodeId) {
+        self.shared.command(Command::Transfer { to });
+    }
+
+    /// Sees to it that there is a coordinator; with `force`, holds an election although there is.
+    pub fn ensure_coordinator(&self, force: bool, desired: Option<NodeId>) {
+        self.shared.command(Command::EnsureCoordinator { force, desired });
+    }
+
+    /// May this node lead from now on?
+    pub fn set_eligible(&self, eligible: bool) {
+        self.shared.command(Command::SetEligible(eligible));
+    }
+
+    /// Is this node fit to lead? One that is not hands over and does not stand for election.
+    pub fn set_healthy(&self, healthy: bool) {
+        self.shared.command(Command::SetHealthy(healthy));
+    }
+
+    /// Is this node on its way out? One that is hands over and does not stand for election.
+    pub fn set_draining(&self, draining: bool) {
+        self.shared.command(Command::SetDraining(draining));
+    }
+
+    /// How many jobs this node has, told with each beat.
+    pub fn set_load(&self, load: u32) {
+        self.shared.command(Command::SetLoad(load));
+    }
+
+    /// Leaves: the work stops, the lease is released, the record is taken out.
+    pub async fn leave(&self) -> Departure {
+        self.shared.command(Command::Leave);
+        self.shared.left().await
+    }
+
+    /// Waits until the node has left, for whatever reason.
+    pub async fn left(&self) -> Departure {
+        self.shared.left().await
+    }
+
+    /// Where the lifeline listens, if there is one.
+    pub fn lifeline(&self) -> Option<SocketAddr> {
+        self.host.lifeline.as_ref().and_then(|lifeline| lifeline.local_address().ok())
+    }
+
+    /// The lifeline's listening socket again. A process that holds it keeps this one from being
+    /// proved dead: a guard that still has to stop something of the term.
+    pub fn lifeline_descriptor(&self) -> std::io::Result<Option<OwnedFd>> {
+        self.host.lifeline.as_ref().map(Lifeline::descriptor).transpose()
+    }
+}
+
+/// Leaves when the last handle is dropped.
+struct Presence {
+    shared: Arc<Shared>,
+    patience: Duration,
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        if self.shared.departed.borrow().is_some() {
+            return;
+        }
+        self.shared.command(Command::Leave);
+        let give_up_at = SystemClock.now() + self.patience;
+        // A drop cannot wait on a future: it looks often, and for a while only.
+        while self.shared.departed.borrow().is_none() && SystemClock.now() < give_up_at {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! One call into a plugin, as a task of its own: its panic ends the call and nothing else.
+
+use std::future::Future;
+
+use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::{JoinError, JoinSet};
+
+use super::PluginError;
+use crate::term::{Ending, Term};
+
+/// How a call ended.
+#[derive(Debug)]
+pub enum Fault {
+    /// It returned an error.
+    Failed(PluginError),
+    /// It panicked.
+    Panicked(String),
+    /// It was still running shortly before the hard deadline and was cancelled.
+    Cancelled,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Failed(error) => error.fmt(f),
+            Self::Panicked(message) => write!(f, "panicked: {message}"),
+            Self::Cancelled => f.write_str("was cancelled"),
+        }
+    }
+}
+
+/// Runs the call to its end, or to its cancellation shortly before the term's hard deadline. If it
+/// goes on even then, `stuck` is called once, and the end is waited for all the same: without it
+/// there is no proof of stop.
+pub async fn isolated(
+    term: &Term,
+    call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
+    stuck: impl FnOnce() + Send,
+) -> Result<(), Fault> {
+    let mut task = JoinSet::new();
+    task.spawn(call);
+    let Ending { by, .. } = tokio::select! {
+        biased;
+        done = task.join_next() => return outcome(done),
+        ending = term.ended() => ending,
+    };
+    tokio::select! {
+        biased;
+        done = task.join_next() => return outcome(done),
+        () = until(last_call(by)) => task.abort_all(),
+    }
+    tokio::select! {
+        biased;
+        done = task.join_next() => return outcome(done),
+        () = until(by) => stuck(),
+    }
+    outcome(task.join_next().await)
+}
+
+/// When calls that still run are cancelled: early enough before the hard deadline to be gone by it.
+fn last_call(by: Moment) -> Moment {
+    let grace = by.since(SystemClock.now());
+    by - (grace / 4).min(std::time::Duration::from_millis(500))
+}
+
+pub async fn until(moment: Moment) {
+    SystemClock.sleep(moment.since(SystemClock.now())).await;
+}
+
+fn outcome(done: Option<Result<Result<(), PluginError>, JoinError>>) -> Result<(), Fault> {
+    match done {
+        None | Some(Ok(Ok(()))) => Ok(()),
+        Some(Ok(Err(error))) => Err(Fault::Failed(error)),
+        Some(Err(error)) => match error.try_into_panic() {
+            Ok(panic) => Err(Fault::Panicked(message(&*panic))),
+            Err(_) => Err(Fault::Cancelled),
+        },
+    }
+}
+
+fn message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
+    text.unwrap_or_else(|| "without a message".to_owned())
+}

@@ -1,0 +1,79 @@
+//! What a node's thread and everybody else share.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use baton_core::ids::{BootId, Namespace, NodeId};
+use baton_core::{Command, Core, Input};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Store, StoreError};
+use tokio::sync::{mpsc, watch};
+
+use crate::drive::{Message, SeatId};
+use crate::event::Teller;
+use crate::node::Departure;
+use crate::term::Term;
+
+/// One node, as every thread sees it.
+pub(crate) struct Shared {
+    pub(crate) seat: SeatId,
+    pub(crate) namespace: Namespace,
+    pub(crate) id: NodeId,
+    pub(crate) boot: BootId,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) teller: Teller,
+    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    pub(crate) core: Mutex<Core>,
+    pub(crate) term: watch::Sender<Option<Arc<Term>>>,
+    pub(crate) departed: watch::Sender<Option<Departure>>,
+    /// The hard deadline of the running term; 0 when there is none.
+    pub(crate) leads_until: AtomicU64,
+    /// Where the members' lifelines listen, as last read.
+    pub(crate) lifelines: Mutex<BTreeMap<NodeId, Arc<str>>>,
+    /// What the store last complained of.
+    pub(crate) trouble: Mutex<Option<StoreError>>,
+}
+
+impl Shared {
+    /// The core, for a look or, by the node's thread alone, for an input.
+    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
+        // A core that broke its own invariant must not be asked again.
+        self.core.lock().expect("the core kept its invariants")
+    }
+
+    pub(crate) fn is_leader(&self) -> bool {
+        SystemClock.now().as_micros() < self.leads_until.load(Ordering::Acquire)
+    }
+
+    /// Hands a command to the node's thread. A node that has left takes none.
+    pub(crate) fn command(&self, command: Command) {
+        let input = Input::Command(command);
+        let _ = self.inbox.send(Message::Input { seat: self.seat, input });
+    }
+
+    /// The running term changed, or its deadlines did.
+    pub(crate) fn publish(&self, leads_until: u64) {
+        self.leads_until.store(leads_until, Ordering::Release);
+    }
+
+    /// Waits until the node has left.
+    pub(crate) async fn left(&self) -> Departure {
+        let mut departed = self.departed.subscribe();
+        let told = departed.wait_for(Option::is_some).await;
+        let told = told.expect("the sender lives as long as what it is asked of");
+        told.expect("it was waited for")
+    }
+
+    pub(crate) fn learn_lifelines(&self, lifelines: BTreeMap<NodeId, Arc<str>>) {
+        *self.lifelines.lock().expect("no holder panics") = lifelines;
+    }
+
+    pub(crate) fn lifeline_of(&self, node: &NodeId) -> Option<Arc<str>> {
+        self.lifelines.lock().expect("no holder panics").get(node).cloned()
+    }
+
+    pub(crate) fn troubled_by(&self, error: &StoreError) {
+        *self.trouble.lock().expect("no holder panics") = Some(error.clone());
+    }
+}

@@ -1,0 +1,125 @@
+//! Several nodes on one store, and ways to wait for what they do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use baton::{
+    Event, Events, LifelineConfig, Namespace, Node, NodeBuilder, NodeId, Settings, Stamped, Store,
+    StoreError, async_trait,
+};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::wrap::{Answer, Call, Layer, Wrapped, perform};
+use baton_store::{Capability, Class, Declaration, ExpiryClock};
+
+/// Long enough for anything that is to happen at all.
+pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A single server that pushes nothing, like the embedded store.
+pub fn store() -> Arc<dyn Store> {
+    let declaration = Declaration {
+        name: "memory".to_owned(),
+        class: Class::SingleServer,
+        expiry: ExpiryClock::Store,
+        capabilities: [Capability::MemberAge, Capability::Lineage].into(),
+    };
+    Arc::new(MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock)))
+}
+
+/// A lease of a second and a half, for tests that must see one run out.
+pub fn quick() -> Settings {
+    let ms = Duration::from_millis;
+    Settings {
+        lease_timeout: ms(1_500),
+        heartbeat_interval: ms(250),
+        heartbeat_jitter: ms(25),
+        request_timeout: ms(200),
+        safety_margin: ms(50),
+        stop_grace: ms(300),
+        worker_timeout: ms(1_000),
+        dead_node_timeout: ms(2_000),
+        startup_jitter_max: ms(50),
+        cold_start_observation_window: ms(50),
+        election_interval: ms(250),
+        takeover_delay: ms(20),
+        takeover_stagger: ms(5),
+        min_epoch_duration: ms(2_000),
+        ..Settings::default()
+    }
+}
+
+pub fn id(name: &str) -> NodeId {
+    NodeId::new(name).expect("test names are valid")
+}
+
+/// A node on the quick settings, without a lifeline.
+pub fn builder(store: &Arc<dyn Store>, name: &str) -> NodeBuilder {
+    let lifeline = LifelineConfig::off();
+    Node::builder(store.clone()).id(id(name)).settings(quick()).lifeline(lifeline)
+}
+
+/// Waits for a future, though not for ever.
+pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
+    tokio::select! {
+        done = future => done,
+        () = SystemClock.sleep(PATIENCE) => unreachable!("waited in vain for {what}"),
+    }
+}
+
+/// Waits for an event that passes the test, past any other.
+pub async fn event(events: &mut Events, what: &str, test: impl Fn(&Event) -> bool) -> Arc<Stamped> {
+    let waiting = async {
+        loop {
+            let event = events.recv().await.expect("the node goes on");
+            if test(&event.event) {
+                return event;
+            }
+        }
+    };
+    soon(what, waiting).await
+}
+
+/// Waits until the question is answered with yes.
+pub async fn until(what: &str, question: impl Fn() -> bool) {
+    let waiting = async {
+        while !question() {
+            SystemClock.sleep(Duration::from_millis(2)).await;
+        }
+    };
+    soon(what, waiting).await;
+}
+
+/// Cuts everybody off from a store while it lasts.
+#[derive(Default)]
+pub struct Outage(AtomicBool);
+
+impl Outage {
+    pub fn begin(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub fn end(&self) {
+        self.0.store(false, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Layer for Outage {
+    async fn call(
+        &self,
+        inner: &dyn Store,
+        namespace: &Namespace,
+        call: Call,
+    ) -> Result<Answer, StoreError> {
+        if self.0.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable { detail: "an outage".to_owned() });
+        }
+        perform(inner, namespace, call).await
+    }
+}
+
+/// A store that can be cut off.
+pub fn outage(store: Arc<dyn Store>) -> Arc<Wrapped<Outage>> {
+    Arc::new(Wrapped::new(store, Outage::default()))
+}

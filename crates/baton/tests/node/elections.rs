@@ -1,0 +1,100 @@
+//! Who leads: one of several, another after it, and the same clock for all.
+
+use baton::{Departure, Event, Namespace, Node, Settings};
+use baton_store::clock::{Clock, SystemClock};
+
+use crate::cluster::{builder, event, id, quick, soon, store, until};
+
+#[tokio::test]
+async fn three_nodes_that_start_at_once_have_one_leader_and_agree_on_it() {
+    let store = store();
+    let start = |name| builder(&store, name).build().expect("it starts");
+    let nodes = ["c", "a", "b"].map(start);
+    let agreed = || nodes.iter().all(|node| node.leader() == Some(id("a")));
+    until("all to agree on the first id", agreed).await;
+    let leaders: Vec<bool> = nodes.iter().map(Node::is_leader).collect();
+    assert_eq!(leaders, [false, true, false]);
+    until("the view to have all three", || nodes[0].active_workers().len() == 3).await;
+    assert!(nodes[0].is_led_by(&id("a")));
+}
+
+#[tokio::test]
+async fn a_resignation_hands_over_within_a_beat_and_the_old_one_stays() {
+    let store = store();
+    let first = builder(&store, "a").build().expect("it starts");
+    let term = soon("the first term", first.leadership()).await.expect("it leads");
+    let second = builder(&store, "b").build().expect("it starts");
+    until("the second to be known", || first.active_workers().len() == 2).await;
+    term.resign();
+    soon("the word to stop", term.lost()).await;
+    assert!(!term.is_leader() && !first.is_leader());
+    assert!(!second.is_leader(), "the first has not let go of its term");
+    let epoch = term.epoch();
+    drop(term);
+    let next = soon("the second term", second.leadership()).await.expect("it leads");
+    assert_eq!(next.epoch(), epoch.next());
+    assert_eq!(first.leave().await, Departure::Left);
+}
+
+#[tokio::test]
+async fn dropping_the_last_handle_leaves() {
+    let store = store();
+    let first = builder(&store, "a").build().expect("it starts");
+    soon("the first term", first.leadership()).await.expect("it leads");
+    let space = first.namespace().clone();
+    let clone = first.clone();
+    drop(first);
+    assert!(clone.is_leader(), "a handle is left");
+    drop(clone);
+    let lease = store.inspect(&space).await.expect("it answers").lease.expect("it was held");
+    assert_eq!(lease.holder, None);
+    assert_eq!(store.members(&space).await.expect("it answers"), []);
+}
+
+#[tokio::test]
+async fn an_ineligible_node_observes_and_never_leads() {
+    let store = store();
+    let settings = Settings { eligible: false, ..quick() };
+    let observer = builder(&store, "a").settings(settings).build().expect("it starts");
+    let leader = builder(&store, "b").build().expect("it starts");
+    until("the observer to see the leader", || observer.leader() == Some(id("b"))).await;
+    leader.resign();
+    let mut events = leader.events();
+    let again = |event: &Event| matches!(event, Event::CoordinatorPromoted { .. });
+    event(&mut events, "the only candidate to lead again", again).await;
+    assert!(!observer.is_leader());
+}
+
+#[tokio::test]
+async fn a_second_process_with_the_same_id_is_refused() {
+    let store = store();
+    let first = builder(&store, "a").build().expect("it starts");
+    soon("the first term", first.leadership()).await.expect("it leads");
+    let twin = builder(&store, "a").build().expect("it starts");
+    let departure = soon("the twin to be refused", twin.left()).await;
+    assert_eq!(departure, Departure::IdTaken { by: first.boot() });
+    assert!(first.is_leader());
+    assert!(twin.leadership().await.is_err());
+}
+
+#[tokio::test]
+async fn a_single_instance_leads_at_once_and_asks_no_store() {
+    let store = store();
+    let settings = Settings { enabled: false, ..quick() };
+    let node = builder(&store, "a").settings(settings).build().expect("it starts");
+    let term = soon("the only term", node.leadership()).await.expect("it leads");
+    assert_eq!(term.epoch().0, 1);
+    assert!(term.trusted_until() > SystemClock.now());
+    let space = Namespace::new("default").expect("valid");
+    assert_eq!(store.members(&space).await.expect("it answers"), []);
+    drop(term);
+    assert_eq!(soon("it to leave", node.leave()).await, Departure::Left);
+}
+
+#[tokio::test]
+async fn contradictory_settings_are_refused_with_both_numbers() {
+    let settings = Settings { lease_timeout: quick().heartbeat_interval, ..quick() };
+    let refused = builder(&store(), "a").settings(settings).build().err().expect("refused");
+    let message = refused.to_string();
+    assert_eq!(message, "heartbeat_interval (250ms) must be at most half of lease_timeout (250ms)");
+}

@@ -1,0 +1,8 @@
+//! Nodes on the memory store, in one process, on the real clock: what the library promises.
+
+mod cluster;
+mod elections;
+mod handles;
+mod lifelines;
+mod plugins;
+mod terms;
