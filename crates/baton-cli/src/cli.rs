@@ -13,7 +13,7 @@ Run something on exactly one of many instances, and watch it.
 Start the same command on every instance; they meet in a store, elect one
 coordinator, and another one takes over when it stops or dies.
 
-  baton serve            take part as a node that only leads
+  baton serve            take part as a node, to see how it goes
   baton status           who leads, and who else is there
   baton watch            the same, live
 
@@ -30,8 +30,7 @@ otherwise. `baton doctor` checks whether a store will do.";
     after_long_help = exit::HELP,
     max_term_width = 80,
     arg_required_else_help = true,
-    disable_help_subcommand = true,
-    propagate_version = true
+    disable_help_subcommand = true
 )]
 pub struct Cli {
     /// What to do.
@@ -42,7 +41,7 @@ pub struct Cli {
 /// One variant a command; each has a file of its own in `commands`.
 #[derive(Subcommand)]
 pub enum Command {
-    /// Take part as a node without work of its own, and print what happens.
+    /// Take part as a node without work, and print what happens.
     Serve(serve::Arguments),
     /// Show who leads, and who else is there.
     Status(status::Arguments),

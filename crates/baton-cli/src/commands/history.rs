@@ -1,6 +1,8 @@
 //! `baton history`: the terms, the newest first.
 
-use baton_core::protocol::TermRecord;
+use std::time::Duration;
+
+use baton_core::protocol::{Expiry, LeaseSnapshot, TermRecord};
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -46,13 +48,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
         let terms = place.store.history(place.namespace(), limit).await;
         let terms = terms.map_err(|problem| place.trouble(problem))?;
+        let seen = place.store.inspect(place.namespace()).await;
+        let seen = seen.map_err(|problem| place.trouble(problem))?;
+        let lasts = seen.lease.as_ref().is_some_and(lasts);
         let now_ms = SystemClock.wall_ms();
         if arguments.json {
             json::document(&terms.iter().map(|term| told(term, now_ms)).collect::<Vec<_>>());
         } else if terms.is_empty() {
             say::line(&format!("nobody has led namespace {} yet", place.namespace()));
         } else {
-            say::text(&table(&terms, now_ms).render(say::width()));
+            say::text(&table(&terms, now_ms, lasts).render(say::width()));
         }
         Ok(Exit::Done)
     })
@@ -75,7 +80,12 @@ fn told(term: &TermRecord, now_ms: u64) -> Term {
     }
 }
 
-fn table(terms: &[TermRecord], now_ms: u64) -> Table {
+/// Is somebody's lease not over? The history closes a term only when the next one begins.
+fn lasts(lease: &LeaseSnapshot) -> bool {
+    lease.holder.is_some() && lease.expiry != Expiry::Left(Duration::ZERO)
+}
+
+fn table(terms: &[TermRecord], now_ms: u64, lasts: bool) -> Table {
     let mut table = Table::new(&[
         ("EPOCH", Lean::Right),
         ("NODE", Lean::Left),
@@ -88,14 +98,20 @@ fn table(terms: &[TermRecord], now_ms: u64) -> Table {
     for term in terms {
         let ended = term.ended;
         let (tone, word) = match ended {
-            None => (Tone::Good, "not yet"),
+            None if lasts => (Tone::Good, "leads"),
+            None => (Tone::Bad, "lease is over"),
             Some((_, end)) => (Tone::Plain, term_end(end)),
         };
         table.row([
             term.epoch.to_string().into(),
             Cell::new(term.node.as_str(), tone),
             utc(term.began_ms).into(),
-            ended.map_or_else(|| "now".to_owned(), |(at, _)| utc_end(term.began_ms, at)).into(),
+            ended
+                .map_or_else(
+                    || if lasts { "now" } else { "?" }.to_owned(),
+                    |(at, _)| utc_end(term.began_ms, at),
+                )
+                .into(),
             span_ms(length_ms(term, now_ms)).into(),
             term.gap_ms.map_or_else(|| "-".to_owned(), span_ms).into(),
             Cell::new(word, tone),

@@ -2,9 +2,9 @@
 
 use std::pin::pin;
 
-use baton::{Departure, Events, Node, Stamped};
+use baton::{Departure, Event, Node, Stamped};
 
-use crate::config::NodeFlags;
+use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::sentence::{is_routine, sentence, tone};
@@ -31,57 +31,72 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let store = node::store(&config)?;
     super::block_on(async {
         let node = node::builder(&config, store).build()?;
-        let mut events = node.events();
-        say::aside(&format!(
-            "node {} takes part in namespace {} at {}",
-            node.id(),
-            node.namespace(),
-            config.store
-        ));
-        let departure = take_part(&node, &mut events, arguments).await?;
+        let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
+        let departure = take_part(&node, &mut teller).await?;
         departed(&node, departure)
     })
 }
 
 /// Prints events until the node has left, and then what is still unsaid.
-async fn take_part(
-    node: &Node,
-    events: &mut Events,
-    arguments: &Arguments,
-) -> Result<Departure, CommandError> {
+async fn take_part(node: &Node, teller: &mut Teller<'_>) -> Result<Departure, CommandError> {
+    let mut events = node.events();
     let mut leaving = pin!(node.until_signalled());
     let departure = loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => tell(&event, node, arguments),
+            Some(event) = events.recv() => teller.tell(&event),
             departure = &mut leaving => break departure,
         }
     };
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => tell(&event, node, arguments),
+            Some(event) = events.recv() => teller.tell(&event),
             () = std::future::ready(()) => break,
         }
     }
     departure.map_err(|problem| CommandError::System { what: "no signals", problem })
 }
 
-fn tell(stamped: &Stamped, node: &Node, arguments: &Arguments) {
-    let event = &stamped.event;
-    if is_routine(event) && !arguments.verbose {
-        return;
+/// Tells what happens, and says first who it happens to.
+struct Teller<'a> {
+    node: &'a Node,
+    config: &'a Config,
+    arguments: &'a Arguments,
+    is_announced: bool,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, stamped: &Stamped) {
+        let event = &stamped.event;
+        if is_routine(event) && !self.arguments.verbose {
+            return;
+        }
+        // A process that is not let in has nothing to say but the error it ends with.
+        let is_let_in = !matches!(event, Event::NodeIdTaken { .. });
+        if is_let_in && !is_routine(event) {
+            self.announce();
+        }
+        if self.arguments.json {
+            json::line(stamped);
+        } else if is_let_in {
+            let at = utc_ms(stamped.at_ms);
+            say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
+        }
+        if matches!(event, Event::StoreRejected)
+            && let Some(problem) = self.node.last_store_error()
+        {
+            say::aside(&problem.to_string());
+        }
     }
-    if arguments.json {
-        json::line(stamped);
-    } else {
-        let at = utc_ms(stamped.at_ms);
-        say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
-    }
-    if matches!(event, baton::Event::StoreRejected)
-        && let Some(problem) = node.last_store_error()
-    {
-        say::aside(&problem.to_string());
+
+    fn announce(&mut self) {
+        if std::mem::replace(&mut self.is_announced, true) {
+            return;
+        }
+        let (id, namespace) = (self.node.id(), self.node.namespace());
+        let store = &self.config.store;
+        say::aside(&format!("node {id} takes part in namespace {namespace} at {store}"));
     }
 }
 

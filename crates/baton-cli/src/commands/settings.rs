@@ -1,15 +1,20 @@
-//! `baton settings`: what holds in the end, and where each value comes from.
+//! `baton settings`: what holds in the end, and where each value comes from. The output is a file
+//! that `--config` can read.
 
-use serde::Serialize;
 use std::collections::BTreeMap;
 
-use crate::config::{Config, NodeFlags, Source, TABLE, bare};
+use serde::Serialize;
+use toml::Value;
+
+use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table};
 use crate::output::{json, say};
 use crate::place::load;
+
+/// Where the remarks begin, if the value is not longer.
+const REMARK: usize = 44;
 
 /// What to lay over the file and the environment.
 #[derive(Debug, clap::Args)]
@@ -23,7 +28,7 @@ pub struct Arguments {
 
 #[derive(Serialize)]
 struct Row {
-    value: toml::Value,
+    value: Option<Value>,
     source: String,
 }
 
@@ -31,35 +36,46 @@ struct Row {
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = load(&arguments.node.0)?;
     if arguments.json {
-        let rows: BTreeMap<String, Row> = config
-            .effective()
-            .into_iter()
-            .map(|(key, value)| {
-                let source = config.source(&key).to_string();
-                (key, Row { value, source })
-            })
-            .collect();
-        json::document(&rows);
+        json::document(&rows(&config));
     } else {
-        say::text(&table(&config).render(say::width()));
+        say::text(&file(&config));
     }
     config.checked()?;
     Ok(Exit::Done)
 }
 
-fn table(config: &Config) -> Table {
+fn rows(config: &Config) -> BTreeMap<&'static str, Row> {
+    let mut effective = config.effective();
+    let row = |entry: &Entry| {
+        let (value, source) = (effective.remove(entry.key), config.source(entry.key).to_string());
+        (entry.key, Row { value, source })
+    };
+    TABLE.iter().map(row).collect()
+}
+
+/// The settings as a file: first what stands in no table, then table by table.
+fn file(config: &Config) -> String {
     let effective = config.effective();
-    let columns = [("SETTING", Lean::Left), ("VALUE", Lean::Left), ("FROM", Lean::Left)];
-    let mut table = Table::new(&columns);
+    let mut tables: BTreeMap<&str, String> = BTreeMap::new();
     for entry in TABLE {
+        let (table, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
+        let line = match effective.get(entry.key) {
+            Some(value) => format!("{name} = {value}"),
+            None => format!("# {name} = \"…\""),
+        };
         let source = config.source(entry.key);
-        let set = !matches!(source, Source::BuiltIn);
-        let tone = if set { Tone::Plain } else { Tone::Faint };
-        let value = effective.get(entry.key).map(bare).unwrap_or_default();
-        table.row([entry.key.into(), value.into(), Cell::new(source.to_string(), tone)]);
+        let tone = if source == Source::BuiltIn { Tone::Faint } else { Tone::Good };
+        let remark = tone.paint(&format!("# {source}"));
+        let text = tables.entry(table).or_default();
+        text.push_str(&format!("{line:<REMARK$}{remark}\n"));
     }
     for (name, value) in &config.labels {
-        table.row([format!("labels.{name}").into(), value.as_str().into(), "".into()]);
+        let (name, value) = (Value::String(name.clone()), Value::String(value.clone()));
+        tables.entry("labels").or_default().push_str(&format!("{name} = {value}\n"));
     }
-    table
+    let shown = |(table, text): (&str, String)| match table {
+        "" => text,
+        table => format!("\n{}\n{text}", Tone::Head.paint(&format!("[{table}]"))),
+    };
+    tables.into_iter().map(shown).collect()
 }

@@ -62,7 +62,7 @@ fn argument(entry: &Entry) -> Arg {
         .long(entry.flag())
         .help(entry.help)
         .help_heading(entry.heading.title())
-        .value_name(entry.kind.placeholder())
+        .value_name(entry.placeholder())
         .hide_short_help(!entry.common)
         .allow_hyphen_values(entry.kind == Kind::Whole);
     match entry.kind {

@@ -27,4 +27,3 @@ pub use resolve::{Config, Lifeline};
 pub use source::Source;
 pub use store_url::StoreUrl;
 pub use table::{Entry, TABLE};
-pub use tree::bare;

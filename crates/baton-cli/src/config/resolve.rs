@@ -113,26 +113,26 @@ impl Config {
         }
     }
 
-    /// Every value in effect by its key, as it would be written.
+    /// Every value in effect by its key, as it would be written. An id that is to be generated has
+    /// none yet.
     pub fn effective(&self) -> BTreeMap<String, Value> {
         let text = |text: String| Value::String(text);
         let table = Table::try_from(&self.settings).expect("plain data has a TOML form");
         let mut all: BTreeMap<String, Value> = tree::leaves(&table).into_iter().collect();
-        let id = self.id.as_ref().map_or("generated".to_owned(), ToString::to_string);
-        let advertise = self.lifeline.advertise.map_or("as bound".to_owned(), |at| at.to_string());
         all.extend([
             ("store".to_owned(), text(self.store.to_string())),
             ("namespace".to_owned(), text(self.namespace.to_string())),
-            ("id".to_owned(), text(id)),
             ("profile".to_owned(), text(self.profile.to_string())),
             ("lifeline.enabled".to_owned(), Value::Boolean(self.lifeline.enabled)),
             ("lifeline.bind".to_owned(), text(self.lifeline.bind.to_string())),
-            ("lifeline.advertise".to_owned(), text(advertise)),
             (
                 "lifeline.connections_max".to_owned(),
                 Value::Integer(self.lifeline.connections_max.into()),
             ),
         ]);
+        let advertise = self.lifeline.advertise.map(|address| address.to_string());
+        all.extend(advertise.map(|address| ("lifeline.advertise".to_owned(), text(address))));
+        all.extend(self.id.as_ref().map(|id| ("id".to_owned(), text(id.to_string()))));
         all
     }
 }

@@ -85,6 +85,16 @@ impl Entry {
         format!("BATON_{}", self.flag().replace('-', "_").to_uppercase())
     }
 
+    /// What the help calls a value.
+    pub fn placeholder(&self) -> &'static str {
+        match self.key {
+            "store" => "URL",
+            "namespace" | "profile" => "NAME",
+            "id" => "NODE",
+            _ => self.kind.placeholder(),
+        }
+    }
+
     /// Is it a field of `Settings`, and not of the command's own?
     pub fn is_core(&self) -> bool {
         !matches!(self.key, "store" | "namespace" | "id" | "profile")

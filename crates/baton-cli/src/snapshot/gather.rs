@@ -25,7 +25,14 @@ pub async fn gather(
     let holder = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
     let epoch = lease.map_or(0, |lease| lease.version.epoch.0);
     let view = seen.view.filter(|view| view.version.epoch.0 == epoch);
-    let state = |member: &Member| state(member, coordinator.as_ref(), silent_after);
+    let holds = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.boot);
+    let state = |member: &Member| {
+        if holds != Some(member.record.boot) {
+            return state(member, silent_after);
+        }
+        // Whoever lets its lease run out has fallen silent, however short ago.
+        if coordinator.is_some() { State::Leader } else { State::Silent }
+    };
     let mut members: Vec<MemberState> = members.iter().map(|m| of_member(m, state(m))).collect();
     members.sort_by(|a, b| a.node.cmp(&b.node));
     Ok(Snapshot {
@@ -61,10 +68,9 @@ fn coordinator(lease: &LeaseSnapshot, terms: &[TermRecord]) -> Option<Coordinato
     })
 }
 
-fn state(member: &Member, leader: Option<&Coordinator>, silent_after: Duration) -> State {
+fn state(member: &Member, silent_after: Duration) -> State {
     let record = &member.record;
     match member.silent_for {
-        _ if leader.is_some_and(|leader| leader.boot == record.boot) => State::Leader,
         Some(silent) if silent > silent_after => State::Silent,
         _ if record.draining => State::Draining,
         _ if record.eligible => State::Candidate,
