@@ -1,2 +1,24 @@
-//! The baton command, as a library: tests and benches drive the same parts.
+//! The baton command, as a library: tests drive the same parts.
+//!
+//! ```text
+//!   main ──► cli (what was asked) ──► commands/ ──► exit, error
+//!                                        │
+//!              config/ ◄── place ◄───────┤ which store, which settings
+//!              snapshot/ ◄───────────────┤ how a namespace stands
+//!              output/ ◄─────────────────┘ tables, sentences, JSON
+//! ```
+//!
+//! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
+
+pub mod chance;
+pub mod cli;
+pub mod commands;
+pub mod complaint;
+pub mod config;
+pub mod error;
+pub mod exit;
 pub mod guard;
+pub mod node;
+pub mod output;
+pub mod place;
+pub mod snapshot;

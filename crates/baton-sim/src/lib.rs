@@ -4,13 +4,14 @@
 //!   seed ──► plan ──► world: the production core × n, simulated store, clocks, network, faults
 //!                       │ facts
 //!                       ▼
-//!                  invariants ──► outcome ──► campaign ──► report
+//!                  invariants ──► outcome ──► campaign ──► commands: the report
 //! ```
 //!
 //! The core runs unmodified. Everything that can differ between two runs is drawn from the seed.
 
 pub mod campaign;
 pub mod clock;
+pub mod commands;
 pub mod cost;
 pub mod coverage;
 pub mod exhaustive;

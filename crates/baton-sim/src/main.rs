@@ -1,12 +1,9 @@
 //! The simulator's command line. Data goes to stdout, everything else to stderr.
 
-mod commands;
-
 use std::process::ExitCode;
 
+use baton_sim::commands::{self, Arguments, CommandError};
 use clap::Parser;
-
-use commands::{Arguments, CommandError};
 
 fn main() -> ExitCode {
     match commands::run(Arguments::parse()) {

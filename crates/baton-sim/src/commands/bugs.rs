@@ -48,16 +48,16 @@ pub fn plant_named(name: Option<&str>) -> Result<(), CommandError> {
 
 /// The seed that caught a bug, and the promise it broke.
 #[cfg(baton_bugs)]
-type Catch = (u64, baton_sim::invariants::Violation);
+type Catch = (u64, crate::invariants::Violation);
 
 /// Plants one bug and runs the kept seeds, then fresh ones, until it is caught. Says by what, and
 /// after how many seeds.
 #[cfg(baton_bugs)]
 fn hunt(bug: baton_core::planted::Bug, kept: &[u64], seeds: u64) -> (Option<Catch>, u64) {
+    use crate::campaign::{run_plan, run_seeds};
+    use crate::plan::Plan;
+    use crate::trace::Trace;
     use baton_core::planted::plant;
-    use baton_sim::campaign::{run_plan, run_seeds};
-    use baton_sim::plan::Plan;
-    use baton_sim::trace::Trace;
 
     plant(Some(bug));
     let replay = |seed: &u64| {

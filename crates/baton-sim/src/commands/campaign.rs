@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton_sim::campaign::{Summary, canary_dies, run_seeds};
-use baton_sim::figures::{Spread, show_count, show_long, show_ms};
-use baton_sim::invariants::Violation;
-use baton_sim::outcome::GapCause;
-use baton_sim::plan::{Fault, Overrides};
-use baton_sim::stopwatch::Stopwatch;
+use crate::campaign::{Summary, canary_dies, run_seeds};
+use crate::figures::{Spread, show_count, show_long, show_ms};
+use crate::invariants::Violation;
+use crate::outcome::GapCause;
+use crate::plan::{Fault, Overrides};
+use crate::stopwatch::Stopwatch;
 use serde::Serialize;
 
 use super::say::say;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_sim::cost::{self, Row};
-use baton_sim::figures::{show_count, show_long, show_ms};
+use crate::cost::{self, Row};
+use crate::figures::{show_count, show_long, show_ms};
 use serde::Serialize;
 
 use super::CommandError;

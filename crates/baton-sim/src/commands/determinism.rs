@@ -1,8 +1,8 @@
 //! D1: the same seed gives the same trace, byte for byte.
 
-use baton_sim::campaign::run_plan;
-use baton_sim::plan::Plan;
-use baton_sim::trace::Trace;
+use crate::campaign::run_plan;
+use crate::plan::Plan;
+use crate::trace::Trace;
 
 use super::CommandError;
 use super::say::say;

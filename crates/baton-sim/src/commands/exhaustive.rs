@@ -1,8 +1,8 @@
 //! Every state within bounds: all clocks, 2 and 3 nodes, one table.
 
-use baton_sim::exhaustive::{Bounds, Findings, search};
-use baton_sim::figures::{show_count, show_ms};
-use baton_sim::stopwatch::Stopwatch;
+use crate::exhaustive::{Bounds, Findings, search};
+use crate::figures::{show_count, show_ms};
+use crate::stopwatch::Stopwatch;
 use baton_store::ExpiryClock;
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The simulator's command line, one file a command. `baton sim` has the same one.
 
 mod bugs;
 mod campaign;
@@ -14,7 +14,7 @@ mod what_if;
 
 use std::path::PathBuf;
 
-use baton_sim::plan::Overrides;
+use crate::plan::Overrides;
 use clap::{Args, Parser, Subcommand};
 
 /// Why a command did not succeed.
@@ -80,8 +80,8 @@ struct Changes {
 enum Command {
     /// Replay the kept seeds, each of which broke a promise once.
     Replay {
-        /// The file of seeds.
-        #[arg(long, default_value = replay::KEPT)]
+        /// The file of seeds; by default the one kept with the sources.
+        #[arg(long, default_value = replay::KEPT, hide_default_value = true)]
         file: PathBuf,
     },
     /// Make a failing seed's run as small as it can be.
@@ -148,7 +148,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
 
 fn overrides(changes: &Changes) -> Result<Overrides, CommandError> {
     let faults: Result<Vec<_>, _> = changes.without.iter().map(|name| name.parse()).collect();
-    let without = faults.map_err(|unknown: baton_sim::plan::UnknownFault| input(&unknown))?;
+    let without = faults.map_err(|unknown: crate::plan::UnknownFault| input(&unknown))?;
     Ok(Overrides { without, nodes: changes.nodes, leases: changes.leases })
 }
 

@@ -1,8 +1,8 @@
 //! One seed: its plan, its trace on request, and what came of it.
 
-use baton_sim::campaign::run_plan;
-use baton_sim::plan::{Overrides, Plan};
-use baton_sim::trace::Trace;
+use crate::campaign::run_plan;
+use crate::plan::{Overrides, Plan};
+use crate::trace::Trace;
 use serde::Serialize;
 
 use super::CommandError;
@@ -12,7 +12,7 @@ use super::say::{say, say_text};
 struct OneReport<'a> {
     seed: u64,
     plan: &'a Plan,
-    violation: Option<&'a baton_sim::invariants::Violation>,
+    violation: Option<&'a crate::invariants::Violation>,
     events: u64,
     terms: usize,
 }

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use baton_sim::campaign::run_plan;
-use baton_sim::plan::Plan;
-use baton_sim::trace::Trace;
+use crate::campaign::run_plan;
+use crate::plan::Plan;
+use crate::trace::Trace;
 
 use super::say::say;
 use super::{CommandError, input};

@@ -5,7 +5,7 @@ use super::{CommandError, reproduction};
 
 /// Shrinks a seed.
 pub fn run(seed: u64) -> Result<(), CommandError> {
-    match baton_sim::shrink::shrink(seed) {
+    match crate::shrink::shrink(seed) {
         None => say!("seed {seed} keeps every promise: there is nothing to shrink"),
         Some(overrides) => say!("{}", reproduction(seed, &overrides)),
     }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use baton_sim::campaign::{canary_dies, run_seeds};
-use baton_sim::stopwatch::Stopwatch;
+use crate::campaign::{canary_dies, run_seeds};
+use crate::stopwatch::Stopwatch;
 
 use super::{CommandError, campaign, cores};
 
@@ -11,7 +11,7 @@ use super::{CommandError, campaign, cores};
 pub fn run(minutes: u64, first: u64) -> Result<(), CommandError> {
     let watch = Stopwatch::default();
     let limit = Duration::from_secs(60 * minutes);
-    let enough = |summary: &baton_sim::campaign::Summary| {
+    let enough = |summary: &crate::campaign::Summary| {
         if summary.seeds.is_multiple_of(5_000) {
             let (seeds, broken) = (summary.seeds, summary.violations.len());
             eprintln!("{seeds} seeds, {broken} violations, {:.0?}", watch.elapsed());

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::figures::show_ms;
+use crate::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 use baton_core::settings::show_span;
-use baton_sim::figures::show_ms;
-use baton_sim::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 
 use super::say::say;
 use super::{CommandError, input};
@@ -101,8 +101,8 @@ fn effort(arguments: &WhatIfArguments) -> Result<Effort, CommandError> {
     Ok(Effort { nodes, days, runs, seed })
 }
 
-fn broken_promise(broken: &baton_sim::invariants::Violation) -> CommandError {
-    let baton_sim::invariants::Violation { promise, invariant, at, message } = broken;
+fn broken_promise(broken: &crate::invariants::Violation) -> CommandError {
+    let crate::invariants::Violation { promise, invariant, at, message } = broken;
     say!("these settings break {promise} ({invariant}) at {at:?}: {message}");
     say!("that is a bug of baton's: please report it with the file");
     CommandError::Broken

@@ -1,0 +1,66 @@
+//! The command line as clap sees it.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    completions, doctor, history, man, resign, serve, settings, status, transfer, watch,
+};
+use crate::exit;
+
+const NEWCOMERS: &str = "\
+Run something on exactly one of many instances, and watch it.
+
+Start the same command on every instance; they meet in a store, elect one
+coordinator, and another one takes over when it stops or dies.
+
+  baton serve            take part as a node, to see how it goes
+  baton status           who leads, and who else is there
+  baton watch            the same, live
+
+All instances of one machine meet in a file of yours unless --store says
+otherwise. `baton doctor` checks whether a store will do.";
+
+/// Everything that can be asked of baton.
+#[derive(Parser)]
+#[command(
+    name = "baton",
+    version,
+    about = "Run something on exactly one of many instances, and watch it",
+    long_about = NEWCOMERS,
+    after_long_help = exit::HELP,
+    max_term_width = 80,
+    arg_required_else_help = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// One variant a command; each has a file of its own in `commands`.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Take part as a node without work, and print what happens.
+    Serve(serve::Arguments),
+    /// Show who leads, and who else is there.
+    Status(status::Arguments),
+    /// Show changes as they happen.
+    Watch(watch::Arguments),
+    /// Show who led, from when to when, and why it ended.
+    History(history::Arguments),
+    /// Hand leadership to a named node.
+    Transfer(transfer::Arguments),
+    /// Ask the coordinator to step down; another node takes over.
+    Resign(resign::Arguments),
+    /// Check the store, the clock, the network and the settings.
+    Doctor(doctor::Arguments),
+    /// Show the settings in effect, and where each comes from.
+    Settings(settings::Arguments),
+    /// Try to break the election, or your settings, in a simulation.
+    Sim(Box<baton_sim::commands::Arguments>),
+    /// Print completions for a shell.
+    Completions(completions::Arguments),
+    /// Print the manual page, or write one for each command.
+    Man(man::Arguments),
+}

@@ -1,0 +1,58 @@
+//! What the doctor found.
+
+use serde::Serialize;
+
+/// How bad it is, the worst last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// As it should be.
+    Ok,
+    /// It works, and deserves a look.
+    Warn,
+    /// It does not work.
+    Fail,
+}
+
+impl Verdict {
+    /// For people, all of a length.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ok => "ok  ",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// One thing looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// What was looked at.
+    pub check: &'static str,
+    /// How bad it is.
+    pub verdict: Verdict,
+    /// What was found.
+    pub detail: String,
+    /// What to do about it.
+    pub remedy: Option<String>,
+}
+
+impl Finding {
+    /// All is well.
+    pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
+        Self { check, verdict: Verdict::Ok, detail: detail.into(), remedy: None }
+    }
+
+    /// It works, but.
+    pub fn warn(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let remedy = Some(remedy.into());
+        Self { check, verdict: Verdict::Warn, detail: detail.into(), remedy }
+    }
+
+    /// It does not work.
+    pub fn fail(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
+        let remedy = Some(remedy.into());
+        Self { check, verdict: Verdict::Fail, detail: detail.into(), remedy }
+    }
+}

@@ -1,0 +1,101 @@
+//! Can a dead process be told from a living one by its port?
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::lifeline::probe;
+use baton::{LifelineConfig, Node, Store};
+use baton_core::LifelineReport;
+use baton_core::settings::Profile;
+use baton_store::clock::{Clock, SystemClock};
+
+use super::Finding;
+use crate::config::{Config, StoreUrl};
+use crate::place;
+
+/// How long a node in memory may take to register or to close its port.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Starts a node in memory, with a lifeline on the configured address and a free port, dials it,
+/// ends it, and dials again.
+pub async fn examine(config: &Config) -> Vec<Finding> {
+    if !config.lifeline.enabled {
+        return vec![Finding::warn(
+            "lifeline",
+            "switched off: a dead process is noticed when its lease runs out",
+            "switch it on, unless addresses are translated here",
+        )];
+    }
+    let address = SocketAddr::new(config.lifeline.bind.ip(), 0);
+    let lifeline = LifelineConfig {
+        bind: address,
+        advertise: config.lifeline.advertise,
+        ..LifelineConfig::default()
+    };
+    let remedy = "choose another --lifeline-bind, or --lifeline false";
+    let store = match place::open(&StoreUrl::new("memory://")) {
+        Ok(store) => store,
+        Err(problem) => return vec![Finding::fail("lifeline", problem.to_string(), remedy)],
+    };
+    let settings = Profile::Fast.settings();
+    let built = Node::builder(store.clone()).settings(settings).lifeline(lifeline).build();
+    match built {
+        Err(problem) => vec![Finding::fail("lifeline", problem.to_string(), remedy)],
+        Ok(node) => told_apart(node, store, address).await,
+    }
+}
+
+async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> Vec<Finding> {
+    let Some(told) = registered(&node, &store).await else {
+        let detail = "a node in memory did not register in time";
+        return vec![Finding::fail("lifeline", detail, "is this machine overloaded?")];
+    };
+    let boot = node.boot();
+    let living = match probe(&told).await {
+        LifelineReport::OtherBoot(answered) if answered == boot => {
+            Finding::ok("lifeline", format!("listens on {} and answers", address.ip()))
+        }
+        other => Finding::fail(
+            "lifeline",
+            format!("a living process on {} answers {other:?}", address.ip()),
+            "a firewall or proxy is in the way: use --lifeline false",
+        ),
+    };
+    node.leave().await;
+    drop(node);
+    vec![living, dead(&told).await]
+}
+
+async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
+    let gives_up_at = SystemClock.now() + PATIENCE;
+    while SystemClock.now() < gives_up_at {
+        let members = store.members(node.namespace()).await.unwrap_or_default();
+        let mine = members.into_iter().find(|member| member.record.boot == node.boot());
+        if let Some(told) = mine.and_then(|member| member.record.profile.lifeline.clone()) {
+            return Some(told.to_string());
+        }
+        SystemClock.sleep(Duration::from_millis(10)).await;
+    }
+    None
+}
+
+/// The port is closed: does the network say so, or is it silent?
+async fn dead(told: &str) -> Finding {
+    let gives_up_at = SystemClock.now() + PATIENCE;
+    loop {
+        match probe(told).await {
+            LifelineReport::Refused => {
+                return Finding::ok("death", "a closed port is refused: a dead process is proved");
+            }
+            other if SystemClock.now() >= gives_up_at => {
+                return Finding::warn(
+                    "death",
+                    format!("a closed port is not refused ({other:?}): deaths cannot be proved"),
+                    "a firewall drops packets; failover then waits for the lease to run out",
+                );
+            }
+            _ => SystemClock.sleep(Duration::from_millis(10)).await,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! `baton doctor`: will this store, this machine and these settings do?
+//!
+//! ```text
+//!   settings ─┐
+//!   clock ────┤
+//!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
+//!   store ────┤
+//!     file, declaration, beats, lease
+//! ```
+//!
+//! Trials run in a namespace of the doctor's own, and take their node record out again.
+
+mod clock;
+mod file;
+mod finding;
+mod lifeline;
+mod store;
+mod trial;
+
+use serde::Serialize;
+
+use crate::config::{Config, NodeFlags};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::style::Tone;
+use crate::output::{json, say};
+use crate::place;
+
+pub use finding::{Finding, Verdict};
+
+/// What to look at.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    node: NodeFlags,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    store: String,
+    worst: Verdict,
+    findings: Vec<Finding>,
+}
+
+/// Looks at everything.
+pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let config = place::load(&arguments.node.0)?;
+    super::block_on(async {
+        let mut findings = vec![settings(&config)];
+        findings.extend(clock::examine().await);
+        findings.extend(lifeline::examine(&config).await);
+        findings.extend(store::examine(&config).await);
+        let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
+        let report = Report { store: config.store.to_string(), worst, findings };
+        match arguments.json {
+            true => json::document(&report),
+            false => print(&report),
+        }
+        Ok(match worst {
+            Verdict::Ok => Exit::Done,
+            Verdict::Warn => Exit::Warned,
+            Verdict::Fail => Exit::Failed,
+        })
+    })
+}
+
+fn settings(config: &Config) -> Finding {
+    match config.settings.check() {
+        Ok(()) => {
+            let lease = config.settings.lease_timeout;
+            let beat = config.settings.heartbeat_interval;
+            let show = baton_core::settings::show_span;
+            let detail = format!("lease {}, beat {}, no contradiction", show(lease), show(beat));
+            Finding::ok("settings", detail)
+        }
+        Err(problem) => Finding::fail(
+            "settings",
+            problem.to_string(),
+            "change one of the two; baton settings shows where each comes from",
+        ),
+    }
+}
+
+fn print(report: &Report) {
+    say::line(&format!("{}\n", report.store));
+    for Finding { check, verdict, detail, remedy } in &report.findings {
+        let tone = match verdict {
+            Verdict::Ok => Tone::Good,
+            Verdict::Warn => Tone::Warn,
+            Verdict::Fail => Tone::Bad,
+        };
+        say::line(&format!("{}  {check:<9} {detail}", tone.paint(verdict.word())));
+        if let Some(remedy) = remedy {
+            say::line(&format!("      {:<9} → {remedy}", ""));
+        }
+    }
+    let count = |verdict| report.findings.iter().filter(|f| f.verdict == verdict).count();
+    say::line(&format!(
+        "\n{} ok, {} to look at, {} failed",
+        count(Verdict::Ok),
+        count(Verdict::Warn),
+        count(Verdict::Fail)
+    ));
+}

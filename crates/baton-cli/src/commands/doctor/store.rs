@@ -1,0 +1,83 @@
+//! The store: what it declares, and whether it does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
+
+use super::trial::Trial;
+use super::{Finding, file};
+use crate::config::Config;
+use crate::error::CommandError;
+use crate::place;
+
+/// Looks at the configured store.
+pub async fn examine(config: &Config) -> Vec<Finding> {
+    let store = match place::open_existing(&config.store) {
+        Ok(store) => store,
+        Err(absent @ CommandError::NoDatabase { .. }) => {
+            let remedy = "start a node, then ask the doctor again";
+            return vec![Finding::warn("store", absent.to_string(), remedy)];
+        }
+        Err(problem) => {
+            let remedy = "nothing works without a store: mend this first";
+            return vec![Finding::fail("store", problem.to_string(), remedy)];
+        }
+    };
+    let mut findings = declared(&store.declaration());
+    findings.extend(config.store.file().into_iter().flat_map(file::examine));
+    findings.extend(tried(store, config.settings.request_timeout).await);
+    findings
+}
+
+fn declared(declaration: &Declaration) -> Vec<Finding> {
+    let Declaration { name, class, expiry, .. } = declaration;
+    let judged = match expiry {
+        ExpiryClock::Store => "leases end by its clock",
+        ExpiryClock::StoreLease => "leases are its own",
+        ExpiryClock::Observer => "leases are judged by observers",
+    };
+    let class = match class {
+        Class::Linearizable => Finding::ok("store", format!("{name}, linearizable; {judged}")),
+        Class::SingleServer => Finding::ok("store", format!("{name}, one server; {judged}")),
+        Class::AsyncReplicated => Finding::warn(
+            "store",
+            format!("{name}, replicas may lag; {judged}"),
+            "a failover may lose the last writes: see docs/stores.md",
+        ),
+    };
+    let can = |capability| match capability {
+        Capability::Push => "pushes",
+        Capability::MemberAge => "knows ages",
+        Capability::Lineage => "tells restored data",
+        Capability::DeathProof => "proves deaths",
+    };
+    let list: Vec<&str> = declaration.capabilities.iter().map(|c| can(*c)).collect();
+    let able =
+        if list.is_empty() { "nothing beyond the least".to_owned() } else { list.join(", ") };
+    vec![class, Finding::ok("can", able)]
+}
+
+async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding> {
+    let trial = match Trial::new(store) {
+        Ok(trial) => trial,
+        Err(problem) => {
+            let remedy = "this system has no source of random numbers";
+            return vec![Finding::fail("trial", problem.to_string(), remedy)];
+        }
+    };
+    let remedy = "mend what the store complains of, then ask again";
+    let mut findings = Vec::new();
+    match trial.beats().await {
+        Ok(latency) => findings.push(latency.finding(request_timeout)),
+        Err(problem) => findings.push(Finding::fail("beats", problem.to_string(), remedy)),
+    }
+    findings.push(match trial.lease().await {
+        Ok(finding) => finding,
+        Err(problem) => Finding::fail("lease", problem.to_string(), remedy),
+    });
+    if let Err(problem) = trial.leave().await {
+        findings.push(Finding::warn("leave", problem.to_string(), remedy));
+    }
+    findings
+}

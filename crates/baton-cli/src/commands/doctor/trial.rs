@@ -1,0 +1,181 @@
+//! Trial beats and a trial lease, in a namespace that nobody else uses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::protocol::{
+    BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
+    ReleaseReason, Version, ViewVersion,
+};
+use baton_core::settings::show_span;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Release, Store, StoreError};
+
+use super::Finding;
+use crate::chance;
+use crate::error::CommandError;
+
+/// The doctor's own namespace. Always the same, so that no trial adds a lease to the store.
+const NAMESPACE: &str = "baton-doctor";
+
+/// How many beats are tried.
+const BEATS: u64 = 200;
+
+/// How long a trial lease lasts: whoever else tries waits no longer than this.
+const TTL: Duration = Duration::from_secs(2);
+
+/// A node that only tries.
+pub struct Trial {
+    store: Arc<dyn Store>,
+    namespace: Namespace,
+    node: NodeRecord,
+}
+
+/// How long the trial beats took.
+pub struct Latency {
+    p50: Duration,
+    p99: Duration,
+}
+
+impl Latency {
+    /// Is the store fast enough for the settings?
+    pub fn finding(&self, request_timeout: Duration) -> Finding {
+        let ms = |span: Duration| span.as_secs_f64() * 1e3;
+        let (p50, p99) = (ms(self.p50), ms(self.p99));
+        let detail = format!("{BEATS} trial beats: p50 {p50:.2} ms, p99 {p99:.2} ms");
+        let limit = show_span(request_timeout);
+        if self.p99 >= request_timeout {
+            let remedy = format!("request_timeout is {limit}: lengthen it, or use another store");
+            return Finding::fail("beats", detail, remedy);
+        }
+        if self.p99 * 4 >= request_timeout {
+            let remedy = format!("close to request_timeout ({limit}): lengthen it and the lease");
+            return Finding::warn("beats", detail, remedy);
+        }
+        Finding::ok("beats", detail)
+    }
+}
+
+impl Trial {
+    /// A node with a name of its own.
+    pub fn new(store: Arc<dyn Store>) -> Result<Self, CommandError> {
+        let boot = chance::boot()?;
+        let id = NodeId::new(&format!("doctor-{boot}")).expect("letters, digits and a dash");
+        let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
+        let profile = Arc::new(NodeProfile::default());
+        let node = NodeRecord {
+            id,
+            boot,
+            beat: 0,
+            eligible: false,
+            draining: false,
+            load: 0,
+            seen: Epoch::NONE,
+            profile,
+        };
+        Ok(Self { store, namespace, node })
+    }
+
+    async fn beat(&self, beat: u64, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
+        let node = NodeRecord { beat, ..self.node.clone() };
+        let known_view = ViewVersion::default();
+        let request = BeatRequest { node, replaces: None, lease, known_view };
+        self.store.beat(&self.namespace, request).await
+    }
+
+    /// Beats one after another.
+    pub async fn beats(&self) -> Result<Latency, StoreError> {
+        let mut took = Vec::new();
+        for beat in 1..=BEATS {
+            let sent_at = SystemClock.now();
+            self.beat(beat, LeaseIntent::Observe).await?;
+            took.push(SystemClock.now().since(sent_at));
+        }
+        took.sort_unstable();
+        Ok(Latency { p50: took[took.len() / 2], p99: took[took.len() * 99 / 100] })
+    }
+
+    /// Takes a lease, renews it, gives it up, and takes it again.
+    pub async fn lease(&self) -> Result<Finding, StoreError> {
+        let remedy = "this store breaks its contract: report it with the output of --json";
+        let broken = |what: &str| Ok(Finding::fail("lease", what, remedy));
+        let (expect, lineage) = self.free().await?;
+        let before = expect.map_or(Epoch::NONE, |version| version.epoch);
+        let Some(first) = self.acquire(1, expect, lineage).await? else {
+            let detail = "somebody else holds the trial lease";
+            return Ok(Finding::warn("lease", detail, "another doctor is at work: ask again"));
+        };
+        if first.epoch <= before {
+            return broken("a new term did not get a higher epoch");
+        }
+        let (nonce, ttl) = (self.nonce(2), TTL);
+        let renew = LeaseIntent::Renew { expect: first, lineage, nonce, ttl };
+        let renewed = Version { epoch: first.epoch, nonce };
+        if self.beat(BEATS + 2, renew).await?.outcome != Some(Outcome::Applied) {
+            return broken("a lease could not be renewed");
+        }
+        let Some(left) = self.release(renewed, 3).await? else {
+            return broken("a lease could not be released");
+        };
+        let Some(second) = self.acquire(4, Some(left), lineage).await? else {
+            return broken("a released lease could not be taken again");
+        };
+        if second.epoch <= first.epoch || self.release(second, 5).await?.is_none() {
+            return broken("a second term did not get a higher epoch");
+        }
+        let detail = format!(
+            "taken, renewed, released, taken again: epoch {} → {}",
+            first.epoch, second.epoch
+        );
+        Ok(Finding::ok("lease", detail))
+    }
+
+    /// The version to claim. A trial that did not end well has left one that is soon over.
+    async fn free(&self) -> Result<(Option<Version>, Lineage), StoreError> {
+        let seen = self.store.inspect(&self.namespace).await?;
+        let Some(lease) = seen.lease else {
+            return Ok((None, seen.lineage));
+        };
+        if let (Some(_), Expiry::Left(left)) = (&lease.holder, lease.expiry) {
+            SystemClock.sleep(left.min(TTL)).await;
+        }
+        Ok((Some(lease.version), seen.lineage))
+    }
+
+    async fn acquire(
+        &self,
+        attempt: u64,
+        expect: Option<Version>,
+        lineage: Lineage,
+    ) -> Result<Option<Version>, StoreError> {
+        for claim in [Claim::Vacant, Claim::Expired] {
+            let nonce = self.nonce(attempt);
+            let floor = Epoch::NONE;
+            let intent = LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl: TTL };
+            let reply = self.beat(BEATS + attempt, intent).await?;
+            if reply.outcome == Some(Outcome::Applied) {
+                return Ok(reply.lease.map(|lease| lease.version));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the lease up; the version left behind.
+    async fn release(&self, held: Version, attempt: u64) -> Result<Option<Version>, StoreError> {
+        let nonce = self.nonce(attempt);
+        let reason = ReleaseReason::Resigned;
+        let release = Release { expect: held, nonce, successor: None, reason };
+        let outcome = self.store.release(&self.namespace, release).await?;
+        Ok((outcome == Outcome::Applied).then_some(Version { epoch: held.epoch, nonce }))
+    }
+
+    fn nonce(&self, attempt: u64) -> Nonce {
+        Nonce { boot: self.node.boot, attempt }
+    }
+
+    /// Takes the node record out again.
+    pub async fn leave(&self) -> Result<(), StoreError> {
+        self.store.leave(&self.namespace, &self.node.id, self.node.boot).await.map(|_| ())
+    }
+}

@@ -1,0 +1,110 @@
+//! `baton serve`: a node without work of its own. It registers, may lead, and prints what happens.
+
+use std::pin::pin;
+
+use baton::{Departure, Event, Node, Stamped};
+
+use crate::config::{Config, NodeFlags};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::sentence::{is_routine, sentence, tone};
+use crate::output::times::utc_ms;
+use crate::output::{json, say};
+use crate::{node, place};
+
+/// Who, where, and how.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    node: NodeFlags,
+    /// Print JSON, a line for each event.
+    #[arg(long)]
+    json: bool,
+    /// Print routine events too: every beat, every check.
+    #[arg(long)]
+    verbose: bool,
+}
+
+/// Takes part until SIGTERM or SIGINT.
+pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let config = place::load(&arguments.node.0)?.checked()?;
+    let store = node::store(&config)?;
+    super::block_on(async {
+        let node = node::builder(&config, store).build()?;
+        let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
+        let departure = take_part(&node, &mut teller).await?;
+        departed(&node, departure)
+    })
+}
+
+/// Prints events until the node has left, and then what is still unsaid.
+async fn take_part(node: &Node, teller: &mut Teller<'_>) -> Result<Departure, CommandError> {
+    let mut events = node.events();
+    let mut leaving = pin!(node.until_signalled());
+    let departure = loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => teller.tell(&event),
+            departure = &mut leaving => break departure,
+        }
+    };
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => teller.tell(&event),
+            () = std::future::ready(()) => break,
+        }
+    }
+    departure.map_err(|problem| CommandError::System { what: "no signals", problem })
+}
+
+/// Tells what happens, and says first who it happens to.
+struct Teller<'a> {
+    node: &'a Node,
+    config: &'a Config,
+    arguments: &'a Arguments,
+    is_announced: bool,
+}
+
+impl Teller<'_> {
+    fn tell(&mut self, stamped: &Stamped) {
+        let event = &stamped.event;
+        if is_routine(event) && !self.arguments.verbose {
+            return;
+        }
+        // A process that is not let in has nothing to say but the error it ends with.
+        let is_let_in = !matches!(event, Event::NodeIdTaken { .. });
+        if is_let_in && !is_routine(event) {
+            self.announce();
+        }
+        if self.arguments.json {
+            json::line(stamped);
+        } else if is_let_in {
+            let at = utc_ms(stamped.at_ms);
+            say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
+        }
+        if matches!(event, Event::StoreRejected)
+            && let Some(problem) = self.node.last_store_error()
+        {
+            say::aside(&problem.to_string());
+        }
+    }
+
+    fn announce(&mut self) {
+        if std::mem::replace(&mut self.is_announced, true) {
+            return;
+        }
+        let (id, namespace) = (self.node.id(), self.node.namespace());
+        let store = &self.config.store;
+        say::aside(&format!("node {id} takes part in namespace {namespace} at {store}"));
+    }
+}
+
+/// What a node's end means for the process.
+pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError> {
+    match departure {
+        Departure::Left => Ok(Exit::Done),
+        Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
+        Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),
+    }
+}

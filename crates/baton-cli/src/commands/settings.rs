@@ -1,0 +1,81 @@
+//! `baton settings`: what holds in the end, and where each value comes from. The output is a file
+//! that `--config` can read.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use toml::Value;
+
+use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::style::Tone;
+use crate::output::{json, say};
+use crate::place::load;
+
+/// Where the remarks begin, if the value is not longer.
+const REMARK: usize = 44;
+
+/// What to lay over the file and the environment.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    node: NodeFlags,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    value: Option<Value>,
+    source: String,
+}
+
+/// Shows the settings, and complains afterwards if they contradict each other.
+pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let config = load(&arguments.node.0)?;
+    if arguments.json {
+        json::document(&rows(&config));
+    } else {
+        say::text(&file(&config));
+    }
+    config.checked()?;
+    Ok(Exit::Done)
+}
+
+fn rows(config: &Config) -> BTreeMap<&'static str, Row> {
+    let mut effective = config.effective();
+    let row = |entry: &Entry| {
+        let (value, source) = (effective.remove(entry.key), config.source(entry.key).to_string());
+        (entry.key, Row { value, source })
+    };
+    TABLE.iter().map(row).collect()
+}
+
+/// The settings as a file: first what stands in no table, then table by table.
+fn file(config: &Config) -> String {
+    let effective = config.effective();
+    let mut tables: BTreeMap<&str, String> = BTreeMap::new();
+    for entry in TABLE {
+        let (table, name) = entry.key.split_once('.').unwrap_or(("", entry.key));
+        let line = match effective.get(entry.key) {
+            Some(value) => format!("{name} = {value}"),
+            None => format!("# {name} = \"…\""),
+        };
+        let source = config.source(entry.key);
+        let tone = if source == Source::BuiltIn { Tone::Faint } else { Tone::Good };
+        let remark = tone.paint(&format!("# {source}"));
+        let text = tables.entry(table).or_default();
+        text.push_str(&format!("{line:<REMARK$}{remark}\n"));
+    }
+    for (name, value) in &config.labels {
+        let (name, value) = (Value::String(name.clone()), Value::String(value.clone()));
+        tables.entry("labels").or_default().push_str(&format!("{name} = {value}\n"));
+    }
+    let shown = |(table, text): (&str, String)| match table {
+        "" => text,
+        table => format!("\n{}\n{text}", Tone::Head.paint(&format!("[{table}]"))),
+    };
+    tables.into_iter().map(shown).collect()
+}

@@ -1,0 +1,49 @@
+//! What clap has to complain about, on one line.
+
+use clap::error::ErrorKind;
+
+/// Is this no complaint but what was asked for: a help text or the version?
+pub fn is_answer(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
+}
+
+/// The complaint with clap's advice, without the usage that follows it.
+pub fn one_line(error: &clap::Error) -> String {
+    let rendered = error.render().to_string();
+    let mut line = String::new();
+    for part in rendered.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if part.starts_with("Usage:") || part.starts_with("For more information") {
+            break;
+        }
+        let part = part.trim_start_matches("error: ").trim_start_matches("tip: ");
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(':') { " " } else { "; " });
+        }
+        line.push_str(part);
+    }
+    line.push_str("; see --help");
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn complaints_fit_on_one_line_and_keep_the_advice() {
+        let cases: [(&[&str], &str); 4] = [
+            (&["baton", "serve", "--leese-timeout", "5s"], "--lease-timeout"),
+            (&["baton", "statsu"], "'status'"),
+            (&["baton", "transfer"], "--to <NODE>"),
+            (&["baton", "completions", "tcl"], "bash"),
+        ];
+        for (arguments, expected) in cases {
+            let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
+            assert_eq!(line.lines().count(), 1, "{line}");
+            assert!(line.contains(expected), "{line}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! From what was given to what holds: profile, file, environment and flags laid over one another.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use baton_core::ids::{InvalidName, Namespace, NodeId};
+use baton_core::settings::{Profile, Settings};
+use toml::{Table, Value};
+
+use super::environment::Environment;
+use super::error::ConfigError;
+use super::file;
+use super::flags::Flags;
+use super::given::Given;
+use super::source::Source;
+use super::store_url::StoreUrl;
+use super::table::entry;
+use super::tree;
+
+/// Where the lifeline listens if nobody says otherwise.
+const BIND: &str = "127.0.0.1:0";
+
+/// The most connections that a lifeline takes if nobody says otherwise.
+const CONNECTIONS_MAX: u32 = 64;
+
+/// The lifeline as it was configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lifeline {
+    /// Whether there is one.
+    pub enabled: bool,
+    /// Where it listens.
+    pub bind: SocketAddr,
+    /// What others are told, if it is not where it listens.
+    pub advertise: Option<SocketAddr>,
+    /// The most connections that it takes.
+    pub connections_max: u32,
+}
+
+/// What holds in the end.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where the instances meet.
+    pub store: StoreUrl,
+    /// Which cluster.
+    pub namespace: Namespace,
+    /// This node's name, if one was given.
+    pub id: Option<NodeId>,
+    /// What the settings start from.
+    pub profile: Profile,
+    /// The settings.
+    pub settings: Settings,
+    /// The lifeline.
+    pub lifeline: Lifeline,
+    /// What is said about this node.
+    pub labels: BTreeMap<String, String>,
+    given: Given,
+}
+
+impl Config {
+    /// Lays file, environment and flags over a profile. Settings may still contradict each other.
+    pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
+        let mut given = Given::default();
+        let named = environment.get("BATON_CONFIG").map(PathBuf::from);
+        if let Some(path) = flags.config.clone().or(named) {
+            file::read(&path, &mut given)?;
+        }
+        environment.read(&mut given)?;
+        flags.read(&mut given)?;
+        Self::of(given, environment)
+    }
+
+    fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
+        let profile = match given.text("profile") {
+            None => Profile::default(),
+            Some((name, source)) => name.parse().map_err(|problem| ConfigError::Profile {
+                place: source.place("profile"),
+                problem,
+            })?,
+        };
+        let store = match given.text("store") {
+            Some((url, _)) => StoreUrl::new(url),
+            None => StoreUrl::default_for(environment)?,
+        };
+        let namespace = name(&given, "namespace", Namespace::new)?;
+        let namespace = namespace
+            .unwrap_or_else(|| Namespace::new("default").expect("a plain word is a valid name"));
+        Ok(Self {
+            store,
+            namespace,
+            id: name(&given, "id", NodeId::new)?,
+            profile,
+            settings: settings(profile, &given),
+            lifeline: lifeline(&given),
+            labels: given.labels.clone(),
+            given,
+        })
+    }
+
+    /// The same, if no two settings contradict each other.
+    pub fn checked(self) -> Result<Self, ConfigError> {
+        self.settings.check()?;
+        Ok(self)
+    }
+
+    /// Where a value comes from.
+    pub fn source(&self, key: &str) -> Source {
+        let core = entry(key).is_some_and(super::table::Entry::is_core);
+        match self.given.values.get(key) {
+            Some(set) => set.source.clone(),
+            None if core && self.profile != Profile::Default => Source::Profile(self.profile),
+            None => Source::BuiltIn,
+        }
+    }
+
+    /// Every value in effect by its key, as it would be written. An id that is to be generated has
+    /// none yet.
+    pub fn effective(&self) -> BTreeMap<String, Value> {
+        let text = |text: String| Value::String(text);
+        let table = Table::try_from(&self.settings).expect("plain data has a TOML form");
+        let mut all: BTreeMap<String, Value> = tree::leaves(&table).into_iter().collect();
+        all.extend([
+            ("store".to_owned(), text(self.store.to_string())),
+            ("namespace".to_owned(), text(self.namespace.to_string())),
+            ("profile".to_owned(), text(self.profile.to_string())),
+            ("lifeline.enabled".to_owned(), Value::Boolean(self.lifeline.enabled)),
+            ("lifeline.bind".to_owned(), text(self.lifeline.bind.to_string())),
+            (
+                "lifeline.connections_max".to_owned(),
+                Value::Integer(self.lifeline.connections_max.into()),
+            ),
+        ]);
+        let advertise = self.lifeline.advertise.map(|address| address.to_string());
+        all.extend(advertise.map(|address| ("lifeline.advertise".to_owned(), text(address))));
+        all.extend(self.id.as_ref().map(|id| ("id".to_owned(), text(id.to_string()))));
+        all
+    }
+}
+
+fn name<T>(
+    given: &Given,
+    key: &str,
+    new: impl Fn(&str) -> Result<T, InvalidName>,
+) -> Result<Option<T>, ConfigError> {
+    let Some((text, source)) = given.text(key) else {
+        return Ok(None);
+    };
+    let refuse = |problem| ConfigError::Name { place: source.place(key), problem };
+    new(text).map(Some).map_err(refuse)
+}
+
+fn settings(profile: Profile, given: &Given) -> Settings {
+    let mut table = Table::try_from(profile.settings()).expect("plain data has a TOML form");
+    for (key, set) in &given.values {
+        if entry(key).is_some_and(super::table::Entry::is_core) {
+            tree::put(&mut table, key, set.value.clone());
+        }
+    }
+    table.try_into().expect("each value was checked for its kind")
+}
+
+fn lifeline(given: &Given) -> Lifeline {
+    let value = |key| given.values.get(key).map(|set| &set.value);
+    let address = |text: &str| text.parse().expect("addresses were checked for their kind");
+    let bind = given.text("lifeline.bind").map_or(BIND, |(text, _)| text);
+    let most = value("lifeline.connections_max").and_then(Value::as_integer);
+    Lifeline {
+        enabled: value("lifeline.enabled").and_then(Value::as_bool).unwrap_or(true),
+        bind: address(bind),
+        advertise: given.text("lifeline.advertise").map(|(text, _)| address(text)),
+        connections_max: most.and_then(|n| u32::try_from(n).ok()).unwrap_or(CONNECTIONS_MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn loaded(variables: &[(&str, &str)]) -> Result<Config, String> {
+        let home = [("HOME", "/home/me")];
+        let own = |(a, b): &(&str, &str)| ((*a).to_owned(), (*b).to_owned());
+        let environment = home.iter().chain(variables).map(own).collect();
+        let config = Config::load(&Flags::default(), &environment);
+        config.and_then(Config::checked).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn nothing_given_is_the_default_profile() {
+        let config = loaded(&[]).expect("the defaults are sound");
+        assert_eq!(config.settings, Settings::default());
+        assert_eq!((config.namespace.as_str(), config.id), ("default", None));
+        assert!(config.lifeline.enabled);
+    }
+
+    #[test]
+    fn values_are_laid_over_the_profile_and_know_where_they_come_from() {
+        let config = loaded(&[("BATON_PROFILE", "fast"), ("BATON_LEASE_TIMEOUT", "4s")]);
+        let config = config.expect("sound");
+        assert_eq!(config.settings.lease_timeout, Duration::from_secs(4));
+        assert_eq!(config.settings.heartbeat_interval, Duration::from_secs(1));
+        assert_eq!(config.source("lease_timeout").to_string(), "BATON_LEASE_TIMEOUT");
+        assert_eq!(config.source("heartbeat_interval").to_string(), "profile fast");
+        assert_eq!(config.source("namespace").to_string(), "default");
+        assert_eq!(config.effective()["lease_timeout"], Value::String("4s".to_owned()));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_with_its_place() {
+        let cases = [
+            ("BATON_ID", "a/b", "BATON_ID: node id has '/' at position 2"),
+            ("BATON_NAMESPACE", "ä", "BATON_NAMESPACE: namespace has 'ä' at position 1"),
+            ("BATON_PROFILE", "quick", "BATON_PROFILE: profile \"quick\" is unknown"),
+            ("BATON_LEASE_TIMEOUT", "8s", "heartbeat_interval (5s) must be at most half of lease_"),
+        ];
+        for (variable, value, expected) in cases {
+            let message = loaded(&[(variable, value)]).expect_err(expected);
+            assert!(message.starts_with(expected), "{message}");
+        }
+    }
+}

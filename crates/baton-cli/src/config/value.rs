@@ -1,0 +1,127 @@
+//! Values as people write them, in a file, the environment or a flag: checked the same way.
+
+use std::net::SocketAddr;
+
+use toml::Value;
+
+/// What a value looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A length of time.
+    Span,
+    /// Yes or no.
+    Switch,
+    /// A number from 0 up.
+    Count,
+    /// A number that may be negative.
+    Whole,
+    /// A number with a fraction.
+    Number,
+    /// One of these.
+    Choice(&'static [&'static str]),
+    /// An address with a port.
+    Address,
+    /// Anything; whoever uses it checks it.
+    Text,
+}
+
+impl Kind {
+    /// What the help calls a value.
+    pub fn placeholder(self) -> &'static str {
+        match self {
+            Self::Span => "SPAN",
+            Self::Switch => "BOOL",
+            Self::Count | Self::Whole => "N",
+            Self::Number => "X",
+            Self::Choice(_) => "NAME",
+            Self::Address => "ADDRESS:PORT",
+            Self::Text => "TEXT",
+        }
+    }
+
+    /// Reads a value. The complaint goes on from what was given: "… is not a length of time".
+    pub fn read(self, text: &str) -> Result<Value, String> {
+        let refuse = |complaint: &str| Err(complaint.to_owned());
+        match self {
+            Self::Span => match humantime::parse_duration(text) {
+                Ok(_) => Ok(Value::String(text.to_owned())),
+                Err(_) => refuse("is not a length of time; write \"500ms\", \"5s\" or \"2m\""),
+            },
+            Self::Switch => match text {
+                "true" | "yes" | "on" | "1" => Ok(Value::Boolean(true)),
+                "false" | "no" | "off" | "0" => Ok(Value::Boolean(false)),
+                _ => refuse("is neither true nor false"),
+            },
+            Self::Count => match text.parse::<u32>() {
+                Ok(count) => Ok(Value::Integer(count.into())),
+                Err(_) => refuse("is not a whole number from 0 to 4294967295"),
+            },
+            Self::Whole => match text.parse::<i32>() {
+                Ok(number) => Ok(Value::Integer(number.into())),
+                Err(_) => refuse("is not a whole number from -2147483648 to 2147483647"),
+            },
+            Self::Number => match text.parse::<f64>() {
+                Ok(number) if number.is_finite() => Ok(Value::Float(number)),
+                _ => refuse("is not a number; write 0.01 or 2"),
+            },
+            Self::Choice(names) if names.contains(&text) => Ok(Value::String(text.to_owned())),
+            Self::Choice(names) => Err(format!("is unknown; choose one of {}", names.join(", "))),
+            Self::Address => match text.parse::<SocketAddr>() {
+                Ok(_) => Ok(Value::String(text.to_owned())),
+                Err(_) => refuse("is not an address with a port; write \"127.0.0.1:7000\""),
+            },
+            Self::Text => Ok(Value::String(text.to_owned())),
+        }
+    }
+
+    /// Reads what an older variable says, where lengths of time are bare milliseconds.
+    pub fn read_legacy(self, text: &str) -> Result<Value, String> {
+        match (self, text.parse::<u64>()) {
+            (Self::Span, Ok(ms)) => Ok(Value::String(format!("{ms}ms"))),
+            (Self::Span, Err(_)) => {
+                Err("is not a number of milliseconds; write 5000 for 5 s".to_owned())
+            }
+            _ => self.read(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_write_is_read() {
+        let cases = [
+            (Kind::Span, "1h 30m", Value::String("1h 30m".to_owned())),
+            (Kind::Switch, "off", Value::Boolean(false)),
+            (Kind::Count, "7", Value::Integer(7)),
+            (Kind::Whole, "-7", Value::Integer(-7)),
+            (Kind::Number, "2", Value::Float(2.0)),
+            (Kind::Address, "[::1]:80", Value::String("[::1]:80".to_owned())),
+        ];
+        for (kind, text, expected) in cases {
+            assert_eq!(kind.read(text), Ok(expected), "{text}");
+        }
+        assert_eq!(Kind::Span.read_legacy("250"), Ok(Value::String("250ms".to_owned())));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_with_the_way_to_write_it() {
+        let cases = [
+            (Kind::Span, "5 parsecs", "is not a length of time; write \"500ms\""),
+            (Kind::Switch, "perhaps", "is neither true nor false"),
+            (Kind::Count, "-1", "is not a whole number from 0"),
+            (Kind::Whole, "1.5", "is not a whole number"),
+            (Kind::Number, "NaN", "is not a number"),
+            (Kind::Choice(&["a", "b"]), "c", "is unknown; choose one of a, b"),
+            (Kind::Address, "localhost", "is not an address with a port"),
+        ];
+        for (kind, text, expected) in cases {
+            let complaint = kind.read(text).expect_err(text);
+            assert!(complaint.starts_with(expected), "{complaint}");
+        }
+        let complaint = Kind::Span.read_legacy("5s").expect_err("not milliseconds");
+        assert!(complaint.starts_with("is not a number of milliseconds"), "{complaint}");
+    }
+}

@@ -1,0 +1,62 @@
+//! Exit codes, so that scripts can tell what happened.
+
+/// How the command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// It did what was asked.
+    Done,
+    /// What was asked was refused or failed.
+    Failed,
+    /// The command line or the settings make no sense.
+    Usage,
+    /// The store cannot be reached, refuses, or is not there.
+    Store,
+    /// Nothing was refused, but it did not happen in time.
+    TimedOut,
+    /// Another live process goes by this node's id.
+    IdTaken,
+    /// Everything works, but something deserves a look.
+    Warned,
+    /// Whoever read the output has left.
+    PipeClosed,
+}
+
+impl Exit {
+    /// The number that the system is told.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Store => 3,
+            Self::TimedOut => 4,
+            Self::IdTaken => 5,
+            Self::Warned => 6,
+            Self::PipeClosed => 141,
+        }
+    }
+}
+
+/// The codes for the long help.
+pub const HELP: &str = "\
+Exit codes:
+  0  done
+  1  what was asked failed or was refused
+  2  the command line or the settings make no sense
+  3  the store cannot be reached, refuses, or is not there
+  4  it did not happen in time
+  5  another live process goes by this node's id
+  6  `doctor` alone: it works, but something deserves a look";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_lists_every_code_that_a_script_may_meet() {
+        let told = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Store, Exit::TimedOut];
+        for exit in told.into_iter().chain([Exit::IdTaken, Exit::Warned]) {
+            assert!(HELP.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Events as sentences, for people who watch a node.
+
+use baton_core::ids::NodeId;
+use baton_core::{DemotionReason, Event, Phase, TransferRefusal};
+
+use super::style::Tone;
+use super::times::span_ms;
+use crate::snapshot::term_end;
+
+/// Is this so ordinary that it is only told on request?
+pub fn is_routine(event: &Event) -> bool {
+    matches!(event, Event::WorkerHeartbeat { .. } | Event::ElectionCheck { .. })
+}
+
+/// How loud it is said.
+pub fn tone(event: &Event) -> Tone {
+    match event {
+        Event::CoordinatorPromoted { .. } | Event::BreakerClosed => Tone::Good,
+        Event::CoordinatorDemoted { .. }
+        | Event::LeaderDown { .. }
+        | Event::ContentionDetected { .. }
+        | Event::BreakerOpen { .. }
+        | Event::BreakerHalfOpen
+        | Event::StoreUnreachable { .. }
+        | Event::LeaderFlapping { .. }
+        | Event::WorkerTimedOut { .. }
+        | Event::WorkerDead { .. }
+        | Event::TransferRefused { .. } => Tone::Warn,
+        Event::LeaseLost { .. }
+        | Event::TermOverran { .. }
+        | Event::StoreWentBack { .. }
+        | Event::NodeIdTaken { .. }
+        | Event::NodeSuperseded { .. }
+        | Event::StoreRejected => Tone::Bad,
+        _ => Tone::Plain,
+    }
+}
+
+/// The event in words.
+pub fn sentence(event: &Event) -> String {
+    leading(event).or_else(|| store(event)).unwrap_or_else(|| members(event))
+}
+
+fn leading(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::LeaderChanged { previous, new, epoch } => match new {
+            Some(new) => format!("{new} leads, epoch {epoch}{}", after(previous.as_ref())),
+            None => format!("nobody leads{}", after(previous.as_ref())),
+        },
+        Event::CoordinatorElected { epoch, mandate_ms, active } => format!(
+            "this node is elected, epoch {epoch}, {active} active, mandate {}",
+            span_ms(*mandate_ms)
+        ),
+        Event::CoordinatorPromoted { epoch } => format!("this node leads, epoch {epoch}"),
+        Event::CoordinatorDemoted { epoch, reason } => {
+            format!("this node leads no more, epoch {epoch}: {}", demotion(reason))
+        }
+        Event::CoordinatorEpochRenewed { epoch, mandate_ms } => {
+            format!("mandate confirmed, epoch {epoch}, for {}", span_ms(*mandate_ms))
+        }
+        Event::ColdStartPhaseChanged { phase, waited_ms } => {
+            format!("cold start: {} (after {})", phase_word(*phase), span_ms(*waited_ms))
+        }
+        Event::LeaderDown { former, proved: true } => format!("{former} is dead, proved"),
+        Event::LeaderDown { former, proved: false } => format!("the lease of {former} ran out"),
+        Event::ElectionCheck { current: Some(current) } => format!("check: {current} leads"),
+        Event::ElectionCheck { current: None } => "check: nobody leads".to_owned(),
+        Event::LeaseLost { epoch, reason } => {
+            format!("lease lost, epoch {epoch}: {}", demotion(reason))
+        }
+        Event::TermOverran { epoch } => {
+            format!("work went on past the deadline, epoch {epoch}: stop this process")
+        }
+        Event::LeaderFlapping { changes, window_ms } => {
+            format!("leadership changed {changes} times within {}", span_ms(*window_ms))
+        }
+        Event::TransferStarted { epoch, to } => format!("handing over to {to}, epoch {epoch}"),
+        Event::TransferRefused { to, reason } => {
+            format!("not handing over to {to}: {}", refusal(*reason))
+        }
+        _ => return None,
+    })
+}
+
+fn store(event: &Event) -> Option<String> {
+    Some(match event {
+        Event::ContentionDetected { ratio, duration_ms, expected_ms } => format!(
+            "a slow beat: {} instead of {} ({ratio:.1} times)",
+            span_ms(*duration_ms),
+            span_ms(*expected_ms)
+        ),
+        Event::BreakerOpen { failures } => {
+            format!("the store failed {failures} times: beats are held back")
+        }
+        Event::BreakerHalfOpen => "probing the store".to_owned(),
+        Event::BreakerClosed => "the store works again".to_owned(),
+        Event::StoreUnreachable { epoch, left_ms } => {
+            format!("the store cannot be reached; epoch {epoch} goes on for {}", span_ms(*left_ms))
+        }
+        Event::StoreWentBack { seen, stored } => {
+            format!("the store's data went back: epoch {stored} after {seen}")
+        }
+        Event::StoreRejected => "the store refuses: run baton doctor".to_owned(),
+        _ => return None,
+    })
+}
+
+fn members(event: &Event) -> String {
+    match event {
+        Event::WorkersUpdated { version, workers } => {
+            format!("{workers} active (view {}.{})", version.epoch, version.number)
+        }
+        Event::WorkerHeartbeat { latency_ms } => format!("beat, {}", span_ms(*latency_ms)),
+        Event::NodeIdTaken { by } => format!("another live process goes by this id (boot {by})"),
+        Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
+        Event::WorkerTimedOut { node } => format!("{node} fell silent"),
+        Event::WorkerDead { node } => format!("{node} is dead"),
+        other => other.names()[0].to_owned(),
+    }
+}
+
+fn after(previous: Option<&NodeId>) -> String {
+    previous.map_or(String::new(), |previous| format!(", after {previous}"))
+}
+
+fn demotion(reason: &DemotionReason) -> String {
+    match reason {
+        DemotionReason::Released(reason) => {
+            term_end(baton_core::protocol::TermEnd::Released(*reason)).to_owned()
+        }
+        DemotionReason::WindowClosed => "no renewal came through in time".to_owned(),
+        DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} exists"),
+        DemotionReason::LeaseGone => "the lease is somebody else's".to_owned(),
+        DemotionReason::Superseded => "a newer process took this id over".to_owned(),
+    }
+}
+
+fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Observing => "watching who else starts",
+        Phase::Election => "standing for election",
+        Phase::Preparing => "won, preparing",
+        Phase::Ready => "ready",
+    }
+}
+
+fn refusal(reason: TransferRefusal) -> &'static str {
+    match reason {
+        TransferRefusal::NotAMember => "no live node has this id",
+        TransferRefusal::NotEligible => "it may not lead",
+        TransferRefusal::Draining => "it is on its way out",
+        TransferRefusal::LeadsAlready => "it leads already",
+        TransferRefusal::NoCoordinator => "nobody leads",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::ids::Epoch;
+
+    use super::*;
+
+    #[test]
+    fn events_are_told_in_words() {
+        let node = |name| NodeId::new(name).expect("valid");
+        let cases = [
+            (
+                Event::LeaderChanged {
+                    previous: Some(node("a")),
+                    new: Some(node("b")),
+                    epoch: Epoch(4),
+                },
+                "b leads, epoch 4, after a",
+            ),
+            (Event::LeaderDown { former: node("a"), proved: true }, "a is dead, proved"),
+            (
+                Event::CoordinatorDemoted {
+                    epoch: Epoch(3),
+                    reason: DemotionReason::HigherEpoch(Epoch(4)),
+                },
+                "this node leads no more, epoch 3: epoch 4 exists",
+            ),
+            (Event::BreakerOpen { failures: 5 }, "the store failed 5 times: beats are held back"),
+            (Event::WorkerTimedOut { node: node("c") }, "c fell silent"),
+        ];
+        for (event, expected) in cases {
+            assert_eq!(sentence(&event), expected);
+        }
+    }
+}

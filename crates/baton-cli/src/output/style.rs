@@ -1,0 +1,40 @@
+//! The few colours, by what they mean.
+
+use anstyle::{AnsiColor, Style};
+
+/// What a piece of text is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Nothing special.
+    #[default]
+    Plain,
+    /// The head of a table.
+    Head,
+    /// Whoever leads, and what is well.
+    Good,
+    /// What deserves a look.
+    Warn,
+    /// What is wrong.
+    Bad,
+    /// What is less important.
+    Faint,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Self::Plain => Style::new(),
+            Self::Head => Style::new().bold(),
+            Self::Good => AnsiColor::Green.on_default(),
+            Self::Warn => AnsiColor::Yellow.on_default(),
+            Self::Bad => AnsiColor::Red.on_default().bold(),
+            Self::Faint => Style::new().dimmed(),
+        }
+    }
+
+    /// The text in this tone.
+    pub fn paint(self, text: &str) -> String {
+        let style = self.style();
+        format!("{style}{text}{style:#}")
+    }
+}

@@ -1,0 +1,81 @@
+//! Moments and lengths of time for people: UTC in ISO 8601, and no more figures than they need.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+/// A moment to the second: `2026-11-15T12:00:00Z`.
+pub fn utc(unix_ms: u64) -> String {
+    let at = UNIX_EPOCH + Duration::from_millis(unix_ms);
+    humantime::format_rfc3339_seconds(at).to_string()
+}
+
+/// A moment to the millisecond: `2026-11-15T12:00:00.123Z`.
+pub fn utc_ms(unix_ms: u64) -> String {
+    let at = UNIX_EPOCH + Duration::from_millis(unix_ms);
+    humantime::format_rfc3339_millis(at).to_string()
+}
+
+/// The end of an interval in the short form of ISO 8601: the date only if it is another one.
+pub fn utc_end(began_ms: u64, ended_ms: u64) -> String {
+    let (began, ended) = (utc(began_ms), utc(ended_ms));
+    match (began.split_once('T'), ended.split_once('T')) {
+        (Some((day, _)), Some((same, time))) if day == same => time.to_owned(),
+        _ => ended,
+    }
+}
+
+/// A length of time in at most two units: `3m 20s`, `12ms`, `4.5s`.
+pub fn span(span: Duration) -> String {
+    let ms = span.as_millis();
+    let s = span.as_secs();
+    match s {
+        0 if ms == 0 => "0s".to_owned(),
+        0 => format!("{ms}ms"),
+        1..10 if ms % 1_000 >= 100 => format!("{s}.{}s", ms % 1_000 / 100),
+        1..60 => format!("{s}s"),
+        60..3_600 => two(s / 60, "m", s % 60, "s"),
+        3_600..86_400 => two(s / 3_600, "h", s % 3_600 / 60, "m"),
+        _ => two(s / 86_400, "d", s % 86_400 / 3_600, "h"),
+    }
+}
+
+/// The same for a count of milliseconds.
+pub fn span_ms(ms: u64) -> String {
+    span(Duration::from_millis(ms))
+}
+
+fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
+    match small {
+        0 => format!("{large}{large_unit}"),
+        _ => format!("{large}{large_unit} {small}{small_unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_at_most_two_units() {
+        let cases = [
+            (0, "0s"),
+            (12, "12ms"),
+            (1_000, "1s"),
+            (4_560, "4.5s"),
+            (15_900, "15s"),
+            (200_000, "3m 20s"),
+            (3_600_000, "1h"),
+            (90_000_000, "1d 1h"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(span_ms(ms), expected);
+        }
+    }
+
+    #[test]
+    fn moments_are_utc_and_an_end_repeats_no_date() {
+        assert_eq!(utc(1_700_000_000_123), "2023-11-14T22:13:20Z");
+        assert_eq!(utc_ms(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+        assert_eq!(utc_end(1_700_000_000_000, 1_700_000_005_000), "22:13:25Z");
+        assert_eq!(utc_end(1_700_000_000_000, 1_700_010_000_000), "2023-11-15T01:00:00Z");
+    }
+}

@@ -1,0 +1,74 @@
+//! Opening the store that was configured.
+
+use std::sync::Arc;
+
+use baton_core::ids::Namespace;
+use baton_store::{Store, StoreError};
+
+use crate::config::{Config, Environment, Flags, StoreUrl};
+use crate::error::CommandError;
+use crate::output::say;
+use crate::snapshot::{Snapshot, gather};
+
+/// A store, opened, and the namespace to look at.
+pub struct Place {
+    /// What was configured.
+    pub config: Config,
+    /// The store.
+    pub store: Arc<dyn Store>,
+}
+
+/// Loads the configuration, and says which variables look like a slip of the pen.
+pub fn load(flags: &Flags) -> Result<Config, CommandError> {
+    let environment = Environment::of_process();
+    let config = Config::load(flags, &environment)?;
+    for (given, meant) in environment.misspelt() {
+        say::aside(&format!("{given} is not used; did you mean {meant}?"));
+    }
+    Ok(config)
+}
+
+/// Opens the store, making a file that is not there.
+pub fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
+    baton_drivers::open(url.with_secrets()).map_err(CommandError::Open)
+}
+
+/// Opens a store that exists: whoever only looks makes no file.
+pub fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
+    if let Some(file) = url.file().filter(|file| is_absent(file)) {
+        return Err(CommandError::NoDatabase { file: file.to_owned() });
+    }
+    open(url)
+}
+
+/// Only what is certainly not there is absent; the driver explains everything else.
+fn is_absent(file: &std::path::Path) -> bool {
+    !file.as_os_str().is_empty() && matches!(file.try_exists(), Ok(false))
+}
+
+impl Place {
+    /// Opens what the flags, the environment and the file say, to look at it.
+    pub fn to_look_at(flags: &Flags) -> Result<Self, CommandError> {
+        let config = load(flags)?;
+        let store = open_existing(&config.store)?;
+        Ok(Self { config, store })
+    }
+
+    /// The namespace.
+    pub fn namespace(&self) -> &Namespace {
+        &self.config.namespace
+    }
+
+    /// How the namespace stands.
+    pub async fn snapshot(&self) -> Result<Snapshot, CommandError> {
+        let silent_after = self.config.settings.worker_timeout;
+        let name = self.config.store.to_string();
+        let seen = gather(&*self.store, &name, self.namespace(), silent_after).await;
+        seen.map_err(|problem| self.trouble(problem))
+    }
+
+    /// An error of this store's.
+    pub fn trouble(&self, problem: StoreError) -> CommandError {
+        CommandError::Store { url: self.config.store.clone(), problem }
+    }
+}

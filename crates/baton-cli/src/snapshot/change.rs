@@ -1,0 +1,158 @@
+//! What changed between two snapshots.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use baton_core::ids::NodeId;
+use baton_core::protocol::Wish;
+use serde::Serialize;
+
+use super::{MemberState, Snapshot, State};
+
+/// One thing that changed, or how it stood at first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "change", rename_all = "kebab-case")]
+pub enum Change {
+    /// How it stands when the watch begins.
+    Now {
+        /// Who leads.
+        leader: Option<NodeId>,
+        /// The last epoch granted.
+        epoch: u64,
+        /// How many nodes are registered.
+        members: usize,
+    },
+    /// Another term, or none.
+    Leader {
+        /// Who led.
+        previous: Option<NodeId>,
+        /// Who leads.
+        new: Option<NodeId>,
+        /// In which epoch, or after which.
+        epoch: u64,
+    },
+    /// The coordinator was asked to go.
+    Asked {
+        /// What it was asked.
+        wish: Wish,
+    },
+    /// A node is there.
+    Joined {
+        /// Which.
+        node: NodeId,
+        /// What it is up to.
+        state: State,
+    },
+    /// A node has left.
+    Left {
+        /// Which.
+        node: NodeId,
+    },
+    /// Another process goes by the node's id.
+    Restarted {
+        /// Which.
+        node: NodeId,
+    },
+    /// A node is up to something else.
+    Became {
+        /// Which.
+        node: NodeId,
+        /// What it was up to.
+        from: State,
+        /// What it is up to.
+        to: State,
+    },
+    /// The store does not answer.
+    StoreLost {
+        /// What it said.
+        problem: String,
+    },
+    /// The store answers again.
+    StoreBack,
+}
+
+/// How it stands at first.
+pub fn first(snapshot: &Snapshot) -> Change {
+    Change::Now {
+        leader: leader(snapshot).cloned(),
+        epoch: snapshot.epoch,
+        members: snapshot.members.len(),
+    }
+}
+
+/// What changed, the leader first.
+pub fn changes(before: &Snapshot, after: &Snapshot) -> Vec<Change> {
+    let mut found = Vec::new();
+    let (previous, new) = (leader(before), leader(after));
+    if previous != new || (new.is_some() && before.epoch != after.epoch) {
+        found.push(Change::Leader {
+            previous: previous.cloned(),
+            new: new.cloned(),
+            epoch: after.epoch,
+        });
+    }
+    if let Some(wish) = after.asked.as_ref().filter(|_| before.asked != after.asked) {
+        found.push(Change::Asked { wish: wish.clone() });
+    }
+    let (was, is) = (by_node(before), by_node(after));
+    for (node, member) in &is {
+        let node = (*node).clone();
+        match was.get(&node) {
+            None => found.push(Change::Joined { node, state: member.state }),
+            Some(old) if old.boot != member.boot => found.push(Change::Restarted { node }),
+            Some(old) => found.extend(became(node, old.state, member.state)),
+        }
+    }
+    let gone = was.keys().filter(|node| !is.contains_key(*node));
+    found.extend(gone.map(|node| Change::Left { node: (*node).clone() }));
+    found
+}
+
+/// That a node leads or no longer does is told by the change of leader.
+fn became(node: NodeId, from: State, to: State) -> Option<Change> {
+    let candidate = |state| if state == State::Leader { State::Candidate } else { state };
+    (candidate(from) != candidate(to)).then_some(Change::Became { node, from, to })
+}
+
+fn leader(snapshot: &Snapshot) -> Option<&NodeId> {
+    snapshot.coordinator.as_ref().map(|leader| &leader.node)
+}
+
+fn by_node(snapshot: &Snapshot) -> BTreeMap<&NodeId, &MemberState> {
+    snapshot.members.iter().map(|member| (&member.node, member)).collect()
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Now { leader: Some(leader), epoch, members } => {
+                write!(f, "{leader} leads, epoch {epoch}, {members} registered")
+            }
+            Self::Now { leader: None, members, .. } => {
+                write!(f, "nobody leads, {members} registered")
+            }
+            Self::Leader { previous, new: Some(new), epoch } => match previous {
+                Some(previous) => write!(f, "{new} leads, epoch {epoch}, after {previous}"),
+                None => write!(f, "{new} leads, epoch {epoch}"),
+            },
+            Self::Leader { previous: Some(previous), new: None, epoch } => {
+                write!(f, "nobody leads: {previous} no longer does, epoch {epoch} is over")
+            }
+            Self::Leader { previous: None, new: None, epoch } => {
+                write!(f, "nobody leads, epoch {epoch} is over")
+            }
+            Self::Asked { wish: Wish::Resign } => f.write_str("the coordinator is asked to resign"),
+            Self::Asked { wish: Wish::Transfer(to) } => {
+                write!(f, "the coordinator is asked to hand over to {to}")
+            }
+            Self::Joined { node, state } => write!(f, "{node} joined, {}", state.word()),
+            Self::Left { node } => write!(f, "{node} left"),
+            Self::Restarted { node } => write!(f, "{node} was restarted"),
+            Self::Became { node, from, to } => {
+                write!(f, "{node} was {}, is {}", from.word(), to.word())
+            }
+            Self::StoreLost { problem } => write!(f, "no answer from the store: {problem}"),
+            Self::StoreBack => f.write_str("the store answers again"),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Asking the store.
+
+use std::time::Duration;
+
+use baton_core::ids::Namespace;
+use baton_core::protocol::{Expiry, LeaseSnapshot, Member, TermRecord};
+use baton_core::time::whole_ms;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Store, StoreError};
+
+use super::{Coordinator, LeaderChange, MemberState, Snapshot, State};
+
+/// Looks at a namespace. `silent_after` tells a silent node from one between two beats.
+pub async fn gather(
+    store: &dyn Store,
+    name: &str,
+    namespace: &Namespace,
+    silent_after: Duration,
+) -> Result<Snapshot, StoreError> {
+    let seen = store.inspect(namespace).await?;
+    let members = store.members(namespace).await?;
+    let terms = store.history(namespace, 2).await?;
+    let lease = seen.lease.as_ref();
+    let coordinator = lease.and_then(|lease| coordinator(lease, &terms));
+    let holder = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
+    let epoch = lease.map_or(0, |lease| lease.version.epoch.0);
+    let view = seen.view.filter(|view| view.version.epoch.0 == epoch);
+    let holds = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.boot);
+    let state = |member: &Member| {
+        if holds != Some(member.record.boot) {
+            return state(member, silent_after);
+        }
+        // Whoever lets its lease run out has fallen silent, however short ago.
+        if coordinator.is_some() { State::Leader } else { State::Silent }
+    };
+    let mut members: Vec<MemberState> = members.iter().map(|m| of_member(m, state(m))).collect();
+    members.sort_by(|a, b| a.node.cmp(&b.node));
+    Ok(Snapshot {
+        at_ms: SystemClock.wall_ms(),
+        store: name.to_owned(),
+        namespace: namespace.clone(),
+        epoch,
+        lapsed: holder.filter(|_| coordinator.is_none()),
+        asked: lease.and_then(|lease| lease.asked.as_ref()).map(|ask| ask.wish.clone()),
+        successors: view.map_or_else(Vec::new, |view| view.successors.clone()),
+        last_change: last_change(&terms),
+        coordinator,
+        members,
+    })
+}
+
+/// The holder, if its lease lasts.
+fn coordinator(lease: &LeaseSnapshot, terms: &[TermRecord]) -> Option<Coordinator> {
+    let holder = lease.holder.as_ref()?;
+    let left = match lease.expiry {
+        Expiry::Left(left) if left.is_zero() => return None,
+        Expiry::Left(left) => Some(whole_ms(left)),
+        Expiry::Observer => None,
+    };
+    let term = terms.first().filter(|term| term.epoch == lease.version.epoch);
+    Some(Coordinator {
+        node: holder.node.clone(),
+        boot: holder.boot,
+        since_ms: term.map(|term| term.began_ms),
+        lease_timeout_ms: whole_ms(lease.ttl),
+        lease_left_ms: left,
+        lifeline: holder.lifeline.as_deref().map(str::to_owned),
+    })
+}
+
+fn state(member: &Member, silent_after: Duration) -> State {
+    let record = &member.record;
+    match member.silent_for {
+        Some(silent) if silent > silent_after => State::Silent,
+        _ if record.draining => State::Draining,
+        _ if record.eligible => State::Candidate,
+        _ => State::Observer,
+    }
+}
+
+fn of_member(member: &Member, state: State) -> MemberState {
+    let record = &member.record;
+    MemberState {
+        node: record.id.clone(),
+        boot: record.boot,
+        state,
+        load: record.load,
+        silent_ms: member.silent_for.map(whole_ms),
+        beats: record.beat,
+        priority: record.profile.priority,
+        version: record.profile.version.clone(),
+        lifeline: record.profile.lifeline.as_deref().map(str::to_owned),
+        labels: record.profile.labels.clone(),
+    }
+}
+
+fn last_change(terms: &[TermRecord]) -> Option<LeaderChange> {
+    let newest = terms.first()?;
+    if let Some((at_ms, end)) = newest.ended {
+        let from = Some(newest.node.clone());
+        return Some(LeaderChange { at_ms, from, to: None, why: Some(end), gap_ms: None });
+    }
+    let before = terms.get(1);
+    Some(LeaderChange {
+        at_ms: newest.began_ms,
+        from: before.map(|term| term.node.clone()),
+        to: Some(newest.node.clone()),
+        why: before.and_then(|term| term.ended).map(|(_, end)| end),
+        gap_ms: newest.gap_ms,
+    })
+}

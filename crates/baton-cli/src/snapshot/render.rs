@@ -1,0 +1,159 @@
+//! A snapshot for people: a few lines, then a table that fits into 80 columns.
+
+use baton_core::ids::NodeId;
+use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
+
+use super::{LeaderChange, MemberState, Snapshot, State};
+use crate::output::style::Tone;
+use crate::output::table::{Cell, Lean, Table, cut};
+use crate::output::times::{span_ms, utc};
+
+/// How far the values stand from the left.
+const LABEL: usize = 13;
+
+/// So many successors are named, the others counted.
+const SUCCESSORS_SHOWN: usize = 3;
+
+/// The snapshot as text, no wider than told.
+pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
+    let mut text = String::new();
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
+    let mut line = |label: &str, value: &str, tone: Tone| {
+        let label = Tone::Faint.paint(&format!("{label:<LABEL$}"));
+        text.push_str(&format!("{label}{}\n", tone.paint(&cut(value, room))));
+    };
+    line("namespace", snapshot.namespace.as_str(), Tone::Plain);
+    line("store", &snapshot.store, Tone::Plain);
+    let (leads, tone) = leads(snapshot);
+    line("coordinator", &leads, tone);
+    if let Some(leader) = &snapshot.coordinator {
+        let all = span_ms(leader.lease_timeout_ms);
+        let lease = match leader.lease_left_ms {
+            Some(left) => format!("{} left of {all}", span_ms(left)),
+            None => format!("{all}, judged by whoever watches it"),
+        };
+        line("lease", &lease, Tone::Plain);
+        line("successors", &successors(snapshot), Tone::Plain);
+    }
+    if let Some(wish) = &snapshot.asked {
+        line("asked", &asked(wish), Tone::Warn);
+    }
+    if let Some(change) = &snapshot.last_change {
+        line("last change", &last_change(change), Tone::Plain);
+    }
+    text.push('\n');
+    if snapshot.members.is_empty() {
+        text.push_str("no node is registered\n");
+        return text;
+    }
+    text.push_str(&members(&snapshot.members).render(width));
+    text
+}
+
+fn leads(snapshot: &Snapshot) -> (String, Tone) {
+    let epoch = snapshot.epoch;
+    match (&snapshot.coordinator, &snapshot.lapsed) {
+        (Some(leader), _) => {
+            let since = leader.since_ms.map_or(String::new(), |since| {
+                let so_far = span_ms(snapshot.at_ms.saturating_sub(since));
+                format!(", for {so_far} since {}", utc(since))
+            });
+            (format!("{}, epoch {epoch}{since}", leader.node), Tone::Good)
+        }
+        (None, Some(node)) => {
+            (format!("nobody: the lease of {node} (epoch {epoch}) is over"), Tone::Bad)
+        }
+        (None, None) if epoch == 0 => ("nobody yet".to_owned(), Tone::Warn),
+        (None, None) => (format!("nobody: epoch {epoch} was given up"), Tone::Bad),
+    }
+}
+
+fn successors(snapshot: &Snapshot) -> String {
+    let names = &snapshot.successors;
+    let shown: Vec<&str> = names.iter().take(SUCCESSORS_SHOWN).map(NodeId::as_str).collect();
+    match names.len() {
+        0 => "none".to_owned(),
+        count if count > SUCCESSORS_SHOWN => {
+            format!("{} and {} more", shown.join(", "), count - SUCCESSORS_SHOWN)
+        }
+        _ => shown.join(", "),
+    }
+}
+
+fn asked(wish: &Wish) -> String {
+    match wish {
+        Wish::Resign => "to resign".to_owned(),
+        Wish::Transfer(to) => format!("to hand over to {to}"),
+    }
+}
+
+fn last_change(change: &LeaderChange) -> String {
+    let at = utc(change.at_ms);
+    let why = change.why.map_or(String::new(), |end| format!(", {}", term_end(end)));
+    let gap = change.gap_ms.map_or(String::new(), |gap| format!(", {} without", span_ms(gap)));
+    match (&change.from, &change.to) {
+        (Some(from), Some(to)) => format!("{at}: {from} → {to}{why}{gap}"),
+        (None, Some(to)) => format!("{at}: {to}, the first"),
+        (Some(from), None) => format!("{at}: {from} → nobody{why}"),
+        (None, None) => at,
+    }
+}
+
+fn members(members: &[MemberState]) -> Table {
+    let mut table = Table::new(&[
+        ("NODE", Lean::Left),
+        ("STATE", Lean::Left),
+        ("LOAD", Lean::Right),
+        ("BEAT", Lean::Right),
+        ("VERSION", Lean::Left),
+        ("LIFELINE", Lean::Left),
+    ]);
+    for member in members {
+        let tone = match member.state {
+            State::Leader => Tone::Good,
+            State::Silent => Tone::Bad,
+            State::Draining => Tone::Warn,
+            State::Candidate => Tone::Plain,
+            State::Observer => Tone::Faint,
+        };
+        let version = if member.version.is_empty() { "-" } else { &member.version };
+        table.row([
+            Cell::new(member.node.as_str(), tone),
+            Cell::new(member.state.word(), tone),
+            member.load.to_string().into(),
+            member.silent_ms.map_or_else(|| "-".to_owned(), span_ms).into(),
+            version.into(),
+            member.lifeline.as_deref().map_or("-", dialled).into(),
+        ]);
+    }
+    table
+}
+
+/// Where a lifeline is dialled: the port alone on this machine, never the network's own name.
+pub fn dialled(lifeline: &str) -> &str {
+    let address = lifeline.split_once('@').map_or(lifeline, |(address, _)| address);
+    match address.strip_prefix("127.0.0.1") {
+        Some(port) if port.starts_with(':') => port,
+        _ => address,
+    }
+}
+
+/// Why a term ended, in two words.
+pub fn term_end(end: TermEnd) -> &'static str {
+    match end {
+        TermEnd::Expired => "expired",
+        TermEnd::ProvedDead => "proved dead",
+        TermEnd::Released(reason) => match reason {
+            ReleaseReason::Shutdown => "shut down",
+            ReleaseReason::Resigned => "resigned",
+            ReleaseReason::Transferred => "transferred",
+            ReleaseReason::Preempted => "preempted",
+            ReleaseReason::PluginsFailed => "plugins failed",
+            ReleaseReason::NotEligible => "not eligible",
+            ReleaseReason::WindowClosed => "window closed",
+            ReleaseReason::Superseded => "superseded",
+            ReleaseReason::FencedOff => "fenced off",
+            ReleaseReason::GivenBack => "given back",
+        },
+    }
+}
