@@ -12,6 +12,7 @@
 
 pub mod chance;
 pub mod cli;
+pub mod cluster;
 pub mod commands;
 pub mod complaint;
 pub mod config;
@@ -21,4 +22,5 @@ pub mod guard;
 pub mod node;
 pub mod output;
 pub mod place;
+pub mod run;
 pub mod snapshot;

@@ -38,7 +38,8 @@ impl Member {
             .stderr(said)
             .spawn();
         let program = plan.program.display().to_string();
-        let process = process.map_err(|problem| ClusterError::Process { what: program, problem })?;
+        let process =
+            process.map_err(|problem| ClusterError::Process { what: program, problem })?;
         Ok(Self { name: name.clone(), process })
     }
 

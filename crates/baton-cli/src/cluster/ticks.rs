@@ -117,7 +117,10 @@ mod tests {
     #[test]
     fn an_earlier_epoch_after_a_later_one_is_an_overlap() {
         let good = Ticks(vec![tick(1, 1, "a", 1), tick(2, 1, "a", 2), tick(3, 2, "b", 3)]);
-        assert_eq!((good.overlaps(), good.doubles(), good.shared_epochs()), (vec![], vec![], vec![]));
+        assert_eq!(
+            (good.overlaps(), good.doubles(), good.shared_epochs()),
+            (vec![], vec![], vec![])
+        );
         let stale = tick(4, 1, "a", 4);
         let bad = Ticks([&good.0[..], std::slice::from_ref(&stale)].concat());
         assert_eq!(bad.overlaps(), [Overlap { newer: tick(3, 2, "b", 3), stale }]);
