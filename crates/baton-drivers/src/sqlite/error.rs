@@ -20,7 +20,7 @@ pub enum Refusal {
     UnknownOption { name: String },
     #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
     BusyTimeout { value: String },
-    #[error("{path} is a folder; name a file in it, such as {path}/baton.db", path = .path.display())]
+    #[error("{0} is a folder; name a file in it, such as {0}/baton.db", .path.display())]
     IsFolder { path: PathBuf },
     #[error("{} cannot be created ({error}); create the folder or choose another", .path.display())]
     NoFolder { path: PathBuf, error: io::Error },
