@@ -20,13 +20,13 @@ pub enum Refusal {
     UnknownOption { name: String },
     #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
     BusyTimeout { value: String },
-    #[error("{} is a folder; name a file in it, such as {}/baton.db", .path.display(), .path.display())]
+    #[error("{0} is a folder; name a file in it, such as {0}/baton.db", .path.display())]
     IsFolder { path: PathBuf },
     #[error("{} cannot be created ({error}); create the folder or choose another", .path.display())]
     NoFolder { path: PathBuf, error: io::Error },
     #[error("{} is not there; it was moved or removed: put it back, or restart", .path.display())]
     Missing { path: PathBuf },
-    #[error("{} cannot be looked at ({error}); choose a file that this user may use", .path.display())]
+    #[error("{} cannot be looked at ({error}); choose one that this user may use", .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} may not be written by this user; give it write permission", .path.display())]
     NoPermission { path: PathBuf },

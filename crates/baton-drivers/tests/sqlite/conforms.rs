@@ -31,7 +31,7 @@ async fn one_process_conforms_by_a_clock_moved_by_hand() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_process_conforms_by_the_machines_clock() {
-    let (ttl, lateness) = (Duration::from_millis(400), Duration::from_millis(20));
+    let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(20));
     let report =
         conformance::run(&OneProcess::by_the_machine(Pace { ttl, lateness, increments: 5 })).await;
     // As above, and nobody steps the machine's wall clock for a test, twice.
