@@ -13,7 +13,7 @@ const LEFT: f64 = 80.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 60.0;
 const LANE: f64 = 56.0;
-const BOTTOM: f64 = 60.0;
+const BOTTOM: f64 = 40.0;
 
 /// Colours that people with any colour vision can tell apart (after Okabe and Ito).
 const TERM: &str = "#0072B2";
@@ -97,9 +97,9 @@ fn term(frame: &Frame<'_>, epoch: u64, node: &str, first: Moment, last: Moment) 
 
 fn deed(frame: &Frame<'_>, act: Act, node: &str, at: Moment) -> Group {
     let (x, y) = (frame.x(at), frame.y(node));
-    let line = Line::new().set("x1", x).set("x2", x).set("y1", y + 8.0).set("y2", y + LANE - 8.0);
+    let line = Line::new().set("x1", x).set("x2", x).set("y1", y + 2.0).set("y2", y + LANE / 2.0);
     let line = line.set("stroke", DEED).set("stroke-width", 2);
-    let name = Text::new(act.name()).set("x", x + 5.0).set("y", y + 14.0).set("fill", DEED);
+    let name = Text::new(act.name()).set("x", x + 5.0).set("y", y + 12.0).set("fill", DEED);
     Group::new().set("class", "deed").add(line).add(name)
 }
 

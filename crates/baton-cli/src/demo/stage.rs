@@ -150,7 +150,8 @@ impl Stage {
 
     /// Ends all nodes, and draws the last frame.
     pub async fn close(&mut self) -> Result<(), CommandError> {
-        self.draw(None)?;
+        let lead = self.cluster.lead().await?;
+        self.draw(lead.as_ref())?;
         Ok(self.cluster.stop().await?)
     }
 

@@ -70,7 +70,7 @@ impl Summary {
         let verdict = format!("{twice} run twice, {overlaps} by a job whose term was over");
         let lease = self.lease_ms as f64 / 1e3;
         format!(
-            "{}\n{ticks} ticks: {}; the longest gap was {:.1} s, under a lease of {lease} s\n",
+            "{}\n{ticks} ticks: {}\nlongest gap {:.1} s, under a lease of {lease} s\n",
             table.render(width),
             tone.paint(&verdict),
             gap / 1e3,
