@@ -120,6 +120,9 @@ pub enum CommandError {
         /// What the system said.
         problem: std::io::Error,
     },
+    /// A cluster of processes did not do what it was to.
+    #[error(transparent)]
+    Cluster(#[from] crate::cluster::ClusterError),
     /// What was asked of the simulator makes no sense.
     #[error("{0}")]
     Simulator(String),
@@ -134,7 +137,8 @@ impl CommandError {
             Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
             Self::IdTaken { .. } => Exit::IdTaken,
             Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::Usage,
-            Self::Build(_)
+            Self::Cluster(_)
+            | Self::Build(_)
             | Self::Superseded { .. }
             | Self::NobodyLeads { .. }
             | Self::NotATarget { .. }

@@ -17,6 +17,12 @@ pub enum Exit {
     IdTaken,
     /// Everything works, but something deserves a look.
     Warned,
+    /// `run` alone: leadership was lost, and that was to be the end.
+    Lost,
+    /// `run` alone: ended like the command it ran.
+    Command(u8),
+    /// `demo` alone: Ctrl-C.
+    Interrupted,
     /// Whoever read the output has left.
     PipeClosed,
 }
@@ -32,6 +38,9 @@ impl Exit {
             Self::TimedOut => 4,
             Self::IdTaken => 5,
             Self::Warned => 6,
+            Self::Lost => 7,
+            Self::Command(code) => code,
+            Self::Interrupted => 130,
             Self::PipeClosed => 141,
         }
     }
@@ -46,7 +55,9 @@ Exit codes:
   3  the store cannot be reached, refuses, or is not there
   4  it did not happen in time
   5  another live process goes by this node's id
-  6  `doctor` alone: it works, but something deserves a look";
+  6  `doctor` alone: it works, but something deserves a look
+  7  `run --on-lost exit` alone: leadership was lost
+Otherwise `run` ends with the code of the command it ran.";
 
 #[cfg(test)]
 mod tests {
@@ -55,7 +66,7 @@ mod tests {
     #[test]
     fn the_help_lists_every_code_that_a_script_may_meet() {
         let told = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Store, Exit::TimedOut];
-        for exit in told.into_iter().chain([Exit::IdTaken, Exit::Warned]) {
+        for exit in told.into_iter().chain([Exit::IdTaken, Exit::Warned, Exit::Lost]) {
             assert!(HELP.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");
         }
     }

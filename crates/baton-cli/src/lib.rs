@@ -12,13 +12,16 @@
 
 pub mod chance;
 pub mod cli;
+pub mod cluster;
 pub mod commands;
 pub mod complaint;
 pub mod config;
+pub mod demo;
 pub mod error;
 pub mod exit;
 pub mod guard;
 pub mod node;
 pub mod output;
 pub mod place;
+pub mod run;
 pub mod snapshot;

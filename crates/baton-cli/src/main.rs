@@ -10,6 +10,10 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 fn main() -> ExitCode {
+    // The guard starts with every term, and has no use for a parser.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
+        return baton_cli::guard::run();
+    }
     let exit = match Cli::try_parse() {
         Ok(cli) => commands::run(cli).unwrap_or_else(|problem| {
             say::aside(&problem.to_string());

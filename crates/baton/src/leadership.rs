@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use baton_core::DemotionReason;
 use baton_core::ids::Epoch;
+use baton_core::lease::Window;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Document, Precondition, StoreError, WriteOutcome};
@@ -52,9 +53,25 @@ impl Leadership {
         self.hold.0.window().soft
     }
 
+    /// Waits until a renewal has moved [`Leadership::trusted_until`] beyond `known`. Cancel safe.
+    pub async fn renewed(&self, known: Moment) -> Window {
+        self.hold.0.extended_beyond(known).await
+    }
+
+    /// Both deadlines as they stand.
+    pub fn window(&self) -> Window {
+        self.hold.0.window()
+    }
+
     /// Waits until the term is told to stop, and says why. Cancel safe.
     pub async fn lost(&self) -> DemotionReason {
         self.hold.0.ended().await.reason
+    }
+
+    /// By when everything of the term must have stopped: the hard deadline, and less for a term
+    /// without end that was told to stop.
+    pub fn stop_by(&self) -> Moment {
+        self.hold.0.stop_by()
     }
 
     /// Gives leadership up: work is told to stop, and the lease is released once it has.

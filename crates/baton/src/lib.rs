@@ -38,6 +38,7 @@ pub use plugin::{Plugin, PluginError, RestartPolicy};
 
 pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
+pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::time::Moment;
 pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};

@@ -25,6 +25,8 @@ pub(crate) struct Term {
     hard: AtomicU64,
     /// The hard deadline while the term runs; 0 from when it was told to stop.
     runs_until: AtomicU64,
+    /// The hard deadline again, for whoever waits until it moves.
+    moved: watch::Sender<Moment>,
     ending: watch::Sender<Option<Ending>>,
     holds: watch::Sender<usize>,
 }
@@ -37,6 +39,7 @@ impl Term {
             soft: AtomicU64::new(window.soft.as_micros()),
             hard: AtomicU64::new(hard),
             runs_until: AtomicU64::new(hard),
+            moved: watch::channel(window.hard).0,
             ending: watch::channel(None).0,
             holds: watch::channel(0).0,
         })
@@ -49,6 +52,7 @@ impl Term {
         if self.ending.borrow().is_none() {
             self.runs_until.store(window.hard.as_micros(), Ordering::Release);
         }
+        self.moved.send_if_modified(|hard| std::mem::replace(hard, window.hard) != window.hard);
     }
 
     /// The term is to stop; nothing of it starts any more.
@@ -70,12 +74,25 @@ impl Term {
         Window { soft: read(&self.soft), hard: read(&self.hard) }
     }
 
+    /// Waits until the hard deadline is later than this.
+    pub(crate) async fn extended_beyond(&self, known: Moment) -> Window {
+        let mut moved = self.moved.subscribe();
+        let later = moved.wait_for(|hard| *hard > known).await;
+        drop(later.expect("the sender lives as long as the term it is asked of"));
+        self.window()
+    }
+
     /// Waits until the term is told to stop.
     pub(crate) async fn ended(&self) -> Ending {
         let mut ending = self.ending.subscribe();
         let told = ending.wait_for(Option::is_some).await;
         let told = told.expect("the sender lives as long as the term it is asked of");
         told.expect("it was waited for")
+    }
+
+    /// By when everything must have stopped.
+    pub(crate) fn stop_by(&self) -> Moment {
+        self.ending.borrow().map_or(self.window().hard, |ending| ending.by)
     }
 
     pub(crate) fn has_ended(&self) -> bool {

@@ -1,15 +1,18 @@
 //! One file a command. Each has its arguments and a `run`.
 
 pub mod completions;
+pub mod demo;
 pub mod doctor;
 pub mod handover;
 pub mod history;
 pub mod man;
 pub mod resign;
+pub mod run;
 pub mod serve;
 pub mod settings;
 pub mod sim;
 pub mod status;
+pub mod tick;
 pub mod transfer;
 pub mod watch;
 
@@ -23,6 +26,9 @@ use crate::exit::Exit;
 /// needs none starts faster.
 pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Tick(arguments) => tick::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),

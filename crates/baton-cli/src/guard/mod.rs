@@ -1,1 +1,42 @@
-//! The guard.
+//! The guard process of `baton run`: it starts the command, and stops it in time whatever happens
+//! to baton.
+//!
+//! ```text
+//!  baton run ──── control socket: orders ───► baton guard ───► baton guard ═exec═► CMD
+//!  (Guard)   ◄─── reports ──────────────────  (Watch)          own process group,
+//!     │                                          │             killed by the kernel if
+//!     │ lifeline, locks                          │ duplicates  the guard dies
+//!     ▼                                          ▼
+//!  nobody can prove "this process is dead" before both are gone, and the guard goes last:
+//!  after everything that the term had started
+//!
+//!  control socket ends ──────────────────────────────────────────────► KILL
+//!  window         ├── runs ──────────────┤ soft: TERM ──┤ hard − margin: KILL ─┤ hard
+//!  Stop { by }                 ├ TERM ──────────────────┤ by − margin: KILL ───┤ by
+//! ```
+//!
+//! The guard and baton are both *child subreapers*: what a dead parent leaves behind becomes the
+//! guard's child, and if the guard dies, baton's. A daemon that left its process group and session
+//! cannot leave this family, so "I have no children" is the proof that nothing of the term runs.
+//!
+//! The guard leads a session of its own. The terminal's Ctrl-C does not reach it nor the command;
+//! baton passes on what it wants them to hear. The command's standard input is baton's, or
+//! `/dev/null` if that is a terminal: nobody types into something that comes and goes.
+//!
+//! Two things are beyond its reach. A command that becomes another user (`sudo`) can only be stopped
+//! by a guard with the rights to do so; without them `Stopped` is never said. And if baton and the
+//! guard are killed in the same instant, the kernel kills the command itself, not its descendants.
+
+mod channel;
+mod child;
+mod client;
+mod deadline;
+mod message;
+mod sweep;
+mod term;
+mod watch;
+
+pub use client::Guard;
+pub use message::{Ending, Report, Start};
+pub use sweep::sweep_children;
+pub use watch::run;

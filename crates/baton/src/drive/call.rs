@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::Input;
-use baton_core::protocol::{Failure, Reply, Request, RequestId};
+use baton_core::protocol::{Failure, Member, Reply, Request, RequestId};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Answer, Call, perform};
 
@@ -28,7 +28,9 @@ pub async fn ask_store(
     };
     let input = match answer {
         Ok(Answer::Core(reply)) => {
-            remember_lifelines(&node, &reply);
+            if let Reply::Members(members) = &reply {
+                remember_lifelines(&node, members);
+            }
             Input::Replied { id, reply }
         }
         Ok(other) => unreachable!("a store answers in kind, and this is not: {other:?}"),
@@ -41,9 +43,8 @@ pub async fn ask_store(
 }
 
 /// Keeps where the members' lifelines listen, for hints to them.
-fn remember_lifelines(node: &Shared, reply: &Reply) {
-    let Reply::Members(members) = reply else { return };
-    let address = |member: &baton_core::protocol::Member| {
+pub fn remember_lifelines(node: &Shared, members: &[Member]) {
+    let address = |member: &Member| {
         let lifeline = member.record.profile.lifeline.clone()?;
         Some((member.record.id.clone(), lifeline))
     };

@@ -11,7 +11,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::call::ask_store;
-use super::push::forward_hints;
+use super::push::{forward_hints, pass_on};
 use super::{Message, SeatId};
 use crate::lifeline;
 use crate::node::Departure;
@@ -136,13 +136,7 @@ impl Seat {
             }
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint } => {
-                if let Some(address) = self.node.lifeline_of(&to) {
-                    let namespace = self.node.namespace.clone();
-                    self.errands.spawn(async move {
-                        // It may be lost: the other looks at the store all the same, later.
-                        let _ = lifeline::tell(&address, &namespace, &hint).await;
-                    });
-                }
+                self.errands.spawn(pass_on(self.node.clone(), to, hint));
             }
             Action::Prepare => self.crew.prepare(),
             Action::Emit(event) => self.emit(event),

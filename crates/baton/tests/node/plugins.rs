@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use baton::{DemotionReason, Event, Leadership, Plugin, PluginError, RestartPolicy, async_trait};
+use baton::{
+    DemotionReason, Event, Leadership, NodeBuilder, Plugin, PluginError, RestartPolicy, async_trait,
+};
 use baton_store::clock::{Clock, SystemClock};
 
 use crate::cluster::{builder, event, soon, store, until};
@@ -90,7 +92,7 @@ async fn every_plugin_runs_on_the_coordinator_and_on_nobody_else() {
     let store = store();
     let (probes, counts): (Vec<_>, Vec<_>) =
         ["x", "y", "z"].map(|name| probe(name, Manner::Works)).into_iter().unzip();
-    let leader = probes.into_iter().fold(builder(&store, "a"), |built, it| built.plugin(it));
+    let leader = probes.into_iter().fold(builder(&store, "a"), NodeBuilder::plugin);
     let leader = leader.build().expect("it starts");
     until("three calls of each", || counts.iter().all(|it| it.read()[1] >= 3)).await;
     let (idle, idles) = probe("x", Manner::Works);

@@ -1,0 +1,113 @@
+//! One process of the cluster.
+
+use std::fs::File;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use baton::NodeId;
+use baton_store::clock::{Clock, SystemClock};
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::{ClusterError, Plan, log_in};
+
+/// How long an asked process may take to end.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A process of `baton run`. Dropping it kills it.
+pub struct Member {
+    name: NodeId,
+    process: Child,
+}
+
+impl Member {
+    pub(super) fn start(plan: &Plan, name: &NodeId) -> Result<Self, ClusterError> {
+        let file = |problem| ClusterError::File { path: plan.folder.clone(), problem };
+        let said = plan.folder.join(format!("{name}.err"));
+        let said = File::options().create(true).append(true).open(said).map_err(file)?;
+        let every = format!("{}us", plan.every.as_micros());
+        let process = Command::new(&plan.program)
+            .args(["run", "--id", name.as_str(), "--namespace", plan.namespace.as_str()])
+            .args(["--store", &plan.store])
+            .args(&plan.flags)
+            .arg("--")
+            .arg(&plan.program)
+            .args(["tick", "--every", &every, "--log"])
+            .arg(log_in(&plan.folder))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said)
+            .spawn();
+        let program = plan.program.display().to_string();
+        let process =
+            process.map_err(|problem| ClusterError::Process { what: program, problem })?;
+        Ok(Self { name: name.clone(), process })
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Ends it at once: kill -9.
+    pub fn kill(&mut self) -> Result<(), ClusterError> {
+        self.signal(Signal::KILL)?;
+        let waited = self.process.wait();
+        waited.map(drop).map_err(|problem| self.trouble("wait for", problem))
+    }
+
+    /// Asks it to end.
+    pub fn terminate(&mut self) -> Result<(), ClusterError> {
+        self.signal(Signal::TERM)
+    }
+
+    /// Stops it where it stands.
+    pub fn pause(&mut self) -> Result<(), ClusterError> {
+        self.signal(Signal::STOP)
+    }
+
+    /// Lets it go on.
+    pub fn resume(&mut self) -> Result<(), ClusterError> {
+        self.signal(Signal::CONT)
+    }
+
+    /// Does it still run?
+    pub fn runs(&mut self) -> Result<bool, ClusterError> {
+        let status = self.process.try_wait();
+        Ok(status.map_err(|problem| self.trouble("look at", problem))?.is_none())
+    }
+
+    /// Waits for its end.
+    pub async fn ended(&mut self) -> Result<ExitStatus, ClusterError> {
+        let give_up_at = SystemClock.now() + PATIENCE;
+        loop {
+            let status = self.process.try_wait();
+            if let Some(status) = status.map_err(|problem| self.trouble("wait for", problem))? {
+                return Ok(status);
+            }
+            if SystemClock.now() >= give_up_at {
+                return Err(ClusterError::Waited { what: "a node's end", patience: PATIENCE });
+            }
+            SystemClock.sleep(Duration::from_millis(2)).await;
+        }
+    }
+
+    fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {
+        if !self.runs()? {
+            return Ok(());
+        }
+        let pid = Pid::from_child(&self.process);
+        kill_process(pid, signal).map_err(|errno| self.trouble("signal", errno.into()))
+    }
+
+    fn trouble(&self, verb: &str, problem: std::io::Error) -> ClusterError {
+        ClusterError::Process { what: format!("cannot {verb} node {}", self.name), problem }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

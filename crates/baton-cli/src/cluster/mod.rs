@@ -1,0 +1,184 @@
+//! A cluster of real processes: started, killed, paused; and what their jobs wrote down.
+//!
+//! ```text
+//!   Cluster ── starts ──► baton run ── guard ── baton tick ──► one log, appended to by every tick
+//!      │ kill -9, SIGTERM, SIGSTOP, SIGCONT                       │
+//!      └── inspects the store: who leads                          ▼
+//!                                         Ticks: doubles, overlaps, gaps, by the ticks' own clock
+//! ```
+//!
+//! For the demo, the tests and the benches. The log is the judge: what a job wrote, it did.
+
+mod error;
+mod member;
+mod tick;
+mod ticks;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::{Moment, Namespace, NodeId, Store};
+use baton_core::protocol::{Expiry, LeaseSnapshot};
+use baton_store::clock::{Clock, SystemClock};
+
+pub use error::ClusterError;
+pub use member::Member;
+pub use tick::{Kind, Tick, tick_along};
+pub use ticks::{Overlap, Ticks};
+
+/// How often the store and the log are looked at while something is waited for.
+const LOOK_EVERY: Duration = Duration::from_micros(500);
+
+/// Where and how the processes run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The baton executable.
+    pub program: PathBuf,
+    /// A folder for the log, and for whatever the processes say.
+    pub folder: PathBuf,
+    /// The store's URL.
+    pub store: String,
+    /// The namespace.
+    pub namespace: Namespace,
+    /// How often the job ticks.
+    pub every: Duration,
+    /// More flags of `baton run`.
+    pub flags: Vec<String>,
+}
+
+/// Several processes of `baton run` with a ticking job. Dropping it kills whatever still runs.
+pub struct Cluster {
+    plan: Plan,
+    store: Arc<dyn Store>,
+    members: BTreeMap<NodeId, Member>,
+}
+
+/// Who leads, as the store shows it.
+#[derive(Clone, Debug)]
+pub struct Lead {
+    /// The node.
+    pub node: NodeId,
+    /// The whole record.
+    pub lease: LeaseSnapshot,
+}
+
+impl Lead {
+    /// How long until the lease runs out.
+    pub fn left(&self) -> Option<Duration> {
+        match self.lease.expiry {
+            Expiry::Left(left) => Some(left),
+            Expiry::Observer => None,
+        }
+    }
+}
+
+impl Cluster {
+    /// A cluster without members.
+    pub fn new(plan: Plan) -> Result<Self, ClusterError> {
+        let store = baton_drivers::open(&plan.store)?;
+        Ok(Self { plan, store, members: BTreeMap::new() })
+    }
+
+    /// How it runs.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// The store, to look at and to ask.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Starts a node. One of the same name must have ended.
+    pub fn start(&mut self, name: &NodeId) -> Result<(), ClusterError> {
+        let member = Member::start(&self.plan, name)?;
+        self.members.insert(name.clone(), member);
+        Ok(())
+    }
+
+    /// A member that runs, or did.
+    pub fn member(&mut self, name: &NodeId) -> Result<&mut Member, ClusterError> {
+        self.members.get_mut(name).ok_or_else(|| ClusterError::NoMember(name.clone()))
+    }
+
+    /// Every member.
+    pub fn members(&self) -> impl Iterator<Item = (&NodeId, &Member)> {
+        self.members.iter()
+    }
+
+    /// Who leads now.
+    pub async fn lead(&self) -> Result<Option<Lead>, ClusterError> {
+        let shown = self.store.inspect(&self.plan.namespace).await?;
+        let held = shown.lease.and_then(|lease| {
+            let node = lease.holder.as_ref()?.node.clone();
+            Some(Lead { node, lease })
+        });
+        Ok(held.filter(|lead| lead.left() != Some(Duration::ZERO)))
+    }
+
+    /// What the jobs wrote so far.
+    pub fn ticks(&self) -> Result<Ticks, ClusterError> {
+        Ticks::read(&self.log())
+    }
+
+    /// The jobs' log.
+    pub fn log(&self) -> PathBuf {
+        log_in(&self.plan.folder)
+    }
+
+    /// Waits for a job that began after this moment, in a later epoch than this one.
+    pub async fn next_term(
+        &self,
+        after: Moment,
+        beyond: u64,
+        patience: Duration,
+    ) -> Result<Tick, ClusterError> {
+        let give_up_at = SystemClock.now() + patience;
+        loop {
+            let ticks = self.ticks()?;
+            let found = ticks.all().iter().find(|tick| tick.at > after && tick.epoch > beyond);
+            if let Some(tick) = found {
+                return Ok(tick.clone());
+            }
+            if SystemClock.now() >= give_up_at {
+                return Err(ClusterError::Waited { what: "another term's job", patience });
+            }
+            SystemClock.sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits until so many nodes are in the coordinator's view.
+    pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
+        let give_up_at = SystemClock.now() + patience;
+        loop {
+            let shown = self.store.inspect(&self.plan.namespace).await?;
+            let epoch = shown.lease.as_ref().map(|lease| lease.version.epoch);
+            let current = shown.view.filter(|view| Some(view.version.epoch) == epoch);
+            if current.is_some_and(|view| view.members.len() >= count) {
+                return Ok(());
+            }
+            if SystemClock.now() >= give_up_at {
+                return Err(ClusterError::Waited { what: "all nodes in the view", patience });
+            }
+            SystemClock.sleep(LOOK_EVERY * 20).await;
+        }
+    }
+
+    /// Asks every member to end, and waits for it.
+    pub async fn stop(&mut self) -> Result<(), ClusterError> {
+        for member in self.members.values_mut() {
+            member.resume()?;
+            member.terminate()?;
+        }
+        for member in self.members.values_mut() {
+            member.ended().await?;
+        }
+        Ok(())
+    }
+}
+
+fn log_in(folder: &Path) -> PathBuf {
+    folder.join("ticks.log")
+}

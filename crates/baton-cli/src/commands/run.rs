@@ -1,0 +1,84 @@
+//! `baton run -- COMMAND`: the command runs only while this node leads.
+
+use std::ffi::OsString;
+
+use crate::config::NodeFlags;
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::guard::Ending;
+use crate::output::say;
+use crate::run::{Finished, Job, OnEnd, OnLost};
+use crate::{node, place};
+
+use super::serve::departed;
+
+/// Who, where, how, and what.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Arguments {
+    #[command(flatten)]
+    node: NodeFlags,
+    /// When the command ends well, exit; when it fails, run it again after a pause.
+    #[arg(long, conflicts_with = "restart", help_heading = "The command")]
+    once: bool,
+    /// When the command ends, however it does, run it again after a pause.
+    #[arg(long, help_heading = "The command")]
+    restart: bool,
+    /// When leadership is lost: stand by until this node leads again, or exit.
+    #[arg(long, value_enum, default_value = "wait", help_heading = "The command")]
+    on_lost: OnLost,
+    /// Say nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+    /// The command and its arguments, after a --.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+The command finds BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE
+in its environment. When leadership is lost it gets TERM, and KILL before the
+lease is over, together with everything it started; also when baton itself is
+killed or paused. HUP, QUIT, USR1 and USR2 are passed on to it; TERM and INT
+make baton stop it, hand over and leave. Unless --once or --restart is given,
+baton ends when the command does, with its exit code (128 + n for signal n).";
+
+/// Runs the command whenever this node leads.
+pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let config = place::load(&arguments.node.0)?.checked()?;
+    let store = node::store(&config)?;
+    let (program, args) = arguments.command.split_first().expect("clap requires one");
+    let on_end = match (arguments.once, arguments.restart) {
+        (true, _) => OnEnd::Once,
+        (false, true) => OnEnd::Restart,
+        (false, false) => OnEnd::Exit,
+    };
+    let job = Job {
+        program: program.clone(),
+        args: args.to_vec(),
+        store: config.store.with_secrets().to_owned(),
+        on_end,
+        on_lost: arguments.on_lost,
+        quiet: arguments.quiet,
+    };
+    super::block_on(async {
+        let node = node::builder(&config, store).build()?;
+        match crate::run::run(&node, &job).await? {
+            Finished::Command(ending) => Ok(Exit::Command(code_of(ending))),
+            Finished::Asked => Ok(Exit::Done),
+            Finished::Lost => {
+                say::aside("leadership was lost, and --on-lost exit was given");
+                Ok(Exit::Lost)
+            }
+            Finished::Departed(departure) => departed(&node, departure),
+        }
+    })
+}
+
+/// As a shell puts it.
+fn code_of(ending: Ending) -> u8 {
+    match ending {
+        Ending::Code(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        Ending::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+    }
+}

@@ -1,0 +1,110 @@
+//! One term in the guard: its command, its deadlines, and what they make of each other.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use baton_core::time::Moment;
+use rustix::event::{PollFd, PollFlags};
+use rustix::process::Signal;
+
+use super::channel::Channel;
+use super::child::Child;
+use super::deadline::{Deadline, Due};
+use super::message::Report;
+use super::sweep;
+
+/// What comes of attending to a term.
+pub(super) enum Attended {
+    /// Nothing before this moment, unless something happens.
+    Until(Moment),
+    /// Nothing of it is left, and baton was told.
+    Over,
+}
+
+/// One term.
+pub(super) struct Term {
+    pub(super) child: Child,
+    pub(super) deadline: Deadline,
+    /// The process groups that were told to stop, by number.
+    told: BTreeSet<i32>,
+    /// The ends that are waited for while stopping.
+    exits: Vec<OwnedFd>,
+}
+
+impl Term {
+    pub(super) fn new(child: Child, deadline: Deadline) -> Self {
+        Self { child, deadline, told: BTreeSet::new(), exits: Vec::new() }
+    }
+
+    /// Minds what has happened and what is due, and tells baton.
+    pub(super) fn attend(&mut self, now: Moment, baton: &mut Channel) -> io::Result<Attended> {
+        self.report_launch(baton)?;
+        if !self.child.reap() {
+            return self.close(baton);
+        }
+        if self.child.has_ended() {
+            self.deadline.end(now);
+        }
+        loop {
+            match self.deadline.due(now) {
+                Due::Wait(until) => {
+                    if self.deadline.is_told() {
+                        self.tell();
+                    }
+                    return Ok(Attended::Until(until));
+                }
+                Due::Tell => {}
+                Due::Kill => {
+                    self.child.strike();
+                    return self.close(baton);
+                }
+            }
+        }
+    }
+
+    fn report_launch(&mut self, baton: &mut Channel) -> io::Result<()> {
+        self.child.hear_launch().map_or(Ok(()), |report| baton.send(&report))
+    }
+
+    /// Nothing is left: the last word.
+    fn close(&mut self, baton: &mut Channel) -> io::Result<Attended> {
+        // The command may have started and ended since this was last asked.
+        self.report_launch(baton)?;
+        if let Some(ending) = self.child.ending() {
+            baton.send(&Report::Exited(ending))?;
+        }
+        baton.send(&Report::Stopped)?;
+        Ok(Attended::Over)
+    }
+
+    /// Tells every process group of the term to stop, each once; some come to light only when the
+    /// parent of somebody in it has ended.
+    fn tell(&mut self) {
+        if self.told.insert(self.child.group()) {
+            self.child.signal(Signal::TERM);
+            // A stopped process would hear it only when it goes on.
+            self.child.signal(Signal::CONT);
+        }
+        // If nobody can be found now, the deadline's kill looks again, and as long as it takes.
+        let kin = sweep::kin().unwrap_or_default();
+        for kin in &kin {
+            if self.told.insert(kin.address()) {
+                kin.signal(Signal::TERM);
+                kin.signal(Signal::CONT);
+            }
+        }
+        self.exits = kin.iter().filter_map(sweep::Kin::exit).collect();
+    }
+
+    /// What the guard has to wait on.
+    pub(super) fn events(&self) -> Vec<PollFd<'_>> {
+        let is_in = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
+        let launching = self.child.launching().map(|(fd, has_unsent)| {
+            let out = if has_unsent { PollFlags::OUT } else { PollFlags::empty() };
+            PollFd::from_borrowed_fd(fd, PollFlags::IN | out)
+        });
+        let exits = self.exits.iter().map(|exit| PollFd::new(exit, PollFlags::IN));
+        self.child.exit().map(is_in).into_iter().chain(launching).chain(exits).collect()
+    }
+}

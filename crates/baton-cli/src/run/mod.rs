@@ -1,0 +1,228 @@
+//! `baton run`: a command that runs only while this node leads.
+//!
+//! ```text
+//!   standby ── elected ──► guard starts the command ──► it runs, each renewal moves its deadlines
+//!      ▲                                                   │
+//!      ├── --on-lost wait ◄── TERM, KILL, proved gone ◄────┤ leadership lost, resigned, signalled
+//!      └── --restart, --once: after a pause ◄──────────────┤ the command ended by itself
+//!                                      leave, exit ◄───────┘ and neither was given
+//! ```
+//!
+//! The term is held until the guard has proved that nothing of the command runs any more; only then
+//! is the lease released.
+
+mod pause;
+mod signals;
+mod term;
+
+use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use baton::{Departure, Event, Events, Leadership, Node};
+
+use crate::error::CommandError;
+use crate::guard::{Ending, Guard, Report};
+use crate::output::say;
+use pause::Pauses;
+use signals::{Asked, Signals};
+use term::{Led, lead};
+
+/// What to do when the command ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnEnd {
+    /// Leave, and end like the command.
+    Exit,
+    /// Leave if it ended well, else run it again after a pause.
+    Once,
+    /// Run it again after a pause.
+    Restart,
+}
+
+/// What to do when leadership is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum OnLost {
+    /// Leave and exit.
+    Exit,
+    /// Stand by until this node leads again.
+    Wait,
+}
+
+/// What is to run, and how.
+pub struct Job {
+    /// The program.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// The store's URL, which the command is told.
+    pub store: String,
+    /// When it ends by itself.
+    pub on_end: OnEnd,
+    /// When leadership is lost.
+    pub on_lost: OnLost,
+    /// Say nothing but errors.
+    pub quiet: bool,
+}
+
+/// Why there is nothing left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// The command ended, and its end is this process's.
+    Command(Ending),
+    /// Asked to end while no command ran.
+    Asked,
+    /// Leadership was lost, and that was to be the end.
+    Lost,
+    /// The node had to stop.
+    Departed(Departure),
+}
+
+/// Runs the job whenever the node leads, until there is nothing left to do.
+pub async fn run(node: &Node, job: &Job) -> Result<Finished, CommandError> {
+    let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
+    let mut runner = Runner { node, job, signals, guard: None, pauses: Pauses::default() };
+    let finished = runner.stand_by().await;
+    if let Some(guard) = runner.guard.take() {
+        let closed = guard.close().await;
+        closed.map_err(|problem| system("the guard process did not end", problem))?;
+    }
+    node.leave().await;
+    finished
+}
+
+pub(crate) fn system(what: &'static str, problem: std::io::Error) -> CommandError {
+    CommandError::System { what, problem }
+}
+
+struct Runner<'a> {
+    node: &'a Node,
+    job: &'a Job,
+    signals: Signals,
+    guard: Option<Guard>,
+    pauses: Pauses,
+}
+
+impl Runner<'_> {
+    async fn stand_by(&mut self) -> Result<Finished, CommandError> {
+        let mut events = self.node.events();
+        if let Some(finished) = self.registered(&mut events).await {
+            return Ok(finished);
+        }
+        // Started before it is needed: a successor has only to say what to run.
+        self.guard = Some(self.start_guard()?);
+        loop {
+            self.say(&format!("node {} stands by", self.node.id()));
+            let guard = self.guard.as_mut().expect("it was started above");
+            let term = tokio::select! {
+                term = self.node.leadership() => term,
+                report = guard.next() => return Err(guard_lost(report)),
+                asked = self.signals.next() => match asked {
+                    Asked::ToEnd => return Ok(Finished::Asked),
+                    Asked::ToPassOn(_) => continue,
+                },
+            };
+            let Ok(term) = term else {
+                return Ok(Finished::Departed(self.node.left().await));
+            };
+            if let Some(finished) = self.hold(term).await? {
+                return Ok(finished);
+            }
+        }
+    }
+
+    /// Waits for the first beat: from then on the store knows this process.
+    async fn registered(&mut self, events: &mut Events) -> Option<Finished> {
+        loop {
+            tokio::select! {
+                event = events.recv() => {
+                    if event.is_none_or(|it| matches!(it.event, Event::WorkerHeartbeat { .. })) {
+                        return None;
+                    }
+                }
+                departure = self.node.left() => return Some(Finished::Departed(departure)),
+                asked = self.signals.next() => if asked == Asked::ToEnd {
+                    return Some(Finished::Asked);
+                },
+                // Single-instance mode beats no store.
+                () = std::future::ready(()), if !self.node.settings().enabled => return None,
+            }
+        }
+    }
+
+    /// The guard holds whatever would prove this process dead, so that the proof waits for it.
+    fn start_guard(&self) -> Result<Guard, CommandError> {
+        let mut vital: Vec<OwnedFd> = baton_drivers::sqlite::process_locks(self.node.boot());
+        let lifeline = self.node.lifeline_descriptor();
+        vital.extend(lifeline.map_err(|problem| system("no lifeline to share", problem))?);
+        let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
+        let guard = Guard::spawn(&borrowed);
+        guard.map_err(|problem| system("the guard process does not start", problem))
+    }
+
+    /// One term: the command, perhaps again and again, until the term is lost or all is done.
+    async fn hold(&mut self, term: Leadership) -> Result<Option<Finished>, CommandError> {
+        self.say(&format!("node {} leads in epoch {}", self.node.id(), term.epoch()));
+        loop {
+            let guard = self.guard.as_mut().expect("a runner that leads has a guard");
+            let led = lead(self.node, self.job, guard, &mut self.signals, &term).await?;
+            let ended = match led {
+                Led::Lost { reason } => {
+                    self.say(&format!("epoch {} is over: {reason:?}", term.epoch()));
+                    drop(term);
+                    let exit = self.job.on_lost == OnLost::Exit;
+                    return Ok(exit.then_some(Finished::Lost));
+                }
+                Led::Asked { ended } => {
+                    return Ok(Some(ended.map_or(Finished::Asked, Finished::Command)));
+                }
+                Led::Ended(ended) => ended,
+            };
+            let well = ended == Ending::Code(0);
+            match self.job.on_end {
+                OnEnd::Exit => return Ok(Some(Finished::Command(ended))),
+                OnEnd::Once if well => return Ok(Some(Finished::Command(ended))),
+                OnEnd::Once | OnEnd::Restart => {}
+            }
+            let pause = self.pauses.next(term.epoch());
+            self.say(&format!("the command ended ({ended:?}); again in {pause:?}"));
+            if let Some(finished) = self.pause(pause, &term).await {
+                return Ok(finished);
+            }
+        }
+    }
+
+    /// Waits before the next start; `Some` if the term or the process ended meanwhile.
+    async fn pause(
+        &mut self,
+        pause: std::time::Duration,
+        term: &Leadership,
+    ) -> Option<Option<Finished>> {
+        use baton_store::clock::{Clock, SystemClock};
+        let again_at = SystemClock.now() + pause;
+        loop {
+            tokio::select! {
+                biased;
+                _ = term.lost() => {
+                    return Some((self.job.on_lost == OnLost::Exit).then_some(Finished::Lost));
+                }
+                asked = self.signals.next() => if asked == Asked::ToEnd {
+                    return Some(Some(Finished::Asked));
+                },
+                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return None,
+            }
+        }
+    }
+
+    fn say(&self, line: &str) {
+        if !self.job.quiet {
+            say::aside(line);
+        }
+    }
+}
+
+fn guard_lost(report: Report) -> CommandError {
+    let how = match report {
+        Report::Lost { how } => how,
+        other => format!("it said {other:?} out of turn"),
+    };
+    system("the guard process is gone", std::io::Error::other(how))
+}

@@ -1,0 +1,97 @@
+//! One run of the command within one term.
+
+use std::ffi::OsString;
+use std::pin::pin;
+
+use baton::{DemotionReason, Leadership, Node};
+
+use super::signals::{Asked, Signals};
+use super::{Job, guard_lost, system};
+use crate::error::CommandError;
+use crate::guard::{Ending, Guard, Report, Start};
+use crate::output::say;
+
+/// How it came out. In each case nothing of the command runs any more.
+pub enum Led {
+    /// The command ended by itself.
+    Ended(Ending),
+    /// The term was lost, and the command was stopped.
+    Lost {
+        /// Why.
+        reason: DemotionReason,
+    },
+    /// Somebody asked this process to end, and the command was stopped.
+    Asked {
+        /// How it ended.
+        ended: Option<Ending>,
+    },
+}
+
+/// Runs the command until it ends or has to.
+pub async fn lead(
+    node: &Node,
+    job: &Job,
+    guard: &mut Guard,
+    signals: &mut Signals,
+    term: &Leadership,
+) -> Result<Led, CommandError> {
+    let no_order = |problem| system("the guard process takes no orders", problem);
+    let mut window = term.window();
+    guard.start(order(node, job, term)).map_err(no_order)?;
+    let (mut ended, mut reason) = (None, None);
+    let (mut asked, mut left) = (false, false);
+    let mut leaving = pin!(node.leave());
+    loop {
+        tokio::select! {
+            biased;
+            report = guard.next() => match report {
+                Report::Started { .. } => {}
+                Report::FailedToStart { error } => {
+                    say::aside(&error);
+                    ended = Some(Ending::Code(NOT_STARTED));
+                }
+                Report::Exited(how) => ended = Some(how),
+                Report::Stopped => break,
+                lost @ Report::Lost { .. } => return Err(guard_lost(lost)),
+            },
+            why = term.lost(), if reason.is_none() => {
+                reason = Some(why);
+                guard.stop(term.stop_by()).map_err(no_order)?;
+            }
+            moved = term.renewed(window.hard), if reason.is_none() => {
+                window = moved;
+                guard.extend(window).map_err(no_order)?;
+            }
+            signal = signals.next() => match signal {
+                Asked::ToEnd => asked = true,
+                Asked::ToPassOn(number) => guard.signal(number).map_err(no_order)?,
+            },
+            // Leaving stops the term, which stops the command.
+            _ = &mut leaving, if asked && !left => left = true,
+        }
+    }
+    Ok(match (reason, ended) {
+        _ if asked => Led::Asked { ended },
+        (Some(reason), _) => Led::Lost { reason },
+        (None, Some(ended)) => Led::Ended(ended),
+        (None, None) => Led::Ended(Ending::Code(NOT_STARTED)),
+    })
+}
+
+/// What a shell says of a command that cannot be run.
+const NOT_STARTED: i32 = 127;
+
+fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
+    let told = [
+        ("BATON_EPOCH", term.epoch().to_string()),
+        ("BATON_NODE_ID", node.id().to_string()),
+        ("BATON_NAMESPACE", node.namespace().to_string()),
+        ("BATON_STORE", job.store.clone()),
+    ];
+    Start {
+        program: job.program.clone(),
+        args: job.args.clone(),
+        env: told.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
+        window: term.window(),
+    }
+}

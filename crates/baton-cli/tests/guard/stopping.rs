@@ -1,0 +1,93 @@
+//! A term that is told to end.
+
+use baton_cli::guard::{Ending, Report};
+use baton_store::clock::{Clock, SystemClock};
+use rustix::process::{Signal, getpgid, getsid, kill_process};
+
+use crate::stage::{
+    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, uptime,
+};
+
+const TERM: i32 = 15;
+const KILL: i32 = 9;
+
+#[tokio::test]
+async fn a_command_that_hears_term_ends_at_once() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    started(&mut guard).await;
+    let by = from_now(60_000);
+    guard.stop(by).expect("the guard lives");
+    assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(TERM)));
+    assert_eq!(next(&mut guard).await, Report::Stopped);
+    assert!(SystemClock.now() < by - std::time::Duration::from_secs(30));
+    stage.assert_nothing_runs();
+}
+
+#[tokio::test]
+async fn a_command_that_ignores_term_is_killed_in_time() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    guard.start(stage.script(STUBBORN, long_window())).expect("nothing runs yet");
+    started(&mut guard).await;
+    stage.line("ran").await;
+    let by = from_now(1_500);
+    guard.stop(by).expect("the guard lives");
+    assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(KILL)));
+    assert_eq!(next(&mut guard).await, Report::Stopped);
+    stage.assert_nothing_runs();
+    assert!(uptime(&stage.line("heard").await) < by);
+    let ran = stage.line("ran").await;
+    assert!(uptime(ran.lines().last().expect("it ran")) < by);
+}
+
+#[tokio::test]
+async fn nobody_gets_away_not_even_daemons() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    let script = "
+        trap '' TERM
+        (sleep 600 & sleep 600 & echo $! > group; wait) &
+        setsid sh -c '(setsid sleep 600 & echo $! > daemon); sleep 600; sleep 600' &
+        wait; sleep 600";
+    guard.start(stage.script(script, long_window())).expect("nothing runs yet");
+    let command = started(&mut guard).await;
+    let member: i32 = stage.line("group").await.parse().expect("a process id");
+    let daemon: i32 = stage.line("daemon").await.parse().expect("a process id");
+    assert_eq!(getpgid(Some(pid(member))), Ok(pid(command)));
+    crate::stage::until(|| getsid(Some(pid(daemon))) == Ok(pid(daemon))).await;
+    assert!(stage.marked().len() >= 6);
+
+    guard.stop(from_now(800)).expect("the guard lives");
+    assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(KILL)));
+    assert_eq!(next(&mut guard).await, Report::Stopped);
+    stage.assert_nothing_runs();
+}
+
+#[tokio::test]
+async fn a_paused_command_is_stopped_too() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    let command = started(&mut guard).await;
+    guard.signal(Signal::STOP.as_raw()).expect("the guard lives");
+    guard.stop(from_now(60_000)).expect("the guard lives");
+    assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(TERM)));
+    assert!(!is_alive(command));
+}
+
+#[tokio::test]
+async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    let command = started(&mut guard).await;
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1] {
+        kill_process(pid(guard.pid()), signal).expect("the guard lives");
+    }
+    guard.signal(Signal::INT.as_raw()).expect("the guard lives");
+    // Had the guard taken one of them to heart, there would be no report but its loss.
+    assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(2)));
+    assert!(!is_alive(command));
+}

@@ -1,0 +1,90 @@
+//! How values stand in columns. What cannot be read as one of ours is an error of the row.
+
+use std::error::Error;
+
+use baton_core::ids::{BootId, NodeId};
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// A number of 64 bits, kept bit by bit in a signed column. Compared in Rust, never in SQL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Bits(pub(super) u64);
+
+impl ToSql for Bits {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.cast_signed()))
+    }
+}
+
+impl FromSql for Bits {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Ok(Self(value.as_i64()?.cast_unsigned()))
+    }
+}
+
+/// A boot id, as 32 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hex(pub(super) BootId);
+
+impl ToSql for Hex {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::from(self.0.to_string()))
+    }
+}
+
+impl FromSql for Hex {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        BootId::try_from(value.as_str()?.to_owned()).map(Self).map_err(not_ours)
+    }
+}
+
+/// A node id.
+pub(super) struct Name(pub(super) NodeId);
+
+impl FromSql for Name {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        NodeId::new(value.as_str()?).map(Self).map_err(not_ours)
+    }
+}
+
+/// Anything that has no column of its own.
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: Serialize> ToSql for Json<T> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let text = serde_json::to_string(&self.0);
+        let unfit = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        text.map(ToSqlOutput::from).map_err(unfit)
+    }
+}
+
+impl<T: DeserializeOwned> FromSql for Json<T> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        serde_json::from_str(value.as_str()?).map(Self).map_err(not_ours)
+    }
+}
+
+fn not_ours(error: impl Error + Send + Sync + 'static) -> FromSqlError {
+    FromSqlError::Other(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::Connection;
+
+    #[test]
+    fn every_bit_comes_back_and_nonsense_is_an_error() {
+        let conn = Connection::open_in_memory().expect("memory is enough");
+        for number in [0, 1, u64::MAX / 2, u64::MAX / 2 + 1, u64::MAX] {
+            let back = conn.query_row("SELECT ?1", [Bits(number)], |row| row.get::<_, Bits>(0));
+            assert_eq!(back.expect("it is a number").0, number);
+        }
+        let boot = BootId(u128::MAX - 5);
+        let back = conn.query_row("SELECT ?1", [Hex(boot)], |row| row.get::<_, Hex>(0));
+        assert_eq!(back.expect("it is a boot id").0, boot);
+        let spoilt = conn.query_row("SELECT 'garbage'", [], |row| row.get::<_, Hex>(0));
+        assert!(spoilt.is_err(), "{spoilt:?}");
+    }
+}

@@ -1,0 +1,82 @@
+//! Which file, and how patiently.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::error::Refusal;
+
+/// How long a writer waits for the others, if nothing else is said.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What a handle needs to know. Plain data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteConfig {
+    /// The file. It is created if it is not there, and so are the folders above it.
+    pub path: PathBuf,
+    /// How long a writer waits for other processes before it gives up with nothing written.
+    pub busy_timeout: Duration,
+}
+
+impl SqliteConfig {
+    /// This file, with the defaults.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), busy_timeout: BUSY_TIMEOUT }
+    }
+
+    /// What follows `sqlite://` in a URL: a path, taken as it stands, and perhaps
+    /// `?busy_timeout_ms=…`.
+    pub fn from_location(location: &str) -> Result<Self, Refusal> {
+        let (path, options) = location.split_once('?').unwrap_or((location, ""));
+        if path.is_empty() {
+            return Err(Refusal::EmptyPath);
+        }
+        if path.starts_with(":memory:") {
+            return Err(Refusal::InMemory);
+        }
+        let mut config = Self::at(path);
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            config.set(option)?;
+        }
+        Ok(config)
+    }
+
+    fn set(&mut self, option: &str) -> Result<(), Refusal> {
+        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+        if name != "busy_timeout_ms" {
+            return Err(Refusal::UnknownOption { name: name.to_owned() });
+        }
+        let parsed = value.parse::<u32>().ok().filter(|ms| *ms > 0);
+        let ms = parsed.ok_or_else(|| Refusal::BusyTimeout { value: value.to_owned() })?;
+        self.busy_timeout = Duration::from_millis(u64::from(ms));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_a_path_and_options() {
+        let read = |text| SqliteConfig::from_location(text).expect("it is a good location");
+        assert_eq!(read("baton.db"), SqliteConfig::at("baton.db"));
+        assert_eq!(read("/var/lib/a b.db"), SqliteConfig::at("/var/lib/a b.db"));
+        let patient = read("/x.db?busy_timeout_ms=2500");
+        assert_eq!(patient.busy_timeout, Duration::from_millis(2_500));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_location_is_said() {
+        let cases = [
+            ("", "sqlite:// names no file; write sqlite://baton.db or sqlite:///var/lib/baton.db"),
+            (":memory:", "sqlite://:memory: would be seen by one handle alone; use memory://"),
+            ("x.db?mode=ro", "sqlite option \"mode\" is unknown; known is busy_timeout_ms"),
+            ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
+        ];
+        for (given, wanted) in cases {
+            let refusal = SqliteConfig::from_location(given).expect_err("must be refused");
+            let message = refusal.to_string();
+            assert!(message.starts_with(wanted), "{given} gave {message:?}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Opening the file, and telling whether it is still the one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::boot::Machine;
+use super::config::SqliteConfig;
+use super::error::Refusal;
+use super::place::{FileId, beside, prepare};
+use super::{ledger, lineage, locks, patience, schema};
+
+/// Prepared statements kept; there are fewer.
+const STATEMENTS: usize = 64;
+
+/// The tries that a path gets to name the same file before and after it was opened.
+const TRIES: u32 = 20;
+
+/// Between two tries at something that another process is at.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// A connection, and which file it is on.
+pub(super) struct Link {
+    pub(super) conn: Connection,
+    pub(super) path: PathBuf,
+    pub(super) file: FileId,
+    /// The folder beside it, with the process locks and the ledger.
+    pub(super) boots: PathBuf,
+    pub(super) busy_timeout: Duration,
+    syncs_fully: bool,
+}
+
+impl Link {
+    /// Opens the file, and creates it if `create` says so and it is not there.
+    pub(super) fn open(
+        config: &SqliteConfig,
+        machine: &Machine,
+        create: bool,
+        least: u64,
+    ) -> Result<Self, Refusal> {
+        let path = config.path.as_path();
+        if create {
+            prepare(path)?;
+        }
+        let (conn, file) = connect(path, config.busy_timeout, create)?;
+        let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
+        let boots = beside(&fs::canonicalize(path).map_err(unreadable)?, "-boots");
+        let unmade = |error| Refusal::NoFolder { path: boots.clone(), error };
+        fs::create_dir_all(&boots).map_err(unmade)?;
+        let busy_timeout = config.busy_timeout;
+        let path = path.to_owned();
+        let mut link = Self { conn, path, file, boots, busy_timeout, syncs_fully: false };
+        lineage::settle(&mut link, machine, least)?;
+        let swept = locks::sweep(&link.conn, &link.boots);
+        swept.map_err(|error| Refusal::of(&link.path, busy_timeout, error))?;
+        Ok(link)
+    }
+
+    /// Does the path still name the file that is open?
+    pub(super) fn is_current(&self) -> Result<bool, Refusal> {
+        match FileId::at(&self.path)? {
+            Some(file) => Ok(file == self.file),
+            None => Err(Refusal::Missing { path: self.path.clone() }),
+        }
+    }
+
+    /// From now on, do commits wait until they outlast a loss of power? Not inside a transaction.
+    pub(super) fn sync_fully(&mut self, fully: bool) -> rusqlite::Result<()> {
+        if fully != self.syncs_fully {
+            let level = if fully { "FULL" } else { "NORMAL" };
+            self.conn.pragma_update(None, "synchronous", level)?;
+            self.syncs_fully = fully;
+        }
+        Ok(())
+    }
+}
+
+/// SQLite opens by path; that the path named one file before and after tells which.
+fn connect(
+    path: &Path,
+    busy_timeout: Duration,
+    create: bool,
+) -> Result<(Connection, FileId), Refusal> {
+    for _ in 0..TRIES {
+        let before = FileId::at(path)?;
+        if before.is_none() && !create {
+            return Err(Refusal::Missing { path: path.to_owned() });
+        }
+        if before.is_some_and(|file| has_stale_log(path, file)) {
+            return Err(Refusal::StaleLog { path: path.to_owned() });
+        }
+        let conn = tuned(path, busy_timeout, create)?;
+        match FileId::at(path)? {
+            Some(file) if before == Some(file) => return Ok((conn, file)),
+            _ => patience::wait(PAUSE),
+        }
+    }
+    Err(Refusal::Busy { path: path.to_owned(), waited: PAUSE * TRIES })
+}
+
+/// Is the log that lies beside this file another one's?
+fn has_stale_log(path: &Path, file: FileId) -> bool {
+    let Ok(real) = fs::canonicalize(path) else {
+        return false;
+    };
+    let log = fs::metadata(beside(&real, "-wal")).is_ok_and(|log| log.len() > 0);
+    let noted = ledger::read(&beside(&real, "-boots"));
+    log && noted.is_some_and(|ledger| !ledger.file.is_same_on_disk(&file))
+}
+
+fn tuned(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, Refusal> {
+    let broken = |error| Refusal::of(path, busy_timeout, error);
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+    let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
+    conn.busy_handler(Some(patience::within(busy_timeout))).map_err(broken)?;
+    conn.set_prepared_statement_cache_capacity(STATEMENTS);
+    if conn.is_readonly("main").map_err(broken)? {
+        return Err(Refusal::ReadOnly { path: path.to_owned() });
+    }
+    schema::version(&conn, path, busy_timeout)?;
+    write_ahead(&conn, busy_timeout).map_err(broken)?;
+    conn.pragma_update(None, "synchronous", "NORMAL").map_err(broken)?;
+    Ok(conn)
+}
+
+/// Switches to the write-ahead log. SQLite does not wait for its turn at this.
+fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()> {
+    let mut waited = Duration::ZERO;
+    loop {
+        let mode = conn
+            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+        let busy = |error: &rusqlite::Error| {
+            matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy))
+        };
+        match mode {
+            Err(error) if busy(&error) && waited < busy_timeout => {
+                patience::wait(PAUSE);
+                waited += PAUSE;
+            }
+            done => return done.map(drop),
+        }
+    }
+}

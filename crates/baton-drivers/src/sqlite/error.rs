@@ -1,0 +1,192 @@
+//! What went wrong: refusals at opening for people, faults of one step for the worker.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use baton_store::StoreError;
+use rusqlite::ErrorCode;
+
+/// Why a file cannot be used as a store. One line each, and it says what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each message says what its variant and fields mean")]
+pub enum Refusal {
+    #[error("sqlite:// names no file; write sqlite://baton.db or sqlite:///var/lib/baton.db")]
+    EmptyPath,
+    #[error("sqlite://:memory: would be seen by one handle alone; use memory:// or name a file")]
+    InMemory,
+    #[error("sqlite option {name:?} is unknown; known is busy_timeout_ms")]
+    UnknownOption { name: String },
+    #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
+    BusyTimeout { value: String },
+    #[error("{0} is a folder; name a file in it, such as {0}/baton.db", .path.display())]
+    IsFolder { path: PathBuf },
+    #[error("{} cannot be created ({error}); create the folder or choose another", .path.display())]
+    NoFolder { path: PathBuf, error: io::Error },
+    #[error("{} is not there; it was moved or removed: put it back, or restart", .path.display())]
+    Missing { path: PathBuf },
+    #[error("{} cannot be looked at ({error}); choose one that this user may use", .path.display())]
+    Unreadable { path: PathBuf, error: io::Error },
+    #[error("{} may not be written by this user; give it write permission", .path.display())]
+    NoPermission { path: PathBuf },
+    #[error("{} is read-only; choose a place that can be written", .path.display())]
+    ReadOnly { path: PathBuf },
+    #[error(
+        "{} is on {filesystem}; file locks and shared memory do not work across machines there; \
+         choose a folder on a local disk", .path.display()
+    )]
+    Remote { path: PathBuf, filesystem: &'static str },
+    #[error("{} is not a SQLite database; choose another file name", .path.display())]
+    NotADatabase { path: PathBuf },
+    #[error(
+        "{} is a SQLite database of something else; baton needs a file of its own", .path.display()
+    )]
+    Foreign { path: PathBuf },
+    #[error(
+        "{} has schema version {found}, and this program knows {known}; use a newer version of it",
+        .path.display()
+    )]
+    NewerSchema { path: PathBuf, found: i64, known: i64 },
+    /// The file was replaced, and the log of the one before is still beside it. SQLite would mix
+    /// the two.
+    #[error(
+        "{path} was replaced, but {path}-wal is of the file before; if the new one came alone, \
+         stop every process and remove {path}-wal and {path}-shm; if the log came with it, remove \
+         {path}-boots/lineage", path = .path.display()
+    )]
+    StaleLog { path: PathBuf },
+    #[error("the machine's boot id cannot be read ({error}); the sqlite store needs Linux's /proc")]
+    NoBootId { error: io::Error },
+    #[error(
+        "this process is in a time namespace of its own, and its clock is not the machine's; \
+         start it in the machine's time namespace"
+    )]
+    OwnTime,
+    #[error("{} stayed busy for {}; try again", .path.display(), in_ms(.waited))]
+    Busy { path: PathBuf, waited: Duration },
+    #[error("{} cannot be written ({error}); check the folder", .path.display())]
+    Write { path: PathBuf, error: io::Error },
+    #[error("no thread for the store can be started ({error}); raise the limit on threads")]
+    NoThread { error: io::Error },
+    #[error("{} cannot be opened ({error})", .path.display())]
+    Database { path: PathBuf, error: rusqlite::Error },
+}
+
+fn in_ms(span: &Duration) -> String {
+    format!("{} ms", span.as_millis())
+}
+
+impl Refusal {
+    /// Why the file at this path could not be opened.
+    pub(super) fn of(path: &std::path::Path, waited: Duration, error: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
+            Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                Self::Busy { path, waited }
+            }
+            _ => Self::Database { path, error },
+        }
+    }
+
+    /// The same, met while the store was in use already. Nothing was written.
+    pub(super) fn in_use(&self) -> StoreError {
+        let detail = self.to_string();
+        match self {
+            Self::Missing { .. } | Self::Busy { .. } => StoreError::Unavailable { detail },
+            _ => StoreError::Refused { detail },
+        }
+    }
+}
+
+/// What went wrong in one step.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The database could not do it.
+    Sql(rusqlite::Error),
+    /// A row is not one of ours.
+    Corrupt { record: String, detail: String },
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+impl Fault {
+    /// The error met while reading this record: if its columns are to blame, it is not one of ours.
+    pub(super) fn reading(record: impl FnOnce() -> String, error: rusqlite::Error) -> Self {
+        match error {
+            rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..) => {
+                Self::Corrupt { record: record(), detail: error.to_string() }
+            }
+            error => Self::Sql(error),
+        }
+    }
+
+    /// For the caller, if the step was undone. Nothing was written.
+    pub(super) fn undone(&self) -> StoreError {
+        match self {
+            Self::Sql(error) => undone(error),
+            Self::Corrupt { record, detail } => {
+                StoreError::Corrupt { record: record.clone(), detail: detail.clone() }
+            }
+        }
+    }
+}
+
+fn undone(error: &rusqlite::Error) -> StoreError {
+    let detail = error.to_string();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Unavailable {
+            detail: format!("other processes kept the file busy: {detail}"),
+        },
+        Some(
+            ErrorCode::DiskFull
+            | ErrorCode::SystemIoFailure
+            | ErrorCode::OutOfMemory
+            | ErrorCode::OperationInterrupted
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => StoreError::Unavailable { detail },
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
+            record: "the database file".to_owned(),
+            detail: format!("{detail}; stop every process and put a backup back"),
+        },
+        _ => StoreError::Refused { detail: format!("{detail}; check the file's permissions") },
+    }
+}
+
+/// For the caller of a write whose commit failed.
+pub(super) fn uncommitted(error: &rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        // A record that found no room is incomplete, and so is the transaction.
+        Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::ReadOnly) => undone(error),
+        _ => StoreError::Unknown { detail: format!("the commit failed: {error}") },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn a_failed_step_says_what_it_means_for_the_write() {
+        use baton_core::protocol::Failure::{NotDone, Rejected, Unknown};
+        let (busy, full, io, corrupt, read_only) = (5, 13, 10, 11, 8);
+        let steps = [busy, full, io, corrupt, read_only]
+            .map(|code| Fault::Sql(failed(code)).undone().failure());
+        assert_eq!(steps, [NotDone, NotDone, NotDone, Rejected, Rejected]);
+        let commits = [busy, full, io].map(|code| uncommitted(&failed(code)).failure());
+        assert_eq!(commits, [NotDone, NotDone, Unknown]);
+    }
+}

@@ -1,0 +1,98 @@
+//! The rules of the term history: written in the same step that begins or ends a term.
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
+use rusqlite::{OptionalExtension, Row};
+
+use super::columns::{Bits, Hex, Json, Name};
+use super::error::Fault;
+use super::step::Step;
+
+/// How many terms are kept of each namespace.
+const KEPT: i64 = 1_000;
+
+/// A term begins; the last one, if it is still open, ended when and as given.
+pub(super) fn begin(
+    step: &Step<'_>,
+    epoch: Epoch,
+    node: &NodeRecord,
+    last_ended: Option<(u64, TermEnd)>,
+) -> Result<(), Fault> {
+    let last = last(step)?;
+    let mut ended_ms = last.as_ref().and_then(|last| last.ended_ms);
+    if let (Some(last), Some((at_ms, end))) = (&last, last_ended)
+        && last.ended_ms.is_none()
+    {
+        close(step, last.seq, at_ms, end)?;
+        ended_ms = Some(at_ms);
+    }
+    let gap_ms = ended_ms.map(|at| Bits(step.at.wall_ms.saturating_sub(at)));
+    let sql = "INSERT INTO baton_terms (namespace, epoch, node_id, boot, began_ms, gap_ms) \
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let (namespace, began_ms) = (step.namespace.as_str(), Bits(step.at.wall_ms));
+    let values = (namespace, Bits(epoch.0), node.id.as_str(), Hex(node.boot), began_ms, gap_ms);
+    step.conn.prepare_cached(sql)?.execute(values)?;
+    let forget = "DELETE FROM baton_terms WHERE namespace = ?1 AND seq <= (SELECT seq FROM \
+                  baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
+    step.conn.prepare_cached(forget)?.execute((namespace, KEPT))?;
+    Ok(())
+}
+
+/// The term of this epoch ends, if it is the last one.
+pub(super) fn end(step: &Step<'_>, epoch: Epoch, end: TermEnd) -> Result<(), Fault> {
+    match last(step)? {
+        Some(last) if last.epoch == epoch => close(step, last.seq, step.at.wall_ms, end),
+        _ => Ok(()),
+    }
+}
+
+/// The last terms, the newest first.
+pub(super) fn newest(step: &Step<'_>, limit: usize) -> Result<Vec<TermRecord>, Fault> {
+    let sql = "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms \
+               FROM baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT ?2";
+    let mut statement = step.conn.prepare_cached(sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map((step.namespace.as_str(), limit), term)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(|error| spoilt(step, error))
+}
+
+struct Last {
+    seq: i64,
+    epoch: Epoch,
+    ended_ms: Option<u64>,
+}
+
+fn last(step: &Step<'_>) -> Result<Option<Last>, Fault> {
+    let sql = "SELECT seq, epoch, ended_ms FROM baton_terms WHERE namespace = ?1 \
+               ORDER BY seq DESC LIMIT 1";
+    let mut statement = step.conn.prepare_cached(sql)?;
+    let found = statement.query_row([step.namespace.as_str()], |row| {
+        let epoch = Epoch(row.get::<_, Bits>(1)?.0);
+        let ended_ms = row.get::<_, Option<Bits>>(2)?.map(|bits| bits.0);
+        Ok(Last { seq: row.get(0)?, epoch, ended_ms })
+    });
+    found.optional().map_err(|error| spoilt(step, error))
+}
+
+fn close(step: &Step<'_>, seq: i64, at_ms: u64, end: TermEnd) -> Result<(), Fault> {
+    let sql = "UPDATE baton_terms SET ended_ms = ?2, ended_by = ?3 WHERE seq = ?1";
+    step.conn.prepare_cached(sql)?.execute((seq, Bits(at_ms), Json(end)))?;
+    Ok(())
+}
+
+fn term(row: &Row<'_>) -> rusqlite::Result<TermRecord> {
+    let ended_ms = row.get::<_, Option<Bits>>("ended_ms")?;
+    let ended_by = row.get::<_, Option<Json<TermEnd>>>("ended_by")?;
+    Ok(TermRecord {
+        epoch: Epoch(row.get::<_, Bits>("epoch")?.0),
+        node: row.get::<_, Name>("node_id")?.0,
+        boot: row.get::<_, Hex>("boot")?.0,
+        began_ms: row.get::<_, Bits>("began_ms")?.0,
+        ended: ended_ms.zip(ended_by).map(|(at, end)| (at.0, end.0)),
+        gap_ms: row.get::<_, Option<Bits>>("gap_ms")?.map(|bits| bits.0),
+    })
+}
+
+fn spoilt(step: &Step<'_>, error: rusqlite::Error) -> Fault {
+    Fault::reading(|| format!("the term history of namespace {}", step.namespace), error)
+}

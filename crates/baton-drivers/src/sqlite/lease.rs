@@ -1,0 +1,160 @@
+//! The rules of the lease, as the memory store has them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, Lineage, Nonce};
+use baton_core::protocol::{Ask, Claim, Holder, NodeRecord, Outcome, TermEnd, Version};
+use baton_core::time::whole_ms;
+use baton_store::Release;
+
+use super::error::Fault;
+use super::history;
+use super::lease_row::LeaseRow;
+use super::step::{Space, Step};
+
+/// A claim on the lease.
+#[derive(Clone, Copy)]
+pub(super) struct Grant {
+    pub(super) expect: Option<Version>,
+    pub(super) claim: Claim,
+    pub(super) lineage: Lineage,
+    pub(super) floor: Epoch,
+    pub(super) nonce: Nonce,
+    pub(super) ttl: Duration,
+}
+
+/// How the last term ended, for a claim that holds.
+struct Ended(Option<TermEnd>);
+
+/// Begins a new term, if the claim holds.
+pub(super) fn acquire(
+    step: &Step<'_>,
+    space: Space,
+    lease: &mut Option<LeaseRow>,
+    node: &NodeRecord,
+    grant: Grant,
+) -> Result<Outcome, Fault> {
+    let Some(Ended(end)) = claim_holds(step, lease.as_ref(), &grant) else {
+        return Ok(Outcome::Conflict);
+    };
+    let epoch = next_epoch(step, space, lease.as_ref(), grant.floor);
+    let ended = end.map(|end| (ended_at_ms(step, lease.as_ref(), end), end));
+    history::begin(step, epoch, node, ended)?;
+    let lifeline = node.profile.lifeline.clone();
+    let granted = LeaseRow {
+        version: Version { epoch, nonce: grant.nonce },
+        holder: Some(Holder { node: node.id.clone(), boot: node.boot, lifeline }),
+        successor: None,
+        ttl: grant.ttl,
+        expires_at: step.at.now + grant.ttl,
+        machine: Arc::clone(&step.machine.boot),
+        written_in: step.lineage,
+        granted_in: step.lineage,
+        asked: None,
+        updated_ms: step.at.wall_ms,
+    };
+    granted.write(step)?;
+    *lease = Some(granted);
+    Ok(Outcome::Applied)
+}
+
+/// Above all that was granted or written in here, all that the claimant has seen, and all that may
+/// have been granted and lost: a leap for each lineage since the last grant.
+fn next_epoch(step: &Step<'_>, space: Space, lease: Option<&LeaseRow>, floor: Epoch) -> Epoch {
+    let granted = lease.map(|row| (row.version.epoch, row.granted_in));
+    let (stored, granted_in) = granted.unwrap_or((Epoch::NONE, space.born_in));
+    let passed = step.lineage.0.saturating_sub(granted_in.0);
+    let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
+    leapt.max(floor).max(space.fence).next()
+}
+
+/// When the last term ended: at its expiry, as far as a clock can tell that.
+fn ended_at_ms(step: &Step<'_>, lease: Option<&LeaseRow>, end: TermEnd) -> u64 {
+    let now_ms = step.at.wall_ms;
+    match lease.filter(|_| end == TermEnd::Expired) {
+        // The clock that the expiry was set by is gone; what people's clock said is left.
+        Some(row) if row.is_from_before_the_boot(step) => {
+            row.updated_ms.saturating_add(whole_ms(row.ttl)).min(now_ms)
+        }
+        Some(row) => now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at))),
+        None => now_ms,
+    }
+}
+
+fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Grant) -> Option<Ended> {
+    if grant.lineage != step.lineage {
+        return None;
+    }
+    let Some(row) = lease else {
+        let first = grant.expect.is_none() && grant.claim == Claim::Vacant;
+        return first.then_some(Ended(None));
+    };
+    if grant.expect != Some(row.version) {
+        return None;
+    }
+    match (grant.claim, &row.holder) {
+        (Claim::Vacant, None) => Some(Ended(None)),
+        (Claim::Expired, Some(_)) if row.has_expired(step) => Some(Ended(Some(TermEnd::Expired))),
+        (Claim::Expired, Some(_)) => {
+            row.holder_is_dead(step).then_some(Ended(Some(TermEnd::ProvedDead)))
+        }
+        (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
+            Some(Ended(Some(TermEnd::ProvedDead)))
+        }
+        _ => None,
+    }
+}
+
+/// Goes on with a term.
+pub(super) fn renew(
+    step: &Step<'_>,
+    lease: &mut Option<LeaseRow>,
+    expect: Version,
+    lineage: Lineage,
+    nonce: Nonce,
+    ttl: Duration,
+) -> Result<Outcome, Fault> {
+    let goes_on = |row: &&mut LeaseRow| {
+        row.version == expect && row.holder.is_some() && !row.has_expired(step)
+    };
+    let Some(row) = lease.as_mut().filter(goes_on).filter(|_| lineage == step.lineage) else {
+        return Ok(Outcome::Conflict);
+    };
+    row.version.nonce = nonce;
+    row.ttl = ttl;
+    row.expires_at = step.at.now + ttl;
+    row.written_in = lineage;
+    row.updated_ms = step.at.wall_ms;
+    row.write(step)?;
+    Ok(Outcome::Applied)
+}
+
+/// Clears the holder and keeps everything else.
+pub(super) fn release(step: &Step<'_>, release: &Release) -> Result<Outcome, Fault> {
+    let held = |row: &LeaseRow| row.version == release.expect && row.holder.is_some();
+    let Some(mut row) = LeaseRow::read(step)?.filter(held) else {
+        return Ok(Outcome::Conflict);
+    };
+    row.holder = None;
+    row.version.nonce = release.nonce;
+    row.successor = release.successor.clone();
+    row.expires_at = step.at.now;
+    row.machine = Arc::clone(&step.machine.boot);
+    row.asked = None;
+    row.updated_ms = step.at.wall_ms;
+    row.write(step)?;
+    history::end(step, row.version.epoch, TermEnd::Released(release.reason))?;
+    Ok(Outcome::Applied)
+}
+
+/// Leaves a request beside the lease.
+pub(super) fn ask(step: &Step<'_>, epoch: Epoch, ask: &Ask) -> Result<Outcome, Fault> {
+    let held = |row: &LeaseRow| row.version.epoch == epoch && row.holder.is_some();
+    let Some(mut row) = LeaseRow::read(step)?.filter(held) else {
+        return Ok(Outcome::Conflict);
+    };
+    row.asked = Some(ask.clone());
+    row.write(step)?;
+    Ok(Outcome::Applied)
+}

@@ -1,0 +1,151 @@
+//! The lease as a row: reading it, writing it, and what a reply shows of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{Lineage, NodeId, Nonce};
+use baton_core::protocol::{Ask, Expiry, Holder, LeaseSnapshot, Version};
+use baton_core::time::Moment;
+use rusqlite::types::{FromSqlError, Type};
+use rusqlite::{OptionalExtension, Row};
+
+use super::columns::{Bits, Hex, Json, Name};
+use super::error::Fault;
+use super::step::Step;
+
+/// The one record of a namespace. Never deleted.
+pub(super) struct LeaseRow {
+    pub(super) version: Version,
+    pub(super) holder: Option<Holder>,
+    pub(super) successor: Option<NodeId>,
+    pub(super) ttl: Duration,
+    /// By the clock of the machine, in the boot named by `machine`.
+    pub(super) expires_at: Moment,
+    pub(super) machine: Arc<str>,
+    /// The lineage in which the present holder last showed that it has the record.
+    pub(super) written_in: Lineage,
+    /// The lineage in which the epoch was granted.
+    pub(super) granted_in: Lineage,
+    pub(super) asked: Option<Ask>,
+    /// When it was last written, for people and for the term history.
+    pub(super) updated_ms: u64,
+}
+
+const READ: &str = "SELECT epoch, nonce_boot, nonce_attempt, status, owner_id, owner_boot, \
+    owner_lifeline, successor, ttl, expires_at, machine, written_in, granted_in, asked, \
+    updated_at FROM baton_locks WHERE lock_key = ?1";
+
+const WRITE: &str = "INSERT INTO baton_locks (lock_key, epoch, nonce_boot, nonce_attempt, status, \
+    owner_id, owner_boot, owner_lifeline, successor, ttl, expires_at, machine, written_in, \
+    granted_in, asked, created_at, updated_at) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?16) \
+    ON CONFLICT (lock_key) DO UPDATE SET epoch = ?2, nonce_boot = ?3, nonce_attempt = ?4, \
+    status = ?5, owner_id = ?6, owner_boot = ?7, owner_lifeline = ?8, successor = ?9, ttl = ?10, \
+    expires_at = ?11, machine = ?12, written_in = ?13, granted_in = ?14, asked = ?15, \
+    updated_at = ?16";
+
+const HELD: i64 = 1;
+const RELEASED: i64 = 0;
+
+impl LeaseRow {
+    /// The lease of the namespace; `None` if it never had one.
+    pub(super) fn read(step: &Step<'_>) -> Result<Option<Self>, Fault> {
+        let mut statement = step.conn.prepare_cached(READ)?;
+        let row = statement.query_row([step.namespace.as_str()], Self::from_row).optional();
+        let record = || format!("the lease of namespace {}", step.namespace);
+        row.map_err(|error| Fault::reading(record, error))
+    }
+
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
+        let nonce_boot = row.get::<_, Hex>("nonce_boot")?.0;
+        let nonce = Nonce { boot: nonce_boot, attempt: bits("nonce_attempt")? };
+        let successor = row.get::<_, Option<Name>>("successor")?;
+        Ok(Self {
+            version: Version { epoch: baton_core::ids::Epoch(bits("epoch")?), nonce },
+            holder: holder(row)?,
+            successor: successor.map(|name| name.0),
+            ttl: Duration::from_micros(bits("ttl")?),
+            expires_at: Moment::from_micros(bits("expires_at")?),
+            machine: row.get("machine")?,
+            written_in: Lineage(bits("written_in")?),
+            granted_in: Lineage(bits("granted_in")?),
+            asked: row.get::<_, Option<Json<Ask>>>("asked")?.map(|ask| ask.0),
+            updated_ms: bits("updated_at")?,
+        })
+    }
+
+    /// Puts the record in the place of the one there is.
+    pub(super) fn write(&self, step: &Step<'_>) -> Result<(), Fault> {
+        let holder = self.holder.as_ref();
+        let ttl = u64::try_from(self.ttl.as_micros()).unwrap_or(u64::MAX);
+        let values = rusqlite::params![
+            step.namespace.as_str(),
+            Bits(self.version.epoch.0),
+            Hex(self.version.nonce.boot),
+            Bits(self.version.nonce.attempt),
+            if holder.is_some() { HELD } else { RELEASED },
+            holder.map(|holder| holder.node.as_str()),
+            holder.map(|holder| Hex(holder.boot)),
+            holder.and_then(|holder| holder.lifeline.as_deref()),
+            self.successor.as_ref().map(NodeId::as_str),
+            Bits(ttl),
+            Bits(self.expires_at.as_micros()),
+            &*self.machine,
+            Bits(self.written_in.0),
+            Bits(self.granted_in.0),
+            self.asked.as_ref().map(Json),
+            Bits(self.updated_ms),
+        ];
+        step.conn.prepare_cached(WRITE)?.execute(values)?;
+        Ok(())
+    }
+
+    /// Was it written before the machine was last booted?
+    pub(super) fn is_from_before_the_boot(&self, step: &Step<'_>) -> bool {
+        self.machine != step.machine.boot
+    }
+
+    /// Has it run out by the clock? A reading of an earlier boot is over.
+    pub(super) fn has_expired(&self, step: &Step<'_>) -> bool {
+        self.is_from_before_the_boot(step) || step.at.now >= self.expires_at
+    }
+
+    /// Is the holder's process known to be gone?
+    pub(super) fn holder_is_dead(&self, step: &Step<'_>) -> bool {
+        let holder = self.holder.as_ref();
+        holder.is_some_and(|holder| step.is_dead(holder.boot, &self.machine))
+    }
+
+    /// What a reply shows of it.
+    pub(super) fn snapshot(self, step: &Step<'_>) -> LeaseSnapshot {
+        let over = self.has_expired(step) || self.holder_is_dead(step);
+        let left = self.expires_at.since(step.at.now).max(Duration::from_millis(1));
+        LeaseSnapshot {
+            version: self.version,
+            holder: self.holder,
+            successor: self.successor,
+            ttl: self.ttl,
+            expiry: Expiry::Left(if over { Duration::ZERO } else { left }),
+            lineage: self.written_in,
+            asked: self.asked,
+        }
+    }
+}
+
+/// The holder, if the status says that there is one.
+fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
+    let status: i64 = row.get("status")?;
+    let node = row.get::<_, Option<Name>>("owner_id")?;
+    let boot = row.get::<_, Option<Hex>>("owner_boot")?;
+    let lifeline = row.get::<_, Option<Arc<str>>>("owner_lifeline")?;
+    match (status, node, boot) {
+        (HELD, Some(node), Some(boot)) => Ok(Some(Holder { node: node.0, boot: boot.0, lifeline })),
+        (RELEASED, None, None) => Ok(None),
+        _ => {
+            let why = format!("status {status} does not go with its owner");
+            let why = FromSqlError::Other(why.into());
+            Err(rusqlite::Error::FromSqlConversionFailure(3, Type::Integer, Box::new(why)))
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Process locks: a file for each boot, locked by the kernel for as long as its process lives.
+//!
+//! ```text
+//!   draft ── lock, write what it is ──► rename to <boot>    never there without its lock
+//!   whoever asks: open, shared lock: refused ─► alive
+//!                                    granted ─► dead, if the file is the one that was locked
+//!   no such file, or another one of that name ─► nobody can tell
+//! ```
+//!
+//! The lock belongs to the process, not to a handle: a process without its store can still act.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Namespace};
+use rusqlite::Connection;
+
+use super::boot::Machine;
+use super::columns::Hex;
+use super::patience;
+use super::place::FileId;
+
+/// A lock of this process, and where its boot has beaten.
+struct Held {
+    file: File,
+    namespaces: BTreeSet<Namespace>,
+}
+
+type Locks = BTreeMap<(PathBuf, BootId), Held>;
+
+/// Every lock of this process.
+static HELD: Mutex<Locks> = Mutex::new(BTreeMap::new());
+
+/// A draft may be swept away before it is locked; then another is made.
+const TRIES: u32 = 5;
+
+/// Before another draft is made.
+const PAUSE: Duration = Duration::from_micros(500);
+
+fn held() -> MutexGuard<'static, Locks> {
+    HELD.lock().expect("no holder of this lock panics")
+}
+
+/// Every lock that this process has for the boot, duplicated. As long as a duplicate is open, in
+/// this process or in one that it was handed to, the boot is not taken for dead.
+pub fn process_locks(boot: BootId) -> Vec<OwnedFd> {
+    let locks = held();
+    let of_boot = locks.iter().filter(|((_, owner), _)| *owner == boot);
+    of_boot.filter_map(|(_, held)| held.file.try_clone().ok()).map(OwnedFd::from).collect()
+}
+
+/// Sees to it that this process has a lock for the boot, which is about to beat in the namespace.
+pub(super) fn hold(
+    boots: &Path,
+    boot: BootId,
+    namespace: &Namespace,
+    machine: &Machine,
+) -> io::Result<()> {
+    let mut locks = held();
+    let key = (boots.to_owned(), boot);
+    if let Some(held) = locks.get_mut(&key) {
+        if !held.namespaces.contains(namespace) {
+            held.namespaces.insert(namespace.clone());
+        }
+        return Ok(());
+    }
+    let file = locked(boots, boot, machine)?;
+    locks.insert(key, Held { file, namespaces: [namespace.clone()].into() });
+    Ok(())
+}
+
+/// The boot has left the namespace. After its last one, its lock ends.
+pub(super) fn let_go(boots: &Path, boot: BootId, namespace: &Namespace) {
+    let mut locks = held();
+    let key = (boots.to_owned(), boot);
+    let Some(held) = locks.get_mut(&key) else {
+        return;
+    };
+    held.namespaces.remove(namespace);
+    if held.namespaces.is_empty() {
+        // The name goes first: a file that is there without its lock proves a death.
+        let gone = fs::remove_file(name_of(boots, boot));
+        if gone.is_ok() || gone.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+            locks.remove(&key);
+        }
+    }
+}
+
+/// Is the process of this boot known to be gone?
+pub(super) fn is_dead(boots: &Path, boot: BootId, machine: &Machine) -> bool {
+    if held().contains_key(&(boots.to_owned(), boot)) {
+        return false;
+    }
+    let path = name_of(boots, boot);
+    File::open(&path).is_ok_and(|file| is_abandoned(file, &path, machine).unwrap_or(false))
+}
+
+/// Has the lock on this file ended with the process that had it? A copy of the file never had it.
+fn is_abandoned(mut file: File, path: &Path, machine: &Machine) -> io::Result<bool> {
+    match file.try_lock_shared() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(false),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let mut said = String::new();
+    file.read_to_string(&mut said)?;
+    let itself = FileId::of(&file.metadata()?);
+    // Whoever lets its lock go while it lives takes the name away first.
+    let named = FileId::of(&fs::metadata(path)?);
+    Ok(said == stamp(itself, machine) && named == itself)
+}
+
+/// Removes the locks of dead processes that nothing speaks of any more, and forgotten drafts.
+pub(super) fn sweep(conn: &Connection, boots: &Path) -> rusqlite::Result<()> {
+    let Ok(entries) = fs::read_dir(boots) else {
+        return Ok(());
+    };
+    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let unused = match boot_of(name) {
+            Some(boot) if held().contains_key(&(boots.to_owned(), boot)) => false,
+            Some(boot) => is_unlocked(&path) && !is_spoken_of(conn, boot)?,
+            None => name.starts_with(".draft-") && is_unlocked(&path),
+        };
+        if unused {
+            // Somebody else may sweep too.
+            let _ = fs::remove_file(&path);
+        }
+    }
+    Ok(())
+}
+
+fn is_unlocked(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok())
+}
+
+fn is_spoken_of(conn: &Connection, boot: BootId) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM baton_nodes WHERE boot = ?1) \
+               OR EXISTS (SELECT 1 FROM baton_locks WHERE owner_boot = ?1)";
+    conn.query_row(sql, [Hex(boot)], |row| row.get(0))
+}
+
+/// A new file with this name, which was locked before it got it.
+fn locked(boots: &Path, boot: BootId, machine: &Machine) -> io::Result<File> {
+    let draft = boots.join(format!(".draft-{boot}-{}", std::process::id()));
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match drafted(&draft, &name_of(boots, boot), machine) {
+            Err(error) if is_swept(&error) && tries < TRIES => {
+                patience::wait(PAUSE);
+                fs::create_dir_all(boots)?;
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Did somebody who sweeps come between?
+fn is_swept(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+}
+
+fn drafted(draft: &Path, name: &Path, machine: &Machine) -> io::Result<File> {
+    let mut file =
+        File::options().create(true).truncate(true).read(true).write(true).open(draft)?;
+    file.try_lock().map_err(io::Error::from)?;
+    file.write_all(stamp(FileId::of(&file.metadata()?), machine).as_bytes())?;
+    fs::rename(draft, name)?;
+    Ok(file)
+}
+
+/// What a lock file says of itself: which file it is, in which boot of the machine.
+fn stamp(file: FileId, machine: &Machine) -> String {
+    let FileId { device, inode, born } = file;
+    format!("{device} {inode} {born} {}\n", machine.boot)
+}
+
+fn name_of(boots: &Path, boot: BootId) -> PathBuf {
+    boots.join(boot.to_string())
+}
+
+fn boot_of(name: &str) -> Option<BootId> {
+    let whole = name.len() == 32;
+    whole.then(|| BootId::try_from(name.to_owned()).ok()).flatten()
+}

@@ -1,0 +1,51 @@
+//! One file, shared by any number of processes of one machine.
+//!
+//! ```text
+//!   SqliteStore ── Job ──► worker thread ── everything queued, one transaction ──► app.db
+//!    a handle   ◄─ answer ─┘  │ connect: is the path still the file that is open?   app.db-wal
+//!                             │ lineage: has the data gone back?                    app.db-shm
+//!                             ├ beat ── registry, lease, view, history
+//!                             └ documents
+//!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
+//! ```
+//!
+//! Who judges by which clock: leases and ages by the time since the machine was booted, which every
+//! process of the machine reads alike and nobody can step; it is read while the write lock is held.
+//! The wall clock stamps the term history for people, and numbers lineages, upwards only.
+//!
+//! Who judges death: the kernel. A process locks a file of its own before it first beats, and the
+//! lock ends with the process. A stored reading of another boot of the machine is from a process
+//! that is gone.
+//!
+//! What cannot be noticed: a file whose *content* is replaced in place, by an older copy of the
+//! same lineage, while it keeps its inode. Put a copy back by renaming it, as
+//! [`Refusal::StaleLog`] explains.
+
+mod batch;
+mod beat;
+mod boot;
+mod columns;
+mod config;
+mod connect;
+mod documents;
+mod error;
+mod filesystem;
+mod history;
+mod lease;
+mod lease_row;
+mod ledger;
+mod lineage;
+mod locks;
+mod patience;
+mod place;
+mod registry;
+mod schema;
+mod step;
+mod store;
+mod view;
+mod worker;
+
+pub use config::SqliteConfig;
+pub use error::Refusal;
+pub use locks::process_locks;
+pub use store::SqliteStore;

@@ -1,0 +1,99 @@
+//! The rules of the node registry.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Epoch, NodeId};
+use baton_core::protocol::{Member, NodeProfile, NodeRecord, Outcome, Registration};
+use baton_core::time::Moment;
+use rusqlite::{OptionalExtension, Row};
+
+use super::columns::{Bits, Hex, Json, Name};
+use super::error::Fault;
+use super::step::Step;
+
+/// The silence of a node that was last heard of before the machine was booted: nobody knows how
+/// long, and longer than anybody waits.
+const BEFORE_THE_BOOT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
+    load, seen, profile, machine, beat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+    ON CONFLICT (namespace, node_id) DO UPDATE SET boot = ?3, beat = ?4, eligible = ?5, \
+    draining = ?6, load = ?7, seen = ?8, profile = ?9, machine = ?10, beat_at = ?11";
+
+/// Writes the node's record, unless another process goes by its id.
+pub(super) fn register(
+    step: &Step<'_>,
+    node: &NodeRecord,
+    replaces: Option<BootId>,
+) -> Result<Registration, Fault> {
+    if let Some((boot, beat, machine)) = known(step, &node.id)? {
+        let free = || boot == node.boot || Some(boot) == replaces || step.is_dead(boot, &machine);
+        if !free() {
+            return Ok(Registration::TakenBy { boot, beat });
+        }
+    }
+    let values = rusqlite::params![
+        step.namespace.as_str(),
+        node.id.as_str(),
+        Hex(node.boot),
+        Bits(node.beat),
+        node.eligible,
+        node.draining,
+        node.load,
+        Bits(node.seen.0),
+        Json(&*node.profile),
+        &*step.machine.boot,
+        Bits(step.at.now.as_micros()),
+    ];
+    step.conn.prepare_cached(WRITE)?.execute(values)?;
+    Ok(Registration::Registered)
+}
+
+/// Who goes by this id: the process, its beat count, and the machine's boot.
+fn known(step: &Step<'_>, node: &NodeId) -> Result<Option<(BootId, u64, String)>, Fault> {
+    let sql = "SELECT boot, beat, machine FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2";
+    let mut statement = step.conn.prepare_cached(sql)?;
+    let found = statement.query_row((step.namespace.as_str(), node.as_str()), |row| {
+        Ok((row.get::<_, Hex>(0)?.0, row.get::<_, Bits>(1)?.0, row.get(2)?))
+    });
+    let record = || format!("the record of node {node} in namespace {}", step.namespace);
+    found.optional().map_err(|error| Fault::reading(record, error))
+}
+
+/// Takes a node's record out, if it is still this boot's.
+pub(super) fn leave(step: &Step<'_>, node: &NodeId, boot: BootId) -> Result<Outcome, Fault> {
+    let sql = "DELETE FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2 AND boot = ?3";
+    let values = (step.namespace.as_str(), node.as_str(), Hex(boot));
+    let removed = step.conn.prepare_cached(sql)?.execute(values)?;
+    Ok(if removed == 1 { Outcome::Applied } else { Outcome::Conflict })
+}
+
+/// Every node record, sorted by id, with its age.
+pub(super) fn members(step: &Step<'_>) -> Result<Vec<Member>, Fault> {
+    let sql = "SELECT node_id, boot, beat, eligible, draining, load, seen, profile, machine, \
+               beat_at FROM baton_nodes WHERE namespace = ?1 ORDER BY node_id";
+    let mut statement = step.conn.prepare_cached(sql)?;
+    let rows = statement.query_map([step.namespace.as_str()], |row| member(step, row))?;
+    let record = || format!("a node record of namespace {}", step.namespace);
+    rows.collect::<rusqlite::Result<_>>().map_err(|error| Fault::reading(record, error))
+}
+
+fn member(step: &Step<'_>, row: &Row<'_>) -> rusqlite::Result<Member> {
+    let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
+    let record = NodeRecord {
+        id: row.get::<_, Name>("node_id")?.0,
+        boot: row.get::<_, Hex>("boot")?.0,
+        beat: bits("beat")?,
+        eligible: row.get("eligible")?,
+        draining: row.get("draining")?,
+        load: row.get("load")?,
+        seen: Epoch(bits("seen")?),
+        profile: Arc::new(row.get::<_, Json<NodeProfile>>("profile")?.0),
+    };
+    let machine: String = row.get("machine")?;
+    let beat_at = Moment::from_micros(bits("beat_at")?);
+    let here = machine == *step.machine.boot;
+    let silent_for = if here { step.at.now.since(beat_at) } else { BEFORE_THE_BOOT };
+    Ok(Member { record, silent_for: Some(silent_for) })
+}

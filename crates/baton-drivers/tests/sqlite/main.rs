@@ -1,0 +1,23 @@
+//! The sqlite store, in one process and across processes.
+//!
+//! ```text
+//!   one_process ─┐                     ┌─ file: the database, its copies, SQL behind its back
+//!   processes ───┴─► conformance suite │  clock: time that every process reads, moved by hand
+//!        └─ peer: a process of its own, one call a line
+//!   batches  files  kills  locks  reboot  refusals  start ── what only sqlite has
+//! ```
+
+mod batches;
+mod beats;
+mod clock;
+mod conforms;
+mod file;
+mod files;
+mod kills;
+mod locks;
+mod one_process;
+mod peer;
+mod processes;
+mod reboot;
+mod refusals;
+mod start;
