@@ -12,11 +12,11 @@ use crate::stage::{STUBBORN, Stage, is_alive, pid, until, uptime};
 /// Ignores TERM, in its group and out of it.
 const FAMILY: &str = "
     trap '' TERM
-    (while :; do sleep 0.05; done) &
-    setsid sh -c '(setsid sleep 600 &); echo > away; while :; do sleep 0.05; done' &
+    (while [ -e $STAGE ]; do sleep 0.05; done) &
+    setsid sh -c '(setsid sleep 30 &); echo > away; while [ -e $STAGE ]; do sleep 0.05; done' &
     while ! [ -e away ]; do sleep 0.01; done
     echo > ready
-    while :; do sleep 0.05; done";
+    while [ -e $STAGE ]; do sleep 0.05; done";
 
 fn plan(script: &str) -> Plan {
     Plan { script: script.to_owned(), soft_ms: 60_000, hard_ms: 90_000, renews: true }

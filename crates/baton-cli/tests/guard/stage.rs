@@ -15,7 +15,8 @@ use rustix::process::Pid;
 /// Nothing that is waited for takes this long, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A folder of its own, whose path marks every process of the test.
+/// A folder of its own, whose path marks every process of the test. What a failed test leaves behind
+/// ends soon after the folder has gone.
 pub struct Stage {
     folder: tempfile::TempDir,
 }
@@ -145,4 +146,4 @@ pub fn uptime(text: &str) -> Moment {
 /// A command that ignores TERM, but writes down when it heard it and when it last ran.
 pub const STUBBORN: &str = "
     trap 'read -r up _ < /proc/uptime; echo $up > heard' TERM
-    while :; do read -r up _ < /proc/uptime; echo $up >> ran; sleep 0.01; done";
+    while [ -e $STAGE ]; do read -r up _ < /proc/uptime; echo $up >> ran; sleep 0.01; done";

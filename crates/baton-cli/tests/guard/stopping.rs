@@ -15,7 +15,7 @@ const KILL: i32 = 9;
 async fn a_command_that_hears_term_ends_at_once() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     started(&mut guard).await;
     let by = from_now(60_000);
     guard.stop(by).expect("the guard lives");
@@ -48,9 +48,9 @@ async fn nobody_gets_away_not_even_daemons() {
     let mut guard = guard();
     let script = "
         trap '' TERM
-        (sleep 600 & sleep 600 & echo $! > group; wait) &
-        setsid sh -c '(setsid sleep 600 & echo $! > daemon); sleep 600; sleep 600' &
-        wait; sleep 600";
+        (sleep 30 & sleep 30 & echo $! > group; wait) &
+        setsid sh -c '(setsid sleep 30 & echo $! > daemon); sleep 30; sleep 30' &
+        wait; sleep 30";
     guard.start(stage.script(script, long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     let member: i32 = stage.line("group").await.parse().expect("a process id");
@@ -69,7 +69,7 @@ async fn nobody_gets_away_not_even_daemons() {
 async fn a_paused_command_is_stopped_too() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     guard.signal(Signal::STOP.as_raw()).expect("the guard lives");
     guard.stop(from_now(60_000)).expect("the guard lives");
@@ -81,7 +81,7 @@ async fn a_paused_command_is_stopped_too() {
 async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1] {
         kill_process(pid(guard.pid()), signal).expect("the guard lives");
