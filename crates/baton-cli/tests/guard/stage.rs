@@ -127,9 +127,13 @@ pub fn from_now(ms: u64) -> Moment {
 
 /// Does the process run, and not only wait to be waited for?
 pub fn is_alive(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start().chars().next());
-    !matches!(state, None | Some(None | Some('Z' | 'X')))
+    !matches!(state(pid), None | Some('Z' | 'X'))
+}
+
+/// The letter for what the process is doing.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 pub fn pid(raw: i32) -> Pid {

@@ -5,7 +5,8 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Signal, getpgid, getsid, kill_process};
 
 use crate::stage::{
-    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, uptime,
+    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, state, until,
+    uptime,
 };
 
 const TERM: i32 = 15;
@@ -56,7 +57,7 @@ async fn nobody_gets_away_not_even_daemons() {
     let member: i32 = stage.line("group").await.parse().expect("a process id");
     let daemon: i32 = stage.line("daemon").await.parse().expect("a process id");
     assert_eq!(getpgid(Some(pid(member))), Ok(pid(command)));
-    crate::stage::until(|| getsid(Some(pid(daemon))) == Ok(pid(daemon))).await;
+    until(|| getsid(Some(pid(daemon))) == Ok(pid(daemon))).await;
     assert!(stage.marked().len() >= 6);
 
     guard.stop(from_now(800)).expect("the guard lives");
@@ -72,6 +73,7 @@ async fn a_paused_command_is_stopped_too() {
     guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     guard.signal(Signal::STOP.as_raw()).expect("the guard lives");
+    until(|| state(command) == Some('T')).await;
     guard.stop(from_now(60_000)).expect("the guard lives");
     assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(TERM)));
     assert!(!is_alive(command));
