@@ -15,8 +15,8 @@ use rustix::process::Pid;
 /// Nothing that is waited for takes this long, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A folder of its own, whose path marks every process of the test. What a failed test leaves behind
-/// ends soon after the folder has gone.
+/// A folder of its own, whose path marks every process of the test. What a failed test leaves
+/// behind ends soon after the folder has gone.
 pub struct Stage {
     folder: tempfile::TempDir,
 }
@@ -140,8 +140,8 @@ pub fn pid(raw: i32) -> Pid {
     Pid::from_raw(raw).expect("no process has the number 0")
 }
 
-/// Moments as a command reads them from `/proc/uptime`, whose clock is the window's, rounded down to
-/// hundredths of a second.
+/// Moments as a command reads them from `/proc/uptime`, whose clock is the window's, rounded down
+/// to hundredths of a second.
 pub fn uptime(text: &str) -> Moment {
     let seconds: f64 = text.trim().parse().expect("a reading of /proc/uptime");
     Moment::from_micros(0) + Duration::from_secs_f64(seconds)
