@@ -9,8 +9,8 @@
 //!                       coordinator does      └──────► lifeline/    proof of death
 //! ```
 //!
-//! The beat and the deadlines run on a thread of the node's own. Whether this node leads is computed
-//! from the clock whenever it is asked.
+//! The beat and the deadlines run on a thread of the node's own. Whether this node leads is
+//! computed from the clock whenever it is asked.
 
 mod builder;
 mod chance;
