@@ -22,7 +22,8 @@ pub struct Overlap {
 pub struct Ticks(Vec<Tick>);
 
 impl Ticks {
-    /// Reads a log. One that is not there yet is empty; a last line that a kill cut off is left out.
+    /// Reads a log. One that is not there yet is empty; a last line that a kill cut off is left
+    /// out.
     pub fn read(log: &Path) -> Result<Self, ClusterError> {
         let text = match std::fs::read(log) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
