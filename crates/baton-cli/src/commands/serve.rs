@@ -44,8 +44,9 @@ async fn take_part(node: &Node, teller: &mut Teller<'_>) -> Result<Departure, Co
     let departure = loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => teller.tell(&event),
+            // First, so that a signal is minded before anything is told.
             departure = &mut leaving => break departure,
+            Some(event) = events.recv() => teller.tell(&event),
         }
     };
     loop {

@@ -78,8 +78,9 @@ fn what_cannot_be_used_is_refused_by_source_field_and_value() {
 #[test]
 fn what_the_settings_print_can_be_read_again() {
     let here = Sandbox::new();
-    let flags = ["--profile", "fast", "--lease-timeout", "4s", "--label", "zone=a", "--id", "n1"];
-    let printed = here.baton(&[&["settings"], flags.as_slice()].concat());
+    let node = ["--id", "n1", "--label", "zone=a", "--store", "sqlite://x.db"];
+    let flags = ["settings", "--profile", "fast", "--lease-timeout", "4s"];
+    let printed = here.baton(&[flags.as_slice(), node.as_slice()].concat());
     assert_eq!(printed.code, Some(0), "{printed:?}");
     printed.assert_narrow();
     let file = here.write("printed.toml", &printed.out);

@@ -2,7 +2,9 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 12] = [
+    "demo",
+    "run",
     "serve",
     "status",
     "watch",

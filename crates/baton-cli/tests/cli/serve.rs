@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::support::{Sandbox, lines};
+use super::support::{LOOK_EVERY, Sandbox, lines};
 
 #[test]
 fn events_are_told_as_sentences_until_the_node_leaves() {
@@ -58,7 +58,7 @@ fn a_node_that_leads_alone_needs_no_store() {
     let mut a = here.serve("alone", &["--enabled", "false", "--store", "sqlite:///nowhere/x.db"]);
     let out = here.path("alone.out");
     while !lines(&out).iter().any(|line| line.contains("this node leads")) {
-        std::thread::yield_now();
+        std::thread::park_timeout(LOOK_EVERY);
     }
     a.signal(Signal::TERM);
     assert_eq!(a.ended(), Some(0));

@@ -69,6 +69,8 @@ pub enum Refusal {
     Write { path: PathBuf, error: io::Error },
     #[error("no thread for the store can be started ({error}); raise the limit on threads")]
     NoThread { error: io::Error },
+    #[error("{} cannot be written ({error}); is its disk full? Make room", .path.display())]
+    NoRoom { path: PathBuf, error: rusqlite::Error },
     #[error("{} cannot be opened ({error})", .path.display())]
     Database { path: PathBuf, error: rusqlite::Error },
 }
@@ -88,6 +90,7 @@ impl Refusal {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Busy { path, waited }
             }
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::NoRoom { path, error },
             _ => Self::Database { path, error },
         }
     }

@@ -33,8 +33,10 @@ pub(super) fn version(conn: &Connection, path: &Path, waited: Duration) -> Resul
 fn at_one_moment(conn: &Connection) -> rusqlite::Result<Option<i64>> {
     conn.execute_batch("SAVEPOINT look")?;
     let found = found(conn);
-    conn.execute_batch("RELEASE look")?;
-    found
+    // An error may have ended the transaction already: it is the one to tell.
+    let released = conn.execute_batch("RELEASE look");
+    let found = found?;
+    released.map(|()| found)
 }
 
 /// The version of a file of ours; `None` if it is something else's.

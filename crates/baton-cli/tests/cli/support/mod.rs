@@ -1,7 +1,7 @@
 //! A folder of a test's own, and the binary in it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use baton_core::time::Moment;
@@ -11,6 +11,9 @@ use tempfile::TempDir;
 
 /// What is awaited must come before this; far more than it takes.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time between two looks at what is awaited.
+pub const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// A folder with a store, where nothing of the user's is seen.
 pub struct Sandbox {
@@ -47,13 +50,27 @@ impl Sandbox {
     }
 
     pub fn baton(&self, arguments: &[&str]) -> Said {
-        Said::of(self.command(arguments).output().expect("the binary was built for this test"))
+        self.said(self.command(arguments))
     }
 
     pub fn baton_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Said {
         let mut command = self.command(arguments);
         command.envs(variables.iter().copied());
-        Said::of(command.output().expect("the binary was built for this test"))
+        self.said(command)
+    }
+
+    /// Runs a command to its end, which must come: a node that should have been refused goes on.
+    pub fn said(&self, mut command: Command) -> Said {
+        let file = |name: &str| {
+            let path = self.path(name);
+            (std::fs::File::create(&path).expect("the sandbox can be written to"), path)
+        };
+        let ((out, out_path), (err, err_path)) = (file(".out"), file(".err"));
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
+        let mut child = Serving { child: command.spawn().expect("the program is there") };
+        let code = child.ended();
+        let read = |path| std::fs::read_to_string(path).expect("the program prints UTF-8");
+        Said { code, out: read(out_path), err: read(err_path) }
     }
 
     /// A node that starts at once and fails over fast.
@@ -96,11 +113,6 @@ pub struct Said {
 }
 
 impl Said {
-    fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).expect("the binary prints UTF-8");
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).expect("stdout is JSON")
     }
@@ -144,7 +156,7 @@ impl Serving {
                 Some(status) => return status.code(),
                 None => assert!(SystemClock.now() < gives_up_at, "it does not end"),
             }
-            std::thread::yield_now();
+            std::thread::park_timeout(LOOK_EVERY);
         }
     }
 }
