@@ -106,6 +106,7 @@ pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError>
     match departure {
         Departure::Left => Ok(Exit::Done),
         Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
+        Departure::Broken => Err(CommandError::Broken { id: node.id().clone() }),
         Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),
     }
 }

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use baton_core::Input;
 use baton_core::protocol::{Failure, Member, Reply, Request, RequestId};
+use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Answer, Call, perform};
+use tokio::task::JoinSet;
 
 use super::Message;
 use crate::shared::Shared;
@@ -18,9 +20,12 @@ pub async fn ask_store(
     request: Request,
     timeout: Duration,
 ) -> Message {
+    let mut call = JoinSet::new();
+    let (store, namespace) = (node.store.clone(), node.namespace.clone());
+    call.spawn(async move { perform(&*store, &namespace, Call::Core(request)).await });
     let answer = tokio::select! {
         biased;
-        answer = perform(&*node.store, &node.namespace, Call::Core(request)) => answer,
+        Some(answer) = call.join_next() => answer.unwrap_or_else(|_| Err(driver_panicked())),
         () = SystemClock.sleep(timeout) => {
             let input = Input::Failed { id, failure: Failure::Unknown };
             return Message::Input { seat: node.seat, input };
@@ -40,6 +45,11 @@ pub async fn ask_store(
         }
     };
     Message::Input { seat: node.seat, input }
+}
+
+/// A driver's bug must not take the node's thread with it.
+fn driver_panicked() -> StoreError {
+    StoreError::Unknown { detail: "the store's driver panicked".to_owned() }
 }
 
 /// Keeps where the members' lifelines listen, for hints to them.

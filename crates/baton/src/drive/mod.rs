@@ -49,6 +49,11 @@ pub(crate) enum Message {
         /// What.
         input: Input,
     },
+    /// A hint of this node's was passed on, or was lost.
+    Told {
+        /// Whose.
+        seat: SeatId,
+    },
     /// A hint came over the lifeline.
     Hinted {
         /// For the node of this namespace.
@@ -74,9 +79,7 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
                 None => open = false,
             },
             Some(answered) = calls.join_next() => {
-                // A call ends by its answer or its timeout; a driver that panics is a bug of its
-                // own, and its silence is a timeout that never comes: give up on it loudly.
-                let message = answered.expect("a store's driver does not panic");
+                let message = answered.expect("what can panic in it is a task of its own");
                 take_in(message, &mut seats, &mut calls);
             }
         }
@@ -95,6 +98,11 @@ fn take_in(message: Message, seats: &mut BTreeMap<SeatId, Seat>, calls: &mut Joi
         Message::Input { seat, input } => {
             if let Some(seat) = seats.get_mut(&seat) {
                 seat.handle(input, calls);
+            }
+        }
+        Message::Told { seat } => {
+            if let Some(seat) = seats.get_mut(&seat) {
+                seat.told();
             }
         }
         Message::Hinted { namespace, hint } => {

@@ -37,16 +37,22 @@ pub async fn forward_hints(node: Arc<Shared>) {
 
 /// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
 /// all the same, later.
-pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) {
-    if let Some(address) = node.lifeline_of(&to)
-        && lifeline::tell(&address, &node.namespace, &hint).await.is_ok()
+pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
+    let seat = node.seat;
+    try_to_tell(&node, &to, &hint).await;
+    Message::Told { seat }
+}
+
+async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {
+    if let Some(address) = node.lifeline_of(to)
+        && lifeline::tell(&address, &node.namespace, hint).await.is_ok()
     {
         return;
     }
     // It may have been restarted since the members were last read.
     let Ok(members) = node.store.members(&node.namespace).await else { return };
-    remember_lifelines(&node, &members);
-    if let Some(address) = node.lifeline_of(&to) {
-        let _ = lifeline::tell(&address, &node.namespace, &hint).await;
+    remember_lifelines(node, &members);
+    if let Some(address) = node.lifeline_of(to) {
+        let _ = lifeline::tell(&address, &node.namespace, hint).await;
     }
 }

@@ -6,7 +6,7 @@ use baton_core::ids::Namespace;
 use baton_core::protocol::Request;
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
-use baton_core::{Action, Event, Input};
+use baton_core::{Action, DemotionReason, Event, Input};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
@@ -35,10 +35,12 @@ pub(crate) struct Seat {
     crew: Crew,
     on_overrun: OnOverrun,
     timers: [Option<Moment>; Timer::ALL.len()],
-    /// Tasks that end with the node: the store's push, the lifeline watched, hints on their way.
+    /// Tasks that end with the node: the store's push, the lifeline watched.
     errands: JoinSet<()>,
     watch: Option<tokio::task::AbortHandle>,
     beats: bool,
+    /// Hints on their way. A node has left when they have gone out.
+    telling: usize,
     departure: Departure,
     halted: bool,
 }
@@ -53,6 +55,7 @@ impl Seat {
             errands: JoinSet::new(),
             watch: None,
             beats: false,
+            telling: 0,
             departure: Departure::Left,
             halted: false,
         }
@@ -68,7 +71,13 @@ impl Seat {
 
     /// Has the node left?
     pub(crate) fn is_empty(&self) -> bool {
-        self.halted
+        self.halted && self.telling == 0
+    }
+
+    /// A hint went out, or was lost.
+    pub(crate) fn told(&mut self) {
+        self.telling -= 1;
+        self.depart();
     }
 
     pub(crate) fn next_timer(&self) -> Option<Moment> {
@@ -136,7 +145,8 @@ impl Seat {
             }
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint } => {
-                self.errands.spawn(pass_on(self.node.clone(), to, hint));
+                self.telling += 1;
+                calls.spawn(pass_on(self.node.clone(), to, hint));
             }
             Action::Prepare => self.crew.prepare(),
             Action::Emit(event) => self.emit(event),
@@ -167,7 +177,14 @@ impl Seat {
         self.halted = true;
         self.errands.abort_all();
         self.node.term.send_replace(None);
-        self.node.departed.send_replace(Some(self.departure));
+        self.depart();
+    }
+
+    /// Says that the node has left, once it has.
+    fn depart(&self) {
+        if self.is_empty() {
+            self.node.departed.send_replace(Some(self.departure));
+        }
     }
 
     /// Lets everybody see what the core now says of the term.
@@ -184,5 +201,21 @@ impl Seat {
             term.extend(window);
         }
         self.node.publish(runs_until);
+    }
+}
+
+impl Drop for Seat {
+    /// A thread that broke takes its nodes with it: nobody must wait for them, or believe that they
+    /// still lead.
+    fn drop(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        self.node.publish(0);
+        if let Some(term) = self.node.term.borrow().as_ref() {
+            let (reason, by) = (DemotionReason::WindowClosed, term.window().hard);
+            term.stop(Ending { reason, by });
+        }
+        self.node.departed.send_replace(Some(Departure::Broken));
     }
 }
