@@ -1,5 +1,8 @@
 //! `status`, `watch`, `history`: over a real store, for people and for programs.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::support::Sandbox;
@@ -75,15 +78,19 @@ fn the_watch_prints_a_line_for_each_change_and_ends_by_itself() {
     let here = Sandbox::new();
     let _a = here.serve("a", &[]);
     here.until_led_by("a");
-    let arguments = ["watch", "--interval", "20ms", "--changes", "1", "--json"];
+    let arguments = ["watch", "--interval", "20ms", "--changes", "1", "--for", "30s", "--json"];
     let mut command = here.command(&arguments);
-    let watch = command.stdout(std::process::Stdio::piped()).spawn().expect("it was built");
+    let mut watch = command.stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut lines = BufReader::new(watch.stdout.take().expect("it is piped")).lines();
+    let mut next = || {
+        let line = lines.next()?.expect("UTF-8");
+        Some(serde_json::from_str::<Value>(&line).expect("each line is JSON"))
+    };
+    // Only what happens after the first look is a change.
+    let mut changes = vec![next().expect("it tells how it stands")];
     let _b = here.serve("b", &[]);
-    let output = watch.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(0));
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let changes: Vec<Value> =
-        text.lines().map(|line| serde_json::from_str(line).expect("JSON lines")).collect();
+    changes.extend(std::iter::from_fn(next));
+    assert_eq!(watch.wait().expect("it ends").code(), Some(0));
     assert_eq!((&changes[0]["change"], &changes[0]["leader"]), (&"now".into(), &"a".into()));
     assert_eq!((&changes[1]["change"], &changes[1]["node"]), (&"joined".into(), &"b".into()));
     assert_eq!(changes.len(), 2);
@@ -99,10 +106,9 @@ fn the_watch_ends_well_when_interrupted() {
     let _a = here.serve("a", &[]);
     here.until_led_by("a");
     let mut command = here.command(&["watch"]);
-    let mut watch = command.stdout(std::process::Stdio::piped()).spawn().expect("it was built");
-    let out = watch.stdout.take().expect("it is piped");
-    let mut line = String::new();
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).expect("UTF-8");
+    let mut watch = command.stdout(Stdio::piped()).spawn().expect("it was built");
+    let mut lines = BufReader::new(watch.stdout.take().expect("it is piped")).lines();
+    let line = lines.next().expect("it tells how it stands").expect("UTF-8");
     assert!(line.contains("a leads"), "{line}");
     let pid = i32::try_from(watch.id()).ok().and_then(rustix::process::Pid::from_raw);
     let pid = pid.expect("a child has a process id");

@@ -1,9 +1,10 @@
 //! `serve`: takes part, tells what happens, leaves when told to.
 
+use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::support::{LOOK_EVERY, Sandbox, lines};
+use super::support::{LOOK_EVERY, PATIENCE, Sandbox, lines};
 
 #[test]
 fn events_are_told_as_sentences_until_the_node_leaves() {
@@ -57,7 +58,9 @@ fn a_node_that_leads_alone_needs_no_store() {
     let here = Sandbox::new();
     let mut a = here.serve("alone", &["--enabled", "false", "--store", "sqlite:///nowhere/x.db"]);
     let out = here.path("alone.out");
+    let gives_up_at = SystemClock.now() + PATIENCE;
     while !lines(&out).iter().any(|line| line.contains("this node leads")) {
+        assert!(SystemClock.now() < gives_up_at, "it does not lead: {:?}", lines(&out));
         std::thread::park_timeout(LOOK_EVERY);
     }
     a.signal(Signal::TERM);

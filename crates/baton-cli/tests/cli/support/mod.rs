@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// What is awaited must come before this; far more than it takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what is awaited.
 pub const LOOK_EVERY: Duration = Duration::from_millis(2);
