@@ -49,6 +49,11 @@ pub(crate) enum Message {
         /// What.
         input: Input,
     },
+    /// A hint to another node was told, or lost.
+    Told {
+        /// By which.
+        seat: SeatId,
+    },
     /// A hint came over the lifeline.
     Hinted {
         /// For the node of this namespace.
@@ -95,6 +100,11 @@ fn take_in(message: Message, seats: &mut BTreeMap<SeatId, Seat>, calls: &mut Joi
         Message::Input { seat, input } => {
             if let Some(seat) = seats.get_mut(&seat) {
                 seat.handle(input, calls);
+            }
+        }
+        Message::Told { seat } => {
+            if let Some(seat) = seats.get_mut(&seat) {
+                seat.told();
             }
         }
         Message::Hinted { namespace, hint } => {

@@ -35,8 +35,11 @@ pub(crate) struct Seat {
     crew: Crew,
     on_overrun: OnOverrun,
     timers: [Option<Moment>; Timer::ALL.len()],
-    /// Tasks that end with the node: the store's push, the lifeline watched, hints on their way.
+    /// Tasks that end with the node: the store's push, the lifeline watched.
     errands: JoinSet<()>,
+    /// Hints on their way to others. The node has not left before they have: the one that names a
+    /// successor is mostly the last thing that it does.
+    telling: usize,
     watch: Option<tokio::task::AbortHandle>,
     beats: bool,
     departure: Departure,
@@ -51,6 +54,7 @@ impl Seat {
             on_overrun,
             timers: [None; Timer::ALL.len()],
             errands: JoinSet::new(),
+            telling: 0,
             watch: None,
             beats: false,
             departure: Departure::Left,
@@ -68,7 +72,13 @@ impl Seat {
 
     /// Has the node left?
     pub(crate) fn is_empty(&self) -> bool {
-        self.halted
+        self.halted && self.telling == 0
+    }
+
+    /// A hint was told, or lost.
+    pub(crate) fn told(&mut self) {
+        self.telling -= 1;
+        self.depart_if_done();
     }
 
     pub(crate) fn next_timer(&self) -> Option<Moment> {
@@ -137,10 +147,12 @@ impl Seat {
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint } => {
                 if let Some(address) = self.node.lifeline_of(&to) {
-                    let namespace = self.node.namespace.clone();
-                    self.errands.spawn(async move {
+                    let (seat, namespace) = (self.id(), self.node.namespace.clone());
+                    self.telling += 1;
+                    calls.spawn(async move {
                         // It may be lost: the other looks at the store all the same, later.
                         let _ = lifeline::tell(&address, &namespace, &hint).await;
+                        Message::Told { seat }
                     });
                 }
             }
@@ -173,7 +185,13 @@ impl Seat {
         self.halted = true;
         self.errands.abort_all();
         self.node.term.send_replace(None);
-        self.node.departed.send_replace(Some(self.departure));
+        self.depart_if_done();
+    }
+
+    fn depart_if_done(&self) {
+        if self.is_empty() {
+            self.node.departed.send_replace(Some(self.departure));
+        }
     }
 
     /// Lets everybody see what the core now says of the term.
