@@ -20,6 +20,10 @@ use crate::shared::Shared;
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(1);
 
+/// A dial without an answer is given up for another after so long; doubled each time. A listener
+/// that is just closing can swallow a dial, which the system itself repeats only after a second.
+const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
+
 /// What one dial came to.
 enum Dialled {
     /// The right process answered: the connection to keep.
@@ -75,7 +79,7 @@ async fn look(
     address: &str,
     told: &mut Option<LifelineReport>,
 ) -> Dialled {
-    let dialled = match in_time(dial(address)).await {
+    let dialled = match in_time(dial_again_and_again(address)).await {
         Ok(dialled) => dialled,
         Err(_) => return Dialled::Seen(LifelineReport::TimedOut),
     };
@@ -97,6 +101,17 @@ async fn look(
             None => Dialled::Seen(LifelineReport::Closed),
         },
         Ok(None) | Err(_) => Dialled::Seen(LifelineReport::Closed),
+    }
+}
+
+async fn dial_again_and_again(address: &str) -> io::Result<TcpStream> {
+    let mut patience = DIAL_AGAIN_AFTER;
+    loop {
+        tokio::select! {
+            biased;
+            dialled = dial(address) => return dialled,
+            () = SystemClock.sleep(patience) => patience *= 2,
+        }
     }
 }
 

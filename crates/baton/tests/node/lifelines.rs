@@ -2,13 +2,15 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
-use baton::{BuildError, LifelineConfig, Node, lifeline};
+use baton::{BuildError, LifelineConfig, Node, Profile, lifeline};
 use baton_core::LifelineReport;
 use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Ask, Hint, Wish};
+use baton_store::clock::{Clock, SystemClock};
 
-use crate::cluster::{builder, event, soon, store};
+use crate::cluster::{builder, event, soon, store, until};
 
 fn address(node: &Node, store_view: &baton_core::protocol::LeaseSnapshot) -> String {
     let holder = store_view.holder.as_ref().expect("it is held");
@@ -54,6 +56,27 @@ async fn an_ask_with_a_hint_is_heeded_at_once() {
     let demoted = |event: &baton::Event| matches!(event, baton::Event::CoordinatorDemoted { .. });
     event(&mut events, "the resignation", demoted).await;
     assert_eq!(epoch, Epoch(1));
+}
+
+#[tokio::test]
+async fn whoever_leaves_tells_its_successor_before_it_is_gone() {
+    let store = store();
+    let patient = |settings: &mut baton::Settings| {
+        settings.worker_timeout = Duration::from_secs(60);
+        settings.dead_node_timeout = Duration::from_secs(120);
+    };
+    let old = builder(&store, "a").tune(patient).lifeline(LifelineConfig::default());
+    let old = old.build().expect("it starts");
+    soon("the first term", old.leadership()).await.expect("it leads");
+    let next = builder(&store, "b").profile(Profile::Frugal).lifeline(LifelineConfig::default());
+    let next = next.build().expect("it starts");
+    until("a successor", || old.active_workers().contains(next.id())).await;
+    soon("the departure", old.leave()).await;
+    let left_at = SystemClock.now();
+    soon("the second term", next.leadership()).await.expect("it leads");
+    // Without the hint, the next beat would bring it: mostly seconds, up to twenty, later.
+    let took = SystemClock.now().since(left_at);
+    assert!(took < Duration::from_millis(500), "it took {took:?}");
 }
 
 #[tokio::test]
