@@ -1,7 +1,7 @@
 //! The baton command, as a library: tests drive the same parts.
 //!
 //! ```text
-//!   main ──► cli (what was asked) ──► commands/ ──► exit, error
+//!   entry ─► cli (what was asked) ──► commands/ ──► exit, error
 //!                                        │
 //!              config/ ◄── place ◄───────┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
@@ -16,6 +16,7 @@ pub mod cluster;
 pub mod commands;
 pub mod complaint;
 pub mod config;
+pub mod entry;
 pub mod error;
 pub mod exit;
 pub mod guard;

@@ -73,11 +73,12 @@ impl Ticks {
 
     /// Epochs that more than one process wrote in.
     pub fn shared_epochs(&self) -> Vec<u64> {
-        let mut nodes = BTreeMap::<u64, &str>::new();
+        let mut writers = BTreeMap::<u64, (&str, u32)>::new();
         let mut shared = Vec::new();
         for tick in &self.0 {
-            let first = *nodes.entry(tick.epoch).or_insert(&tick.node);
-            if first != tick.node && !shared.contains(&tick.epoch) {
+            let writer = (tick.node.as_str(), tick.pid);
+            let first = *writers.entry(tick.epoch).or_insert(writer);
+            if first != writer && !shared.contains(&tick.epoch) {
                 shared.push(tick.epoch);
             }
         }
