@@ -11,7 +11,7 @@ pub struct Judged {
     pub overlaps: usize,
     /// Slots done more than once.
     pub doubles: usize,
-    /// Epochs that more than one process wrote in.
+    /// Epochs that two processes wrote in by turns.
     pub shared: usize,
     /// Terms that began after one of a later epoch had.
     pub disorder: usize,
@@ -92,7 +92,7 @@ mod tests {
         let cases = [
             (&[(1, 2, 7, 1), (2, 1, 8, 2)][..], "overlaps"),
             (&[(1, 1, 7, 1), (2, 1, 7, 1)], "slots"),
-            (&[(1, 1, 7, 1), (2, 1, 8, 2)], "two processes"),
+            (&[(1, 1, 7, 1), (2, 1, 8, 2), (3, 1, 7, 3)], "two processes"),
             (&[(1, 2, 7, 1), (2, 1, 8, 2)], "rise"),
             (&[], "lines"),
         ];

@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, doctor, history, man, resign, run, serve, settings, status, tick, transfer, watch,
+    completions, demo, doctor, history, man, resign, run, serve, settings, status, tick, transfer,
+    watch,
 };
 use crate::exit;
 
@@ -13,6 +14,7 @@ Run something on exactly one of many instances, and watch it.
 Start the same command on every instance; they meet in a store, elect one
 coordinator, and another one takes over when it stops or dies.
 
+  baton demo             see three processes hand over, in half a minute
   baton run -- CMD       run CMD on whichever instance leads, and there alone
   baton serve            take part as a node, to see how it goes
   baton status           who leads, and who else is there
@@ -42,6 +44,8 @@ pub struct Cli {
 /// One variant a command; each has a file of its own in `commands`.
 #[derive(Subcommand)]
 pub enum Command {
+    /// See it work: three processes, a crash, a resignation, a pause.
+    Demo(demo::Arguments),
     /// Run a command only while this node leads.
     Run(run::Arguments),
     /// Take part as a node without work, and print what happens.

@@ -101,6 +101,12 @@ pub enum CommandError {
         /// The id.
         id: NodeId,
     },
+    /// A bug.
+    #[error("the thread of node {id} failed, which is a bug of baton's; what it said is above")]
+    Broken {
+        /// The id.
+        id: NodeId,
+    },
     /// The node cannot start.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -139,6 +145,7 @@ impl CommandError {
             Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::Usage,
             Self::Cluster(_)
             | Self::Build(_)
+            | Self::Broken { .. }
             | Self::Superseded { .. }
             | Self::NobodyLeads { .. }
             | Self::NotATarget { .. }

@@ -21,6 +21,8 @@ pub enum Exit {
     Lost,
     /// `run` alone: ended like the command it ran.
     Command(u8),
+    /// `demo` alone: Ctrl-C.
+    Interrupted,
     /// Whoever read the output has left.
     PipeClosed,
 }
@@ -38,6 +40,7 @@ impl Exit {
             Self::Warned => 6,
             Self::Lost => 7,
             Self::Command(code) => code,
+            Self::Interrupted => 130,
             Self::PipeClosed => 141,
         }
     }

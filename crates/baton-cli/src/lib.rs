@@ -16,6 +16,7 @@ pub mod cluster;
 pub mod commands;
 pub mod complaint;
 pub mod config;
+pub mod demo;
 pub mod entry;
 pub mod error;
 pub mod exit;

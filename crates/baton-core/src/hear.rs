@@ -52,6 +52,7 @@ impl Core {
             return;
         }
         if report.proves_death_of(boot) && self.sight.proved_dead(now, boot) {
+            self.registry.bury(boot);
             let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
             if let Some(holder) = holder {
                 self.emit(Event::LeaderDown { former: holder.node, proved: true });

@@ -41,8 +41,3 @@ pub use event::{DemotionReason, Event, Phase, TransferRefusal};
 pub use guard::breaker::{BreakerState, BreakerStatus};
 pub use input::{Command, Input, LifelineReport};
 pub use metrics::MetricsReport;
-
-/// The README's example is compiled and run as a test.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

@@ -71,9 +71,10 @@ pub struct Inspection {
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
 ///    with the version left behind after a release, `Look` after an ask, `ViewMoved` after a view.
 /// 10. **What is not declared is refused**, not imitated.
-/// 11. **Death.** A store that declares [`DeathProof`] holds the lease of a process that it knows to
-///     be gone for expired, and its node record for free. It knows by something that the kernel or
-///     a server ends together with the process; a connection that closed or a silence proves
+/// 11. **Death.** A store that declares [`DeathProof`] holds the lease of a process that it knows
+///     to be gone for expired and its node record for free, and does not show it as a successor
+///     that was named. It knows by something that the kernel
+///     or a server ends together with the process; a connection that closed or a silence proves
 ///     nothing.
 /// 12. **An inspection** shows and changes nothing: whoever only looks is not registered.
 ///

@@ -9,8 +9,8 @@
 //!                       coordinator does      └──────► lifeline/    proof of death
 //! ```
 //!
-//! The beat and the deadlines run on a thread of the node's own. Whether this node leads is computed
-//! from the clock whenever it is asked.
+//! The beat and the deadlines run on a thread of the node's own. Whether this node leads is
+//! computed from the clock whenever it is asked.
 
 mod builder;
 mod chance;
@@ -42,4 +42,10 @@ pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::time::Moment;
 pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};
+pub use baton_drivers::{OpenError, open};
 pub use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+
+/// The README's example is compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -38,6 +38,8 @@ pub enum Departure {
         /// That process.
         by: BootId,
     },
+    /// The node's own thread failed, which is a bug of baton's: it takes no part any more.
+    Broken,
 }
 
 /// A node of a cluster. Clones are handles on the same node; when the last one is dropped the node

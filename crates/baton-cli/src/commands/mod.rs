@@ -1,6 +1,7 @@
 //! One file a command. Each has its arguments and a `run`.
 
 pub mod completions;
+pub mod demo;
 pub mod doctor;
 pub mod handover;
 pub mod history;
@@ -25,6 +26,7 @@ use crate::exit::Exit;
 /// needs none starts faster.
 pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Tick(arguments) => tick::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),

@@ -44,8 +44,9 @@ async fn take_part(node: &Node, teller: &mut Teller<'_>) -> Result<Departure, Co
     let departure = loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => teller.tell(&event),
+            // First, so that a signal is minded before anything is told.
             departure = &mut leaving => break departure,
+            Some(event) = events.recv() => teller.tell(&event),
         }
     };
     loop {
@@ -105,6 +106,7 @@ pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError>
     match departure {
         Departure::Left => Ok(Exit::Done),
         Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
+        Departure::Broken => Err(CommandError::Broken { id: node.id().clone() }),
         Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),
     }
 }

@@ -14,7 +14,7 @@ use crate::output::{json, say};
 use crate::place::load;
 
 /// Where the remarks begin, if the value is not longer.
-const REMARK: usize = 44;
+const REMARK: usize = 43;
 
 /// What to lay over the file and the environment.
 #[derive(Debug, clap::Args)]
@@ -67,7 +67,7 @@ fn file(config: &Config) -> String {
         let tone = if source == Source::BuiltIn { Tone::Faint } else { Tone::Good };
         let remark = tone.paint(&format!("# {source}"));
         let text = tables.entry(table).or_default();
-        text.push_str(&format!("{line:<REMARK$}{remark}\n"));
+        text.push_str(&format!("{line:<REMARK$} {remark}\n"));
     }
     for (name, value) in &config.labels {
         let (name, value) = (Value::String(name.clone()), Value::String(value.clone()));

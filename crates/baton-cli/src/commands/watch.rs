@@ -49,6 +49,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let mut watch = Watch::new(arguments);
         let ends_at = arguments.r#for.map(|span| SystemClock.now() + span);
         let mut interrupted = pin!(super::interrupted());
+        // From here on a signal ends the watch, even during the first look.
+        tokio::select! {
+            biased;
+            done = &mut interrupted => return done.map(|()| Exit::Done),
+            () = std::future::ready(()) => {}
+        }
         loop {
             watch.take_in(place.snapshot().await)?;
             let left = ends_at.map(|at: Moment| at.since(SystemClock.now()));

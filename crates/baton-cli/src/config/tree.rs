@@ -1,4 +1,5 @@
-//! TOML tables as dotted keys: `[circuit_breaker] reset_timeout` is `circuit_breaker.reset_timeout`.
+//! TOML tables as dotted keys: `reset_timeout` of `[circuit_breaker]` is
+//! `circuit_breaker.reset_timeout`.
 
 use toml::{Table, Value};
 

@@ -106,8 +106,8 @@ impl Child {
         self.ending = Some(signal.unwrap_or(code));
     }
 
-    /// Sends a signal to the process group, which is certainly the command's own only as long as its
-    /// leader was not waited for.
+    /// Sends a signal to the process group, which is certainly the command's own only as long as
+    /// its leader was not waited for.
     pub(super) fn signal(&self, signal: Signal) {
         if self.exit.is_some() {
             // It fails if everybody in it has ended, which is as well.

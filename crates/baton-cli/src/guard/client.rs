@@ -34,8 +34,8 @@ fn guards() -> MutexGuard<'static, BTreeSet<i32>> {
 /// A guard process, and through it the command of one term after another.
 ///
 /// Call [`start`](Self::start), then [`next`](Self::next) until it says [`Report::Stopped`], then
-/// perhaps `start` again. Orders are sent without waiting; what does not fit into the socket goes out
-/// with `next`. That the guard died is only ever said by `next`. Dropping the handle closes the
+/// perhaps `start` again. Orders are sent without waiting; what does not fit into the socket goes
+/// out with `next`. That the guard died is only ever said by `next`. Dropping the handle closes the
 /// socket, upon which the guard kills everything and ends; [`close`](Self::close) waits for that.
 pub struct Guard {
     channel: Channel,
@@ -53,8 +53,8 @@ impl Guard {
     /// Starts a guard, which holds duplicates of `held` as long as it lives, and passes this
     /// process's standard input on to commands. Must be called within a tokio runtime.
     ///
-    /// A duplicate keeps a port bound, and a file locked by `flock` or an open-file-description lock.
-    /// It does not keep a record lock of the older kind, which belongs to the process.
+    /// A duplicate keeps a port bound, and a file locked by `flock` or an open-file-description
+    /// lock. It does not keep a record lock of the older kind, which belongs to the process.
     pub fn spawn(held: &[BorrowedFd<'_>]) -> io::Result<Self> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
@@ -190,8 +190,8 @@ impl Guard {
         }
     }
 
-    /// Waits for the guard to say something, and passes on what it has not taken yet. `End` if it is
-    /// gone, or as good as gone.
+    /// Waits for the guard to say something, and passes on what it has not taken yet. `End` if it
+    /// is gone, or as good as gone.
     async fn hear(&mut self) -> Heard {
         let last_resort = self.term.as_ref().map(Deadline::last_resort);
         loop {

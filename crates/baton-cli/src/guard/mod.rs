@@ -23,9 +23,10 @@
 //! baton passes on what it wants them to hear. The command's standard input is baton's, or
 //! `/dev/null` if that is a terminal: nobody types into something that comes and goes.
 //!
-//! Two things are beyond its reach. A command that becomes another user (`sudo`) can only be stopped
-//! by a guard with the rights to do so; without them `Stopped` is never said. And if baton and the
-//! guard are killed in the same instant, the kernel kills the command itself, not its descendants.
+//! Two things are beyond its reach. A command that becomes another user (`sudo`) can only be
+//! stopped by a guard with the rights to do so; without them `Stopped` is never said. And if baton
+//! and the guard are killed in the same instant, the kernel kills the command itself, not its
+//! descendants.
 
 mod channel;
 mod child;

@@ -34,7 +34,7 @@ impl Kin {
         Pid::from_raw(self.group).filter(|group| *group != rustix::process::getpgrp())
     }
 
-    /// Whom [`signal`](Self::signal) reaches: two children with the same number are reached at once.
+    /// Whom [`signal`](Self::signal) reaches: children with the same number are reached at once.
     pub(super) fn address(&self) -> i32 {
         self.foreign_group().unwrap_or(self.pid).as_raw_nonzero().get()
     }

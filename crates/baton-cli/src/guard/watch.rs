@@ -19,7 +19,6 @@ use super::channel::{Channel, Heard};
 use super::child::{Child, become_command};
 use super::deadline::Deadline;
 use super::message::{Order, Report, Start};
-use super::sweep;
 use super::term::{Attended, Term};
 
 /// What `baton guard` does. Its standard input is the control socket; the first order on it says
@@ -90,13 +89,13 @@ impl Watch {
         Ok(Self { baton, timer, stdin, _held: descriptors.collect(), term: None })
     }
 
-    /// Serves until baton is gone, then leaves nothing behind.
+    /// Serves until baton is gone, then leaves nothing behind. Between terms there is nothing: that
+    /// is what ends one.
     fn keep(mut self) -> io::Result<()> {
         let served = self.serve();
         if let Some(term) = &mut self.term {
             term.child.strike();
         }
-        sweep::strike(|_, _| ());
         match served {
             // Baton went without a word. It is not there to be told either.
             Err(error) if is_hang_up(&error) => Ok(()),

@@ -34,9 +34,9 @@ pub fn aside(line: &str) {
     let _ = writeln!(anstream::stderr(), "baton: {line}");
 }
 
-/// Is somebody looking at stdout?
+/// Is stdout a screen that can be drawn on?
 pub fn is_terminal() -> bool {
-    std::io::stdout().is_terminal()
+    std::io::stdout().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// How wide the terminal is; `None` if stdout is none, so that nothing is cut off in a pipe.

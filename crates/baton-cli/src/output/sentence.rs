@@ -31,6 +31,8 @@ pub fn tone(event: &Event) -> Tone {
         | Event::StoreWentBack { .. }
         | Event::NodeIdTaken { .. }
         | Event::NodeSuperseded { .. }
+        | Event::PluginFailed { .. }
+        | Event::PluginIgnoredCancellation { .. }
         | Event::StoreRejected => Tone::Bad,
         _ => Tone::Plain,
     }
@@ -115,6 +117,15 @@ fn members(event: &Event) -> String {
         Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
         Event::WorkerTimedOut { node } => format!("{node} fell silent"),
         Event::WorkerDead { node } => format!("{node} is dead"),
+        Event::PluginFailed { plugin, error, restart_in_ms: Some(ms) } => {
+            format!("plugin {plugin} failed ({error}), again in {}", span_ms(*ms))
+        }
+        Event::PluginFailed { plugin, error, restart_in_ms: None } => {
+            format!("plugin {plugin} failed too often ({error})")
+        }
+        Event::PluginIgnoredCancellation { plugin } => {
+            format!("plugin {plugin} does not stop: stop this process")
+        }
         other => other.names()[0].to_owned(),
     }
 }

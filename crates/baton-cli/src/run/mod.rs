@@ -133,11 +133,11 @@ impl Runner<'_> {
     async fn registered(&mut self, events: &mut Events) -> Option<Finished> {
         loop {
             tokio::select! {
-                event = events.recv() => {
-                    if event.is_none_or(|it| matches!(it.event, Event::WorkerHeartbeat { .. })) {
-                        return None;
-                    }
-                }
+                event = events.recv() => match event.as_ref().map(|told| &told.event) {
+                    None | Some(Event::WorkerHeartbeat { .. }) => return None,
+                    Some(Event::StoreRejected | Event::BreakerOpen { .. }) => self.complain(),
+                    Some(_) => {}
+                },
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
                 asked = self.signals.next() => if asked == Asked::ToEnd {
                     return Some(Finished::Asked);
@@ -145,6 +145,13 @@ impl Runner<'_> {
                 // Single-instance mode beats no store.
                 () = std::future::ready(()), if !self.node.settings().enabled => return None,
             }
+        }
+    }
+
+    /// Says what keeps the node from taking part.
+    fn complain(&self) {
+        if let Some(problem) = self.node.last_store_error() {
+            say::aside(&problem.to_string());
         }
     }
 

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::pin::pin;
 
 use baton::{DemotionReason, Leadership, Node};
+use baton_core::lease::Window;
 
 use super::signals::{Asked, Signals};
 use super::{Job, guard_lost, system};
@@ -51,6 +52,14 @@ pub async fn lead(
                     ended = Some(Ending::Code(NOT_STARTED));
                 }
                 Report::Exited(how) => ended = Some(how),
+                Report::Stopped if reason.is_none() && !asked && !term.may_start_work() => {
+                    reason = lost_or_renewed(term, window).await;
+                    if reason.is_some() {
+                        break;
+                    }
+                    (ended, window) = (None, term.window());
+                    guard.start(order(node, job, term)).map_err(no_order)?;
+                }
                 Report::Stopped => break,
                 lost @ Report::Lost { .. } => return Err(guard_lost(lost)),
             },
@@ -76,6 +85,18 @@ pub async fn lead(
         (None, Some(ended)) => Led::Ended(ended),
         (None, None) => Led::Ended(Ending::Code(NOT_STARTED)),
     })
+}
+
+/// Why the term is over whose window has closed; `None` if a renewal came at the last moment.
+///
+/// The guard keeps the deadlines too. Its word that it stopped the command may come before the
+/// node's that the term is lost, above all after a pause of this process.
+async fn lost_or_renewed(term: &Leadership, window: Window) -> Option<DemotionReason> {
+    tokio::select! {
+        biased;
+        why = term.lost() => Some(why),
+        _ = term.renewed(window.hard) => None,
+    }
 }
 
 /// What a shell says of a command that cannot be run.

@@ -12,6 +12,8 @@
 mod change;
 mod gather;
 mod render;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

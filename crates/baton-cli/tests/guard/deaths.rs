@@ -12,11 +12,11 @@ use crate::stage::{STUBBORN, Stage, is_alive, pid, until, uptime};
 /// Ignores TERM, in its group and out of it.
 const FAMILY: &str = "
     trap '' TERM
-    (while :; do sleep 0.05; done) &
-    setsid sh -c '(setsid sleep 600 &); echo > away; while :; do sleep 0.05; done' &
+    (while [ -e $STAGE ]; do sleep 0.05; done) &
+    setsid sh -c '(setsid sleep 30 &); echo > away; while [ -e $STAGE ]; do sleep 0.05; done' &
     while ! [ -e away ]; do sleep 0.01; done
     echo > ready
-    while :; do sleep 0.05; done";
+    while [ -e $STAGE ]; do sleep 0.05; done";
 
 fn plan(script: &str) -> Plan {
     Plan { script: script.to_owned(), soft_ms: 60_000, hard_ms: 90_000, renews: true }
@@ -57,11 +57,11 @@ async fn baton_paused_does_not_keep_a_command_beyond_its_window() {
     driver.signal(Signal::STOP);
     let paused = SystemClock.now();
     until(|| stage.marked().is_empty()).await;
-    let gone = SystemClock.now();
     // The last renewal was sent before the pause.
     let hard = paused + Duration::from_millis(plan.hard_ms);
-    assert!(gone < hard, "{gone:?} {hard:?}");
     assert!(uptime(&stage.line("heard").await) < hard);
+    let ran = stage.line("ran").await;
+    assert!(uptime(ran.lines().last().expect("it ran")) < hard);
     driver.signal(Signal::CONT);
     driver.end().await;
     let reports: Vec<Report> = driver.reports().into_iter().map(|(_, report)| report).collect();

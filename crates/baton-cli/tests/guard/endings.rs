@@ -33,8 +33,8 @@ async fn exit_codes_and_signals_are_told_apart() {
 #[tokio::test]
 async fn what_a_command_leaves_behind_is_stopped_with_it() {
     let script = "
-        (trap '' TERM; while :; do sleep 0.05; done) &
-        setsid sh -c 'echo > away; exec sleep 600' &
+        (trap '' TERM; while [ -e $STAGE ]; do sleep 0.05; done) &
+        setsid sh -c 'echo > away; exec sleep 30' &
         while ! [ -e away ]; do sleep 0.01; done
         exit 3";
     let expected = (Report::Exited(Ending::Code(3)), Report::Stopped);
@@ -93,7 +93,7 @@ async fn a_window_that_has_closed_starts_nothing() {
 async fn signals_reach_the_command() {
     let stage = Stage::new();
     let mut guard = guard();
-    let script = "trap 'exit 9' USR2; echo > ready; while :; do sleep 0.02; done";
+    let script = "trap 'exit 9' USR2; echo > ready; while [ -e $STAGE ]; do sleep 0.02; done";
     guard.start(stage.script(script, long_window())).expect("nothing runs yet");
     started(&mut guard).await;
     stage.line("ready").await;

@@ -15,7 +15,8 @@ use rustix::process::Pid;
 /// Nothing that is waited for takes this long, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A folder of its own, whose path marks every process of the test.
+/// A folder of its own, whose path marks every process of the test. What a failed test leaves
+/// behind ends soon after the folder has gone.
 pub struct Stage {
     folder: tempfile::TempDir,
 }
@@ -126,17 +127,21 @@ pub fn from_now(ms: u64) -> Moment {
 
 /// Does the process run, and not only wait to be waited for?
 pub fn is_alive(pid: i32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(')').map(|(_, rest)| rest.trim_start().chars().next());
-    !matches!(state, None | Some(None | Some('Z' | 'X')))
+    !matches!(state(pid), None | Some('Z' | 'X'))
+}
+
+/// The letter for what the process is doing.
+pub fn state(pid: i32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 pub fn pid(raw: i32) -> Pid {
     Pid::from_raw(raw).expect("no process has the number 0")
 }
 
-/// Moments as a command reads them from `/proc/uptime`, whose clock is the window's, rounded down to
-/// hundredths of a second.
+/// Moments as a command reads them from `/proc/uptime`, whose clock is the window's, rounded down
+/// to hundredths of a second.
 pub fn uptime(text: &str) -> Moment {
     let seconds: f64 = text.trim().parse().expect("a reading of /proc/uptime");
     Moment::from_micros(0) + Duration::from_secs_f64(seconds)
@@ -145,4 +150,4 @@ pub fn uptime(text: &str) -> Moment {
 /// A command that ignores TERM, but writes down when it heard it and when it last ran.
 pub const STUBBORN: &str = "
     trap 'read -r up _ < /proc/uptime; echo $up > heard' TERM
-    while :; do read -r up _ < /proc/uptime; echo $up >> ran; sleep 0.01; done";
+    while [ -e $STAGE ]; do read -r up _ < /proc/uptime; echo $up >> ran; sleep 0.01; done";

@@ -5,7 +5,8 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Signal, getpgid, getsid, kill_process};
 
 use crate::stage::{
-    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, uptime,
+    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, state, until,
+    uptime,
 };
 
 const TERM: i32 = 15;
@@ -15,7 +16,7 @@ const KILL: i32 = 9;
 async fn a_command_that_hears_term_ends_at_once() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     started(&mut guard).await;
     let by = from_now(60_000);
     guard.stop(by).expect("the guard lives");
@@ -48,15 +49,15 @@ async fn nobody_gets_away_not_even_daemons() {
     let mut guard = guard();
     let script = "
         trap '' TERM
-        (sleep 600 & sleep 600 & echo $! > group; wait) &
-        setsid sh -c '(setsid sleep 600 & echo $! > daemon); sleep 600; sleep 600' &
-        wait; sleep 600";
+        (sleep 30 & sleep 30 & echo $! > group; wait) &
+        setsid sh -c '(setsid sleep 30 & echo $! > daemon); sleep 30; sleep 30' &
+        wait; sleep 30";
     guard.start(stage.script(script, long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     let member: i32 = stage.line("group").await.parse().expect("a process id");
     let daemon: i32 = stage.line("daemon").await.parse().expect("a process id");
     assert_eq!(getpgid(Some(pid(member))), Ok(pid(command)));
-    crate::stage::until(|| getsid(Some(pid(daemon))) == Ok(pid(daemon))).await;
+    until(|| getsid(Some(pid(daemon))) == Ok(pid(daemon))).await;
     assert!(stage.marked().len() >= 6);
 
     guard.stop(from_now(800)).expect("the guard lives");
@@ -69,9 +70,10 @@ async fn nobody_gets_away_not_even_daemons() {
 async fn a_paused_command_is_stopped_too() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     guard.signal(Signal::STOP.as_raw()).expect("the guard lives");
+    until(|| state(command) == Some('T')).await;
     guard.stop(from_now(60_000)).expect("the guard lives");
     assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(TERM)));
     assert!(!is_alive(command));
@@ -81,7 +83,7 @@ async fn a_paused_command_is_stopped_too() {
 async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
     let stage = Stage::new();
     let mut guard = guard();
-    guard.start(stage.script("exec sleep 600", long_window())).expect("nothing runs yet");
+    guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
     let command = started(&mut guard).await;
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT, Signal::USR1] {
         kill_process(pid(guard.pid()), signal).expect("the guard lives");

@@ -47,18 +47,22 @@ pub struct Registry {
     dead_node_timeout: Duration,
     entries: BTreeMap<NodeId, Entry>,
     arrivals: u64,
+    /// The last process that was proved dead: its record outlives it.
+    buried: Option<BootId>,
 }
 
 impl Registry {
     /// An empty registry.
     pub fn new(worker_timeout: Duration, dead_node_timeout: Duration) -> Self {
-        Self { worker_timeout, dead_node_timeout, entries: BTreeMap::new(), arrivals: 0 }
+        let entries = BTreeMap::new();
+        Self { worker_timeout, dead_node_timeout, entries, arrivals: 0, buried: None }
     }
 
     /// Takes in all records, read at `now`. `order` is the order of arrival handed down by the
     /// last view; newcomers come after it, by id.
-    pub fn read(&mut self, now: Moment, members: Vec<Member>, order: &[NodeId]) -> Changes {
+    pub fn read(&mut self, now: Moment, mut members: Vec<Member>, order: &[NodeId]) -> Changes {
         let mut changes = Changes::default();
+        members.retain(|member| Some(member.record.boot) != self.buried);
         let present: BTreeMap<NodeId, BootId> =
             members.iter().map(|m| (m.record.id.clone(), m.record.boot)).collect();
         self.entries.retain(|id, _| present.contains_key(id));
@@ -118,6 +122,11 @@ impl Registry {
     /// The nodes that beat, in order of id.
     pub fn live(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().filter(|entry| entry.state == State::Live)
+    }
+
+    /// This process is proved dead: it is not waited for until it falls silent.
+    pub fn bury(&mut self, boot: BootId) {
+        self.buried = Some(boot);
     }
 
     /// Forgets everything: another coordinator keeps the registry now.
@@ -189,6 +198,17 @@ mod tests {
             registry.live().map(|e| (e.arrival, e.record.id.as_str())).collect();
         arrivals.sort_unstable();
         assert_eq!(arrivals.iter().map(|a| a.1).collect::<Vec<_>>(), ["z", "a", "n"]);
+    }
+
+    #[test]
+    fn a_process_that_was_proved_dead_is_left_out_and_its_next_boot_is_not() {
+        let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
+        registry.bury(BootId(1));
+        assert_eq!(registry.read(at(0), vec![member("a", 1)], &[]), Changes::default());
+        assert_eq!(registry.live().count(), 0);
+        let mut again = member("a", 1);
+        again.record.boot = BootId(2);
+        assert_eq!(names(&registry.read(at(1), vec![again], &[]).joined), ["a"]);
     }
 
     #[test]

@@ -43,14 +43,15 @@ pub(super) fn write(
     }
     let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
                VALUES (?1, ?2, ?3, ?4, ?5) \
-               ON CONFLICT (namespace, name) DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
-    let at = Bits(step.at.wall_ms);
-    let values = (step.namespace.as_str(), name, Bits(present + 1), body, at);
+               ON CONFLICT (namespace, name) \
+               DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
+    let (at, next) = (Bits(step.at.wall_ms), present.saturating_add(1));
+    let values = (step.namespace.as_str(), name, Bits(next), body, at);
     step.conn.prepare_cached(sql)?.execute(values)?;
     if let Some(fence) = fence {
         step.raise_fence(fence)?;
     }
-    Ok(WriteOutcome::Written(present + 1))
+    Ok(WriteOutcome::Written(next))
 }
 
 /// The version of a document; 0 if there is none.

@@ -20,13 +20,13 @@ pub enum Refusal {
     UnknownOption { name: String },
     #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
     BusyTimeout { value: String },
-    #[error("{} is a folder; name a file in it, such as {}/baton.db", .path.display(), .path.display())]
+    #[error("{0} is a folder; name a file in it, such as {0}/baton.db", .path.display())]
     IsFolder { path: PathBuf },
     #[error("{} cannot be created ({error}); create the folder or choose another", .path.display())]
     NoFolder { path: PathBuf, error: io::Error },
     #[error("{} is not there; it was moved or removed: put it back, or restart", .path.display())]
     Missing { path: PathBuf },
-    #[error("{} cannot be looked at ({error}); choose a file that this user may use", .path.display())]
+    #[error("{} cannot be looked at ({error}); choose one that this user may use", .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} may not be written by this user; give it write permission", .path.display())]
     NoPermission { path: PathBuf },
@@ -69,6 +69,8 @@ pub enum Refusal {
     Write { path: PathBuf, error: io::Error },
     #[error("no thread for the store can be started ({error}); raise the limit on threads")]
     NoThread { error: io::Error },
+    #[error("{} cannot be written ({error}); is its disk full? Make room", .path.display())]
+    NoRoom { path: PathBuf, error: rusqlite::Error },
     #[error("{} cannot be opened ({error})", .path.display())]
     Database { path: PathBuf, error: rusqlite::Error },
 }
@@ -88,6 +90,7 @@ impl Refusal {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 Self::Busy { path, waited }
             }
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::NoRoom { path, error },
             _ => Self::Database { path, error },
         }
     }

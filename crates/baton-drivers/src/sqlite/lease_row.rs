@@ -11,6 +11,7 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex, Json, Name};
 use super::error::Fault;
+use super::registry;
 use super::step::Step;
 
 /// The one record of a namespace. Never deleted.
@@ -121,10 +122,14 @@ impl LeaseRow {
     pub(super) fn snapshot(self, step: &Step<'_>) -> LeaseSnapshot {
         let over = self.has_expired(step) || self.holder_is_dead(step);
         let left = self.expires_at.since(step.at.now).max(Duration::from_millis(1));
+        // A resignation names the first of a view, which learns of a death much later than the
+        // kernel. If the record cannot be read, whoever reads it next says so.
+        let successor =
+            self.successor.filter(|node| !registry::is_dead(step, node).unwrap_or(false));
         LeaseSnapshot {
             version: self.version,
             holder: self.holder,
-            successor: self.successor,
+            successor,
             ttl: self.ttl,
             expiry: Expiry::Left(if over { Duration::ZERO } else { left }),
             lineage: self.written_in,

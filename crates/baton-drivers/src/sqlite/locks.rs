@@ -7,7 +7,7 @@
 //!   no such file, or another one of that name ─► nobody can tell
 //! ```
 //!
-//! The lock belongs to the process, not to a handle: a process that dropped its store can still act.
+//! The lock belongs to the process, not to a handle: a process without its store can still act.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};

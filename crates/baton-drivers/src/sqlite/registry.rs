@@ -61,6 +61,12 @@ fn known(step: &Step<'_>, node: &NodeId) -> Result<Option<(BootId, u64, String)>
     found.optional().map_err(|error| Fault::reading(record, error))
 }
 
+/// Is the process that goes by this id known to be gone?
+pub(super) fn is_dead(step: &Step<'_>, node: &NodeId) -> Result<bool, Fault> {
+    let known = known(step, node)?;
+    Ok(known.is_some_and(|(boot, _, machine)| step.is_dead(boot, &machine)))
+}
+
 /// Takes a node's record out, if it is still this boot's.
 pub(super) fn leave(step: &Step<'_>, node: &NodeId, boot: BootId) -> Result<Outcome, Fault> {
     let sql = "DELETE FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2 AND boot = ?3";

@@ -16,10 +16,10 @@ const MIGRATIONS: [&str; 1] = [include_str!("sql/0001-begin.sql")];
 /// The version that this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
 
-/// The version of the file; 0 if there is nothing in it yet. Refuses what is not ours, or of a later
-/// version, before anything is changed in it.
+/// The version of the file; 0 if there is nothing in it yet. Refuses what is not ours, or is of a
+/// later version, before anything is changed in it.
 pub(super) fn version(conn: &Connection, path: &Path, waited: Duration) -> Result<i64, Refusal> {
-    let found = found(conn).map_err(|error| Refusal::of(path, waited, error))?;
+    let found = at_one_moment(conn).map_err(|error| Refusal::of(path, waited, error))?;
     match found {
         Some(found) if found > KNOWN => {
             Err(Refusal::NewerSchema { path: path.to_owned(), found, known: KNOWN })
@@ -27,6 +27,16 @@ pub(super) fn version(conn: &Connection, path: &Path, waited: Duration) -> Resul
         Some(found) => Ok(found),
         None => Err(Refusal::Foreign { path: path.to_owned() }),
     }
+}
+
+/// Another process may be making the file right now: all is read in one transaction.
+fn at_one_moment(conn: &Connection) -> rusqlite::Result<Option<i64>> {
+    conn.execute_batch("SAVEPOINT look")?;
+    let found = found(conn);
+    // An error may have ended the transaction already: it is the one to tell.
+    let released = conn.execute_batch("RELEASE look");
+    let found = found?;
+    released.map(|()| found)
 }
 
 /// The version of a file of ours; `None` if it is something else's.

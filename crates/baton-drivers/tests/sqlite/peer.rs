@@ -59,7 +59,6 @@ fn say(said: &Said) {
 }
 
 fn serve(database: &Path) {
-    // What others in the folder may see of this process is what it is to show.
     let clock: Arc<dyn Clock> = match std::env::var_os(CLOCK) {
         Some(path) => Arc::new(FileClock::open(Path::new(&path))),
         None => Arc::new(SystemClock),
@@ -93,7 +92,7 @@ fn serve(database: &Path) {
 
 /// A peer's process. Killed when it is dropped.
 pub struct Process {
-    child: Mutex<Child>,
+    child: tokio::sync::Mutex<Child>,
     pipes: tokio::sync::Mutex<(ChildStdin, Lines<BufReader<ChildStdout>>)>,
     boots: Mutex<BTreeSet<BootId>>,
 }
@@ -121,7 +120,8 @@ impl Process {
         let stdin = child.stdin.take().expect("it was asked for");
         let stdout = child.stdout.take().expect("it was asked for");
         let pipes = tokio::sync::Mutex::new((stdin, BufReader::new(stdout).lines()));
-        let process = Self { child: Mutex::new(child), pipes, boots: Mutex::default() };
+        let process =
+            Self { child: tokio::sync::Mutex::new(child), pipes, boots: Mutex::default() };
         match process.hear().await? {
             Said::Ready => Ok(process),
             Said::Refused(why) => Err(why),
@@ -160,12 +160,7 @@ impl Process {
 
     /// Kills it with signal 9, and waits until it is gone.
     pub async fn kill(&self) {
-        self.child.lock().expect("no holder panics").start_kill().expect("it is this one's child");
-        while self.hear().await.is_ok() {}
-        // The pipe may close a little before the process is gone, and with it its locks.
-        while self.child.lock().expect("no holder panics").try_wait().is_ok_and(|it| it.is_none()) {
-            tokio::task::yield_now().await;
-        }
+        self.child.lock().await.kill().await.expect("it is this one's child");
     }
 }
 

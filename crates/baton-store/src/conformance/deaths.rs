@@ -1,6 +1,6 @@
 //! A process that is gone: what a store that knows it may do, and one that does not may not.
 
-use baton_core::protocol::{Claim, Expiry, Registration, TermEnd};
+use baton_core::protocol::{Claim, Expiry, Registration, ReleaseReason, TermEnd};
 
 use super::case::{Check, Need, arranged, cases, same};
 use super::peer::{lost, won};
@@ -13,6 +13,8 @@ cases! { "deaths":
     the_id_of_a_dead_process_is_free_at_once
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_death_frees_nobody_elses_lease
+        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+    a_dead_successor_is_not_waited_for
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
 }
 
@@ -52,6 +54,17 @@ async fn a_death_frees_nobody_elses_lease(stage: &Stage<'_>) -> Check {
     let again = stage.peer(holder.id().as_str()).await.look().await?;
     let taken = matches!(again.registration, Registration::TakenBy { .. });
     same("that the holder's id is taken", taken, true)
+}
+
+async fn a_dead_successor_is_not_waited_for(stage: &Stage<'_>) -> Check {
+    let (mut holder, held) = stage.holder("a").await?;
+    let mut named = stage.peer("b").await;
+    named.look().await?;
+    let successor = Some(named.id().clone());
+    holder.release(held, successor.clone(), ReleaseReason::Resigned).await?;
+    same("the successor, alive", stage.lease().await?.successor, successor)?;
+    arranged(DEATH, stage.subject.kill(named.boot()).await)?;
+    same("the successor, dead", stage.lease().await?.successor, None)
 }
 
 /// A store that does not declare it must not guess.

@@ -170,11 +170,10 @@ impl Space {
         }
         match (grant.claim, &row.holder) {
             (Claim::Vacant, None) => Some(None),
-            (Claim::Expired, Some(_)) if self.holder_is_dead() => Some(Some(TermEnd::ProvedDead)),
-            (Claim::Expired, Some(_)) => {
-                let expired = row.has_expired(self.expiry, now).unwrap_or(true);
-                expired.then_some(Some(TermEnd::Expired))
+            (Claim::Expired, Some(_)) if row.has_expired(self.expiry, now).unwrap_or(true) => {
+                Some(Some(TermEnd::Expired))
             }
+            (Claim::Expired, Some(_)) => self.holder_is_dead().then_some(Some(TermEnd::ProvedDead)),
             (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
                 Some(Some(TermEnd::ProvedDead))
             }

@@ -34,6 +34,10 @@ impl Registry {
         }
     }
 
+    pub(super) fn boot_of(&self, node: &NodeId) -> Option<BootId> {
+        self.0.get(node).map(|(record, _)| record.boot)
+    }
+
     pub(super) fn leave(&mut self, node: &NodeId, boot: BootId) -> Outcome {
         match self.0.get(node) {
             Some((known, _)) if known.boot == boot => {

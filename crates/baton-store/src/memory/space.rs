@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use baton_core::ids::{BootId, Epoch, Lineage};
+use baton_core::ids::{BootId, Epoch, Lineage, NodeId};
 use baton_core::protocol::{
     Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, View,
 };
@@ -110,7 +110,7 @@ impl Space {
     }
 
     /// Takes a node's record out.
-    pub fn leave(&mut self, node: &baton_core::ids::NodeId, boot: BootId) -> Outcome {
+    pub fn leave(&mut self, node: &NodeId, boot: BootId) -> Outcome {
         self.registry.leave(node, boot)
     }
 
@@ -155,7 +155,13 @@ impl Space {
 
     /// The lease as a reply shows it.
     pub fn snapshot(&self, now: Moment) -> Option<LeaseSnapshot> {
-        self.lease.as_ref().map(|row| row.snapshot(self.expiry, now, self.holder_is_dead()))
+        let row = self.lease.as_ref()?;
+        let mut shown = row.snapshot(self.expiry, now, self.holder_is_dead());
+        let is_dead = |named: &NodeId| {
+            self.registry.boot_of(named).is_some_and(|boot| self.dead.contains(&boot))
+        };
+        shown.successor = shown.successor.filter(|named| !is_dead(named));
+        Some(shown)
     }
 
     /// Everything an onlooker may see.

@@ -4,9 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::Input;
-use baton_core::protocol::{Failure, Reply, Request, RequestId};
+use baton_core::protocol::{Failure, Member, Reply, Request, RequestId};
+use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Answer, Call, perform};
+use tokio::task::JoinSet;
 
 use super::Message;
 use crate::shared::Shared;
@@ -18,9 +20,12 @@ pub async fn ask_store(
     request: Request,
     timeout: Duration,
 ) -> Message {
+    let mut call = JoinSet::new();
+    let (store, namespace) = (node.store.clone(), node.namespace.clone());
+    call.spawn(async move { perform(&*store, &namespace, Call::Core(request)).await });
     let answer = tokio::select! {
         biased;
-        answer = perform(&*node.store, &node.namespace, Call::Core(request)) => answer,
+        Some(answer) = call.join_next() => answer.unwrap_or_else(|_| Err(driver_panicked())),
         () = SystemClock.sleep(timeout) => {
             let input = Input::Failed { id, failure: Failure::Unknown };
             return Message::Input { seat: node.seat, input };
@@ -28,7 +33,9 @@ pub async fn ask_store(
     };
     let input = match answer {
         Ok(Answer::Core(reply)) => {
-            remember_lifelines(&node, &reply);
+            if let Reply::Members(members) = &reply {
+                remember_lifelines(&node, members);
+            }
             Input::Replied { id, reply }
         }
         Ok(other) => unreachable!("a store answers in kind, and this is not: {other:?}"),
@@ -40,10 +47,14 @@ pub async fn ask_store(
     Message::Input { seat: node.seat, input }
 }
 
+/// A driver's bug must not take the node's thread with it.
+fn driver_panicked() -> StoreError {
+    StoreError::Unknown { detail: "the store's driver panicked".to_owned() }
+}
+
 /// Keeps where the members' lifelines listen, for hints to them.
-fn remember_lifelines(node: &Shared, reply: &Reply) {
-    let Reply::Members(members) = reply else { return };
-    let address = |member: &baton_core::protocol::Member| {
+pub fn remember_lifelines(node: &Shared, members: &[Member]) {
+    let address = |member: &Member| {
         let lifeline = member.record.profile.lifeline.clone()?;
         Some((member.record.id.clone(), lifeline))
     };

@@ -49,9 +49,9 @@ pub(crate) enum Message {
         /// What.
         input: Input,
     },
-    /// A hint to another node was told, or lost.
+    /// A hint of this node's was passed on, or was lost.
     Told {
-        /// By which.
+        /// Whose.
         seat: SeatId,
     },
     /// A hint came over the lifeline.
@@ -79,9 +79,7 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
                 None => open = false,
             },
             Some(answered) = calls.join_next() => {
-                // A call ends by its answer or its timeout; a driver that panics is a bug of its
-                // own, and its silence is a timeout that never comes: give up on it loudly.
-                let message = answered.expect("a store's driver does not panic");
+                let message = answered.expect("what can panic in it is a task of its own");
                 take_in(message, &mut seats, &mut calls);
             }
         }

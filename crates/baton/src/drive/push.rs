@@ -1,13 +1,17 @@
-//! The store's own push, where it has one: hints from it reach the core like any other.
+//! Hints, in and out: the store's own push, where it has one, and the other nodes' lifelines.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::Input;
+use baton_core::ids::NodeId;
+use baton_core::protocol::Hint;
 use baton_store::Capability;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::Message;
+use super::call::remember_lifelines;
+use crate::lifeline;
 use crate::shared::Shared;
 
 /// Waited before a lost subscription is asked for again.
@@ -28,5 +32,27 @@ pub async fn forward_hints(node: Arc<Shared>) {
             }
         }
         SystemClock.sleep(AGAIN_AFTER).await;
+    }
+}
+
+/// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
+/// all the same, later.
+pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
+    let seat = node.seat;
+    try_to_tell(&node, &to, &hint).await;
+    Message::Told { seat }
+}
+
+async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {
+    if let Some(address) = node.lifeline_of(to)
+        && lifeline::tell(&address, &node.namespace, hint).await.is_ok()
+    {
+        return;
+    }
+    // It may have been restarted since the members were last read.
+    let Ok(members) = node.store.members(&node.namespace).await else { return };
+    remember_lifelines(node, &members);
+    if let Some(address) = node.lifeline_of(to) {
+        let _ = lifeline::tell(&address, &node.namespace, hint).await;
     }
 }

@@ -6,12 +6,12 @@ use baton_core::ids::Namespace;
 use baton_core::protocol::Request;
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
-use baton_core::{Action, Event, Input};
+use baton_core::{Action, DemotionReason, Event, Input};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::call::ask_store;
-use super::push::forward_hints;
+use super::push::{forward_hints, pass_on};
 use super::{Message, SeatId};
 use crate::lifeline;
 use crate::node::Departure;
@@ -37,11 +37,10 @@ pub(crate) struct Seat {
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
     errands: JoinSet<()>,
-    /// Hints on their way to others. The node has not left before they have: the one that names a
-    /// successor is mostly the last thing that it does.
-    telling: usize,
     watch: Option<tokio::task::AbortHandle>,
     beats: bool,
+    /// Hints on their way. A node has left when they have gone out.
+    telling: usize,
     departure: Departure,
     halted: bool,
 }
@@ -54,9 +53,9 @@ impl Seat {
             on_overrun,
             timers: [None; Timer::ALL.len()],
             errands: JoinSet::new(),
-            telling: 0,
             watch: None,
             beats: false,
+            telling: 0,
             departure: Departure::Left,
             halted: false,
         }
@@ -75,10 +74,10 @@ impl Seat {
         self.halted && self.telling == 0
     }
 
-    /// A hint was told, or lost.
+    /// A hint went out, or was lost.
     pub(crate) fn told(&mut self) {
         self.telling -= 1;
-        self.depart_if_done();
+        self.depart();
     }
 
     pub(crate) fn next_timer(&self) -> Option<Moment> {
@@ -146,15 +145,8 @@ impl Seat {
             }
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint } => {
-                if let Some(address) = self.node.lifeline_of(&to) {
-                    let (seat, namespace) = (self.id(), self.node.namespace.clone());
-                    self.telling += 1;
-                    calls.spawn(async move {
-                        // It may be lost: the other looks at the store all the same, later.
-                        let _ = lifeline::tell(&address, &namespace, &hint).await;
-                        Message::Told { seat }
-                    });
-                }
+                self.telling += 1;
+                calls.spawn(pass_on(self.node.clone(), to, hint));
             }
             Action::Prepare => self.crew.prepare(),
             Action::Emit(event) => self.emit(event),
@@ -185,10 +177,11 @@ impl Seat {
         self.halted = true;
         self.errands.abort_all();
         self.node.term.send_replace(None);
-        self.depart_if_done();
+        self.depart();
     }
 
-    fn depart_if_done(&self) {
+    /// Says that the node has left, once it has.
+    fn depart(&self) {
         if self.is_empty() {
             self.node.departed.send_replace(Some(self.departure));
         }
@@ -208,5 +201,21 @@ impl Seat {
             term.extend(window);
         }
         self.node.publish(runs_until);
+    }
+}
+
+impl Drop for Seat {
+    /// A thread that broke takes its nodes with it: nobody must wait for them, or believe that they
+    /// still lead.
+    fn drop(&mut self) {
+        if self.is_empty() {
+            return;
+        }
+        self.node.publish(0);
+        if let Some(term) = self.node.term.borrow().as_ref() {
+            let (reason, by) = (DemotionReason::WindowClosed, term.window().hard);
+            term.stop(Ending { reason, by });
+        }
+        self.node.departed.send_replace(Some(Departure::Broken));
     }
 }

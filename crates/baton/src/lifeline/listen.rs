@@ -2,9 +2,12 @@
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use baton_core::ids::BootId;
+use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
@@ -17,6 +20,9 @@ use crate::error::BuildError;
 
 /// Hints taken from one connection. A peer has one to tell and goes.
 const HINTS_MAX: usize = 16;
+
+/// Hints taken in one second, from all connections together.
+const HINTS_A_SECOND: u32 = 50;
 
 /// A process's lifeline. The listening socket stays open for as long as anything of it lives.
 pub(crate) struct Lifeline {
@@ -86,6 +92,7 @@ impl Serve {
         let listener = tokio::net::TcpListener::from_std(self.listener)
             .expect("it is a listening socket that does not block");
         let mut connections = JoinSet::new();
+        let budget = Arc::new(Budget::default());
         loop {
             // A failed accept is the peer's trouble, or a shortage of descriptors that passes; the
             // listening socket stays as it is.
@@ -95,29 +102,63 @@ impl Serve {
             };
             while connections.try_join_next().is_some() {}
             let kept = connections.len() < self.connections_max;
-            connections.spawn(converse(stream, self.boot, kept, inbox.clone()));
+            let hints = Hints { inbox: inbox.clone(), budget: budget.clone() };
+            connections.spawn(converse(stream, self.boot, kept, hints));
         }
     }
 }
 
-async fn converse(
-    mut stream: TcpStream,
-    boot: BootId,
-    kept: bool,
-    inbox: mpsc::WeakUnboundedSender<Message>,
-) {
+async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints) {
     let greeted = stream.write_all(wire::greeting(boot).as_bytes()).await;
     if greeted.is_err() || !kept {
         return;
     }
     let mut reader = BufReader::new(stream);
-    let mut hints = 0;
+    let mut count = 0;
     while let Ok(Some(line)) = wire::line(&mut reader).await {
         let Some((namespace, hint)) = wire::hinted(&line) else { return };
-        let Some(inbox) = inbox.upgrade() else { return };
-        hints += 1;
-        if hints > HINTS_MAX || inbox.send(Message::Hinted { namespace, hint }).is_err() {
+        count += 1;
+        if count > HINTS_MAX || !hints.budget.allows(SystemClock.now()) {
             return;
         }
+        let Some(inbox) = hints.inbox.upgrade() else { return };
+        if inbox.send(Message::Hinted { namespace, hint }).is_err() {
+            return;
+        }
+    }
+}
+
+/// Where hints go, and how many may.
+struct Hints {
+    inbox: mpsc::WeakUnboundedSender<Message>,
+    budget: Arc<Budget>,
+}
+
+/// So many hints a second, however many connections bring them.
+#[derive(Default)]
+struct Budget(Mutex<(Moment, u32)>);
+
+impl Budget {
+    fn allows(&self, now: Moment) -> bool {
+        let mut spent = self.0.lock().expect("no holder panics");
+        if now.since(spent.0) >= Duration::from_secs(1) {
+            *spent = (now, 0);
+        }
+        spent.1 += 1;
+        spent.1 <= HINTS_A_SECOND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hints_beyond_the_budget_of_a_second_are_dropped() {
+        let budget = Budget::default();
+        let at = |ms: u64| Moment::from_micros(10_000_000 + ms * 1_000);
+        let allowed = (0..80).filter(|ms| budget.allows(at(*ms))).count();
+        assert_eq!(allowed, 50);
+        assert!(budget.allows(at(1_001)));
     }
 }

@@ -6,7 +6,7 @@
 //!     │ "baton-lifeline 1 <boot id>"                │ it closes: dial again
 //!     ▼                                             ▼
 //!   hints in, nothing else out           refused, or another boot id ──► proof of death
-//!                                        no answer, a reset, garbage ──► no proof: the lease decides
+//!                                        no answer, a reset, garbage ──► no proof: lease decides
 //! ```
 //!
 //! It tells nothing but the boot id. What it is told are hints, which make a node look at the store

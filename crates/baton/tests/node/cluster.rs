@@ -92,9 +92,14 @@ pub async fn until(what: &str, question: impl Fn() -> bool) {
 
 /// Cuts everybody off from a store while it lasts.
 #[derive(Default)]
-pub struct Outage(AtomicBool);
+pub struct Outage(AtomicBool, AtomicBool);
 
 impl Outage {
+    /// The next call finds a bug in the driver.
+    pub fn break_once(&self) {
+        self.1.store(true, Ordering::SeqCst);
+    }
+
     pub fn begin(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -112,6 +117,7 @@ impl Layer for Outage {
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {
+        assert!(!self.1.swap(false, Ordering::SeqCst), "a bug of the driver's, on purpose");
         if self.0.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable { detail: "an outage".to_owned() });
         }

@@ -28,6 +28,19 @@ async fn a_leader_cut_off_from_its_store_stops_before_its_lease_is_over() {
 }
 
 #[tokio::test]
+async fn a_driver_that_panics_costs_a_request_and_not_the_node() {
+    let outage = outage(store());
+    let node = builder(&(outage.clone() as Arc<dyn Store>), "a").build().expect("it starts");
+    let term = soon("the term", node.leadership()).await.expect("it leads");
+    let beats = node.metrics().heartbeat_count;
+    outage.layer().break_once();
+    until("beats after the panic", || node.metrics().heartbeat_count >= beats + 2).await;
+    let trouble = node.last_store_error().expect("it complained").to_string();
+    assert!(trouble.contains("panicked"), "{trouble}");
+    assert!(term.is_leader(), "one lost request does not end a term");
+}
+
+#[tokio::test]
 async fn a_transfer_goes_to_the_node_that_was_named() {
     let store = store();
     let nodes = ["a", "b", "c"].map(|name| builder(&store, name).build().expect("it starts"));

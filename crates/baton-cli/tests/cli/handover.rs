@@ -1,0 +1,67 @@
+//! `transfer` and `resign`: between real processes.
+
+use super::support::Sandbox;
+
+#[test]
+fn a_transfer_names_who_leads_and_how_long_it_took() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let _b = here.serve("b", &[]);
+    here.until("b is a successor", |status| status["successors"][0] == "b");
+    let said = here.baton(&["transfer", "--to", "b", "--json"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let done = said.json();
+    assert_eq!((&done["previous"], &done["leader"]), (&"a".into(), &"b".into()));
+    assert_eq!((&done["previous_epoch"], &done["epoch"]), (&1.into(), &2.into()));
+    assert!(done["took_ms"].as_u64().is_some_and(|ms| ms < 10_000), "{done}");
+    here.until_led_by("b");
+}
+
+#[test]
+fn a_resignation_brings_the_next_in_line() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let _b = here.serve("b", &[]);
+    here.until("b is a successor", |status| status["successors"][0] == "b");
+    let said = here.baton(&["resign"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.out.starts_with("b leads, epoch 2, after a (epoch 1); it took "), "{}", said.out);
+}
+
+#[test]
+fn a_node_that_cannot_lead_is_refused_with_the_reason() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let _b = here.serve("b", &["--eligible", "false"]);
+    here.until("b is there", |status| status["members"][1]["state"] == "observer");
+    let to = |node| here.baton(&["transfer", "--to", node]);
+    to("a").assert_refused(1, "a leads already");
+    to("b").assert_refused(1, "b may not lead; start it without --eligible false");
+    to("zz").assert_refused(1, "zz is not registered; there is no other candidate");
+    to("a/b").assert_refused(2, "--to: node id has '/'");
+    assert_eq!(here.until_led_by("a")["epoch"], 1);
+}
+
+#[test]
+fn where_nobody_leads_nobody_can_be_asked() {
+    let here = Sandbox::new();
+    let mut a = here.serve("a", &[]);
+    here.until_led_by("a");
+    a.signal(rustix::process::Signal::TERM);
+    assert_eq!(a.ended(), Some(0));
+    here.baton(&["resign"]).assert_refused(1, "nobody leads namespace default");
+    here.baton(&["transfer", "--to", "b"]).assert_refused(1, "nobody leads namespace default");
+}
+
+#[test]
+fn a_coordinator_that_does_not_answer_is_told_after_the_timeout() {
+    let here = Sandbox::new();
+    let a = here.serve("a", &[]);
+    here.until_led_by("a");
+    a.signal(rustix::process::Signal::STOP);
+    let said = here.baton(&["resign", "--timeout", "200ms"]);
+    said.assert_refused(4, "a has not handed over within 200ms");
+}

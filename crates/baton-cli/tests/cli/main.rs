@@ -1,0 +1,11 @@
+//! The command line as people meet it: the real binary, in folders of its own.
+
+mod config;
+mod doctor;
+mod handover;
+mod layout;
+mod people;
+mod reading;
+mod serve;
+mod sim;
+mod support;

@@ -1,0 +1,26 @@
+//! The built program as people run it: real processes, real signals, a real file as the store.
+//!
+//! ```text
+//!  test ── Cluster ──► baton run … -- baton tick ──► one log      start, deaths, pauses, handover,
+//!    │                                                            outage: the log is the judge
+//!    ├──── Running ──► baton run … -- sh -c SCRIPT                command, signals, lone
+//!    └──── Running ──► baton status, history, watch, resign …     people, asked
+//! ```
+//!
+//! Every test has a folder of its own, whose path marks its processes. What must come in an order
+//! is compared exactly; what must come in time has room for a busy machine.
+
+mod asked;
+mod command;
+mod deaths;
+mod handover;
+mod judge;
+mod lone;
+mod nodes;
+mod outage;
+mod pauses;
+mod people;
+mod running;
+mod signals;
+mod stage;
+mod start;

@@ -1,0 +1,96 @@
+//! A store that is gone for a while, and a store that is busy for a while.
+
+use std::fs;
+use std::time::Duration;
+
+use baton_cli::cluster::Cluster;
+
+use crate::judge::{judged, who};
+use crate::nodes::{gathered, job, member, start};
+use crate::running::Running;
+use crate::stage::{FAST, FAST_LEASE, FAST_MARGIN, Stage, now, until};
+
+/// Few failures open the breaker, and it soon probes again.
+const TOUCHY: &[&str] = &["--failure-threshold=2", "--reset-timeout=500ms"];
+
+/// So long the next coordinator may take: until the breaker probes, and a lease at most.
+const BACK_WITHIN: Duration = FAST_LEASE.saturating_add(Duration::from_millis(500));
+
+struct Scene {
+    stage: Stage,
+    cluster: Cluster,
+    observer: Running,
+}
+
+impl Scene {
+    async fn set() -> Self {
+        let stage = Stage::new();
+        let flags = [FAST, TOUCHY].concat();
+        let mut cluster = stage.cluster(&flags);
+        let serve = [&["serve", "--json", "--id=eye", "--eligible=false"], &flags[..]].concat();
+        let observer = Running::start(&stage, &serve);
+        start(&mut cluster, &["a", "b"]).await;
+        gathered(&cluster, 3).await;
+        Self { stage, cluster, observer }
+    }
+
+    fn saw(&self, event: &str) -> bool {
+        self.observer.lines().iter().any(|line| line["event"] == event)
+    }
+
+    /// Waits until the outage has outlasted the lease. By so much the job ended before its window.
+    async fn outlast(&self) -> Duration {
+        let gone = now();
+        let over = async || (now() > gone + FAST_LEASE + FAST_LEASE / 4).then_some(());
+        until("the lease's end", over).await;
+        assert!(self.saw("circuitBreaker:open"), "{}", self.observer.out());
+        let ticks = judged(&self.cluster);
+        let last = ticks.all().last().expect("a job ran");
+        (gone + FAST_LEASE - FAST_MARGIN).since(last.at)
+    }
+
+    /// Waits for the next job, and says how long that took; everybody must have lived through it.
+    async fn recovers(mut self) -> Duration {
+        let back = now();
+        let second = job(&self.cluster, 1).await;
+        let closed = async || self.saw("circuitBreaker:closed").then_some(());
+        until("the breaker to close", closed).await;
+        gathered(&self.cluster, 3).await;
+        assert_eq!(who(&judged(&self.cluster)).len(), 2);
+        for node in ["a", "b"] {
+            assert!(member(&mut self.cluster, node).runs().expect("it is ours"), "{node}");
+        }
+        assert!(self.observer.runs());
+        second.at.since(back)
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_moved_away_and_back_costs_the_job_and_nothing_else() {
+    let scene = Scene::set().await;
+    let names = ["baton.db", "baton.db-wal", "baton.db-shm"];
+    let here = names.map(|name| scene.stage.path(name));
+    let away = names.map(|name| scene.stage.path(&format!("away-{name}")));
+    for (here, away) in here.iter().zip(&away) {
+        fs::rename(here, away).expect("it is there");
+    }
+    assert!(scene.outlast().await > Duration::ZERO, "the job outlived its window");
+    for (here, away) in here.iter().zip(&away).rev() {
+        assert!(!here.exists(), "somebody made another database");
+        fs::rename(away, here).expect("it was moved there");
+    }
+    let took = scene.recovers().await;
+    assert!(took < BACK_WITHIN, "{took:?}");
+}
+
+#[tokio::test]
+async fn a_file_that_another_program_keeps_busy_costs_the_job_and_nothing_else() {
+    let scene = Scene::set().await;
+    let other = rusqlite::Connection::open(scene.stage.path("baton.db")).expect("it is there");
+    other.busy_timeout(FAST_LEASE).expect("a valid span");
+    other.execute_batch("BEGIN IMMEDIATE").expect("nobody writes for long");
+    assert!(scene.outlast().await > Duration::ZERO, "the job outlived its window");
+    other.execute_batch("ROLLBACK").expect("it was begun");
+    let took = scene.recovers().await;
+    assert!(took < BACK_WITHIN, "{took:?}");
+}

@@ -1,0 +1,59 @@
+//! Every example runs to its end and prints what it promises.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Examples are built beside the tests.
+fn built(name: &str) -> PathBuf {
+    let mut folder = std::env::current_exe().expect("a test has a path");
+    folder.pop();
+    folder.pop();
+    folder.join("examples").join(name)
+}
+
+/// What the example prints, on a database of its own.
+fn lines(name: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().expect("there is room");
+    let url = format!("sqlite://{}", folder.path().join("example.db").display());
+    let ran = Command::new(built(name)).arg(url).output();
+    let ran = ran.expect("`cargo test -p baton` builds it");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
+    said.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn leader_works_for_three_rounds_and_hands_over() {
+    let said = lines("leader");
+    assert!(said[0].ends_with(" stands by"), "{said:?}");
+    assert_eq!(
+        said[1..],
+        ["epoch 1: round 1", "epoch 1: round 2", "epoch 1: round 3", "handed over"]
+    );
+}
+
+#[test]
+fn plugin_works_and_is_told_to_stop() {
+    let said = lines("plugin");
+    assert_eq!(said[..3], ["epoch 1: swept", "epoch 1: swept", "epoch 1: swept"]);
+    assert_eq!(said.last().map(String::as_str), Some("stopped"));
+}
+
+#[test]
+fn fenced_write_is_refused_once_a_later_epoch_acted() {
+    let said = lines("fenced_write");
+    assert_eq!(said, ["epoch 1: written", "epoch 2: admitted", "epoch 1: refused, 2 was here"]);
+}
+
+#[test]
+fn namespaces_lead_each_on_its_own() {
+    let said = lines("namespaces");
+    assert_eq!(said, ["billing: epoch 1", "mail: epoch 1", "search: epoch 1"]);
+}
+
+#[test]
+fn observer_sees_the_leader_and_is_none() {
+    let said = lines("observer");
+    assert!(said[0].contains("\"event\":\"leader:changed\""), "{said:?}");
+    assert!(said[1].ends_with("leads in epoch 1, and this node does not: false"), "{said:?}");
+}
