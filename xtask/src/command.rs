@@ -35,6 +35,12 @@ impl Command {
         }
     }
 
+    /// The same, with more arguments, each taken as it is.
+    pub fn args(mut self, more: &[String]) -> Self {
+        self.args.extend_from_slice(more);
+        self
+    }
+
     /// The same, with an environment variable set.
     pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
         self.env.push((name, value));

@@ -4,11 +4,13 @@
 //!   test ──► fmt ► clippy ► doc ► cargo test ► tidy ► short simulation ► kept seeds
 //!   tidy ──► one small file per rule, over every file that git would track
 //!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//!   bench ──► baton-bench with the baton program beside it, in release mode
 //! ```
 //!
 //! Needs nothing but the Rust toolchain. Findings and the summary go to stdout, what is being run
 //! goes to stderr.
 
+mod bench;
 mod command;
 mod failure;
 mod sim;
@@ -70,6 +72,15 @@ enum Task {
     Cost,
     /// Walk every interleaving of a small cluster
     Exhaustive,
+    /// Measure failover, storms, single calls and idleness with real processes, and judge them
+    ///
+    /// `cargo xtask bench --help` lists the benches: failover, storm, micro, idle.
+    #[command(disable_help_flag = true)]
+    Bench {
+        /// Which bench, and its options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "BENCH")]
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -91,6 +102,7 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Soak { minutes } => sim::soak(*minutes).run(root),
         Task::Cost => sim::cost().run(root),
         Task::Exhaustive => sim::exhaustive().run(root),
+        Task::Bench { arguments } => bench::run(arguments, root),
     }
 }
 
@@ -124,6 +136,15 @@ mod tests {
     fn soaking_needs_a_length_above_zero() {
         assert!(Cli::try_parse_from(["xtask", "soak"]).is_err());
         assert!(Cli::try_parse_from(["xtask", "soak", "--minutes", "0"]).is_err());
+    }
+
+    #[test]
+    fn what_follows_bench_is_the_bench_s() {
+        let bench = Cli::try_parse_from(["xtask", "bench", "failover", "--trials", "2", "--help"]);
+        let Task::Bench { arguments } = bench.expect("anything goes").task else {
+            unreachable!("a bench was asked for");
+        };
+        assert_eq!(arguments, ["failover", "--trials", "2", "--help"]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The baton command, as a library: tests drive the same parts.
 //!
 //! ```text
-//!   main ──► cli (what was asked) ──► commands/ ──► exit, error
+//!   entry ─► cli (what was asked) ──► commands/ ──► exit, error
 //!                                        │
 //!              config/ ◄── place ◄───────┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
@@ -17,6 +17,7 @@ pub mod commands;
 pub mod complaint;
 pub mod config;
 pub mod demo;
+pub mod entry;
 pub mod error;
 pub mod exit;
 pub mod guard;

@@ -67,6 +67,7 @@ mod tests {
         assert_eq!(lines, [2, 3]);
         assert_eq!(check("crates/baton-sim/src/main.rs", text), []);
         assert_eq!(check("crates/baton-cli/src/main.rs", text), []);
+        assert_eq!(check("crates/baton-bench/src/main.rs", text), []);
         assert_eq!(check("xtask/src/main.rs", text), []);
     }
 

@@ -10,7 +10,9 @@
 //! For the demo, the tests and the benches. The log is the judge: what a job wrote, it did.
 
 mod error;
+mod follow;
 mod member;
+mod settle;
 mod tick;
 mod ticks;
 
@@ -24,7 +26,9 @@ use baton_core::protocol::{Expiry, LeaseSnapshot};
 use baton_store::clock::{Clock, SystemClock};
 
 pub use error::ClusterError;
+pub use follow::Follow;
 pub use member::Member;
+pub use settle::Beats;
 pub use tick::{Kind, Tick, tick_along};
 pub use ticks::{Overlap, Ticks};
 
@@ -121,6 +125,11 @@ impl Cluster {
     /// What the jobs wrote so far.
     pub fn ticks(&self) -> Result<Ticks, ClusterError> {
         Ticks::read(&self.log())
+    }
+
+    /// What the jobs write from now on.
+    pub fn follow(&self) -> Result<Follow, ClusterError> {
+        Follow::from_now(&self.log())
     }
 
     /// The jobs' log.

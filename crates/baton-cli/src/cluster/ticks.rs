@@ -72,17 +72,24 @@ impl Ticks {
         counts.into_iter().filter(|(_, count)| *count > 1).map(|(slot, _)| slot).collect()
     }
 
-    /// Epochs that more than one process wrote in.
+    /// Epochs that two nodes wrote in, or two processes by turns. A job may be started again within
+    /// its term; then the first one writes no more.
     pub fn shared_epochs(&self) -> Vec<u64> {
-        let mut nodes = BTreeMap::<u64, &str>::new();
-        let mut shared = Vec::new();
+        let mut writers = BTreeMap::<u64, Vec<(&str, u32)>>::new();
         for tick in &self.0 {
-            let first = *nodes.entry(tick.epoch).or_insert(&tick.node);
-            if first != tick.node && !shared.contains(&tick.epoch) {
-                shared.push(tick.epoch);
+            let writer = (tick.node.as_str(), tick.pid);
+            let of_epoch = writers.entry(tick.epoch).or_default();
+            if of_epoch.last() != Some(&writer) {
+                of_epoch.push(writer);
             }
         }
-        shared
+        let is_shared = |writers: &[(&str, u32)]| {
+            let returned = |at: usize| writers[..at].contains(&writers[at]);
+            writers.iter().any(|writer| writer.0 != writers[0].0)
+                || (0..writers.len()).any(returned)
+        };
+        let shared = writers.into_iter().filter(|(_, writers)| is_shared(writers));
+        shared.map(|(epoch, _)| epoch).collect()
     }
 
     /// Each epoch with its node, its first and its last line.
@@ -132,6 +139,15 @@ mod tests {
         let bad = Ticks(vec![tick(1, 1, "a", 1), tick(2, 1, "b", 1), tick(9, 2, "b", 2)]);
         assert_eq!((bad.doubles(), bad.shared_epochs()), (vec![1], vec![1]));
         assert_eq!(bad.longest_gap(), Duration::from_micros(7));
+    }
+
+    #[test]
+    fn a_job_started_again_is_not_two_at_once_unless_the_first_goes_on() {
+        let by = |pid, at| Tick { pid, ..tick(at, 1, "a", at) };
+        let again = Ticks(vec![by(1, 1), by(1, 2), by(2, 3), by(2, 4)]);
+        assert_eq!(again.shared_epochs(), []);
+        let both = Ticks(vec![by(1, 1), by(2, 2), by(1, 3)]);
+        assert_eq!(both.shared_epochs(), [1]);
     }
 
     #[test]

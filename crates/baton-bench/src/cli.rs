@@ -1,0 +1,127 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::failover::Arm;
+
+/// Measures baton with real processes, and judges what it measured.
+///
+/// Tables go to stdout, progress to stderr. Exit codes: 0 everything passed, 1 a bar was missed or
+/// a check failed, 2 the command line makes no sense, 3 the bench could not be run to its end.
+#[derive(Debug, Parser)]
+#[command(name = "baton-bench", bin_name = "cargo xtask bench", max_term_width = 80)]
+pub struct Cli {
+    /// Which bench.
+    #[command(subcommand)]
+    pub bench: Bench,
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What every bench can be told.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// The baton program [default: the one beside this program]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub baton: Option<PathBuf>,
+    /// Where the folder with databases and logs is made [default: beside this program]
+    #[arg(long, global = true, value_name = "DIR")]
+    pub within: Option<PathBuf>,
+    /// Write the report as JSON, to stdout or to a file
+    #[arg(long, global = true, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub json: Option<PathBuf>,
+    /// Show times without judging them; checks are judged all the same
+    #[arg(long, global = true)]
+    pub no_bars: bool,
+    /// Leave the folder with databases and logs where it is, even if everything passed
+    #[arg(long, global = true)]
+    pub keep: bool,
+}
+
+/// The benches.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Bench {
+    /// How long it takes until another node's job runs
+    Failover(Failover),
+    /// Many processes, killed, ended and paused at random: does one write at a time?
+    Storm(Storm),
+    /// What single calls cost, and what waiting costs
+    Micro,
+    /// What waiting costs: the processor time of many idle nodes
+    Idle(Idle),
+}
+
+/// How failover is measured.
+#[derive(Clone, Debug, Args)]
+pub struct Failover {
+    /// The kind of store
+    #[arg(long, default_value = "sqlite", value_parser = ["sqlite"])]
+    pub store: String,
+    /// How often each arm is tried
+    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// What is tried
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = Arm::ALL)]
+    pub arms: Vec<Arm>,
+    /// How many clusters share the trials; their waiting overlaps, what is measured does not
+    #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
+    pub clusters: u32,
+}
+
+/// How the storm goes.
+#[derive(Clone, Debug, Args)]
+pub struct Storm {
+    /// How many processes
+    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(3..))]
+    pub nodes: u32,
+    /// How long
+    #[arg(long, default_value = "120", value_parser = clap::value_parser!(u32).range(10..))]
+    pub seconds: u32,
+    /// What the faults are drawn from [default: a new one]
+    #[arg(long)]
+    pub seed: Option<u64>,
+}
+
+/// How idleness is measured.
+#[derive(Clone, Debug, Args)]
+pub struct Idle {
+    /// How many processes
+    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(2..))]
+    pub nodes: u32,
+    /// How long, once they have settled
+    #[arg(long, default_value = "30", value_parser = clap::value_parser!(u32).range(1..))]
+    pub seconds: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn json_goes_to_stdout_unless_a_file_is_named() {
+        let json = |args: &[&str]| Cli::try_parse_from(args).expect("sound").common.json;
+        let dash = Some(PathBuf::from("-"));
+        assert_eq!(json(&["b", "micro", "--json"]), dash);
+        assert_eq!(json(&["b", "micro", "--json", "f"]), Some(PathBuf::from("f")));
+        assert_eq!(json(&["b", "micro"]), None);
+    }
+
+    #[test]
+    fn arms_are_listed_with_commas_and_there_are_trials() {
+        let args = ["b", "failover", "--trials", "2", "--arms", "kill,resign"];
+        let Bench::Failover(failover) = Cli::try_parse_from(args).expect("sound").bench else {
+            unreachable!("failover was asked for");
+        };
+        assert_eq!((failover.trials, failover.arms), (2, vec![Arm::Kill, Arm::Resign]));
+        assert!(Cli::try_parse_from(["b", "failover", "--trials", "0"]).is_err());
+    }
+}

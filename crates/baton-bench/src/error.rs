@@ -1,0 +1,55 @@
+//! Why a bench could not be run to its end. A bar that is missed is no error.
+
+use std::path::PathBuf;
+
+use baton::{BuildError, Left, StoreError};
+use baton_cli::cluster::ClusterError;
+use baton_cli::error::CommandError;
+
+/// What went wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The cluster of processes did not do what it was to.
+    #[error(transparent)]
+    Cluster(#[from] ClusterError),
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] baton_drivers::OpenError),
+    /// The store answered with an error.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A node cannot be started.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// A node left before it led.
+    #[error(transparent)]
+    Left(#[from] Left),
+    /// There is nothing to measure.
+    #[error("{} is not there; build it, or name it with --baton", .0.display())]
+    NoProgram(PathBuf),
+    /// A file or folder cannot be read or written.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        problem: std::io::Error,
+    },
+    /// A task of the bench ended before its time.
+    #[error("a part of the bench broke: {0}")]
+    Broken(#[from] tokio::task::JoinError),
+    /// The store did not do what was asked.
+    #[error("the store answered {answer} to {what}")]
+    Answer {
+        /// What was asked.
+        what: &'static str,
+        /// What it said.
+        answer: String,
+    },
+    /// The coordinator has no lifeline to be told anything over.
+    #[error("the coordinator in epoch {0} has no lifeline")]
+    NoLifeline(u64),
+}

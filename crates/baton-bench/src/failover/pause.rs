@@ -1,0 +1,82 @@
+//! What a paused coordinator's job did: when it last wrote, and that it wrote nothing too late.
+
+use baton_cli::cluster::Ticks;
+
+use super::strike::Trial;
+use crate::report::Report;
+
+/// The pauses of one or more clusters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paused {
+    /// For each pause, how long before the lease's end the job last wrote, in milliseconds.
+    before_end_ms: Vec<f64>,
+    /// Lines of paused terms after their successor's first.
+    late: usize,
+}
+
+impl Paused {
+    /// What the log says of these trials.
+    pub fn of(trials: &[Trial], ticks: &Ticks) -> Self {
+        let mut paused = Self::default();
+        for trial in trials {
+            let of_term = || ticks.all().iter().filter(|tick| tick.epoch == trial.epoch);
+            paused.late += of_term().filter(|tick| tick.at >= trial.next_at).count();
+            let last = of_term().map(|tick| tick.at).max();
+            let both = trial.lease_ends.zip(last);
+            paused.before_end_ms.extend(
+                both.map(|(end, last)| (end.as_micros() as f64 - last.as_micros() as f64) / 1e3),
+            );
+        }
+        paused
+    }
+
+    /// What two logs say.
+    pub fn and(mut self, other: Self) -> Self {
+        self.before_end_ms.extend(other.before_end_ms);
+        self.late += other.late;
+        self
+    }
+
+    /// Puts it into the report.
+    pub fn tell(&self, report: &mut Report) {
+        let name = "silent before end";
+        report.measured(name, "ms", &self.before_end_ms, &[]);
+        let least = self.before_end_ms.iter().copied().fold(f64::INFINITY, f64::min);
+        let found = format!("{least:.0} ms before");
+        report.must("a paused job's last line", least > 0.0, found, "before the lease's end");
+        report.must_be_none("lines of paused jobs after the next job's first", self.late);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use baton::Moment;
+
+    use super::*;
+
+    fn trial(next_at: u64, lease_ends: u64) -> Trial {
+        let (next_at, lease_ends) = (Moment::from_micros(next_at), Moment::from_micros(lease_ends));
+        Trial { took: Duration::ZERO, epoch: 1, next_at, lease_ends: Some(lease_ends) }
+    }
+
+    fn one_line_at(at: u64) -> Ticks {
+        let log = tempfile::NamedTempFile::new().expect("there is room");
+        let line =
+            format!(r#"{{"at":{at},"epoch":1,"node":"a","pid":1,"kind":"tick","slot":1}}{}"#, "\n");
+        std::fs::write(log.path(), line).expect("there is room");
+        Ticks::read(log.path()).expect("it is a line of a log")
+    }
+
+    #[test]
+    fn the_last_line_is_held_against_the_lease_s_end_and_the_next_job() {
+        let good = Paused::of(&[trial(9_000, 8_000)], &one_line_at(5_000));
+        assert_eq!(good, Paused { before_end_ms: vec![3.0], late: 0 });
+        let late = Paused::of(&[trial(9_000, 8_000)], &one_line_at(9_500));
+        assert_eq!(late, Paused { before_end_ms: vec![-1.5], late: 1 });
+        let mut report = Report::new("test", false);
+        good.and(late).tell(&mut report);
+        assert!(!report.passes());
+    }
+}

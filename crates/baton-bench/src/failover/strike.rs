@@ -1,0 +1,108 @@
+//! One trial: something is done to the coordinator, and the next job's first line ends it.
+
+use std::time::Duration;
+
+use baton::Moment;
+use baton::lifeline::tell;
+use baton_cli::chance;
+use baton_cli::cluster::Lead;
+use baton_core::ids::{Epoch, Nonce};
+use baton_core::protocol::{Ask, Hint, Outcome, Wish};
+use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::Mutex;
+
+use crate::error::BenchError;
+use crate::site::Stage;
+
+/// How long the next job may take to come: well beyond lease, beat and delays.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a paused process stays so after another has taken over.
+const A_MOMENT: Duration = Duration::from_millis(500);
+
+/// What one trial came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Trial {
+    /// From just before the strike to the next job's first line.
+    pub took: Duration,
+    /// The epoch that was struck.
+    pub epoch: u64,
+    /// When the next job's first line was written.
+    pub next_at: Moment,
+    /// When the struck epoch's lease ran out, if it was left to.
+    pub lease_ends: Option<Moment>,
+}
+
+/// Kills the coordinator, and starts it again when another has taken over.
+pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial, BenchError> {
+    let lead = stage.settled().await?;
+    let _floor = match floor {
+        Some(floor) => Some(floor.lock().await),
+        None => None,
+    };
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    stage.cluster.member(&lead.node)?.kill()?;
+    let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
+    stage.restart(&lead.node).await?;
+    Ok(trial(&lead, before, next.at))
+}
+
+/// Asks the coordinator to end, as a deploy does, and starts it again when it has.
+pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
+    let lead = stage.settled().await?;
+    let _floor = floor.lock().await;
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    stage.cluster.member(&lead.node)?.terminate()?;
+    let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
+    stage.cluster.member(&lead.node)?.ended().await?;
+    stage.restart(&lead.node).await?;
+    Ok(trial(&lead, before, next.at))
+}
+
+/// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
+    let lead = stage.settled().await?;
+    let epoch = epoch_of(&lead);
+    let lifeline = lead.lease.holder.as_ref().and_then(|holder| holder.lifeline.clone());
+    let lifeline = lifeline.ok_or(BenchError::NoLifeline(epoch))?;
+    let ask = Ask { nonce: Nonce { boot: chance::boot()?, attempt: 1 }, wish: Wish::Resign };
+    let namespace = stage.cluster.plan().namespace.clone();
+    let _floor = floor.lock().await;
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    let asked = stage.cluster.store().ask(&namespace, Epoch(epoch), ask).await?;
+    if asked != Outcome::Applied {
+        let answer = format!("{asked:?}");
+        return Err(BenchError::Answer { what: "a request to resign", answer });
+    }
+    // A lost nudge shows as a slow trial.
+    let _ = tell(&lifeline, &namespace, &Hint::Look).await;
+    let next = log.next_term(epoch, PATIENCE).await?;
+    Ok(trial(&lead, before, next.at))
+}
+
+/// Pauses the coordinator past its lease, and lets it go on when another has taken over.
+pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
+    let lead = stage.settled().await?;
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    stage.cluster.member(&lead.node)?.pause()?;
+    // Nobody renews it any more.
+    let left = stage.cluster.lead().await?.and_then(|lead| lead.left());
+    let lease_ends = left.map(|left| SystemClock.now() + left);
+    let next = log.next_term(epoch_of(&lead), PATIENCE).await;
+    SystemClock.sleep(A_MOMENT).await;
+    stage.cluster.member(&lead.node)?.resume()?;
+    Ok(Trial { lease_ends, ..trial(&lead, before, next?.at) })
+}
+
+fn epoch_of(lead: &Lead) -> u64 {
+    lead.lease.version.epoch.0
+}
+
+fn trial(lead: &Lead, before: Moment, next_at: Moment) -> Trial {
+    let took = next_at.since(before);
+    Trial { took, epoch: epoch_of(lead), next_at, lease_ends: None }
+}

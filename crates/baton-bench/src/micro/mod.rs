@@ -1,0 +1,34 @@
+//! `micro`: what single calls cost, and what waiting costs.
+//!
+//! ```text
+//!   calls:    is_leader, many in a batch, the median of the batches ──┐
+//!   requests: beat, inspect, documents, one at a time on a real file ─┼──► report
+//!   idle:     fifty processes that wait: their processor time ────────┘
+//! ```
+
+mod calls;
+mod idle;
+mod requests;
+
+use crate::cli::Idle;
+use crate::error::BenchError;
+use crate::report::Report;
+use crate::site::Site;
+
+/// Everything.
+pub async fn run(site: &Site, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("micro", bars);
+    eprintln!("micro: calls");
+    calls::measure(site, &mut report).await?;
+    eprintln!("micro: requests");
+    requests::measure(site, &mut report).await?;
+    idle::measure(site, &Idle { nodes: 50, seconds: 30 }, &mut report).await?;
+    Ok(report)
+}
+
+/// Idleness alone.
+pub async fn idle(site: &Site, options: &Idle, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("idle", bars);
+    idle::measure(site, options, &mut report).await?;
+    Ok(report)
+}

@@ -1,0 +1,79 @@
+//! The processes of a bench, as the system lists them.
+
+use std::path::Path;
+use std::time::Duration;
+
+/// A process that runs a program in the bench's folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its process id.
+    pub pid: u32,
+    /// The processor time it has had, in user and kernel mode.
+    pub cpu: Duration,
+}
+
+/// Every process that runs a program in this folder. One that ended and was not waited for runs
+/// nothing any more.
+pub fn in_folder(folder: &Path) -> std::io::Result<Vec<Process>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str());
+        let Some(pid) = name.and_then(|name| name.parse().ok()) else { continue };
+        // It may end while it is looked at, or be another user's: then it is none of ours.
+        let Ok(program) = std::fs::read_link(path.join("exe")) else { continue };
+        if !program.starts_with(folder) {
+            continue;
+        }
+        found.extend(cpu(&path).map(|cpu| Process { pid, cpu }));
+    }
+    Ok(found)
+}
+
+/// The time of all its threads, to the nanosecond: the ticks that `stat` counts in are longer than
+/// an idle process runs in half a minute.
+fn cpu(process: &Path) -> Option<Duration> {
+    let mut total = Duration::ZERO;
+    for thread in std::fs::read_dir(process.join("task")).ok()? {
+        let Ok(schedule) = std::fs::read_to_string(thread.ok()?.path().join("schedstat")) else {
+            continue;
+        };
+        total += on_processor(&schedule)?;
+    }
+    Some(total)
+}
+
+/// The first number: nanoseconds on a processor.
+fn on_processor(schedule: &str) -> Option<Duration> {
+    schedule.split_ascii_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_very_process_is_found_by_the_folder_of_its_program() {
+        let program = std::env::current_exe().expect("this program is a file");
+        let folder = program.parent().expect("a file is in a folder");
+        let found = in_folder(folder).expect("/proc is there");
+        assert!(found.iter().any(|process| process.pid == std::process::id()));
+        let elsewhere = in_folder(Path::new("/nowhere")).expect("/proc is there");
+        assert_eq!(elsewhere, []);
+    }
+
+    #[test]
+    fn processor_time_is_that_of_every_thread() {
+        assert_eq!(on_processor("78386 12 1\n"), Some(Duration::from_nanos(78_386)));
+        assert_eq!(on_processor(""), None);
+        let this = Path::new("/proc/self");
+        let before = cpu(this).expect("this process is there");
+        let busy = std::thread::scope(|scope| {
+            let work = || (0..2_000_000_u64).fold(0, |sum, n| std::hint::black_box(sum ^ n));
+            scope.spawn(work);
+            work();
+            cpu(this)
+        });
+        assert!(busy.is_some_and(|busy| busy > before));
+    }
+}

@@ -1,0 +1,123 @@
+//! Where a bench runs: a temporary folder with a copy of the program, and clusters in it.
+//!
+//! The copy is what makes a process known as ours: everything that a bench starts, jobs and guards
+//! too, runs a program in this folder.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use baton::{Namespace, NodeId};
+use baton_cli::cluster::{Cluster, Lead, Plan};
+use baton_store::clock::{Clock, SystemClock};
+use tempfile::TempDir;
+
+use crate::error::BenchError;
+
+/// How long anything may take that takes a few beats.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Whoever lost an election stands back for an eighth of a beat. A strike within that time would
+/// measure the election before it.
+const STANDS_BACK: Duration = Duration::from_secs(1);
+
+/// A temporary folder, removed with its end unless it is kept.
+pub struct Site {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Site {
+    /// Makes the folder, and copies baton into it.
+    pub fn new(baton: &Path, within: &Path) -> Result<Self, BenchError> {
+        if !baton.is_file() {
+            return Err(BenchError::NoProgram(baton.to_owned()));
+        }
+        let trouble = |path: &Path| {
+            let path = path.to_owned();
+            move |problem| BenchError::File { path, problem }
+        };
+        let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(within);
+        let folder = folder.map_err(trouble(within))?;
+        let program = folder.path().join("baton");
+        std::fs::copy(baton, &program).map_err(trouble(baton))?;
+        Ok(Self { folder, program })
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Leaves the folder where it is, for whoever wants to know what happened.
+    pub fn keep(self) -> PathBuf {
+        self.folder.keep()
+    }
+
+    /// A folder for a store of its own.
+    pub fn room(&self, name: &str) -> Result<PathBuf, BenchError> {
+        let folder = self.folder().join(name);
+        let made = std::fs::create_dir_all(&folder);
+        made.map_err(|problem| BenchError::File { path: folder.clone(), problem })?;
+        Ok(folder)
+    }
+
+    /// A cluster of so many nodes with a database of its own, all of them started.
+    pub fn cluster(
+        &self,
+        name: &str,
+        nodes: usize,
+        every: Duration,
+        flags: &[&str],
+    ) -> Result<Stage, BenchError> {
+        let folder = self.room(name)?;
+        let cluster = Cluster::new(Plan {
+            program: self.program.clone(),
+            store: database(&folder),
+            folder,
+            namespace: namespace(),
+            every,
+            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+        })?;
+        let digits = nodes.to_string().len();
+        let id = |number| NodeId::new(&format!("node-{number:0digits$}")).expect("a plain name");
+        let mut stage = Stage { cluster, names: (1..=nodes).map(id).collect() };
+        for name in stage.names.clone() {
+            stage.cluster.start(&name)?;
+        }
+        Ok(stage)
+    }
+}
+
+/// The URL of the database in a folder.
+pub fn database(folder: &Path) -> String {
+    format!("sqlite://{}", folder.join("baton.db").display())
+}
+
+/// The one namespace that benches use.
+pub fn namespace() -> Namespace {
+    Namespace::new("bench").expect("a plain name")
+}
+
+/// A cluster and the names of its nodes.
+pub struct Stage {
+    /// The processes.
+    pub cluster: Cluster,
+    /// Whoever takes part.
+    pub names: Vec<NodeId>,
+}
+
+impl Stage {
+    /// Waits until everybody is known and knows who leads, and the last election is over.
+    pub async fn settled(&self) -> Result<Lead, BenchError> {
+        let lead = self.cluster.settled(self.names.len(), PATIENCE).await?;
+        SystemClock.sleep(STANDS_BACK).await;
+        Ok(lead)
+    }
+
+    /// Starts a node again that has ended, and waits until the store knows the new process.
+    pub async fn restart(&mut self, name: &NodeId) -> Result<(), BenchError> {
+        let past = self.cluster.boot_of(name).await?;
+        self.cluster.start(name)?;
+        Ok(self.cluster.registered(name, past, PATIENCE).await?)
+    }
+}

@@ -1,0 +1,102 @@
+//! After the storm: what the jobs wrote, what the store remembers, and who is still there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton_cli::cluster::Ticks;
+use baton_core::protocol::TermRecord;
+use baton_store::clock::{Clock, SystemClock};
+
+use crate::error::BenchError;
+use crate::judge::Judged;
+use crate::processes::in_folder;
+use crate::report::Report;
+use crate::site::{Site, Stage};
+
+/// More terms than a storm has.
+const TERMS_MAX: usize = 100_000;
+
+/// A storm without this many failovers shows little.
+const FAILOVER_EVERY: Duration = Duration::from_secs(6);
+
+/// How long whatever is left may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Judges everything.
+pub async fn judge(
+    site: &Site,
+    stage: &Stage,
+    lasted: Duration,
+    report: &mut Report,
+) -> Result<(), BenchError> {
+    let ticks = stage.cluster.ticks()?;
+    let namespace = &stage.cluster.plan().namespace;
+    let history = stage.cluster.store().history(namespace, TERMS_MAX).await?;
+    let failovers = history.len().saturating_sub(1);
+    let wanted = (lasted.as_secs() / FAILOVER_EVERY.as_secs()) as usize;
+    let found = failovers.to_string();
+    report.must("failovers", failovers >= wanted, found, format!("{wanted} or more"));
+    Judged::of(&ticks).tell(report);
+    report.must_be_none("epochs out of order in the store's history", disorder(&history));
+    report.must_be_none("terms of the log that the history has not", strangers(&ticks, &history));
+    report.must_be_none("processes left behind", left_behind(site).await?);
+    Ok(())
+}
+
+/// Pairs of terms, the newest first, whose epochs do not fall.
+fn disorder(history: &[TermRecord]) -> usize {
+    history.windows(2).filter(|pair| pair[0].epoch <= pair[1].epoch).count()
+}
+
+/// Terms of the log that the history has not, or of another node.
+fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
+    let known: BTreeMap<u64, &str> =
+        history.iter().map(|term| (term.epoch.0, term.node.as_str())).collect();
+    let is_known = |epoch: &u64, node: &str| known.get(epoch) == Some(&node);
+    ticks.terms().iter().filter(|(epoch, node, ..)| !is_known(epoch, node)).count()
+}
+
+async fn left_behind(site: &Site) -> Result<usize, BenchError> {
+    let give_up_at = SystemClock.now() + PATIENCE;
+    loop {
+        let left = in_folder(site.folder());
+        let left = left.map_err(|problem| BenchError::File { path: "/proc".into(), problem })?;
+        if left.is_empty() || SystemClock.now() >= give_up_at {
+            return Ok(left.len());
+        }
+        SystemClock.sleep(LOOK_EVERY).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton::{BootId, Epoch, NodeId};
+
+    use super::*;
+
+    fn term(epoch: u64, node: &str) -> TermRecord {
+        let node = NodeId::new(node).expect("a plain name");
+        let (boot, epoch) = (BootId(1), Epoch(epoch));
+        TermRecord { epoch, node, boot, began_ms: 0, ended: None, gap_ms: None }
+    }
+
+    #[test]
+    fn epochs_fall_from_the_newest_to_the_oldest_and_none_comes_twice() {
+        assert_eq!(disorder(&[term(3, "a"), term(2, "b"), term(1, "a")]), 0);
+        assert_eq!(disorder(&[term(3, "a"), term(3, "b"), term(4, "a")]), 2);
+    }
+
+    #[test]
+    fn a_term_that_the_history_does_not_have_is_found() {
+        let log = tempfile::NamedTempFile::new().expect("there is room");
+        let line = |epoch: u64| {
+            format!(r#"{{"at":1,"epoch":{epoch},"node":"a","pid":1,"kind":"tick","slot":1}}"#)
+        };
+        std::fs::write(log.path(), format!("{}\n{}\n", line(1), line(2))).expect("there is room");
+        let ticks = Ticks::read(log.path()).expect("they are lines of a log");
+        assert_eq!(strangers(&ticks, &[term(2, "a"), term(1, "a")]), 0);
+        assert_eq!(strangers(&ticks, &[term(2, "b"), term(1, "a")]), 1);
+        assert_eq!(strangers(&ticks, &[]), 2);
+    }
+}

@@ -1,0 +1,103 @@
+//! Waiting until a cluster has settled: everybody is known, and everybody knows it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton::{BootId, NodeId};
+use baton_store::clock::{Clock, SystemClock};
+
+use super::{Cluster, ClusterError, Lead};
+
+/// How often the store is looked at. Nobody is in a hurry, and others may be measuring.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Every node's process, and how often it has beaten.
+pub type Beats = BTreeMap<NodeId, (BootId, u64)>;
+
+impl Cluster {
+    /// The process that goes by this name in the store.
+    pub async fn boot_of(&self, name: &NodeId) -> Result<Option<BootId>, ClusterError> {
+        Ok(self.beats().await?.get(name).map(|(boot, _)| *boot))
+    }
+
+    /// Waits until another process than this one goes by the name.
+    pub async fn registered(
+        &self,
+        name: &NodeId,
+        instead_of: Option<BootId>,
+        patience: Duration,
+    ) -> Result<(), ClusterError> {
+        let give_up_at = SystemClock.now() + patience;
+        loop {
+            let boot = self.boot_of(name).await?;
+            if boot.is_some() && boot != instead_of {
+                return Ok(());
+            }
+            if SystemClock.now() >= give_up_at {
+                return Err(ClusterError::Waited { what: "a node in the registry", patience });
+            }
+            SystemClock.sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Waits until the coordinator's view shows so many processes, each of them as the registry
+    /// has it, and all the others have beaten once more: from then on they know who leads, and the
+    /// first successors watch its lifeline.
+    pub async fn settled(&self, count: usize, patience: Duration) -> Result<Lead, ClusterError> {
+        let give_up_at = SystemClock.now() + patience;
+        let mut since: Option<(u64, Beats)> = None;
+        loop {
+            let beats = self.beats().await?;
+            let lead = self.in_full_view(count, &beats).await?;
+            since = match (lead, since) {
+                (None, _) => None,
+                (Some(lead), Some((epoch, before))) if lead.lease.version.epoch.0 == epoch => {
+                    let heard = |(name, (boot, beat)): (&NodeId, &(BootId, u64))| {
+                        let known = before.get(name);
+                        let more = known.is_some_and(|(same, first)| same == boot && beat > first);
+                        more || *name == lead.node
+                    };
+                    if beats.iter().all(heard) {
+                        return Ok(lead);
+                    }
+                    Some((epoch, before))
+                }
+                (Some(lead), _) => Some((lead.lease.version.epoch.0, beats)),
+            };
+            if SystemClock.now() >= give_up_at {
+                return Err(ClusterError::Waited { what: "a settled cluster", patience });
+            }
+            SystemClock.sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// The registry as it stands.
+    pub async fn beats(&self) -> Result<Beats, ClusterError> {
+        let members = self.store.members(&self.plan.namespace).await?;
+        let beat = |member: baton_core::protocol::Member| {
+            (member.record.id.clone(), (member.record.boot, member.record.beat))
+        };
+        Ok(members.into_iter().map(beat).collect())
+    }
+
+    /// Who leads, if its view is of this epoch and shows these processes and no others.
+    async fn in_full_view(
+        &self,
+        count: usize,
+        beats: &Beats,
+    ) -> Result<Option<Lead>, ClusterError> {
+        let shown = self.store.inspect(&self.plan.namespace).await?;
+        let (Some(lease), Some(view)) = (shown.lease, shown.view) else {
+            return Ok(None);
+        };
+        let Some(holder) = lease.holder.clone() else {
+            return Ok(None);
+        };
+        let in_view = view.members.iter().map(|member| (&member.id, member.boot));
+        let in_registry = beats.iter().map(|(name, (boot, _))| (name, *boot));
+        let full = beats.len() == count
+            && view.version.epoch == lease.version.epoch
+            && in_view.eq(in_registry);
+        Ok(full.then_some(Lead { node: holder.node, lease }))
+    }
+}
