@@ -107,11 +107,11 @@ impl Runner<'_> {
         if let Some(finished) = self.registered(&mut events).await {
             return Ok(finished);
         }
-        // Started before it is needed: a successor has only to say what to run.
-        self.guard = Some(self.start_guard()?);
         loop {
+            // Started before it is needed: a successor has only to say what to run.
+            self.see_to_guard()?;
             self.say(&format!("node {} stands by", self.node.id()));
-            let guard = self.guard.as_mut().expect("it was started above");
+            let guard = self.guard.as_mut().expect("it was seen to above");
             let term = tokio::select! {
                 term = self.node.leadership() => term,
                 report = guard.next() => return Err(guard_lost(report)),
@@ -148,6 +148,15 @@ impl Runner<'_> {
         }
     }
 
+    /// Sees to it that there is a guard. One that was late for a deadline had to be killed,
+    /// together with the command: the next command needs another.
+    fn see_to_guard(&mut self) -> Result<(), CommandError> {
+        if self.guard.as_ref().is_none_or(Guard::is_lost) {
+            self.guard = Some(self.start_guard()?);
+        }
+        Ok(())
+    }
+
     /// The guard holds whatever would prove this process dead, so that the proof waits for it.
     fn start_guard(&self) -> Result<Guard, CommandError> {
         let mut vital: Vec<OwnedFd> = baton_drivers::sqlite::process_locks(self.node.boot());
@@ -162,9 +171,11 @@ impl Runner<'_> {
     async fn hold(&mut self, term: Leadership) -> Result<Option<Finished>, CommandError> {
         self.say(&format!("node {} leads in epoch {}", self.node.id(), term.epoch()));
         loop {
-            let guard = self.guard.as_mut().expect("a runner that leads has a guard");
+            self.see_to_guard()?;
+            let guard = self.guard.as_mut().expect("it was seen to above");
             let led = lead(self.node, self.job, guard, &mut self.signals, &term).await?;
             let ended = match led {
+                Led::Cut => continue,
                 Led::Lost { reason } => {
                     self.say(&format!("epoch {} is over: {reason:?}", term.epoch()));
                     drop(term);
