@@ -136,10 +136,12 @@ impl Runner<'_> {
     async fn registered(&mut self, events: &mut Events) -> Option<Finished> {
         while self.node.settings().enabled && !self.node.is_registered() {
             tokio::select! {
-                event = events.recv() => match event.as_ref().map(|told| &told.event) {
-                    Some(Event::StoreRejected | Event::BreakerOpen { .. }) => self.complain(),
-                    Some(_) | None => {}
-                },
+                event = events.recv() => {
+                    let told = event.as_ref().map(|told| &told.event);
+                    if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = told {
+                        self.complain();
+                    }
+                }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
                 asked = self.signals.next() => if asked == Asked::ToEnd {
                     return Some(Finished::Asked);
