@@ -69,11 +69,9 @@ mod tests {
     fn ticks(lines: &[(u64, u64, u32, u64)]) -> Ticks {
         let mut log = tempfile::NamedTempFile::new().expect("there is room");
         for (at, epoch, pid, slot) in lines {
-            writeln!(
-                log,
-                r#"{{"at":{at},"epoch":{epoch},"node":"a","pid":{pid},"kind":"tick","slot":{slot}}}"#
-            )
-            .expect("there is room");
+            let when = format!(r#""at":{at},"epoch":{epoch},"slot":{slot}"#);
+            let who = format!(r#""node":"a","pid":{pid},"kind":"tick""#);
+            writeln!(log, "{{{when},{who}}}").expect("there is room");
         }
         Ticks::read(log.path()).expect("they are lines of a log")
     }

@@ -9,8 +9,8 @@
 //!             report/ ──► a table on stdout, JSON, the exit code
 //! ```
 //!
-//! Times are the jobs' own: what counts is when the next job wrote its first line, by the clock that
-//! every process of the machine reads alike.
+//! Times are the jobs' own: what counts is when the next job wrote its first line, by the clock
+//! that every process of the machine reads alike.
 
 mod cli;
 mod error;

@@ -70,6 +70,15 @@ impl Arm {
         }
     }
 
+    /// How many of so many clusters try it. Where milliseconds count, half of them: a guard that
+    /// stops its job looks through all processes, and so pays for idle neighbours too.
+    pub fn clusters(self, most: u32) -> u32 {
+        match self {
+            Self::Kill | Self::Resign | Self::Term => most.div_ceil(2),
+            Self::KillNoLifeline | Self::Pause => most,
+        }
+    }
+
     /// More flags of `baton run`.
     pub fn flags(self) -> &'static [&'static str] {
         match self {

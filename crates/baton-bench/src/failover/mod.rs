@@ -1,10 +1,13 @@
 //! `failover`: how long it takes until another node's job runs.
 //!
 //! ```text
-//!   arm ── its trials, shared out ──► cluster 1: settle ► strike ► first line of the next epoch ► …
+//!   arm ── its trials, shared out ──► cluster 1: settle ► strike ► the next epoch's first line ► …
 //!                                 ├─► cluster 2: settle …
 //!                                 └─► …          one strike at a time where milliseconds count
 //! ```
+//!
+//! What is measured begins just before the strike. A coordinator that has only just beaten does not
+//! look again for a fiftieth of a beat: some resignations take up to 100 ms more for that.
 //!
 //! A cluster has settled when everybody is in the view and has beaten since: then the successors
 //! watch the coordinator's lifeline. After each trial whoever was killed is started again.
@@ -65,7 +68,7 @@ async fn try_arm(
     arm: Arm,
     options: &Failover,
 ) -> Result<Vec<Served>, BenchError> {
-    let clusters = options.clusters.min(options.trials);
+    let clusters = arm.clusters(options.clusters).min(options.trials);
     let progress = Arc::new(Progress::new(arm.title(), options.trials));
     let floor = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();

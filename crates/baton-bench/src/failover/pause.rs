@@ -39,12 +39,11 @@ impl Paused {
 
     /// Puts it into the report.
     pub fn tell(&self, report: &mut Report) {
-        let name = "silent before end";
-        report.measured(name, "ms", &self.before_end_ms, &[]);
+        report.measured("silent before end", "ms", &self.before_end_ms, &[]);
         let least = self.before_end_ms.iter().copied().fold(f64::INFINITY, f64::min);
-        let found = format!("{least:.0} ms before");
-        report.must("a paused job's last line", least > 0.0, found, "before the lease's end");
-        report.must_be_none("lines of paused jobs after the next job's first", self.late);
+        let found = format!("{least:.0} ms");
+        report.must("paused jobs: silence before the lease ends", least > 0.0, found, "some");
+        report.must_be_none("paused jobs: lines after the next job's first", self.late);
     }
 }
 

@@ -10,8 +10,8 @@ use crate::report::{Bar, Report};
 use crate::site::{Site, database, namespace};
 use crate::spread::us;
 
-/// Calls of a batch. The clock counts microseconds and a batch takes some hundred: long enough to be
-/// measured, short enough to be rarely interrupted.
+/// Calls of a batch. The clock counts microseconds and a batch takes some hundred: long enough to
+/// be measured, short enough to be rarely interrupted.
 const CALLS: u32 = 10_000;
 
 /// Batches that count, after as many that only warm up.
