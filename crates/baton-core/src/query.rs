@@ -25,6 +25,11 @@ impl Core {
         &self.settings
     }
 
+    /// Does the store know this process by its node's id?
+    pub fn is_registered(&self) -> bool {
+        self.registered
+    }
+
     /// Does this node coordinate at `now`? Computed from the clock at each call.
     pub fn is_leader(&self, now: Moment) -> bool {
         let running = self.term().filter(|term| term.stage == Stage::Running);

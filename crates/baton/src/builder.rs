@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::chance;
 use crate::drive::{Host, Message, OnOverrun, Seat};
 use crate::error::BuildError;
-use crate::event::Teller;
+use crate::event::{Events, Teller};
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::node::Node;
 use crate::plugin::{Crew, Plugin};
@@ -145,6 +145,11 @@ impl NodeBuilder {
 
     /// Starts the node. It takes part at once, and leads when it is elected.
     pub fn build(self) -> Result<Node, BuildError> {
+        self.build_with_events().map(|(node, _)| node)
+    }
+
+    /// The same, with its events from the very first on.
+    pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
         let host = match self.place {
             Place::Own { store, lifeline } => {
@@ -182,8 +187,9 @@ impl NodeBuilder {
         });
         let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()));
         let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
+        let events = shared.teller.listen();
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
-        Ok(Node::new(shared, crew, host))
+        Ok((Node::new(shared, crew, host), events))
     }
 }
 

@@ -74,9 +74,12 @@ impl Leadership {
         self.hold.0.stop_by()
     }
 
-    /// Gives leadership up: work is told to stop, and the lease is released once it has.
+    /// Gives leadership up: work is told to stop, and the lease is released once it has. A term that
+    /// is over has nothing to give up, and leaves the next one alone.
     pub fn resign(&self) {
-        self.node.command(baton_core::Command::Resign);
+        if !self.hold.0.has_ended() {
+            self.node.command(baton_core::Command::Resign);
+        }
     }
 
     /// Reads a document of the namespace.

@@ -96,6 +96,11 @@ impl Node {
         self.shared.core().settings().clone()
     }
 
+    /// Does the store know this process by its node's id? Not before its first beat.
+    pub fn is_registered(&self) -> bool {
+        self.shared.core().is_registered()
+    }
+
     /// Does this node coordinate now? Computed from the clock at each call.
     pub fn is_leader(&self) -> bool {
         self.shared.is_leader()

@@ -145,7 +145,7 @@ mod tests {
     fn a_job_started_again_is_not_two_at_once_unless_the_first_goes_on() {
         let by = |pid, at| Tick { pid, ..tick(at, 1, "a", at) };
         let again = Ticks(vec![by(1, 1), by(1, 2), by(2, 3), by(2, 4)]);
-        assert_eq!(again.shared_epochs(), Vec::<u64>::new());
+        assert!(again.shared_epochs().is_empty());
         let both = Ticks(vec![by(1, 1), by(2, 2), by(1, 3)]);
         assert_eq!(both.shared_epochs(), [1]);
     }

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use baton::{Departure, Event, Node, Stamped};
+use baton::{Departure, Event, Events, Node, Stamped};
 
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
@@ -30,16 +30,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
     let store = node::store(&config)?;
     super::block_on(async {
-        let node = node::builder(&config, store).build()?;
+        let (node, mut events) = node::builder(&config, store).build_with_events()?;
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
-        let departure = take_part(&node, &mut teller).await?;
+        let departure = take_part(&node, &mut events, &mut teller).await?;
         departed(&node, departure)
     })
 }
 
 /// Prints events until the node has left, and then what is still unsaid.
-async fn take_part(node: &Node, teller: &mut Teller<'_>) -> Result<Departure, CommandError> {
-    let mut events = node.events();
+async fn take_part(
+    node: &Node,
+    events: &mut Events,
+    teller: &mut Teller<'_>,
+) -> Result<Departure, CommandError> {
     let mut leaving = pin!(node.until_signalled());
     let departure = loop {
         tokio::select! {

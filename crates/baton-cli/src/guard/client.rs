@@ -95,6 +95,11 @@ impl Guard {
         self.pid
     }
 
+    /// Was its loss reported? Then it is of no more use.
+    pub fn is_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
     /// Runs a command. Refused while the last one was not reported [`Report::Stopped`].
     pub fn start(&mut self, start: Start) -> io::Result<()> {
         if self.term.is_some() {

@@ -71,3 +71,13 @@ pub enum Ending {
     /// By this signal.
     Signal(i32),
 }
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Code(0) => f.write_str("ended well"),
+            Self::Code(code) => write!(f, "failed with code {code}"),
+            Self::Signal(number) => write!(f, "was ended by signal {number}"),
+        }
+    }
+}

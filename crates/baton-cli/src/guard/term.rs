@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::time::Duration;
 
 use baton_core::time::Moment;
 use rustix::event::{PollFd, PollFlags};
@@ -22,19 +23,24 @@ pub(super) enum Attended {
     Over,
 }
 
+/// A look through all processes costs a millisecond or two, on the way of every handover.
+const LOOK_AFTER: Duration = Duration::from_millis(10);
+
 /// One term.
 pub(super) struct Term {
     pub(super) child: Child,
     pub(super) deadline: Deadline,
     /// The process groups that were told to stop, by number.
     told: BTreeSet<i32>,
+    /// When other groups than the command's own are looked for.
+    look_at: Option<Moment>,
     /// The ends that are waited for while stopping.
     exits: Vec<OwnedFd>,
 }
 
 impl Term {
     pub(super) fn new(child: Child, deadline: Deadline) -> Self {
-        Self { child, deadline, told: BTreeSet::new(), exits: Vec::new() }
+        Self { child, deadline, told: BTreeSet::new(), look_at: None, exits: Vec::new() }
     }
 
     /// Minds what has happened and what is due, and tells baton.
@@ -49,10 +55,8 @@ impl Term {
         loop {
             match self.deadline.due(now) {
                 Due::Wait(until) => {
-                    if self.deadline.is_told() {
-                        self.tell();
-                    }
-                    return Ok(Attended::Until(until));
+                    let look_at = if self.deadline.is_told() { self.tell(now) } else { None };
+                    return Ok(Attended::Until(look_at.map_or(until, |at| at.min(until))));
                 }
                 Due::Tell => {}
                 Due::Kill => {
@@ -79,12 +83,17 @@ impl Term {
     }
 
     /// Tells every process group of the term to stop, each once; some come to light only when the
-    /// parent of somebody in it has ended.
-    fn tell(&mut self) {
+    /// parent of somebody in it has ended. Mostly the command's own group is all there is: the
+    /// others are looked for when it is gone, or at the moment returned.
+    fn tell(&mut self, now: Moment) -> Option<Moment> {
         if self.told.insert(self.child.group()) {
             self.child.signal(Signal::TERM);
             // A stopped process would hear it only when it goes on.
             self.child.signal(Signal::CONT);
+            self.look_at = Some(now + LOOK_AFTER);
+        }
+        if let Some(at) = self.look_at.filter(|at| now < *at && !self.child.has_ended()) {
+            return Some(at);
         }
         // If nobody can be found now, the deadline's kill looks again, and as long as it takes.
         let kin = sweep::kin().unwrap_or_default();
@@ -95,6 +104,7 @@ impl Term {
             }
         }
         self.exits = kin.iter().filter_map(sweep::Kin::exit).collect();
+        None
     }
 
     /// What the guard has to wait on.

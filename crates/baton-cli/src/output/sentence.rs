@@ -134,7 +134,8 @@ fn after(previous: Option<&NodeId>) -> String {
     previous.map_or(String::new(), |previous| format!(", after {previous}"))
 }
 
-fn demotion(reason: &DemotionReason) -> String {
+/// Why a term ended, in words.
+pub fn demotion(reason: &DemotionReason) -> String {
     match reason {
         DemotionReason::Released(reason) => {
             term_end(baton_core::protocol::TermEnd::Released(*reason)).to_owned()

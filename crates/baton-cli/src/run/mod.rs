@@ -23,6 +23,8 @@ use baton::{Departure, Event, Events, Leadership, Node};
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report};
 use crate::output::say;
+use crate::output::sentence::demotion;
+use crate::output::times::span;
 use pause::Pauses;
 use signals::{Asked, Signals};
 use term::{Led, lead};
@@ -107,11 +109,11 @@ impl Runner<'_> {
         if let Some(finished) = self.registered(&mut events).await {
             return Ok(finished);
         }
-        // Started before it is needed: a successor has only to say what to run.
-        self.guard = Some(self.start_guard()?);
+        self.say(&format!("node {} stands by", self.node.id()));
         loop {
-            self.say(&format!("node {} stands by", self.node.id()));
-            let guard = self.guard.as_mut().expect("it was started above");
+            // Started before it is needed: a successor has only to say what to run.
+            self.see_to_guard()?;
+            let guard = self.guard.as_mut().expect("it was seen to above");
             let term = tokio::select! {
                 term = self.node.leadership() => term,
                 report = guard.next() => return Err(guard_lost(report)),
@@ -126,26 +128,27 @@ impl Runner<'_> {
             if let Some(finished) = self.hold(term).await? {
                 return Ok(finished);
             }
+            self.say(&format!("node {} stands by", self.node.id()));
         }
     }
 
-    /// Waits for the first beat: from then on the store knows this process.
+    /// Waits until the store knows this process; single-instance mode has none to ask.
     async fn registered(&mut self, events: &mut Events) -> Option<Finished> {
-        loop {
+        while self.node.settings().enabled && !self.node.is_registered() {
             tokio::select! {
-                event = events.recv() => match event.as_ref().map(|told| &told.event) {
-                    None | Some(Event::WorkerHeartbeat { .. }) => return None,
-                    Some(Event::StoreRejected | Event::BreakerOpen { .. }) => self.complain(),
-                    Some(_) => {}
-                },
+                event = events.recv() => {
+                    let told = event.as_ref().map(|told| &told.event);
+                    if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = told {
+                        self.complain();
+                    }
+                }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
                 asked = self.signals.next() => if asked == Asked::ToEnd {
                     return Some(Finished::Asked);
                 },
-                // Single-instance mode beats no store.
-                () = std::future::ready(()), if !self.node.settings().enabled => return None,
             }
         }
+        None
     }
 
     /// Says what keeps the node from taking part.
@@ -153,6 +156,15 @@ impl Runner<'_> {
         if let Some(problem) = self.node.last_store_error() {
             say::aside(&problem.to_string());
         }
+    }
+
+    /// Sees to it that there is a guard. One that was late for a deadline had to be killed,
+    /// together with the command: the next command needs another.
+    fn see_to_guard(&mut self) -> Result<(), CommandError> {
+        if self.guard.as_ref().is_none_or(Guard::is_lost) {
+            self.guard = Some(self.start_guard()?);
+        }
+        Ok(())
     }
 
     /// The guard holds whatever would prove this process dead, so that the proof waits for it.
@@ -169,11 +181,13 @@ impl Runner<'_> {
     async fn hold(&mut self, term: Leadership) -> Result<Option<Finished>, CommandError> {
         self.say(&format!("node {} leads in epoch {}", self.node.id(), term.epoch()));
         loop {
-            let guard = self.guard.as_mut().expect("a runner that leads has a guard");
+            self.see_to_guard()?;
+            let guard = self.guard.as_mut().expect("it was seen to above");
             let led = lead(self.node, self.job, guard, &mut self.signals, &term).await?;
             let ended = match led {
+                Led::Cut => continue,
                 Led::Lost { reason } => {
-                    self.say(&format!("epoch {} is over: {reason:?}", term.epoch()));
+                    self.say(&format!("epoch {} is over: {}", term.epoch(), demotion(&reason)));
                     drop(term);
                     let exit = self.job.on_lost == OnLost::Exit;
                     return Ok(exit.then_some(Finished::Lost));
@@ -190,7 +204,7 @@ impl Runner<'_> {
                 OnEnd::Once | OnEnd::Restart => {}
             }
             let pause = self.pauses.next(term.epoch());
-            self.say(&format!("the command ended ({ended:?}); again in {pause:?}"));
+            self.say(&format!("the command {ended}; again in {}", span(pause)));
             if let Some(finished) = self.pause(pause, &term).await {
                 return Ok(finished);
             }

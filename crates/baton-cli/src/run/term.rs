@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::pin::pin;
 
 use baton::{DemotionReason, Leadership, Node};
-use baton_core::lease::Window;
 
 use super::signals::{Asked, Signals};
 use super::{Job, guard_lost, system};
@@ -16,6 +15,8 @@ use crate::output::say;
 pub enum Led {
     /// The command ended by itself.
     Ended(Ending),
+    /// The command was stopped at a deadline that a renewal then moved: the term goes on.
+    Cut,
     /// The term was lost, and the command was stopped.
     Lost {
         /// Why.
@@ -52,16 +53,24 @@ pub async fn lead(
                     ended = Some(Ending::Code(NOT_STARTED));
                 }
                 Report::Exited(how) => ended = Some(how),
-                Report::Stopped if reason.is_none() && !asked && !term.may_start_work() => {
-                    reason = lost_or_renewed(term, window).await;
-                    if reason.is_some() {
-                        break;
+                end @ (Report::Stopped | Report::Lost { .. }) => {
+                    let is_told = asked || reason.is_some();
+                    let is_due = is_told || !term.may_start_work();
+                    if end != Report::Stopped && !is_due {
+                        return Err(guard_lost(end));
                     }
-                    (ended, window) = (None, term.window());
-                    guard.start(order(node, job, term)).map_err(no_order)?;
+                    if is_due && !is_told {
+                        reason = lost_or_renewed(term).await;
+                        if reason.is_none() {
+                            return Ok(Led::Cut);
+                        }
+                    }
+                    if end != Report::Stopped {
+                        // The guard was late, and was killed with everything just in time.
+                        ended = ended.or(Some(Ending::Signal(KILLED)));
+                    }
+                    break;
                 }
-                Report::Stopped => break,
-                lost @ Report::Lost { .. } => return Err(guard_lost(lost)),
             },
             why = term.lost(), if reason.is_none() => {
                 reason = Some(why);
@@ -91,16 +100,20 @@ pub async fn lead(
 ///
 /// The guard keeps the deadlines too. Its word that it stopped the command may come before the
 /// node's that the term is lost, above all after a pause of this process.
-async fn lost_or_renewed(term: &Leadership, window: Window) -> Option<DemotionReason> {
+async fn lost_or_renewed(term: &Leadership) -> Option<DemotionReason> {
+    let closed = term.trusted_until();
     tokio::select! {
         biased;
         why = term.lost() => Some(why),
-        _ = term.renewed(window.hard) => None,
+        _ = term.renewed(closed) => None,
     }
 }
 
 /// What a shell says of a command that cannot be run.
 const NOT_STARTED: i32 = 127;
+
+/// The number of the signal that nobody can ignore.
+const KILLED: i32 = 9;
 
 fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
     let told = [

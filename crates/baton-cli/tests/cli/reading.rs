@@ -20,7 +20,7 @@ fn the_status_shows_who_leads_and_who_else_is_there() {
     });
     assert_eq!(status["epoch"], 1);
     assert_eq!(status["successors"][0], "node-b");
-    assert_eq!(status["coordinator"]["lease_timeout_ms"], 3_000);
+    assert_eq!(status["coordinator"]["lease_timeout_ms"], 20_000);
     assert!(status["coordinator"]["since_ms"].is_u64(), "{status}");
     let states: Vec<&Value> = (0..3).map(|at| &status["members"][at]["state"]).collect();
     assert_eq!(states, ["leader", "candidate", "observer"]);
@@ -29,7 +29,7 @@ fn the_status_shows_who_leads_and_who_else_is_there() {
     let said = here.baton(&["status"]);
     said.assert_narrow();
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    for expected in ["node-a, epoch 1, for ", "left of 3s", "successors   node-b", "observer"] {
+    for expected in ["node-a, epoch 1, for ", "left of 20s", "successors   node-b", "observer"] {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
     }
     assert!(!said.out.contains('\u{1b}'), "no colours outside of a terminal");

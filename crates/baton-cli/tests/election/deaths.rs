@@ -97,6 +97,25 @@ async fn a_coordinator_without_its_guard_stops_says_so_and_is_replaced() {
 }
 
 #[tokio::test]
+async fn a_guard_that_hangs_is_killed_in_time_and_replaced_and_its_node_may_lead_again() {
+    let stage = Stage::new();
+    let mut cluster = stage.cluster(FAST);
+    let first = start(&mut cluster, &["a", "b"]).await;
+    let pid = member(&mut cluster, &first.node).pid();
+    let guard = children(pid, "baton-guard").pop().expect("a coordinator has a guard");
+    kill_process(guard, Signal::STOP).expect("it lives");
+    assert_eq!(stage.json(&["resign"]).await["epoch"], 2);
+    let second = job(&cluster, 1).await;
+    assert_ne!(second.node, first.node);
+    let other = async || children(pid, "baton-guard").pop().filter(|pid| *pid != guard);
+    until("another guard", other).await;
+    let back = stage.json(&["transfer", "--to", &first.node]).await;
+    assert_eq!(back["leader"], first.node.as_str());
+    assert_eq!(job(&cluster, 2).await.node, first.node);
+    assert_eq!(who(&judged(&cluster)).len(), 3);
+}
+
+#[tokio::test]
 async fn a_standby_without_its_guard_leaves_and_the_coordinator_goes_on() {
     let stage = Stage::new();
     let mut cluster = stage.cluster(STEADY);

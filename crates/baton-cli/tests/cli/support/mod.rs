@@ -73,10 +73,11 @@ impl Sandbox {
         Said { code, out: read(out_path), err: read(err_path) }
     }
 
-    /// A node that starts at once and fails over fast.
+    /// A node that starts at once and beats often. Its lease outlasts the stalls of a busy machine.
     pub fn serve(&self, id: &str, more: &[&str]) -> Serving {
         let arguments = ["serve", "--id", id, "--profile", "fast", "--skip-cold-start"];
-        let mut command = self.command(&[&arguments, more].concat());
+        let lease = ["--lease-timeout", "20s"];
+        let mut command = self.command(&[arguments.as_slice(), &lease, more].concat());
         let out = std::fs::File::create(self.path(&format!("{id}.out"))).expect("a new file");
         command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null());
         Serving { child: command.spawn().expect("the binary was built for this test") }
@@ -87,9 +88,15 @@ impl Sandbox {
         (said.code == Some(0)).then(|| said.json())
     }
 
-    /// Waits until this node leads.
+    /// Waits until this node leads, and knows it: the store knows a little earlier.
     pub fn until_led_by(&self, id: &str) -> Value {
-        self.until(&format!("{id} leads"), |status| status["coordinator"]["node"] == id)
+        self.until(&format!("{id} leads"), |status| {
+            let knows = |line: &String| {
+                line.contains("this node leads, ") || line.contains("coordinator-promoted")
+            };
+            status["coordinator"]["node"] == id
+                && lines(&self.path(&format!("{id}.out"))).iter().any(knows)
+        })
     }
 
     /// Waits until a look at the namespace shows what is awaited.
@@ -146,6 +153,19 @@ impl Serving {
         let pid = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw);
         let pid = pid.expect("a child has a process id");
         rustix::process::kill_process(pid, signal).expect("the child is still there");
+        if signal == rustix::process::Signal::STOP {
+            self.until_stopped();
+        }
+    }
+
+    /// On a busy machine the other threads of a process run on for a while.
+    fn until_stopped(&self) {
+        let stat = format!("/proc/{}/stat", self.child.id());
+        let gives_up_at = SystemClock.now() + PATIENCE;
+        while !std::fs::read_to_string(&stat).is_ok_and(|text| text.contains(") T ")) {
+            assert!(SystemClock.now() < gives_up_at, "it does not stop");
+            std::thread::park_timeout(LOOK_EVERY);
+        }
     }
 
     /// Waits for its end.
