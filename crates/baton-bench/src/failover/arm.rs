@@ -70,8 +70,8 @@ impl Arm {
         }
     }
 
-    /// How many of so many clusters try it. Where milliseconds count, half of them: a guard that
-    /// stops its job looks through all processes, and so pays for idle neighbours too.
+    /// How many of so many clusters try it. Where milliseconds count, half of them: neighbours that
+    /// only wait still tick and beat, and make the list of processes longer for a guard.
     pub fn clusters(self, most: u32) -> u32 {
         match self {
             Self::Kill | Self::Resign | Self::Term => most.div_ceil(2),
