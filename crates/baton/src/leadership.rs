@@ -74,8 +74,8 @@ impl Leadership {
         self.hold.0.stop_by()
     }
 
-    /// Gives leadership up: work is told to stop, and the lease is released once it has. A term that
-    /// is over has nothing to give up, and leaves the next one alone.
+    /// Gives leadership up: work is told to stop, and the lease is released once it has. A term
+    /// that is over has nothing to give up, and leaves the next one alone.
     pub fn resign(&self) {
         if !self.hold.0.has_ended() {
             self.node.command(baton_core::Command::Resign);
