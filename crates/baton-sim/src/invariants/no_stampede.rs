@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use baton_core::protocol::{Claim, LeaseIntent, Request, Version, ViewVersion};
 use baton_core::time::Moment;
+use baton_store::ExpiryClock;
 
 use super::Invariant;
 use crate::fact::{Fact, Who};
@@ -21,11 +22,14 @@ pub struct NoStampede {
 impl NoStampede {
     /// Claims closer together than a quarter of a stagger count as one moment. Only where messages
     /// and clocks are even enough for nodes to agree that closely on when a lease is free, and only
-    /// for nodes in touch with the store: after an outage, chance decides who comes first.
+    /// for nodes in touch with the store: after an outage, chance decides who comes first. So it
+    /// does where each observer counts from its own look: one expiry in some ten thousand looks
+    /// like a stampede.
     pub fn new(plan: &Plan) -> Self {
         let stagger = plan.settings.takeover_stagger;
         let drift = plan.settings.lease_timeout.mul_f64(plan.drift_ppm as f64 / 1e6);
-        let even = plan.latency.most * 8 < stagger
+        let even = plan.expiry != ExpiryClock::Observer
+            && plan.latency.most * 8 < stagger
             && drift * 8 < stagger
             && !plan.beyond_drift()
             && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend]
