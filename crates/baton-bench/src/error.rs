@@ -49,7 +49,4 @@ pub enum BenchError {
         /// What it said.
         answer: String,
     },
-    /// The coordinator has no lifeline to be told anything over.
-    #[error("the coordinator in epoch {0} has no lifeline")]
-    NoLifeline(u64),
 }

@@ -10,7 +10,6 @@
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
 
-pub mod chance;
 pub mod cli;
 pub mod cluster;
 pub mod commands;

@@ -11,8 +11,8 @@ fn bytes<const N: usize>() -> Result<[u8; N], BuildError> {
     Ok(drawn)
 }
 
-/// A boot id that no other process has.
-pub fn boot() -> Result<BootId, BuildError> {
+/// A boot id that no other process has: for a process, or for a request from outside of a cluster.
+pub fn fresh_boot() -> Result<BootId, BuildError> {
     Ok(BootId(u128::from_le_bytes(bytes()?)))
 }
 

@@ -28,6 +28,7 @@ pub mod lifeline;
 pub mod shutdown;
 
 pub use builder::NodeBuilder;
+pub use chance::fresh_boot;
 pub use error::{BuildError, Left};
 pub use event::{Events, Stamped};
 pub use fence::{Fence, Refused};

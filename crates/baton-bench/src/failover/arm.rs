@@ -82,7 +82,7 @@ impl Arm {
     /// More flags of `baton run`.
     pub fn flags(self) -> &'static [&'static str] {
         match self {
-            Self::KillNoLifeline => &["--lifeline=false"],
+            Self::KillNoLifeline => &["--no-lifeline"],
             _ => &[],
         }
     }

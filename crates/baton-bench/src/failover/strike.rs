@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use baton::Moment;
-use baton::lifeline::tell;
-use baton_cli::chance;
 use baton_cli::cluster::Lead;
-use baton_core::ids::{Epoch, Nonce};
-use baton_core::protocol::{Ask, Hint, Outcome, Wish};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::Mutex;
 
@@ -65,20 +61,11 @@ pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Be
 pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let epoch = epoch_of(&lead);
-    let lifeline = lead.lease.holder.as_ref().and_then(|holder| holder.lifeline.clone());
-    let lifeline = lifeline.ok_or(BenchError::NoLifeline(epoch))?;
-    let ask = Ask { nonce: Nonce { boot: chance::boot()?, attempt: 1 }, wish: Wish::Resign };
-    let namespace = stage.cluster.plan().namespace.clone();
     let _floor = floor.lock().await;
     let mut log = stage.cluster.follow()?;
     let before = SystemClock.now();
-    let asked = stage.cluster.store().ask(&namespace, Epoch(epoch), ask).await?;
-    if asked != Outcome::Applied {
-        let answer = format!("{asked:?}");
-        return Err(BenchError::Answer { what: "a request to resign", answer });
-    }
     // A lost nudge shows as a slow trial.
-    let _ = tell(&lifeline, &namespace, &Hint::Look).await;
+    stage.cluster.ask_to_resign(&lead).await?;
     let next = log.next_term(epoch, PATIENCE).await?;
     Ok(trial(&lead, before, next.at))
 }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use baton::{Precondition, Store};
-use baton_cli::chance;
 use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{
     BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord, Outcome, ViewVersion,
@@ -30,7 +29,7 @@ const BODY_BYTES: usize = 1_024;
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
     let store = baton_drivers::open(&database(&site.room("requests")?))?;
     let space = namespace();
-    let mut holder = Holder::take(&*store, chance::boot()?).await?;
+    let mut holder = Holder::take(&*store, baton::fresh_boot()?).await?;
     let (mut beats, mut inspections) = (Vec::new(), Vec::new());
     let (mut writes, mut reads) = (Vec::new(), Vec::new());
     for number in 0..WARM_UP + REQUESTS {

@@ -57,7 +57,7 @@ pub async fn run(site: &Site, options: &Storm, bars: bool) -> Result<Report, Ben
 }
 
 fn fresh_seed() -> Result<u64, BenchError> {
-    let drawn = baton_cli::chance::boot()?.0;
+    let drawn = baton::fresh_boot()?.0;
     // Short enough to be typed again.
     Ok(u64::try_from(drawn % 1_000_000).unwrap_or_default())
 }

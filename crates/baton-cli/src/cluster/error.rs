@@ -41,6 +41,17 @@ pub enum ClusterError {
         /// What is wrong.
         problem: serde_json::Error,
     },
+    /// The system gives no random numbers.
+    #[error(transparent)]
+    NoChance(#[from] baton::BuildError),
+    /// The term ended before its holder could be asked.
+    #[error("the term of {node} (epoch {epoch}) ended before it could be asked to resign")]
+    Overtaken {
+        /// Who was to be asked.
+        node: NodeId,
+        /// In which term.
+        epoch: u64,
+    },
     /// No process of this name was started.
     #[error("no node {0} was started")]
     NoMember(NodeId),

@@ -22,7 +22,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::{Moment, Namespace, NodeId, Store};
-use baton_core::protocol::{Expiry, LeaseSnapshot};
+use baton_core::ids::Nonce;
+use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 use baton_store::clock::{Clock, SystemClock};
 
 pub use error::ClusterError;
@@ -146,9 +147,7 @@ impl Cluster {
     ) -> Result<Tick, ClusterError> {
         let give_up_at = SystemClock.now() + patience;
         loop {
-            let ticks = self.ticks()?;
-            let found = ticks.all().iter().find(|tick| tick.at > after && tick.epoch > beyond);
-            if let Some(tick) = found {
+            if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
                 return Ok(tick.clone());
             }
             if SystemClock.now() >= give_up_at {
@@ -158,14 +157,35 @@ impl Cluster {
         }
     }
 
+    /// How many nodes the present coordinator's view has.
+    pub async fn in_view(&self) -> Result<usize, ClusterError> {
+        let shown = self.store.inspect(&self.plan.namespace).await?;
+        let epoch = shown.lease.as_ref().map(|lease| lease.version.epoch);
+        let current = shown.view.filter(|view| Some(view.version.epoch) == epoch);
+        Ok(current.map_or(0, |view| view.members.len()))
+    }
+
+    /// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+    pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), ClusterError> {
+        let nonce = Nonce { boot: baton::fresh_boot()?, attempt: 1 };
+        let ask = Ask { nonce, wish: Wish::Resign };
+        let (namespace, epoch) = (&self.plan.namespace, lead.lease.version.epoch);
+        if self.store.ask(namespace, epoch, ask).await? != Outcome::Applied {
+            return Err(ClusterError::Overtaken { node: lead.node.clone(), epoch: epoch.0 });
+        }
+        let holder = lead.lease.holder.as_ref();
+        if let Some(address) = holder.and_then(|holder| holder.lifeline.as_ref()) {
+            // A lost nudge only makes it slower.
+            let _ = baton::lifeline::tell(address, namespace, &Hint::Look).await;
+        }
+        Ok(())
+    }
+
     /// Waits until so many nodes are in the coordinator's view.
     pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
         let give_up_at = SystemClock.now() + patience;
         loop {
-            let shown = self.store.inspect(&self.plan.namespace).await?;
-            let epoch = shown.lease.as_ref().map(|lease| lease.version.epoch);
-            let current = shown.view.filter(|view| Some(view.version.epoch) == epoch);
-            if current.is_some_and(|view| view.members.len() >= count) {
+            if self.in_view().await? >= count {
                 return Ok(());
             }
             if SystemClock.now() >= give_up_at {

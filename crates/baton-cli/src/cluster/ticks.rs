@@ -45,6 +45,11 @@ impl Ticks {
         &self.0
     }
 
+    /// The first line after this moment that is of a later epoch than this one.
+    pub fn first_beyond(&self, after: Moment, beyond: u64) -> Option<&Tick> {
+        self.0.iter().find(|tick| tick.at > after && tick.epoch > beyond)
+    }
+
     /// Lines of an epoch that was over, because a later one had begun to write.
     pub fn overlaps(&self) -> Vec<Overlap> {
         let mut sorted: Vec<&Tick> = self.0.iter().collect();

@@ -12,7 +12,6 @@ use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use crate::chance;
 use crate::error::CommandError;
 use crate::output::times::span_ms;
 use crate::output::{json, say};
@@ -97,7 +96,7 @@ async fn ask(
     wish: Wish,
 ) -> Result<(), CommandError> {
     // Whoever asks is no process of the cluster, but draws like one.
-    let ask = Ask { nonce: Nonce { boot: chance::boot()?, attempt: 1 }, wish };
+    let ask = Ask { nonce: Nonce { boot: baton::fresh_boot()?, attempt: 1 }, wish };
     let epoch = Epoch(snapshot.epoch);
     let outcome = place.store.ask(place.namespace(), epoch, ask.clone()).await;
     let applied = match outcome {

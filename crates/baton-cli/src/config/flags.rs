@@ -42,8 +42,7 @@ impl Flags {
     }
 
     fn of(matches: &ArgMatches, entries: impl Iterator<Item = &'static Entry>) -> Self {
-        let values = entries
-            .filter_map(|entry| Some((entry.key, matches.get_one::<String>(entry.key)?.clone())));
+        let values = entries.filter_map(|entry| Some((entry.key, value_of(entry, matches)?)));
         let labels = matches.try_get_many::<String>("label").ok().flatten();
         Self {
             config: matches.get_one::<PathBuf>("config").cloned(),
@@ -51,6 +50,14 @@ impl Flags {
             labels: labels.into_iter().flatten().cloned().collect(),
         }
     }
+}
+
+/// What the flag says, or the one that switches it off.
+fn value_of(entry: &Entry, matches: &ArgMatches) -> Option<String> {
+    if entry.kind == Kind::Switch && matches.get_flag(&entry.negation()) {
+        return Some("false".to_owned());
+    }
+    matches.get_one::<String>(entry.key).cloned()
 }
 
 fn place() -> impl Iterator<Item = &'static Entry> {
@@ -71,6 +78,20 @@ fn argument(entry: &Entry) -> Arg {
         Kind::Choice(names) => argument.help(format!("{}: {}", entry.help, names.join(", "))),
         _ => argument,
     }
+}
+
+/// The flag of a setting and, for a switch, the one that switches it off.
+fn arguments(entry: &Entry) -> impl Iterator<Item = Arg> {
+    let off = (entry.kind == Kind::Switch).then(|| {
+        Arg::new(entry.negation())
+            .long(entry.negation())
+            .help(format!("The same as --{}=false", entry.flag()))
+            .help_heading(entry.heading.title())
+            .hide_short_help(!entry.common)
+            .conflicts_with(entry.key)
+            .action(ArgAction::SetTrue)
+    });
+    std::iter::once(argument(entry)).chain(off)
 }
 
 fn config_argument() -> Arg {
@@ -117,13 +138,13 @@ macro_rules! flags {
 
 flags!(
     PlaceFlags,
-    |command: Command| command.arg(config_argument()).args(place().map(argument)),
+    |command: Command| command.arg(config_argument()).args(place().flat_map(arguments)),
     place()
 );
 flags!(
     NodeFlags,
     |command: Command| {
-        command.arg(config_argument()).args(TABLE.iter().map(argument)).arg(label_argument())
+        command.arg(config_argument()).args(TABLE.iter().flat_map(arguments)).arg(label_argument())
     },
     TABLE.iter()
 );
@@ -159,6 +180,16 @@ mod tests {
         assert_eq!(given.values["priority"].value, toml::Value::Integer(-3));
         assert_eq!(given.values["eligible"].value, toml::Value::Boolean(false));
         assert_eq!(given.values["eligible"].source, Source::Flag("--eligible".to_owned()));
+    }
+
+    #[test]
+    fn every_switch_has_a_flag_that_switches_it_off() {
+        for entry in TABLE.iter().filter(|entry| entry.kind == Kind::Switch) {
+            let given = parsed(&["baton", &format!("--no-{}", entry.flag())]);
+            assert_eq!(given.values[entry.key].value, toml::Value::Boolean(false), "{}", entry.key);
+        }
+        let off = parsed(&["baton", "--no-lifeline"]);
+        assert_eq!(off.values["lifeline.enabled"].value, toml::Value::Boolean(false));
     }
 
     #[test]

@@ -95,6 +95,11 @@ impl Entry {
         }
     }
 
+    /// The flag that switches it off.
+    pub fn negation(&self) -> String {
+        format!("no-{}", self.flag())
+    }
+
     /// Is it a field of `Settings`, and not of the command's own?
     pub fn is_core(&self) -> bool {
         !matches!(self.key, "store" | "namespace" | "id" | "profile")

@@ -2,15 +2,11 @@
 
 use std::time::Duration;
 
-use baton::lifeline;
 use baton::{Moment, NodeId};
-use baton_core::ids::Nonce;
-use baton_core::protocol::{Ask, Hint, Wish};
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::stage::Stage;
-use crate::chance;
 use crate::cluster::Lead;
 use crate::error::CommandError;
 
@@ -92,7 +88,7 @@ async fn play(stage: &mut Stage, act: Act) -> Result<Outcome, CommandError> {
         }
         Act::Resign => {
             let since = SystemClock.now();
-            ask_to_resign(stage, &lead).await?;
+            stage.ask_to_resign(&lead).await?;
             stage.note(Some((act, &from)), &format!("asked {from} to resign"));
             since
         }
@@ -144,16 +140,4 @@ async fn recover(stage: &mut Stage, act: Act, node: &NodeId) -> Result<(), Comma
             Ok(())
         }
     }
-}
-
-async fn ask_to_resign(stage: &Stage, lead: &Lead) -> Result<(), CommandError> {
-    let ask = Ask { nonce: Nonce { boot: chance::boot()?, attempt: 1 }, wish: Wish::Resign };
-    let namespace = stage.namespace();
-    stage.ask(lead.lease.version.epoch, ask).await?;
-    let address = lead.lease.holder.as_ref().and_then(|holder| holder.lifeline.clone());
-    if let Some(address) = address {
-        // Lost hints only make it slower.
-        let _ = lifeline::tell(&address, &namespace, &Hint::Look).await;
-    }
-    Ok(())
 }

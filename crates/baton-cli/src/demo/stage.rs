@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use baton::{Epoch, Moment, Namespace, NodeId, Settings};
-use baton_core::protocol::Ask;
+use baton::{Moment, NodeId, Settings};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
@@ -56,10 +55,6 @@ impl Stage {
         self.settings.lease_timeout
     }
 
-    pub fn namespace(&self) -> Namespace {
-        self.cluster.plan().namespace.clone()
-    }
-
     pub fn ticks(&self) -> Result<Ticks, CommandError> {
         Ok(self.cluster.ticks()?)
     }
@@ -72,9 +67,8 @@ impl Stage {
         Ok(self.cluster.member(node)?)
     }
 
-    pub async fn ask(&self, epoch: Epoch, ask: Ask) -> Result<(), CommandError> {
-        let asked = self.cluster.store().ask(&self.namespace(), epoch, ask).await;
-        asked.map(drop).map_err(|problem| ClusterError::Store(problem).into())
+    pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), CommandError> {
+        Ok(self.cluster.ask_to_resign(lead).await?)
     }
 
     /// Writes down what happened; on anything but a terminal, says it.
@@ -109,9 +103,7 @@ impl Stage {
         let give_up_at = SystemClock.now() + patience;
         loop {
             self.look().await?;
-            let ticks = self.ticks()?;
-            let found = ticks.all().iter().find(|tick| tick.at > after && tick.epoch > beyond);
-            if let Some(tick) = found {
+            if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
                 return Ok(tick.clone());
             }
             self.wait(give_up_at, "another term's job", patience).await?;
@@ -127,11 +119,7 @@ impl Stage {
         let give_up_at = SystemClock.now() + patience;
         loop {
             self.look().await?;
-            let shown = self.cluster.store().inspect(&self.namespace()).await;
-            let shown = shown.map_err(ClusterError::Store)?;
-            let epoch = shown.lease.as_ref().map(|lease| lease.version.epoch);
-            let current = shown.view.filter(|view| Some(view.version.epoch) == epoch);
-            if current.is_some_and(|view| view.members.len() >= count) {
+            if self.cluster.in_view().await? >= count {
                 return Ok(());
             }
             self.wait(give_up_at, "all nodes in the view", patience).await?;

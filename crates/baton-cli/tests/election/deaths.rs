@@ -67,7 +67,7 @@ async fn killed_together_with_its_guard_its_job_is_gone_before_the_next_one_begi
 #[tokio::test]
 async fn killed_without_a_lifeline_it_is_replaced_within_the_lease_and_a_beat() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(&[FAST, &["--lifeline", "false"]].concat());
+    let mut cluster = stage.cluster(&[FAST, &["--no-lifeline"]].concat());
     let first = start(&mut cluster, &["a", "b"]).await;
     member(&mut cluster, &first.node).kill().expect("it is ours");
     let killed = now();

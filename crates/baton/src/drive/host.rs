@@ -32,7 +32,7 @@ impl Host {
         lifeline: &LifelineConfig,
         work: Option<tokio::runtime::Handle>,
     ) -> Result<Arc<Self>, BuildError> {
-        let boot = chance::boot()?;
+        let boot = chance::fresh_boot()?;
         let (inbox, received) = mpsc::unbounded_channel();
         let lifeline = Lifeline::listen(lifeline, boot)?;
         let own = match work {

@@ -13,7 +13,6 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Release, Store, StoreError};
 
 use super::Finding;
-use crate::chance;
 use crate::error::CommandError;
 
 /// The doctor's own namespace. Always the same, so that no trial adds a lease to the store.
@@ -60,7 +59,7 @@ impl Latency {
 impl Trial {
     /// A node with a name of its own.
     pub fn new(store: Arc<dyn Store>) -> Result<Self, CommandError> {
-        let boot = chance::boot()?;
+        let boot = baton::fresh_boot()?;
         let id = NodeId::new(&format!("doctor-{boot}")).expect("letters, digits and a dash");
         let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
         let profile = Arc::new(NodeProfile::default());
