@@ -82,7 +82,7 @@ fn what_the_settings_print_can_be_read_again() {
     let flags = ["settings", "--profile", "fast", "--lease-timeout", "4s"];
     let printed = here.baton(&[flags.as_slice(), node.as_slice()].concat());
     assert_eq!(printed.code, Some(0), "{printed:?}");
-    printed.assert_narrow();
+    here.assert_narrow(&printed);
     let file = here.write("printed.toml", &printed.out);
     let file = file.to_str().expect("a plain name");
     let again = here.baton(&["settings", "--config", file]);

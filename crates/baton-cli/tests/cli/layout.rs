@@ -23,11 +23,11 @@ fn every_help_fits_into_80_columns() {
     for help in ["--help", "-h"] {
         let said = here.baton(&[help]);
         assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-        said.assert_narrow();
+        here.assert_narrow(&said);
         for command in COMMANDS {
             let said = here.baton(&[command, help]);
             assert_eq!(said.code, Some(0), "{command}");
-            said.assert_narrow();
+            here.assert_narrow(&said);
         }
     }
 }

@@ -27,7 +27,7 @@ fn the_status_shows_who_leads_and_who_else_is_there() {
     assert_eq!(status["members"][0]["labels"]["zone"], "x");
 
     let said = here.baton(&["status"]);
-    said.assert_narrow();
+    here.assert_narrow(&said);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
     for expected in ["node-a, epoch 1, for ", "left of 20s", "successors   node-b", "observer"] {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
@@ -67,7 +67,7 @@ fn the_history_has_each_term_with_its_end_and_gap() {
     assert!(from.ends_with('Z') && from.contains('T'), "{from}");
 
     let said = here.baton(&["history"]);
-    said.assert_narrow();
+    here.assert_narrow(&said);
     assert!(said.out.contains("shut down") && said.out.contains("leads"), "{}", said.out);
     let said = here.baton(&["history", "--limit", "1"]);
     assert_eq!(said.out.lines().count(), 2, "{}", said.out);
