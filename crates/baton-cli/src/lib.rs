@@ -6,6 +6,8 @@
 //!              config/ ◄── place ◄───────┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
+//!   run/ + guard/   a command that runs only while this node leads
+//!   cluster/, look  real processes and waiting for them: for the demo, the tests, the benches
 //! ```
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
@@ -20,6 +22,7 @@ pub mod entry;
 pub mod error;
 pub mod exit;
 pub mod guard;
+pub mod look;
 pub mod node;
 pub mod output;
 pub mod place;

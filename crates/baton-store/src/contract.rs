@@ -5,12 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, Hint, LeaseSnapshot, Member, Outcome, ReleaseReason, TermRecord,
-    Version, View,
+    Ask, BeatReply, BeatRequest, Hint, LeaseSnapshot, Member, Outcome, ReleaseReason, Reply,
+    Request, TermRecord, Version, View,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
+use crate::call::{Answer, Call};
 use crate::capability::Declaration;
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
@@ -42,12 +43,13 @@ pub struct Inspection {
     pub view: Option<Arc<View>>,
 }
 
-/// A store that baton can coordinate through.
+/// A store that baton can coordinate through. A driver writes `declaration`, `call` and `hints`;
+/// the other methods are the calls by name, and the same for every store.
 ///
 /// # Contract
 ///
-/// 1. **One step.** Every method is one atomic step: all of it happens or nothing does. `beat` is
-///    one round trip.
+/// 1. **One step.** Every call is one atomic step: all of it happens or nothing does, and the
+///    answer is of the call's kind. A beat is one round trip.
 /// 2. **The lease record is never deleted.** Release clears the holder and keeps the epoch.
 /// 3. **Acquire** is applied only if the record is at the expected version, the store is in the
 ///    expected lineage, and the claim holds: vacant; or expired by the declared clock; or held by
@@ -84,15 +86,41 @@ pub trait Store: Send + Sync {
     /// What the store says of itself.
     fn declaration(&self) -> Declaration;
 
+    /// Takes one step in a namespace.
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError>;
+
+    /// Subscribes to hints. Refused by a store that does not declare [`Push`].
+    ///
+    /// [`Push`]: crate::Capability::Push
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+
     /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.
-    async fn beat(&self, namespace: &Namespace, beat: BeatRequest)
-    -> Result<BeatReply, StoreError>;
+    async fn beat(
+        &self,
+        namespace: &Namespace,
+        beat: BeatRequest,
+    ) -> Result<BeatReply, StoreError> {
+        match self.call(namespace, Call::Core(Request::Beat(beat))).await? {
+            Answer::Core(Reply::Beat(reply)) => Ok(reply),
+            other => not_in_kind(&other),
+        }
+    }
 
     /// The lease and the view, without taking part.
-    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError>;
+    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
+        match self.call(namespace, Call::Inspect).await? {
+            Answer::Inspected(inspection) => Ok(inspection),
+            other => not_in_kind(&other),
+        }
+    }
 
     /// Every node record.
-    async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError>;
+    async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError> {
+        match self.call(namespace, Call::Core(Request::ReadMembers)).await? {
+            Answer::Core(Reply::Members(members)) => Ok(members),
+            other => not_in_kind(&other),
+        }
+    }
 
     /// Publishes a view, fenced by `fence`; within an epoch only a higher number replaces one.
     async fn publish_view(
@@ -100,11 +128,21 @@ pub trait Store: Send + Sync {
         namespace: &Namespace,
         fence: Epoch,
         view: Arc<View>,
-    ) -> Result<Outcome, StoreError>;
+    ) -> Result<Outcome, StoreError> {
+        let request = Request::PublishView { fence, view };
+        self.call(namespace, Call::Core(request)).await.map(outcome)
+    }
 
     /// Gives the lease up.
-    async fn release(&self, namespace: &Namespace, release: Release)
-    -> Result<Outcome, StoreError>;
+    async fn release(
+        &self,
+        namespace: &Namespace,
+        release: Release,
+    ) -> Result<Outcome, StoreError> {
+        let Release { expect, nonce, successor, reason } = release;
+        let request = Request::Release { expect, nonce, successor, reason };
+        self.call(namespace, Call::Core(request)).await.map(outcome)
+    }
 
     /// Takes a node's record out, if it is still this boot's.
     async fn leave(
@@ -112,7 +150,10 @@ pub trait Store: Send + Sync {
         namespace: &Namespace,
         node: &NodeId,
         boot: BootId,
-    ) -> Result<Outcome, StoreError>;
+    ) -> Result<Outcome, StoreError> {
+        let request = Request::Leave { node: node.clone(), boot };
+        self.call(namespace, Call::Core(request)).await.map(outcome)
+    }
 
     /// Leaves a request to the holder of this epoch beside the lease.
     async fn ask(
@@ -120,14 +161,22 @@ pub trait Store: Send + Sync {
         namespace: &Namespace,
         epoch: Epoch,
         ask: Ask,
-    ) -> Result<Outcome, StoreError>;
+    ) -> Result<Outcome, StoreError> {
+        let request = Request::Ask { epoch, ask };
+        self.call(namespace, Call::Core(request)).await.map(outcome)
+    }
 
     /// Reads a document.
     async fn read_document(
         &self,
         namespace: &Namespace,
         name: &str,
-    ) -> Result<Option<Document>, StoreError>;
+    ) -> Result<Option<Document>, StoreError> {
+        match self.call(namespace, Call::ReadDocument { name: name.to_owned() }).await? {
+            Answer::Document(document) => Ok(document),
+            other => not_in_kind(&other),
+        }
+    }
 
     /// Writes a document, fenced if an epoch is given.
     async fn write_document(
@@ -137,17 +186,34 @@ pub trait Store: Send + Sync {
         body: Vec<u8>,
         precondition: Precondition,
         fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, StoreError>;
+    ) -> Result<WriteOutcome, StoreError> {
+        let call = Call::WriteDocument { name: name.to_owned(), body, precondition, fence };
+        match self.call(namespace, call).await? {
+            Answer::Written(outcome) => Ok(outcome),
+            other => not_in_kind(&other),
+        }
+    }
 
     /// The last terms, the newest first, at most `limit`.
     async fn history(
         &self,
         namespace: &Namespace,
         limit: usize,
-    ) -> Result<Vec<TermRecord>, StoreError>;
+    ) -> Result<Vec<TermRecord>, StoreError> {
+        match self.call(namespace, Call::History { limit }).await? {
+            Answer::History(terms) => Ok(terms),
+            other => not_in_kind(&other),
+        }
+    }
+}
 
-    /// Subscribes to hints. Refused by a store that does not declare [`Push`].
-    ///
-    /// [`Push`]: crate::Capability::Push
-    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+fn outcome(answer: Answer) -> Outcome {
+    match answer {
+        Answer::Core(Reply::Done(outcome)) => outcome,
+        other => not_in_kind(&other),
+    }
+}
+
+fn not_in_kind(answer: &Answer) -> ! {
+    unreachable!("a store answers a call in kind, and this is not: {answer:?}")
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   contract ──── the trait every driver implements, with its Contract section
+//!      │  call ── what a store can be asked, as data
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
 //!      ├── wrap ────────── latency, faults, recorded histories, around any store
@@ -11,6 +12,7 @@
 //! The store is authoritative for who holds the lease; who judges its expiry is declared by
 //! [`ExpiryClock`]. Nothing here knows a database client.
 
+mod call;
 mod capability;
 mod contract;
 mod document;
@@ -21,6 +23,7 @@ pub mod conformance;
 pub mod memory;
 pub mod wrap;
 
+pub use call::{Answer, Call};
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
 pub use contract::{HintStream, Inspection, Release, Store};
 pub use document::{Document, Precondition, WriteOutcome};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_cli::cluster::Ticks;
+use baton_cli::look::Looks;
 use baton_core::protocol::TermRecord;
-use baton_store::clock::{Clock, SystemClock};
 
 use crate::error::BenchError;
 use crate::judge::Judged;
@@ -58,15 +58,17 @@ fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
 }
 
 async fn left_behind(site: &Site) -> Result<usize, BenchError> {
-    let give_up_at = SystemClock.now() + PATIENCE;
-    loop {
-        let left = in_folder(site.folder());
-        let left = left.map_err(|problem| BenchError::File { path: "/proc".into(), problem })?;
-        if left.is_empty() || SystemClock.now() >= give_up_at {
-            return Ok(left.len());
+    let mut left = 0;
+    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+    while looks.again().await {
+        let those = in_folder(site.folder());
+        let those = those.map_err(|problem| BenchError::File { path: "/proc".into(), problem })?;
+        left = those.len();
+        if left == 0 {
+            break;
         }
-        SystemClock.sleep(LOOK_EVERY).await;
     }
+    Ok(left)
 }
 
 #[cfg(test)]

@@ -5,9 +5,8 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton_store::clock::{Clock, SystemClock};
-
 use super::{ClusterError, LOOK_EVERY, Tick};
+use crate::look::Looks;
 
 /// A place in the log, and the piece of a line that stands there.
 pub struct Follow {
@@ -47,17 +46,14 @@ impl Follow {
         beyond: u64,
         patience: Duration,
     ) -> Result<Tick, ClusterError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
             let found = self.new_ticks()?.into_iter().find(|tick| tick.epoch > beyond);
             if let Some(tick) = found {
                 return Ok(tick);
             }
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "another term's job", patience });
-            }
-            SystemClock.sleep(LOOK_EVERY).await;
         }
+        Err(ClusterError::Waited { what: "another term's job", patience })
     }
 
     fn read_on(&mut self) -> std::io::Result<()> {

@@ -5,10 +5,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use baton::NodeId;
-use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{ClusterError, Plan, log_in};
+use super::{ClusterError, LOOK_EVERY, Plan, log_in};
+use crate::look::Looks;
 
 /// How long an asked process may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -78,17 +78,14 @@ impl Member {
 
     /// Waits for its end.
     pub async fn ended(&mut self) -> Result<ExitStatus, ClusterError> {
-        let give_up_at = SystemClock.now() + PATIENCE;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+        while looks.again().await {
             let status = self.process.try_wait();
             if let Some(status) = status.map_err(|problem| self.trouble("wait for", problem))? {
                 return Ok(status);
             }
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "a node's end", patience: PATIENCE });
-            }
-            SystemClock.sleep(Duration::from_millis(2)).await;
         }
+        Err(ClusterError::Waited { what: "a node's end", patience: PATIENCE })
     }
 
     fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {

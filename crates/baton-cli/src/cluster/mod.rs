@@ -24,7 +24,8 @@ use std::time::Duration;
 use baton::{Moment, Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
-use baton_store::clock::{Clock, SystemClock};
+
+use crate::look::Looks;
 
 pub use error::ClusterError;
 pub use follow::Follow;
@@ -145,16 +146,13 @@ impl Cluster {
         beyond: u64,
         patience: Duration,
     ) -> Result<Tick, ClusterError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
             if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
                 return Ok(tick.clone());
             }
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "another term's job", patience });
-            }
-            SystemClock.sleep(LOOK_EVERY).await;
         }
+        Err(ClusterError::Waited { what: "another term's job", patience })
     }
 
     /// How many nodes the present coordinator's view has.
@@ -183,16 +181,13 @@ impl Cluster {
 
     /// Waits until so many nodes are in the coordinator's view.
     pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY * 20, patience);
+        while looks.again().await {
             if self.in_view().await? >= count {
                 return Ok(());
             }
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "all nodes in the view", patience });
-            }
-            SystemClock.sleep(LOOK_EVERY * 20).await;
         }
+        Err(ClusterError::Waited { what: "all nodes in the view", patience })
     }
 
     /// Asks every member to end, and waits for it.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton::{BootId, NodeId};
-use baton_store::clock::{Clock, SystemClock};
 
 use super::{Cluster, ClusterError, Lead};
+use crate::look::Looks;
 
 /// How often the store is looked at. Nobody is in a hurry, and others may be measuring.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -27,26 +27,23 @@ impl Cluster {
         instead_of: Option<BootId>,
         patience: Duration,
     ) -> Result<(), ClusterError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
             let boot = self.boot_of(name).await?;
             if boot.is_some() && boot != instead_of {
                 return Ok(());
             }
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "a node in the registry", patience });
-            }
-            SystemClock.sleep(LOOK_EVERY).await;
         }
+        Err(ClusterError::Waited { what: "a node in the registry", patience })
     }
 
     /// Waits until the coordinator's view shows so many processes, each of them as the registry
     /// has it, and all the others have beaten once more: from then on they know who leads, and the
     /// first successors watch its lifeline.
     pub async fn settled(&self, count: usize, patience: Duration) -> Result<Lead, ClusterError> {
-        let give_up_at = SystemClock.now() + patience;
         let mut since: Option<(u64, Beats)> = None;
-        loop {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
             let beats = self.beats().await?;
             let lead = self.in_full_view(count, &beats).await?;
             since = match (lead, since) {
@@ -64,11 +61,8 @@ impl Cluster {
                 }
                 (Some(lead), _) => Some((lead.lease.version.epoch.0, beats)),
             };
-            if SystemClock.now() >= give_up_at {
-                return Err(ClusterError::Waited { what: "a settled cluster", patience });
-            }
-            SystemClock.sleep(LOOK_EVERY).await;
         }
+        Err(ClusterError::Waited { what: "a settled cluster", patience })
     }
 
     /// The registry as it stands.

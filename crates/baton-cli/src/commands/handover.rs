@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use baton_core::ids::{Epoch, NodeId, Nonce};
 use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
-use baton_core::time::{Moment, whole_ms};
+use baton_core::time::whole_ms;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use crate::error::CommandError;
+use crate::look::Looks;
 use crate::output::times::span_ms;
 use crate::output::{json, say};
 use crate::place::Place;
@@ -77,8 +78,7 @@ pub async fn hand_over(
         // A hint may be lost: the coordinator looks at its next beat anyway.
         let _ = baton::lifeline::tell(address, place.namespace(), &Hint::Look).await;
     }
-    let gives_up_at = asked_at + timeout;
-    let lease = next_term(place, snapshot.epoch, &previous.node, gives_up_at, timeout).await?;
+    let lease = next_term(place, snapshot.epoch, &previous.node, timeout).await?;
     let holder = lease.holder.expect("the wait ends only with a holder");
     Ok(Handover {
         previous: previous.node.clone(),
@@ -118,24 +118,22 @@ async fn next_term(
     place: &Place,
     epoch: u64,
     node: &NodeId,
-    gives_up_at: Moment,
     waited: Duration,
 ) -> Result<LeaseSnapshot, CommandError> {
-    loop {
+    let mut released = false;
+    let mut looks = Looks::new(LOOK_EVERY, waited);
+    while looks.again().await {
         let lease = look(place).await?;
-        let released = lease.as_ref().is_some_and(|lease| lease.holder.is_none());
+        released = lease.as_ref().is_some_and(|lease| lease.holder.is_none());
         if let Some(lease) = lease.filter(|lease| lease.version.epoch.0 > epoch && !released) {
             return Ok(lease);
         }
-        if SystemClock.now() >= gives_up_at {
-            let node = node.clone();
-            return Err(match released {
-                true => CommandError::NoSuccessor { node, waited },
-                false => CommandError::NotInTime { node, waited },
-            });
-        }
-        SystemClock.sleep(LOOK_EVERY).await;
     }
+    let node = node.clone();
+    Err(match released {
+        true => CommandError::NoSuccessor { node, waited },
+        false => CommandError::NotInTime { node, waited },
+    })
 }
 
 async fn look(place: &Place) -> Result<Option<LeaseSnapshot>, CommandError> {

@@ -16,7 +16,8 @@ use super::value::Kind;
 pub struct Flags {
     /// The file to read.
     pub config: Option<PathBuf>,
-    values: BTreeMap<&'static str, String>,
+    /// By key: the flag that was given, and what it says.
+    values: BTreeMap<&'static str, (String, String)>,
     labels: Vec<String>,
 }
 
@@ -32,8 +33,8 @@ impl Flags {
     /// Takes in what the flags say.
     pub fn read(&self, given: &mut Given) -> Result<(), ConfigError> {
         for entry in TABLE {
-            if let Some(value) = self.values.get(entry.key) {
-                let source = Source::Flag(format!("--{}", entry.flag()));
+            if let Some((flag, value)) = self.values.get(entry.key) {
+                let source = Source::Flag(format!("--{flag}"));
                 given.set(entry, entry.kind.read(value), &format!("{value:?}"), source)?;
             }
         }
@@ -42,7 +43,7 @@ impl Flags {
     }
 
     fn of(matches: &ArgMatches, entries: impl Iterator<Item = &'static Entry>) -> Self {
-        let values = entries.filter_map(|entry| Some((entry.key, value_of(entry, matches)?)));
+        let values = entries.filter_map(|entry| Some((entry.key, said_of(entry, matches)?)));
         let labels = matches.try_get_many::<String>("label").ok().flatten();
         Self {
             config: matches.get_one::<PathBuf>("config").cloned(),
@@ -52,12 +53,12 @@ impl Flags {
     }
 }
 
-/// What the flag says, or the one that switches it off.
-fn value_of(entry: &Entry, matches: &ArgMatches) -> Option<String> {
+/// The flag that was given, or the one that switches it off, and what it says.
+fn said_of(entry: &Entry, matches: &ArgMatches) -> Option<(String, String)> {
     if entry.kind == Kind::Switch && matches.get_flag(&entry.negation()) {
-        return Some("false".to_owned());
+        return Some((entry.negation(), "false".to_owned()));
     }
-    matches.get_one::<String>(entry.key).cloned()
+    matches.get_one::<String>(entry.key).map(|value| (entry.flag(), value.clone()))
 }
 
 fn place() -> impl Iterator<Item = &'static Entry> {
@@ -189,7 +190,9 @@ mod tests {
             assert_eq!(given.values[entry.key].value, toml::Value::Boolean(false), "{}", entry.key);
         }
         let off = parsed(&["baton", "--no-lifeline"]);
-        assert_eq!(off.values["lifeline.enabled"].value, toml::Value::Boolean(false));
+        let lifeline = &off.values["lifeline.enabled"];
+        assert_eq!(lifeline.value, toml::Value::Boolean(false));
+        assert_eq!(lifeline.source, Source::Flag("--no-lifeline".to_owned()));
     }
 
     #[test]

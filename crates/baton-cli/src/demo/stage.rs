@@ -9,6 +9,7 @@ use super::acts::Act;
 use super::view::{Scene, render};
 use crate::cluster::{Cluster, ClusterError, Lead, Member, Tick, Ticks};
 use crate::error::CommandError;
+use crate::look::Looks;
 use crate::output::live::Live;
 use crate::output::say;
 
@@ -84,13 +85,7 @@ impl Stage {
 
     /// Waits until somebody leads.
     pub async fn leader(&mut self, patience: Duration) -> Result<Lead, CommandError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
-            if let Some(lead) = self.look().await? {
-                return Ok(lead);
-            }
-            self.wait(give_up_at, "a coordinator", patience).await?;
-        }
+        self.awaited("a coordinator", patience, async |_, lead| Ok(lead)).await
     }
 
     /// Waits for a job of a later epoch than this one.
@@ -100,14 +95,9 @@ impl Stage {
         beyond: u64,
         patience: Duration,
     ) -> Result<Tick, CommandError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
-            self.look().await?;
-            if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
-                return Ok(tick.clone());
-            }
-            self.wait(give_up_at, "another term's job", patience).await?;
-        }
+        let look =
+            async |cluster: &Cluster, _| Ok(cluster.ticks()?.first_beyond(after, beyond).cloned());
+        self.awaited("another term's job", patience, look).await
     }
 
     /// Waits until the coordinator knows so many nodes.
@@ -116,14 +106,9 @@ impl Stage {
         count: usize,
         patience: Duration,
     ) -> Result<(), CommandError> {
-        let give_up_at = SystemClock.now() + patience;
-        loop {
-            self.look().await?;
-            if self.cluster.in_view().await? >= count {
-                return Ok(());
-            }
-            self.wait(give_up_at, "all nodes in the view", patience).await?;
-        }
+        let look =
+            async |cluster: &Cluster, _| Ok((cluster.in_view().await? >= count).then_some(()));
+        self.awaited("all nodes in the view", patience, look).await
     }
 
     /// Lets time pass, with the view going on.
@@ -143,17 +128,21 @@ impl Stage {
         Ok(self.cluster.stop().await?)
     }
 
-    async fn wait(
-        &self,
-        give_up_at: Moment,
+    /// Looks until something is found, with the view going on.
+    async fn awaited<T>(
+        &mut self,
         what: &'static str,
         patience: Duration,
-    ) -> Result<(), CommandError> {
-        if SystemClock.now() >= give_up_at {
-            return Err(ClusterError::Waited { what, patience }.into());
+        look: impl AsyncFn(&Cluster, Option<Lead>) -> Result<Option<T>, ClusterError>,
+    ) -> Result<T, CommandError> {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
+            let lead = self.look().await?;
+            if let Some(found) = look(&self.cluster, lead).await? {
+                return Ok(found);
+            }
         }
-        SystemClock.sleep(LOOK_EVERY).await;
-        Ok(())
+        Err(ClusterError::Waited { what, patience }.into())
     }
 
     async fn look(&mut self) -> Result<Option<Lead>, CommandError> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use baton::{Moment, Namespace, NodeId};
 use baton_cli::cluster::{Cluster, Plan};
+use baton_cli::look::Looks;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Pid;
 
@@ -13,6 +14,9 @@ use crate::running::{Running, Said};
 
 /// Nothing that is waited for takes this long, on however busy a machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Time between two looks at what is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The defaults, with a shorter cold start: the lease lasts 15 s.
 pub const DEFAULT: &[&str] = &["--cold-start-observation-window", "300ms"];
@@ -129,14 +133,13 @@ pub fn children(parent: u32, name: &str) -> Vec<Pid> {
 
 /// Waits until a look finds something.
 pub async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let late = SystemClock.now() + PATIENCE;
-    loop {
+    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+    while looks.again().await {
         if let Some(found) = look().await {
             return found;
         }
-        assert!(SystemClock.now() < late, "waited {PATIENCE:?} for {what}, in vain");
-        SystemClock.sleep(Duration::from_millis(2)).await;
     }
+    unreachable!("waited {PATIENCE:?} for {what}, in vain")
 }
 
 pub fn now() -> Moment {

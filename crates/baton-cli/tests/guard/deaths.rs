@@ -7,7 +7,7 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Signal, kill_process};
 
 use crate::driver::{Driver, Plan};
-use crate::stage::{STUBBORN, Stage, is_alive, pid, until, uptime};
+use crate::stage::{STUBBORN, Stage, found, is_alive, pid, until, uptime};
 
 /// Ignores TERM, in its group and out of it.
 const FAMILY: &str = "
@@ -31,17 +31,14 @@ async fn baton_killed_takes_everything_along_and_what_it_held_is_free_only_then(
     assert_eq!(driver.is_free().await, (false, false));
     let killed = SystemClock.now();
     driver.signal(Signal::KILL);
-    loop {
+    let both_free = async || {
         let (port, lock) = driver.is_free().await;
         if port || lock {
             stage.assert_nothing_runs();
         }
-        if port && lock {
-            break;
-        }
-        assert!(SystemClock.now() < killed + Duration::from_secs(20), "never free");
-        SystemClock.sleep(Duration::from_millis(1)).await;
-    }
+        (port && lock).then_some(())
+    };
+    found(both_free).await;
     let took = SystemClock.now().since(killed);
     assert!(took < Duration::from_secs(1), "{took:?}");
     until(|| !is_alive(guard)).await;
@@ -104,14 +101,13 @@ async fn the_guard_killed_while_baton_is_paused_leaves_no_command() {
     let mut driver = Driver::run(&stage, &plan(STUBBORN));
     stage.line("ran").await;
     let guard = driver.number("guard").await;
-    let started = || {
+    let started = async || {
         driver.reports().into_iter().find_map(|(_, report)| match report {
             Report::Started { pid } => Some(pid),
             _ => None,
         })
     };
-    until(|| started().is_some()).await;
-    let command = started().expect("a log only grows");
+    let command = found(started).await;
     driver.signal(Signal::STOP);
     kill_process(pid(guard), Signal::KILL).expect("the guard lives");
     until(|| !is_alive(command)).await;

@@ -16,7 +16,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::process::{Pid, Signal, kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::stage::{Stage, until, window};
+use crate::stage::{Stage, found, until, window};
 
 /// What a driver is to do.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,12 +64,11 @@ impl Driver {
     /// The number after this word in the log.
     pub async fn number(&self, word: &str) -> i32 {
         let prefix = format!("{word} ");
-        let found = || {
+        found(async || {
             let lines = self.lines();
             lines.iter().find_map(|(_, line)| line.strip_prefix(&prefix)?.parse().ok())
-        };
-        until(|| found().is_some()).await;
-        found().expect("a log only grows")
+        })
+        .await
     }
 
     /// The reports so far, each with the moment at which the driver had it.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton_cli::guard::{Guard, Report, Start};
+use baton_cli::look::Looks;
 use baton_core::lease::Window;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
@@ -14,6 +15,9 @@ use rustix::process::Pid;
 
 /// Nothing that is waited for takes this long, on however busy a machine.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Time between two looks at what is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// A folder of its own, whose path marks every process of the test. What a failed test leaves
 /// behind ends soon after the folder has gone.
@@ -72,8 +76,7 @@ impl Stage {
     pub async fn line(&self, name: &str) -> String {
         let path = self.path(name);
         let whole = || fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'));
-        until(|| whole().is_some()).await;
-        whole().expect("files of a test only grow").trim().to_owned()
+        found(async || whole()).await.trim().to_owned()
     }
 }
 
@@ -102,11 +105,18 @@ pub async fn started(guard: &mut Guard) -> i32 {
 
 /// Waits until something is so.
 pub async fn until(is_so: impl Fn() -> bool) {
-    let late = SystemClock.now() + PATIENCE;
-    while !is_so() {
-        assert!(SystemClock.now() < late, "it did not become true in {PATIENCE:?}");
-        SystemClock.sleep(Duration::from_millis(2)).await;
+    found(async || is_so().then_some(())).await;
+}
+
+/// Waits until a look finds something.
+pub async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+    while looks.again().await {
+        if let Some(found) = look().await {
+            return found;
+        }
     }
+    unreachable!("it did not become true in {PATIENCE:?}")
 }
 
 /// A window that closes so many milliseconds from now.

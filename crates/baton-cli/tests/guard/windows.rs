@@ -4,7 +4,7 @@ use baton_cli::guard::{Ending, Report};
 use baton_store::clock::{Clock, SystemClock};
 use std::time::Duration;
 
-use crate::stage::{STUBBORN, Stage, guard, next, started, uptime, window};
+use crate::stage::{STUBBORN, Stage, found, guard, next, started, uptime, window};
 
 /// `/proc/uptime` is rounded down so much at most.
 const ROUNDING: Duration = Duration::from_millis(10);
@@ -35,11 +35,12 @@ async fn renewals_keep_a_command_running() {
     guard.start(stage.script(STUBBORN, first)).expect("nothing runs yet");
     started(&mut guard).await;
     let mut last = first;
-    while SystemClock.now() < first.hard + Duration::from_millis(300) {
+    let renewed_long_enough = async || {
         last = window(600, 1_000);
         guard.extend(last).expect("the guard lives");
-        SystemClock.sleep(Duration::from_millis(50)).await;
-    }
+        (SystemClock.now() > first.hard + Duration::from_millis(300)).then_some(())
+    };
+    found(renewed_long_enough).await;
     assert!(!stage.path("heard").exists());
     assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(9)));
     let heard = uptime(&stage.line("heard").await);

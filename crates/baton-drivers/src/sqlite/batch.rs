@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_core::ids::{Lineage, Namespace};
-use baton_store::StoreError;
-use baton_store::wrap::Answer;
+use baton_store::{Answer, StoreError};
 
 use super::boot::Machine;
 use super::connect::Link;

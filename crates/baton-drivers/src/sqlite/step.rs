@@ -5,8 +5,7 @@ use std::path::Path;
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
 use baton_core::protocol::{Reply, Request};
 use baton_store::memory::Stamp;
-use baton_store::wrap::{Answer, Call};
-use baton_store::{Inspection, Release};
+use baton_store::{Answer, Call, Inspection, Release};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::boot::Machine;

@@ -2,8 +2,7 @@
 
 use baton_core::rng::Rng;
 use baton_drivers::sqlite::SqliteStore;
-use baton_store::wrap::{Answer, Call};
-use baton_store::{Document, Precondition, Store, WriteOutcome};
+use baton_store::{Answer, Call, Document, Precondition, Store, WriteOutcome};
 
 use crate::beats::namespace;
 use crate::file::File;

@@ -14,8 +14,8 @@ use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::Request;
 use baton_drivers::sqlite::{SqliteConfig, SqliteStore, process_locks};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::wrap::{Answer, Call, Layer, perform};
-use baton_store::{Store, StoreError};
+use baton_store::wrap::Layer;
+use baton_store::{Answer, Call, Store, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -73,7 +73,7 @@ fn serve(database: &Path) {
     for line in std::io::stdin().lines().map_while(Result::ok) {
         match serde_json::from_str(&line).expect("orders are plain data") {
             Order::Call(namespace, call) => {
-                let answer = runtime.block_on(perform(&store, &namespace, *call));
+                let answer = runtime.block_on(store.call(&namespace, *call));
                 say(&Said::Answer(Box::new(answer)));
             }
             Order::Guard(boot) => {

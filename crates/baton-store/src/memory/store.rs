@@ -4,17 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId};
-use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, Hint, Member, Outcome, TermRecord, Version, View,
-};
+use baton_core::ids::{BootId, Lineage, Namespace};
+use baton_core::protocol::{Hint, Outcome, Reply, Request, Version};
 use tokio::sync::mpsc;
 
 use super::space::{Space, Stamp};
+use crate::call::{Answer, Call};
 use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
-use crate::contract::{HintStream, Inspection, Release, Store};
-use crate::document::{Document, Precondition, WriteOutcome};
+use crate::contract::{HintStream, Release, Store};
 use crate::error::StoreError;
 
 /// Hints kept for a listener that is behind.
@@ -88,6 +86,25 @@ impl MemoryStore {
         }
     }
 
+    fn core(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
+        let with_age = self.has(Capability::MemberAge);
+        let hint = hint_after(&request);
+        let reply = self.step(namespace, |space, at| match request {
+            Request::Beat(beat) => Reply::Beat(space.beat(at, beat)),
+            Request::ReadMembers => Reply::Members(space.members(at.now, with_age)),
+            Request::PublishView { fence, view } => Reply::Done(space.publish_view(fence, view)),
+            Request::Release { expect, nonce, successor, reason } => {
+                Reply::Done(space.release(at, Release { expect, nonce, successor, reason }))
+            }
+            Request::Leave { node, boot } => Reply::Done(space.leave(&node, boot)),
+            Request::Ask { epoch, ask } => Reply::Done(space.ask(epoch, ask)),
+        })?;
+        if let (Reply::Done(Outcome::Applied), Some(hint)) = (&reply, hint) {
+            self.push(namespace, &hint);
+        }
+        Ok(reply)
+    }
+
     fn push(&self, namespace: &Namespace, hint: &Hint) {
         if !self.has(Capability::Push) {
             return;
@@ -154,103 +171,42 @@ impl MemoryStore {
     }
 }
 
+/// What listeners are told once the request was applied.
+fn hint_after(request: &Request) -> Option<Hint> {
+    match request {
+        Request::PublishView { .. } => Some(Hint::ViewMoved),
+        Request::Release { expect, nonce, successor, .. } => {
+            let version = Version { epoch: expect.epoch, nonce: *nonce };
+            Some(Hint::Released { version, successor: successor.clone() })
+        }
+        Request::Ask { .. } => Some(Hint::Look),
+        Request::Beat(_) | Request::ReadMembers | Request::Leave { .. } => None,
+    }
+}
+
 #[async_trait]
 impl Store for MemoryStore {
     fn declaration(&self) -> Declaration {
         self.config.declaration.clone()
     }
 
-    async fn beat(
-        &self,
-        namespace: &Namespace,
-        beat: BeatRequest,
-    ) -> Result<BeatReply, StoreError> {
-        self.step(namespace, |space, at| space.beat(at, beat))
-    }
-
-    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
-        self.step(namespace, |space, at| space.inspect(at.now))
-    }
-
-    async fn members(&self, namespace: &Namespace) -> Result<Vec<Member>, StoreError> {
-        let with_age = self.has(Capability::MemberAge);
-        self.step(namespace, |space, at| space.members(at.now, with_age))
-    }
-
-    async fn publish_view(
-        &self,
-        namespace: &Namespace,
-        fence: Epoch,
-        view: Arc<View>,
-    ) -> Result<Outcome, StoreError> {
-        let outcome = self.step(namespace, |space, _| space.publish_view(fence, view))?;
-        if outcome == Outcome::Applied {
-            self.push(namespace, &Hint::ViewMoved);
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        match call {
+            Call::Core(request) => self.core(namespace, request).map(Answer::Core),
+            Call::Inspect => {
+                self.step(namespace, |space, at| Answer::Inspected(space.inspect(at.now)))
+            }
+            Call::ReadDocument { name } => {
+                self.step(namespace, |space, _| Answer::Document(space.read_document(&name)))
+            }
+            Call::WriteDocument { name, body, precondition, fence } => self
+                .step(namespace, |space, _| {
+                    Answer::Written(space.write_document(&name, body, precondition, fence))
+                }),
+            Call::History { limit } => {
+                self.step(namespace, |space, _| Answer::History(space.history(limit)))
+            }
         }
-        Ok(outcome)
-    }
-
-    async fn release(
-        &self,
-        namespace: &Namespace,
-        release: Release,
-    ) -> Result<Outcome, StoreError> {
-        let version = Version { epoch: release.expect.epoch, nonce: release.nonce };
-        let successor = release.successor.clone();
-        let outcome = self.step(namespace, |space, at| space.release(at, release))?;
-        if outcome == Outcome::Applied {
-            self.push(namespace, &Hint::Released { version, successor });
-        }
-        Ok(outcome)
-    }
-
-    async fn leave(
-        &self,
-        namespace: &Namespace,
-        node: &NodeId,
-        boot: BootId,
-    ) -> Result<Outcome, StoreError> {
-        self.step(namespace, |space, _| space.leave(node, boot))
-    }
-
-    async fn ask(
-        &self,
-        namespace: &Namespace,
-        epoch: Epoch,
-        ask: Ask,
-    ) -> Result<Outcome, StoreError> {
-        let outcome = self.step(namespace, |space, _| space.ask(epoch, ask))?;
-        if outcome == Outcome::Applied {
-            self.push(namespace, &Hint::Look);
-        }
-        Ok(outcome)
-    }
-
-    async fn read_document(
-        &self,
-        namespace: &Namespace,
-        name: &str,
-    ) -> Result<Option<Document>, StoreError> {
-        self.step(namespace, |space, _| space.read_document(name))
-    }
-
-    async fn write_document(
-        &self,
-        namespace: &Namespace,
-        name: &str,
-        body: Vec<u8>,
-        precondition: Precondition,
-        fence: Option<Epoch>,
-    ) -> Result<WriteOutcome, StoreError> {
-        self.step(namespace, |space, _| space.write_document(name, body, precondition, fence))
-    }
-
-    async fn history(
-        &self,
-        namespace: &Namespace,
-        limit: usize,
-    ) -> Result<Vec<TermRecord>, StoreError> {
-        self.step(namespace, |space, _| space.history(limit))
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_core::rng::Rng;
 
-use super::call::{Answer, Call, perform};
 use super::wrapped::{Layer, Wrapped};
+use crate::call::{Answer, Call};
 use crate::contract::Store;
 use crate::error::StoreError;
 
@@ -90,7 +90,7 @@ impl Layer for Faults {
         let kind = call.kind();
         let detail = |what: &str| format!("planned fault: {what} of {kind}");
         match self.next(kind) {
-            None => perform(inner, namespace, call).await,
+            None => inner.call(namespace, call).await,
             Some(Fault::Unreachable) => {
                 Err(StoreError::Unavailable { detail: detail("no connection") })
             }
@@ -100,12 +100,12 @@ impl Layer for Faults {
             Some(Fault::RequestLost) => Err(StoreError::Unknown { detail: detail("timeout") }),
             Some(Fault::ReplyLost) => {
                 // Whatever the store answered, the caller never hears it.
-                let _ = perform(inner, namespace, call).await;
+                let _ = inner.call(namespace, call).await;
                 Err(StoreError::Unknown { detail: detail("timeout") })
             }
             Some(Fault::Doubled) => {
-                let _ = perform(inner, namespace, call.clone()).await;
-                perform(inner, namespace, call).await
+                let _ = inner.call(namespace, call.clone()).await;
+                inner.call(namespace, call).await
             }
         }
     }

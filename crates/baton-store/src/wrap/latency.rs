@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_core::rng::Rng;
 
-use super::call::{Answer, Call, perform};
 use super::wrapped::{Layer, Wrapped};
+use crate::call::{Answer, Call};
 use crate::clock::Clock;
 use crate::contract::Store;
 use crate::error::StoreError;
@@ -49,7 +49,7 @@ impl Layer for Latency {
     ) -> Result<Answer, StoreError> {
         let (there, back) = (self.draw(), self.draw());
         self.clock.sleep(there).await;
-        let answer = perform(inner, namespace, call).await;
+        let answer = inner.call(namespace, call).await;
         self.clock.sleep(back).await;
         answer
     }

@@ -8,8 +8,8 @@ use baton_core::protocol::Failure;
 use baton_core::time::Moment;
 use serde::{Deserialize, Serialize};
 
-use super::call::{Answer, Call, perform};
 use super::wrapped::{Layer, Wrapped};
+use crate::call::{Answer, Call};
 use crate::clock::Clock;
 use crate::contract::Store;
 use crate::error::StoreError;
@@ -92,7 +92,7 @@ impl Layer for Record {
     ) -> Result<Answer, StoreError> {
         let invoked_at = self.clock.now();
         let (kind, asked) = (call.kind().to_owned(), format!("{call:?}"));
-        let answer = perform(inner, namespace, call).await;
+        let answer = inner.call(namespace, call).await;
         let entry = Entry {
             invoked_at,
             returned_at: self.clock.now(),

@@ -9,8 +9,8 @@ use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_core::protocol::{
     BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request,
 };
-use baton_store::wrap::{Answer, Call, Layer, perform};
-use baton_store::{Precondition, Store, StoreError};
+use baton_store::wrap::Layer;
+use baton_store::{Answer, Call, Precondition, Store, StoreError};
 
 /// One way to be wrong.
 #[derive(Clone, Copy, Debug)]
@@ -234,14 +234,14 @@ impl Layer for Bent {
     ) -> Result<Answer, StoreError> {
         let at = self.place(namespace);
         self.bend(inner, &at, &mut call).await;
-        let mut answer = perform(inner, &at, call.clone()).await;
+        let mut answer = inner.call(&at, call.clone()).await;
         match (self.wrong, &call, &mut answer) {
             (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release { .. }), Ok(_)) => {
                 self.forget(namespace);
             }
             (Wrong::TakesOverForeignRecords, _, Err(StoreError::Corrupt { .. })) => {
                 self.forget(namespace);
-                return perform(inner, &self.place(namespace), call).await;
+                return inner.call(&self.place(namespace), call).await;
             }
             (_, _, Ok(answer)) => self.bend_answer(&call, answer),
             _ => {}

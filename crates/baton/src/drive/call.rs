@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use baton_core::Input;
 use baton_core::protocol::{Failure, Member, Reply, Request, RequestId};
-use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::wrap::{Answer, Call, perform};
+use baton_store::{Answer, Call, StoreError};
 use tokio::task::JoinSet;
 
 use super::Message;
@@ -22,7 +21,7 @@ pub async fn ask_store(
 ) -> Message {
     let mut call = JoinSet::new();
     let (store, namespace) = (node.store.clone(), node.namespace.clone());
-    call.spawn(async move { perform(&*store, &namespace, Call::Core(request)).await });
+    call.spawn(async move { store.call(&namespace, Call::Core(request)).await });
     let answer = tokio::select! {
         biased;
         Some(answer) = call.join_next() => answer.unwrap_or_else(|_| Err(driver_panicked())),

@@ -10,8 +10,8 @@ use baton::{
 };
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::{MemoryConfig, MemoryStore};
-use baton_store::wrap::{Answer, Call, Layer, Wrapped, perform};
-use baton_store::{Capability, Class, Declaration, ExpiryClock};
+use baton_store::wrap::{Layer, Wrapped};
+use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock};
 
 /// Long enough for anything that is to happen at all.
 pub const PATIENCE: Duration = Duration::from_secs(20);
@@ -121,7 +121,7 @@ impl Layer for Outage {
         if self.0.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable { detail: "an outage".to_owned() });
         }
-        perform(inner, namespace, call).await
+        inner.call(namespace, call).await
     }
 }
 

@@ -8,15 +8,18 @@ use baton::lifeline::probe;
 use baton::{LifelineConfig, Node, Store};
 use baton_core::LifelineReport;
 use baton_core::settings::Profile;
-use baton_store::clock::{Clock, SystemClock};
 
 use super::Finding;
 use crate::config::{Config, StoreUrl};
+use crate::look::Looks;
 use crate::place;
 
 /// How long a node in memory may take to register, to answer, or to close its port: far more than
 /// it needs, so that a busy machine is not taken for a broken network.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time between two looks.
+const LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// Starts a node in memory, with a lifeline on the configured address and a free port, dials it,
 /// ends it, and dials again.
@@ -68,14 +71,13 @@ async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> V
 }
 
 async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
-    let gives_up_at = SystemClock.now() + PATIENCE;
-    while SystemClock.now() < gives_up_at {
+    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+    while looks.again().await {
         let members = store.members(node.namespace()).await.unwrap_or_default();
         let mine = members.into_iter().find(|member| member.record.boot == node.boot());
         if let Some(told) = mine.and_then(|member| member.record.profile.lifeline.clone()) {
             return Some(told.to_string());
         }
-        SystemClock.sleep(Duration::from_millis(10)).await;
     }
     None
 }
@@ -97,12 +99,13 @@ async fn probed(
     told: &str,
     awaited: impl Fn(&LifelineReport) -> bool,
 ) -> Result<(), LifelineReport> {
-    let gives_up_at = SystemClock.now() + PATIENCE;
-    loop {
-        match probe(told).await {
-            report if awaited(&report) => return Ok(()),
-            other if SystemClock.now() >= gives_up_at => return Err(other),
-            _ => SystemClock.sleep(Duration::from_millis(10)).await,
+    let mut last = LifelineReport::TimedOut;
+    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+    while looks.again().await {
+        last = probe(told).await;
+        if awaited(&last) {
+            return Ok(());
         }
     }
+    Err(last)
 }

@@ -1,0 +1,69 @@
+//! One call of a store as data: a driver takes it in one place, and it can be delayed, dropped,
+//! doubled, sent to another process or written down.
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Reply, Request, TermRecord};
+use serde::{Deserialize, Serialize};
+
+use crate::contract::Inspection;
+use crate::document::{Document, Precondition, WriteOutcome};
+
+/// What a store can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Call {
+    /// What the core asks for.
+    Core(Request),
+    /// Looks without taking part.
+    Inspect,
+    /// Reads a document.
+    ReadDocument {
+        /// Its name.
+        name: String,
+    },
+    /// Writes a document.
+    WriteDocument {
+        /// Its name.
+        name: String,
+        /// What it is to say.
+        body: Vec<u8>,
+        /// What must hold.
+        precondition: Precondition,
+        /// Refused once a later epoch exists.
+        fence: Option<Epoch>,
+    },
+    /// Reads the last terms.
+    History {
+        /// How many at most.
+        limit: usize,
+    },
+}
+
+impl Call {
+    /// A short name: the core's for its requests.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Core(request) => request.kind(),
+            Self::Inspect => "inspect",
+            Self::ReadDocument { .. } => "read-document",
+            Self::WriteDocument { .. } => "write-document",
+            Self::History { .. } => "history",
+        }
+    }
+}
+
+/// The answer, of the same kind as the call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// To [`Call::Core`].
+    Core(Reply),
+    /// To [`Call::Inspect`].
+    Inspected(Inspection),
+    /// To [`Call::ReadDocument`].
+    Document(Option<Document>),
+    /// To [`Call::WriteDocument`].
+    Written(WriteOutcome),
+    /// To [`Call::History`].
+    History(Vec<TermRecord>),
+}
