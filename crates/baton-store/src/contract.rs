@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, Hint, LeaseSnapshot, Member, Outcome, ReleaseReason, Reply,
-    Request, TermRecord, Version, View,
+    Ask, BeatReply, BeatRequest, Hint, LeaseSnapshot, Member, Outcome, Release, Reply, Request,
+    TermRecord, View,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
@@ -18,19 +18,6 @@ use crate::error::StoreError;
 
 /// Hints as they come. Bounded: when nobody listens, the oldest are lost, which hints may be.
 pub type HintStream = mpsc::Receiver<Hint>;
-
-/// Giving the lease up.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Release {
-    /// The version held.
-    pub expect: Version,
-    /// The nonce of this attempt.
-    pub nonce: Nonce,
-    /// Who should take it up.
-    pub successor: Option<NodeId>,
-    /// Why.
-    pub reason: ReleaseReason,
-}
 
 /// A namespace as it stands, for people and programs that take no part in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,9 +126,7 @@ pub trait Store: Send + Sync {
         namespace: &Namespace,
         release: Release,
     ) -> Result<Outcome, StoreError> {
-        let Release { expect, nonce, successor, reason } = release;
-        let request = Request::Release { expect, nonce, successor, reason };
-        self.call(namespace, Call::Core(request)).await.map(outcome)
+        self.call(namespace, Call::Core(Request::Release(release))).await.map(outcome)
     }
 
     /// Takes a node's record out, if it is still this boot's.

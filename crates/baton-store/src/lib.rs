@@ -25,6 +25,6 @@ pub mod wrap;
 
 pub use call::{Answer, Call};
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
-pub use contract::{HintStream, Inspection, Release, Store};
+pub use contract::{HintStream, Inspection, Store};
 pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;

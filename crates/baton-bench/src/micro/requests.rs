@@ -5,7 +5,8 @@ use std::sync::Arc;
 use baton::{Precondition, Store};
 use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{
-    BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord, Outcome, ViewVersion,
+    Acquire, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord, Outcome,
+    Renew, ViewVersion,
 };
 use baton_core::settings::Settings;
 use baton_store::clock::{Clock, SystemClock};
@@ -85,7 +86,8 @@ impl Holder {
         let (nonce, ttl) = (Nonce { boot, attempt: 1 }, Settings::default().lease_timeout);
         let claim = Claim::Vacant;
         let floor = Epoch(0);
-        let acquire = LeaseIntent::Acquire { expect: None, claim, lineage, floor, nonce, ttl };
+        let acquire =
+            LeaseIntent::Acquire(Acquire { expect: None, claim, lineage, floor, nonce, ttl });
         let (lease, lineage) = beat(store, &node, acquire).await?;
         Ok(Self { node, lease, lineage, attempt: 1 })
     }
@@ -93,12 +95,12 @@ impl Holder {
     async fn renew(&mut self, store: &dyn Store) -> Result<(), BenchError> {
         self.attempt += 1;
         self.node.beat += 1;
-        let renew = LeaseIntent::Renew {
+        let renew = LeaseIntent::Renew(Renew {
             expect: self.lease.version,
             lineage: self.lineage,
             nonce: Nonce { boot: self.node.boot, attempt: self.attempt },
             ttl: self.lease.ttl,
-        };
+        });
         (self.lease, self.lineage) = beat(store, &self.node, renew).await?;
         Ok(())
     }

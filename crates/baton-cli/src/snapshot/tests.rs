@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    BeatRequest, Claim, LeaseIntent, NodeProfile, NodeRecord, Outcome, Version, ViewVersion,
+    Acquire, BeatRequest, Claim, LeaseIntent, NodeProfile, NodeRecord, Outcome, Version,
+    ViewVersion,
 };
 use baton_store::clock::ManualClock;
 use baton_store::memory::{MemoryConfig, MemoryStore};
@@ -48,7 +49,8 @@ impl Stage {
     async fn take(&self, node: NodeRecord, expect: Option<Version>, claim: Claim) {
         let nonce = Nonce { boot: node.boot, attempt: 1 };
         let (lineage, floor) = (Lineage(0), Epoch::NONE);
-        let intent = LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl: TTL };
+        let intent =
+            LeaseIntent::Acquire(Acquire { expect, claim, lineage, floor, nonce, ttl: TTL });
         assert_eq!(self.beat(node, intent).await, Some(Outcome::Applied));
     }
 }

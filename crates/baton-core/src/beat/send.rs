@@ -8,7 +8,9 @@ use crate::core::Core;
 use crate::election::leading::Term;
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
-use crate::protocol::{BeatRequest, Claim, LeaseIntent, NodeRecord, Request, RequestId, Version};
+use crate::protocol::{
+    Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, Renew, Request, RequestId, Version,
+};
 use crate::time::Moment;
 use crate::timer::Timer;
 
@@ -113,7 +115,8 @@ impl Core {
         let lease = self.lease_intent(now, bid);
         let nonce = match &lease {
             LeaseIntent::Observe => None,
-            LeaseIntent::Acquire { nonce, .. } | LeaseIntent::Renew { nonce, .. } => Some(*nonce),
+            LeaseIntent::Acquire(Acquire { nonce, .. })
+            | LeaseIntent::Renew(Renew { nonce, .. }) => Some(*nonce),
         };
         self.link.look_again = false;
         self.link.beats += 1;
@@ -142,18 +145,18 @@ impl Core {
         self.attempts.sent(nonce, now);
         let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));
         match (held, bid) {
-            (Some(expect), _) => LeaseIntent::Renew { expect, lineage, nonce, ttl },
+            (Some(expect), _) => LeaseIntent::Renew(Renew { expect, lineage, nonce, ttl }),
             (None, Some(Bid { claim, expect })) => {
                 self.metrics.stood_for_election();
                 self.campaigning_since.get_or_insert(now);
-                LeaseIntent::Acquire {
+                LeaseIntent::Acquire(Acquire {
                     expect,
                     claim,
                     lineage,
                     floor: self.sight.highest(),
                     nonce,
                     ttl,
-                }
+                })
             }
             (None, None) => LeaseIntent::Observe,
         }

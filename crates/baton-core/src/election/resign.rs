@@ -12,7 +12,7 @@ use crate::core::Core;
 use crate::event::{DemotionReason, Event};
 use crate::ids::{Epoch, NodeId};
 use crate::planted::planted;
-use crate::protocol::{Hint, Outcome, ReleaseReason, Request, Version};
+use crate::protocol::{Hint, Outcome, Release, ReleaseReason, Request, Version};
 use crate::time::Moment;
 use crate::timer::Timer;
 
@@ -116,7 +116,8 @@ impl Core {
 
     fn release(&mut self, expect: Version, successor: Option<NodeId>, reason: ReleaseReason) {
         let nonce = self.attempts.next_nonce(self.me.boot);
-        let request = Request::Release { expect, nonce, successor: successor.clone(), reason };
+        let request =
+            Request::Release(Release { expect, nonce, successor: successor.clone(), reason });
         let id = self.send(request);
         let left = Version { epoch: expect.epoch, nonce };
         self.link.release = Some((id, left, successor));

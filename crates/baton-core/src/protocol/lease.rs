@@ -73,35 +73,56 @@ pub enum LeaseIntent {
     ///
     /// `Applied` if the record is still at `expect` *and* the claim holds; the new epoch is above
     /// the stored one, the floor, and every epoch that a write has carried. Otherwise `Conflict`.
-    Acquire {
-        /// The version last seen; `None` if the namespace never had a lease.
-        expect: Option<Version>,
-        /// Why it should be free.
-        claim: Claim,
-        /// The store's lineage as last seen. `Conflict` if it has moved: a claim that was under way
-        /// while the data went back must not land on the older copy.
-        lineage: Lineage,
-        /// The highest epoch this node ever saw.
-        floor: Epoch,
-        /// The nonce of this attempt.
-        nonce: Nonce,
-        /// How long to hold it.
-        ttl: Duration,
-    },
+    Acquire(Acquire),
     /// Go on with a term.
     ///
     /// `Applied` if the record is at `expect`, the store in `lineage`, and, where the store can
     /// judge, the lease has not expired. The epoch stays.
-    Renew {
-        /// The version held.
-        expect: Version,
-        /// The store's lineage as last seen.
-        lineage: Lineage,
-        /// The nonce of this attempt.
-        nonce: Nonce,
-        /// How long to hold it from now.
-        ttl: Duration,
-    },
+    Renew(Renew),
+}
+
+/// A claim on the lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Acquire {
+    /// The version last seen; `None` if the namespace never had a lease.
+    pub expect: Option<Version>,
+    /// Why it should be free.
+    pub claim: Claim,
+    /// The store's lineage as last seen. `Conflict` if it has moved: a claim that was under way
+    /// while the data went back must not land on the older copy.
+    pub lineage: Lineage,
+    /// The highest epoch this node ever saw.
+    pub floor: Epoch,
+    /// The nonce of this attempt.
+    pub nonce: Nonce,
+    /// How long to hold it.
+    pub ttl: Duration,
+}
+
+/// The wish to go on with a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Renew {
+    /// The version held.
+    pub expect: Version,
+    /// The store's lineage as last seen.
+    pub lineage: Lineage,
+    /// The nonce of this attempt.
+    pub nonce: Nonce,
+    /// How long to hold it from now.
+    pub ttl: Duration,
+}
+
+/// The wish to give the lease up.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Release {
+    /// The version held.
+    pub expect: Version,
+    /// The nonce of this attempt.
+    pub nonce: Nonce,
+    /// Who should take it up without waiting.
+    pub successor: Option<NodeId>,
+    /// Why, for the term history.
+    pub reason: ReleaseReason,
 }
 
 /// Why a lease may be taken. The store checks what it can see.

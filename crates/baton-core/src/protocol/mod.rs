@@ -20,12 +20,13 @@ use serde::{Deserialize, Serialize};
 
 pub use history::{TermEnd, TermRecord};
 pub use lease::{
-    Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, ReleaseReason, Version, Wish,
+    Acquire, Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, Release, ReleaseReason, Renew,
+    Version, Wish,
 };
 pub use node::{Member, NodeProfile, NodeRecord, Registration};
 pub use view::{View, ViewMember, ViewVersion};
 
-use crate::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+use crate::ids::{BootId, Epoch, Lineage, NodeId};
 
 /// Identifies one request of one process, so that a late answer is not taken for another's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -100,16 +101,7 @@ pub enum Request {
         view: Arc<View>,
     },
     /// Give the lease up: clears the holder, keeps the record and its epoch.
-    Release {
-        /// The version held.
-        expect: Version,
-        /// The nonce of this attempt.
-        nonce: Nonce,
-        /// Who should take it up without waiting.
-        successor: Option<NodeId>,
-        /// Why, for the term history.
-        reason: ReleaseReason,
-    },
+    Release(Release),
     /// Take the node's record out of the registry.
     Leave {
         /// The node.
@@ -132,14 +124,27 @@ impl Request {
         match self {
             Self::Beat(beat) => match beat.lease {
                 LeaseIntent::Observe => "beat",
-                LeaseIntent::Acquire { .. } => "acquire",
-                LeaseIntent::Renew { .. } => "renew",
+                LeaseIntent::Acquire(_) => "acquire",
+                LeaseIntent::Renew(_) => "renew",
             },
             Self::ReadMembers => "members",
             Self::PublishView { .. } => "publish-view",
-            Self::Release { .. } => "release",
+            Self::Release(_) => "release",
             Self::Leave { .. } => "leave",
             Self::Ask { .. } => "ask",
+        }
+    }
+
+    /// What a store that pushes tells its listeners once the request was applied.
+    pub fn hint_when_applied(&self) -> Option<Hint> {
+        match self {
+            Self::PublishView { .. } => Some(Hint::ViewMoved),
+            Self::Release(Release { expect, nonce, successor, .. }) => {
+                let version = Version { epoch: expect.epoch, nonce: *nonce };
+                Some(Hint::Released { version, successor: successor.clone() })
+            }
+            Self::Ask { .. } => Some(Hint::Look),
+            Self::Beat(_) | Self::ReadMembers | Self::Leave { .. } => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Registration};
 
 use super::error::Fault;
-use super::lease::{self, Grant};
+use super::lease;
 use super::lease_row::LeaseRow;
 use super::step::Step;
 use super::{registry, view};
@@ -15,13 +15,10 @@ pub(super) fn beat(step: &Step<'_>, beat: &BeatRequest) -> Result<BeatReply, Fau
     let registration = registry::register(step, &beat.node, beat.replaces)?;
     let outcome = match (&registration, &beat.lease) {
         (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
-        (_, &LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl }) => {
-            let grant = Grant { expect, claim, lineage, floor, nonce, ttl };
-            Some(lease::acquire(step, space, &mut lease, &beat.node, grant)?)
+        (_, LeaseIntent::Acquire(acquire)) => {
+            Some(lease::acquire(step, space, &mut lease, &beat.node, acquire)?)
         }
-        (_, &LeaseIntent::Renew { expect, lineage, nonce, ttl }) => {
-            Some(lease::renew(step, &mut lease, expect, lineage, nonce, ttl)?)
-        }
+        (_, LeaseIntent::Renew(renew)) => Some(lease::renew(step, &mut lease, renew)?),
     };
     Ok(BeatReply {
         registration,

@@ -1,28 +1,17 @@
 //! The rules of the lease, as the memory store has them.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage, Nonce};
-use baton_core::protocol::{Ask, Claim, Holder, NodeRecord, Outcome, TermEnd, Version};
+use baton_core::ids::Epoch;
+use baton_core::protocol::{
+    Acquire, Ask, Claim, Holder, NodeRecord, Outcome, Release, Renew, TermEnd, Version,
+};
 use baton_core::time::whole_ms;
-use baton_store::Release;
 
 use super::error::Fault;
 use super::history;
 use super::lease_row::LeaseRow;
 use super::step::{Space, Step};
-
-/// A claim on the lease.
-#[derive(Clone, Copy)]
-pub(super) struct Grant {
-    pub(super) expect: Option<Version>,
-    pub(super) claim: Claim,
-    pub(super) lineage: Lineage,
-    pub(super) floor: Epoch,
-    pub(super) nonce: Nonce,
-    pub(super) ttl: Duration,
-}
 
 /// How the last term ended, for a claim that holds.
 struct Ended(Option<TermEnd>);
@@ -33,9 +22,9 @@ pub(super) fn acquire(
     space: Space,
     lease: &mut Option<LeaseRow>,
     node: &NodeRecord,
-    grant: Grant,
+    grant: &Acquire,
 ) -> Result<Outcome, Fault> {
-    let Some(Ended(end)) = claim_holds(step, lease.as_ref(), &grant) else {
+    let Some(Ended(end)) = claim_holds(step, lease.as_ref(), grant) else {
         return Ok(Outcome::Conflict);
     };
     let epoch = next_epoch(step, space, lease.as_ref(), grant.floor);
@@ -82,7 +71,7 @@ fn ended_at_ms(step: &Step<'_>, lease: Option<&LeaseRow>, end: TermEnd) -> u64 {
     }
 }
 
-fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Grant) -> Option<Ended> {
+fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Option<Ended> {
     if grant.lineage != step.lineage {
         return None;
     }
@@ -110,21 +99,18 @@ fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Grant) -> Opti
 pub(super) fn renew(
     step: &Step<'_>,
     lease: &mut Option<LeaseRow>,
-    expect: Version,
-    lineage: Lineage,
-    nonce: Nonce,
-    ttl: Duration,
+    renew: &Renew,
 ) -> Result<Outcome, Fault> {
     let goes_on = |row: &&mut LeaseRow| {
-        row.version == expect && row.holder.is_some() && !row.has_expired(step)
+        row.version == renew.expect && row.holder.is_some() && !row.has_expired(step)
     };
-    let Some(row) = lease.as_mut().filter(goes_on).filter(|_| lineage == step.lineage) else {
+    let Some(row) = lease.as_mut().filter(goes_on).filter(|_| renew.lineage == step.lineage) else {
         return Ok(Outcome::Conflict);
     };
-    row.version.nonce = nonce;
-    row.ttl = ttl;
-    row.expires_at = step.at.now + ttl;
-    row.written_in = lineage;
+    row.version.nonce = renew.nonce;
+    row.ttl = renew.ttl;
+    row.expires_at = step.at.now + renew.ttl;
+    row.written_in = renew.lineage;
     row.updated_ms = step.at.wall_ms;
     row.write(step)?;
     Ok(Outcome::Applied)

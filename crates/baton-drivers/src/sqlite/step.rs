@@ -5,7 +5,7 @@ use std::path::Path;
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
 use baton_core::protocol::{Reply, Request};
 use baton_store::memory::Stamp;
-use baton_store::{Answer, Call, Inspection, Release};
+use baton_store::{Answer, Call, Inspection};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::boot::Machine;
@@ -64,11 +64,7 @@ impl Step<'_> {
             Request::Beat(beat) => return beat::beat(self, beat).map(Reply::Beat),
             Request::ReadMembers => return registry::members(self).map(Reply::Members),
             Request::PublishView { fence, view } => view::publish(self, *fence, view)?,
-            Request::Release { expect, nonce, successor, reason } => {
-                let (successor, reason) = (successor.clone(), *reason);
-                let release = Release { expect: *expect, nonce: *nonce, successor, reason };
-                lease::release(self, &release)?
-            }
+            Request::Release(release) => lease::release(self, release)?,
             Request::Leave { node, boot } => registry::leave(self, node, *boot)?,
             Request::Ask { epoch, ask } => lease::ask(self, *epoch, ask)?,
         };

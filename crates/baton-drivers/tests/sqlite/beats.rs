@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeRecord, Outcome, ViewVersion,
+    Acquire, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeRecord, Outcome,
+    ViewVersion,
 };
 use baton_store::Store;
 
@@ -43,14 +44,14 @@ pub async fn claim(
     claim: Claim,
 ) -> BeatReply {
     let seen = look(store, namespace, boot).await;
-    let intent = LeaseIntent::Acquire {
+    let intent = LeaseIntent::Acquire(Acquire {
         expect: seen.lease.map(|lease| lease.version),
         claim,
         lineage: seen.lineage,
         floor: Epoch::NONE,
         nonce: Nonce { boot: BootId(boot), attempt: seen.lineage.0 },
         ttl: TTL,
-    };
+    });
     store.beat(namespace, beat(boot, intent)).await.expect("the store answers")
 }
 

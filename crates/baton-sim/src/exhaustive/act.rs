@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use baton_core::protocol::{Request, RequestId};
+use baton_core::protocol::{Release, Request, RequestId};
 use baton_core::{Action, Input};
 
 use super::bounds::Model;
@@ -94,7 +94,7 @@ impl Run<'_> {
             let reply = self.ask_store(request);
             return Some(Input::Replied { id, reply });
         }
-        if let Request::Release { expect, .. } = &request {
+        if let Request::Release(Release { expect, .. }) = &request {
             self.break_promise(stopped_before_release(process.working, expect.epoch));
         }
         process.waiting.push((id, due));

@@ -1,6 +1,6 @@
 //! A path of steps in words.
 
-use baton_core::protocol::{LeaseIntent, Reply, Request};
+use baton_core::protocol::{Acquire, LeaseIntent, Reply, Request};
 
 use super::bounds::Model;
 use super::state::{Leg, State};
@@ -56,7 +56,7 @@ fn describe(state: &State, step: Step) -> String {
 fn request_name(request: &Request) -> String {
     match request {
         Request::Beat(beat) => match &beat.lease {
-            LeaseIntent::Acquire { claim, .. } => format!("acquire ({claim:?})"),
+            LeaseIntent::Acquire(Acquire { claim, .. }) => format!("acquire ({claim:?})"),
             _ => request.kind().to_owned(),
         },
         _ => request.kind().to_owned(),

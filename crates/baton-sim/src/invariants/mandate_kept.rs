@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{ReleaseReason, Request};
+use baton_core::protocol::{Release, ReleaseReason, Request};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
@@ -46,7 +46,7 @@ impl Invariant for MandateKept {
             Fact::Sent {
                 who,
                 local,
-                request: Request::Release { reason: ReleaseReason::Preempted, expect, .. },
+                request: Request::Release(Release { reason: ReleaseReason::Preempted, expect, .. }),
                 ..
             } => {
                 let since = self.held.get(who).filter(|(epoch, _)| *epoch == expect.epoch);
@@ -74,12 +74,12 @@ mod tests {
     #[test]
     fn yielding_before_the_mandate_is_over_fires() {
         let held = lease(1, 1, Some(1)).version;
-        let request = Request::Release {
+        let request = Request::Release(Release {
             expect: held,
             nonce: held.nonce,
             successor: None,
             reason: ReleaseReason::Preempted,
-        };
+        });
         let sent = |local| Fact::Sent {
             who: who(1),
             at: at(local),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_core::protocol::{Claim, LeaseIntent, Request, Version, ViewVersion};
+use baton_core::protocol::{Acquire, Claim, LeaseIntent, Request, Version, ViewVersion};
 use baton_core::time::Moment;
 use baton_store::ExpiryClock;
 
@@ -55,7 +55,8 @@ impl Invariant for NoStampede {
         else {
             return Ok(());
         };
-        let LeaseIntent::Acquire { expect: Some(version), claim: Claim::Expired, .. } = beat.lease
+        let LeaseIntent::Acquire(Acquire { expect: Some(version), claim: Claim::Expired, .. }) =
+            beat.lease
         else {
             return Ok(());
         };
@@ -103,14 +104,14 @@ mod tests {
                 profile: Arc::new(NodeProfile::default()),
             },
             replaces: None,
-            lease: LeaseIntent::Acquire {
+            lease: LeaseIntent::Acquire(Acquire {
                 expect: Some(free),
                 claim: Claim::Expired,
                 lineage: Lineage(0),
                 floor: Epoch(1),
                 nonce: free.nonce,
                 ttl: Duration::from_secs(15),
-            },
+            }),
             known_view: ViewVersion::default(),
         });
         let known_view = ViewVersion { epoch: Epoch(1), number: 1 };

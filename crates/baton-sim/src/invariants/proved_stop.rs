@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::Request;
+use baton_core::protocol::{Release, Request};
 
 use super::Invariant;
 use crate::fact::{Fact, Who};
@@ -31,7 +31,7 @@ impl Invariant for ProvedStop {
             Fact::WorkStopped(who, epoch) => {
                 self.working.remove(&(*who, *epoch));
             }
-            Fact::Sent { who, request: Request::Release { expect, .. }, .. }
+            Fact::Sent { who, request: Request::Release(Release { expect, .. }), .. }
                 if self.working.contains(&(*who, expect.epoch)) =>
             {
                 return Err(format!(
@@ -57,12 +57,12 @@ mod tests {
     fn a_release_before_the_stop_fires() {
         let id = node("a");
         let held = lease(1, 1, Some(1)).version;
-        let request = Request::Release {
+        let request = Request::Release(Release {
             expect: held,
             nonce: held.nonce,
             successor: None,
             reason: ReleaseReason::Shutdown,
-        };
+        });
         let sent = Fact::Sent {
             who: who(1),
             at: at(1),

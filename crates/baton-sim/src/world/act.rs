@@ -2,7 +2,7 @@
 
 use baton_core::ids::Epoch;
 use baton_core::lease::Window;
-use baton_core::protocol::{Claim, LeaseIntent, Reply, Request};
+use baton_core::protocol::{Acquire, Claim, LeaseIntent, Reply, Request};
 use baton_core::time::Moment;
 use baton_core::{Action, Command, DemotionReason, Event as CoreEvent, Input};
 
@@ -176,7 +176,7 @@ impl World {
             return;
         }
         if let Request::Beat(beat) = request
-            && let LeaseIntent::Acquire { claim, .. } = beat.lease
+            && let LeaseIntent::Acquire(Acquire { claim, .. }) = beat.lease
         {
             self.coverage.situation(match claim {
                 Claim::Vacant => "claim-vacant",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::Lineage;
-use baton_core::protocol::{Hint, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request, Version};
+use baton_core::protocol::{Acquire, Hint, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request};
+use baton_store::ExpiryClock;
 use baton_store::memory::{Space, Stamp};
-use baton_store::{ExpiryClock, Release};
 
 use crate::clock::{SimClock, True};
 use crate::fact::Cause;
@@ -116,27 +116,12 @@ impl SimStore {
         served
     }
 
+    /// Views are found by beats here: only what a release or an ask left behind is pushed.
     fn carry_out(&mut self, at: Stamp, request: &Request) -> (Reply, Option<Hint>) {
-        let space = &mut self.space;
-        match request.clone() {
-            Request::Beat(beat) => (Reply::Beat(space.beat(at, beat)), None),
-            Request::ReadMembers => (Reply::Members(space.members(at.now, self.member_age)), None),
-            Request::PublishView { fence, view } => {
-                (Reply::Done(space.publish_view(fence, view)), None)
-            }
-            Request::Release { expect, nonce, successor, reason } => {
-                let version = Version { epoch: expect.epoch, nonce };
-                let hint = Hint::Released { version, successor: successor.clone() };
-                let release = Release { expect, nonce, successor, reason };
-                let outcome = space.release(at, release);
-                (Reply::Done(outcome), (outcome == Outcome::Applied).then_some(hint))
-            }
-            Request::Leave { node, boot } => (Reply::Done(space.leave(&node, boot)), None),
-            Request::Ask { epoch, ask } => {
-                let outcome = space.ask(epoch, ask);
-                (Reply::Done(outcome), (outcome == Outcome::Applied).then_some(Hint::Look))
-            }
-        }
+        let reply = self.space.perform(at, request.clone(), self.member_age);
+        let applied = reply == Reply::Done(Outcome::Applied);
+        let hint = request.hint_when_applied().filter(|hint| applied && *hint != Hint::ViewMoved);
+        (reply, hint)
     }
 
     fn what_moved(
@@ -151,7 +136,7 @@ impl SimStore {
         }
         let cause = match request {
             Request::Beat(beat) => match beat.lease {
-                LeaseIntent::Acquire { floor, .. } => Cause::Acquire { floor },
+                LeaseIntent::Acquire(Acquire { floor, .. }) => Cause::Acquire { floor },
                 _ => Cause::Renew,
             },
             _ => Cause::Release,

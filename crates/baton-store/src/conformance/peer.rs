@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord,
-    Outcome, ReleaseReason, Version, ViewVersion, Wish,
+    Acquire, Ask, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile,
+    NodeRecord, Outcome, Release, ReleaseReason, Renew, Version, ViewVersion, Wish,
 };
 
 use super::case::{Halt, same, there};
-use crate::contract::{Release, Store};
+use crate::contract::Store;
 use crate::error::StoreError;
 
 /// A boot of a node, with a handle of its own. Its fields are what its next beat says.
@@ -103,14 +103,14 @@ impl Peer {
         seen: &BeatReply,
         claim: Claim,
     ) -> Result<BeatReply, StoreError> {
-        let intent = LeaseIntent::Acquire {
+        let intent = LeaseIntent::Acquire(Acquire {
             expect: seen.lease.as_ref().map(|lease| lease.version),
             claim,
             lineage: seen.lineage,
             floor: self.floor,
             nonce: self.next_nonce(),
             ttl: self.ttl,
-        };
+        });
         self.beat(intent).await
     }
 
@@ -129,7 +129,7 @@ impl Peer {
     pub(super) async fn renew(&mut self, expect: Version) -> Result<BeatReply, StoreError> {
         let (nonce, ttl) = (self.next_nonce(), self.ttl);
         let lineage = self.lineage;
-        self.beat(LeaseIntent::Renew { expect, lineage, nonce, ttl }).await
+        self.beat(LeaseIntent::Renew(Renew { expect, lineage, nonce, ttl })).await
     }
 
     pub(super) async fn release(

@@ -5,13 +5,13 @@ use std::time::Duration;
 use baton_core::ids::{Epoch, Lineage, Nonce};
 use baton_core::planted::planted;
 use baton_core::protocol::{
-    Ask, Claim, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, TermEnd, Version,
+    Acquire, Ask, Claim, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, Release, Renew,
+    TermEnd, Version,
 };
 use baton_core::time::{Moment, whole_ms};
 
 use super::space::{Space, Stamp};
 use crate::capability::ExpiryClock;
-use crate::contract::Release;
 
 /// The one record. Never deleted.
 #[derive(Clone, Debug, Hash)]
@@ -27,17 +27,6 @@ pub struct LeaseRow {
     /// The lineage in which the epoch was granted.
     pub(super) granted_in: Lineage,
     pub(super) asked: Option<Ask>,
-}
-
-/// A claim on the lease.
-#[derive(Clone, Copy)]
-pub struct Grant {
-    pub(super) expect: Option<Version>,
-    pub(super) claim: Claim,
-    pub(super) lineage: Lineage,
-    pub(super) floor: Epoch,
-    pub(super) nonce: Nonce,
-    pub(super) ttl: Duration,
 }
 
 /// The store's own leases are looked through this often, so they end late rather than early.
@@ -88,7 +77,7 @@ fn last_reaping(now: Moment) -> Moment {
 
 impl Space {
     /// Begins a new term, if the claim holds.
-    pub(super) fn acquire(&mut self, at: Stamp, node: &NodeRecord, grant: Grant) -> Outcome {
+    pub(super) fn acquire(&mut self, at: Stamp, node: &NodeRecord, grant: Acquire) -> Outcome {
         let Some(ended) = self.claim_holds(at.now, &grant) else {
             return Outcome::Conflict;
         };
@@ -117,7 +106,7 @@ impl Space {
 
     /// The epoch of the next term: above all that was granted or written in here, above all that
     /// the claimant has seen, and above all that may have been granted and lost.
-    fn next_epoch(&self, at: Stamp, grant: &Grant) -> Epoch {
+    fn next_epoch(&self, at: Stamp, grant: &Acquire) -> Epoch {
         let (stored, granted_in) = match &self.lease {
             Some(row) => (row.epoch, row.granted_in),
             None => (Epoch::NONE, self.born_in),
@@ -152,7 +141,7 @@ impl Space {
     }
 
     /// How the last term ends if the claim holds; `None` if it does not hold.
-    fn claim_holds(&self, now: Moment, grant: &Grant) -> Option<Option<TermEnd>> {
+    fn claim_holds(&self, now: Moment, grant: &Acquire) -> Option<Option<TermEnd>> {
         if let Some(row) = &self.lease
             && planted!(StealByLaterExpiry)
             && now + grant.ttl > row.expires_at
@@ -182,15 +171,8 @@ impl Space {
     }
 
     /// Goes on with a term.
-    pub(super) fn renew(
-        &mut self,
-        at: Stamp,
-        expect: Version,
-        lineage: Lineage,
-        nonce: Nonce,
-        ttl: Duration,
-    ) -> Outcome {
-        if lineage != self.lineage {
+    pub(super) fn renew(&mut self, at: Stamp, renew: Renew) -> Outcome {
+        if renew.lineage != self.lineage {
             return Outcome::Conflict;
         }
         let clock = self.expiry;
@@ -199,13 +181,13 @@ impl Space {
         };
         let expired = row.has_expired(clock, at.now).unwrap_or(false);
         let refused = expired && !planted!(RenewAfterExpiry);
-        if row.version() != expect || row.holder.is_none() || refused {
+        if row.version() != renew.expect || row.holder.is_none() || refused {
             return Outcome::Conflict;
         }
-        row.nonce = nonce;
-        row.ttl = ttl;
-        row.expires_at = at.now + ttl;
-        row.written_in = lineage;
+        row.nonce = renew.nonce;
+        row.ttl = renew.ttl;
+        row.expires_at = at.now + renew.ttl;
+        row.written_in = renew.lineage;
         Outcome::Applied
     }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Lineage, NodeId};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, View,
+    Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, Release, Reply,
+    Request, View,
 };
 use baton_core::time::Moment;
 
@@ -14,7 +15,7 @@ use super::history::History;
 use super::lease::LeaseRow;
 use super::registry::Registry;
 use crate::capability::ExpiryClock;
-use crate::contract::{Inspection, Release};
+use crate::contract::Inspection;
 use crate::document::{Document, Precondition, WriteOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.
@@ -63,18 +64,25 @@ impl Space {
         }
     }
 
+    /// Does what the core asks for. Ages of members are told if the store may tell them.
+    pub fn perform(&mut self, at: Stamp, request: Request, with_age: bool) -> Reply {
+        Reply::Done(match request {
+            Request::Beat(beat) => return Reply::Beat(self.beat(at, beat)),
+            Request::ReadMembers => return Reply::Members(self.members(at.now, with_age)),
+            Request::PublishView { fence, view } => self.publish_view(fence, view),
+            Request::Release(release) => self.release(at, release),
+            Request::Leave { node, boot } => self.leave(&node, boot),
+            Request::Ask { epoch, ask } => self.ask(epoch, ask),
+        })
+    }
+
     /// One beat, whole.
     pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
         let registration = self.registry.register(at.now, &beat.node, beat.replaces, &self.dead);
         let outcome = match (&registration, beat.lease) {
             (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
-            (_, LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl }) => {
-                let grant = super::lease::Grant { expect, claim, lineage, floor, nonce, ttl };
-                Some(self.acquire(at, &beat.node, grant))
-            }
-            (_, LeaseIntent::Renew { expect, lineage, nonce, ttl }) => {
-                Some(self.renew(at, expect, lineage, nonce, ttl))
-            }
+            (_, LeaseIntent::Acquire(acquire)) => Some(self.acquire(at, &beat.node, acquire)),
+            (_, LeaseIntent::Renew(renew)) => Some(self.renew(at, renew)),
         };
         let view = self.view.as_ref().filter(|view| view.version > beat.known_view).cloned();
         let lease = self.snapshot(at.now);

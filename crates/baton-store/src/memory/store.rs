@@ -5,14 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Lineage, Namespace};
-use baton_core::protocol::{Hint, Outcome, Reply, Request, Version};
+use baton_core::protocol::{Hint, Outcome, Reply, Request};
 use tokio::sync::mpsc;
 
 use super::space::{Space, Stamp};
 use crate::call::{Answer, Call};
 use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
-use crate::contract::{HintStream, Release, Store};
+use crate::contract::{HintStream, Store};
 use crate::error::StoreError;
 
 /// Hints kept for a listener that is behind.
@@ -88,17 +88,8 @@ impl MemoryStore {
 
     fn core(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
         let with_age = self.has(Capability::MemberAge);
-        let hint = hint_after(&request);
-        let reply = self.step(namespace, |space, at| match request {
-            Request::Beat(beat) => Reply::Beat(space.beat(at, beat)),
-            Request::ReadMembers => Reply::Members(space.members(at.now, with_age)),
-            Request::PublishView { fence, view } => Reply::Done(space.publish_view(fence, view)),
-            Request::Release { expect, nonce, successor, reason } => {
-                Reply::Done(space.release(at, Release { expect, nonce, successor, reason }))
-            }
-            Request::Leave { node, boot } => Reply::Done(space.leave(&node, boot)),
-            Request::Ask { epoch, ask } => Reply::Done(space.ask(epoch, ask)),
-        })?;
+        let hint = request.hint_when_applied();
+        let reply = self.step(namespace, |space, at| space.perform(at, request, with_age))?;
         if let (Reply::Done(Outcome::Applied), Some(hint)) = (&reply, hint) {
             self.push(namespace, &hint);
         }
@@ -168,19 +159,6 @@ impl MemoryStore {
     /// Overwrites the namespace's lease with something that is not a lease.
     pub fn corrupt(&self, namespace: &Namespace) {
         self.lock().spaces.insert(namespace.clone(), Kept::Corrupt);
-    }
-}
-
-/// What listeners are told once the request was applied.
-fn hint_after(request: &Request) -> Option<Hint> {
-    match request {
-        Request::PublishView { .. } => Some(Hint::ViewMoved),
-        Request::Release { expect, nonce, successor, .. } => {
-            let version = Version { epoch: expect.epoch, nonce: *nonce };
-            Some(Hint::Released { version, successor: successor.clone() })
-        }
-        Request::Ask { .. } => Some(Hint::Look),
-        Request::Beat(_) | Request::ReadMembers | Request::Leave { .. } => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
-use baton_core::protocol::{BeatRequest, Claim, LeaseIntent, NodeRecord, ViewVersion};
+use baton_core::protocol::{Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, ViewVersion};
 
 use super::store::{MemoryConfig, MemoryStore};
 use crate::capability::{Capability, Class, Declaration, ExpiryClock};
@@ -41,14 +41,14 @@ pub fn first_claim(ttl: Duration) -> BeatRequest {
             profile: Arc::default(),
         },
         replaces: None,
-        lease: LeaseIntent::Acquire {
+        lease: LeaseIntent::Acquire(Acquire {
             expect: None,
             claim: Claim::Vacant,
             lineage: Lineage(0),
             floor: Epoch::NONE,
             nonce: Nonce { boot, attempt: 1 },
             ttl,
-        },
+        }),
         known_view: ViewVersion::default(),
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_core::protocol::{
-    BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request,
+    Acquire, BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Renew, Reply, Request,
 };
 use baton_store::wrap::Layer;
 use baton_store::{Answer, Call, Precondition, Store, StoreError};
@@ -155,7 +155,8 @@ impl Bent {
         }
         let mut look = beat.clone();
         look.lease = LeaseIntent::Observe;
-        let LeaseIntent::Acquire { expect, claim, floor, lineage, .. } = &mut beat.lease else {
+        let LeaseIntent::Acquire(Acquire { expect, claim, floor, lineage, .. }) = &mut beat.lease
+        else {
             return;
         };
         match (self.wrong, *claim) {
@@ -215,7 +216,7 @@ async fn last_boot(inner: &dyn Store, at: &Namespace) -> Option<BootId> {
 }
 
 fn pretend_renewed(intent: &LeaseIntent, answer: &mut Answer) {
-    if let LeaseIntent::Renew { expect, nonce, .. } = intent
+    if let LeaseIntent::Renew(Renew { expect, nonce, .. }) = intent
         && let Answer::Core(Reply::Beat(reply)) = answer
         && let Some(lease) = reply.lease.as_mut().filter(|it| it.version == *expect)
     {
@@ -236,7 +237,7 @@ impl Layer for Bent {
         self.bend(inner, &at, &mut call).await;
         let mut answer = inner.call(&at, call.clone()).await;
         match (self.wrong, &call, &mut answer) {
-            (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release { .. }), Ok(_)) => {
+            (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release(_)), Ok(_)) => {
                 self.forget(namespace);
             }
             (Wrong::TakesOverForeignRecords, _, Err(StoreError::Corrupt { .. })) => {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
-    ReleaseReason, Version, ViewVersion,
+    Acquire, BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
+    Release, ReleaseReason, Renew, Version, ViewVersion,
 };
 use baton_core::settings::show_span;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Release, Store, StoreError};
+use baton_store::{Store, StoreError};
 
 use super::Finding;
 use crate::error::CommandError;
@@ -109,7 +109,7 @@ impl Trial {
             return broken("a new term did not get a higher epoch");
         }
         let (nonce, ttl) = (self.nonce(2), TTL);
-        let renew = LeaseIntent::Renew { expect: first, lineage, nonce, ttl };
+        let renew = LeaseIntent::Renew(Renew { expect: first, lineage, nonce, ttl });
         let renewed = Version { epoch: first.epoch, nonce };
         if self.beat(BEATS + 2, renew).await?.outcome != Some(Outcome::Applied) {
             return broken("a lease could not be renewed");
@@ -151,7 +151,8 @@ impl Trial {
         for claim in [Claim::Vacant, Claim::Expired] {
             let nonce = self.nonce(attempt);
             let floor = Epoch::NONE;
-            let intent = LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl: TTL };
+            let intent =
+                LeaseIntent::Acquire(Acquire { expect, claim, lineage, floor, nonce, ttl: TTL });
             let reply = self.beat(BEATS + attempt, intent).await?;
             if reply.outcome == Some(Outcome::Applied) {
                 return Ok(reply.lease.map(|lease| lease.version));

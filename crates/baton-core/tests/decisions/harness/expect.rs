@@ -6,7 +6,8 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Lineage, Nonce};
 use baton_core::lease::Window;
 use baton_core::protocol::{
-    BeatRequest, Claim, LeaseIntent, ReleaseReason, Request, RequestId, Version, View, ViewVersion,
+    Acquire, BeatRequest, Claim, LeaseIntent, Release, ReleaseReason, Renew, Request, RequestId,
+    Version, View, ViewVersion,
 };
 use baton_core::timer::Timer;
 use baton_core::{Action, DemotionReason, Event, Phase};
@@ -52,19 +53,22 @@ impl Beat {
     pub fn claim(count: u64, attempt: u64, claim: Claim, expect: Option<Version>) -> Self {
         let (nonce, ttl) = (nonce(attempt), ms(15_000));
         let (floor, lineage) = (Epoch::NONE, Lineage(1));
-        Self::new(count, LeaseIntent::Acquire { expect, claim, lineage, floor, nonce, ttl })
+        Self::new(
+            count,
+            LeaseIntent::Acquire(Acquire { expect, claim, lineage, floor, nonce, ttl }),
+        )
     }
 
     /// The so-manieth beat, a renewal of this version, with this attempt.
     pub fn renew(count: u64, attempt: u64, expect: Version) -> Self {
         let (nonce, ttl) = (nonce(attempt), ms(15_000));
-        Self::new(count, LeaseIntent::Renew { expect, lineage: Lineage(1), nonce, ttl })
+        Self::new(count, LeaseIntent::Renew(Renew { expect, lineage: Lineage(1), nonce, ttl }))
     }
 
     /// The node has seen this epoch.
     pub fn seen(mut self, epoch: u64) -> Self {
         self.0.node.seen = Epoch(epoch);
-        if let LeaseIntent::Acquire { floor, .. } = &mut self.0.lease {
+        if let LeaseIntent::Acquire(Acquire { floor, .. }) = &mut self.0.lease {
             *floor = Epoch(epoch);
         }
         self
@@ -80,7 +84,8 @@ impl Beat {
     pub fn in_lineage(mut self, seen: u64) -> Self {
         match &mut self.0.lease {
             LeaseIntent::Observe => {}
-            LeaseIntent::Acquire { lineage, .. } | LeaseIntent::Renew { lineage, .. } => {
+            LeaseIntent::Acquire(Acquire { lineage, .. })
+            | LeaseIntent::Renew(Renew { lineage, .. }) => {
                 *lineage = Lineage(seen);
             }
         }
@@ -117,7 +122,7 @@ pub fn release(
     reason: ReleaseReason,
 ) -> Action {
     let successor = successor.map(id);
-    send(number, Request::Release { expect, nonce: nonce(attempt), successor, reason })
+    send(number, Request::Release(Release { expect, nonce: nonce(attempt), successor, reason }))
 }
 
 /// The node takes its record out.

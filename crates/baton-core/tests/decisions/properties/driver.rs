@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Nonce};
 use baton_core::protocol::{
-    BeatReply, BeatRequest, Expiry, Failure, Hint, Holder, LeaseIntent, LeaseSnapshot, Outcome,
-    Registration, Reply, Request, RequestId, Version, Wish,
+    Acquire, BeatReply, BeatRequest, Expiry, Failure, Hint, Holder, LeaseIntent, LeaseSnapshot,
+    Outcome, Registration, Release, Renew, Reply, Request, RequestId, Version, Wish,
 };
 use baton_core::rng::Rng;
 use baton_core::settings::Settings;
@@ -141,7 +141,7 @@ impl Run {
                 let beat = self.rng.below(9);
                 Reply::Members(vec![unheard("a", beat), heard(ME, beat), heard("z", 1)])
             }
-            Request::Release { expect, nonce, successor, .. } => {
+            Request::Release(Release { expect, nonce, successor, .. }) => {
                 let ours = |lease: &&mut LeaseSnapshot| lease.version == *expect;
                 if let (Outcome::Applied, Some(lease)) = (outcome, self.lease.as_mut().filter(ours))
                 {
@@ -187,11 +187,13 @@ impl Run {
     fn apply(&mut self, beat: &BeatRequest) -> bool {
         let stored = self.lease.as_ref().map(|lease| lease.version);
         let (epoch, nonce, ttl) = match &beat.lease {
-            LeaseIntent::Acquire { expect, floor, nonce, ttl, .. } if *expect == stored => {
+            LeaseIntent::Acquire(Acquire { expect, floor, nonce, ttl, .. })
+                if *expect == stored =>
+            {
                 let stored = stored.map_or(Epoch::NONE, |version| version.epoch);
                 (stored.max(*floor).next(), *nonce, *ttl)
             }
-            LeaseIntent::Renew { expect, nonce, ttl, .. } if Some(*expect) == stored => {
+            LeaseIntent::Renew(Renew { expect, nonce, ttl, .. }) if Some(*expect) == stored => {
                 (expect.epoch, *nonce, *ttl)
             }
             _ => return false,

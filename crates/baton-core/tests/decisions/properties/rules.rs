@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_core::ids::{Epoch, Nonce};
 use baton_core::lease::LeaseTerms;
-use baton_core::protocol::{LeaseIntent, Reply, Request};
+use baton_core::protocol::{Acquire, LeaseIntent, Release, Renew, Reply, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Input};
@@ -105,19 +105,19 @@ impl Rules {
             Request::Beat(beat) => {
                 let nonce = match &beat.lease {
                     LeaseIntent::Observe => return,
-                    LeaseIntent::Acquire { nonce, .. } => {
+                    LeaseIntent::Acquire(Acquire { nonce, .. }) => {
                         assert!(self.stands.iter().all(|stands| *stands), "no candidate claims");
                         assert!(self.at_work.is_none(), "a claim while work goes on");
                         nonce
                     }
-                    LeaseIntent::Renew { nonce, .. } => {
+                    LeaseIntent::Renew(Renew { nonce, .. }) => {
                         assert!(!self.told_to_stop, "a term that stops is renewed");
                         nonce
                     }
                 };
                 assert!(self.sent_at.insert(*nonce, now).is_none(), "{nonce:?} is used twice");
             }
-            Request::Release { expect, nonce, .. } => {
+            Request::Release(Release { expect, nonce, .. }) => {
                 assert_ne!(self.at_work, Some(expect.epoch), "released before its work stopped");
                 assert!(self.sent_at.insert(*nonce, now).is_none(), "{nonce:?} is used twice");
             }
