@@ -15,6 +15,7 @@ use crate::call::{Answer, Call};
 use crate::capability::Declaration;
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
+use crate::finding::Finding;
 
 /// Hints as they come. Bounded: when nobody listens, the oldest are lost, which hints may be.
 pub type HintStream = mpsc::Receiver<Hint>;
@@ -30,8 +31,8 @@ pub struct Inspection {
     pub view: Option<Arc<View>>,
 }
 
-/// A store that baton can coordinate through. A driver writes `declaration`, `call` and `hints`;
-/// the other methods are the calls by name, and the same for every store.
+/// A store that baton can coordinate through. A driver writes `declaration`, `call`, `hints`
+/// and `examine`; the other methods are the calls by name, and the same for every store.
 ///
 /// # Contract
 ///
@@ -80,6 +81,10 @@ pub trait Store: Send + Sync {
     ///
     /// [`Push`]: crate::Capability::Push
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+
+    /// Looks at the server behind the store: its version, this user's rights, and every setting that
+    /// would weaken a promise, each with its remedy. Changes nothing.
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError>;
 
     /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.
     async fn beat(

@@ -28,7 +28,7 @@ const BODY_BYTES: usize = 1_024;
 
 /// Measures each kind of request.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&database(&site.room("requests")?))?;
+    let store = baton_drivers::open(&database(&site.room("requests")?)).await?;
     let space = namespace();
     let mut holder = Holder::take(&*store, baton::fresh_boot()?).await?;
     let (mut beats, mut inspections) = (Vec::new(), Vec::new());

@@ -12,7 +12,6 @@
 
 mod clock;
 mod file;
-mod finding;
 mod lifeline;
 mod store;
 mod trial;
@@ -26,7 +25,7 @@ use crate::output::style::Tone;
 use crate::output::{json, say};
 use crate::place;
 
-pub use finding::{Finding, Verdict};
+use baton_store::{Finding, Verdict};
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
