@@ -27,6 +27,6 @@ pub mod server;
 pub mod subject;
 
 pub use error::TestbedError;
-pub use place::target;
+pub use place::{cache, target};
 pub use proxy::{Counts, Fault, Proxy};
 pub use server::{Kind, Options, Server};

@@ -7,6 +7,7 @@ use super::ports::Port;
 use super::{etcd, mariadb, mysql, postgres, redis, s3, zookeeper};
 use crate::error::TestbedError;
 use crate::install::{self, FAKETIME};
+use crate::place;
 
 /// A command line, and what else there is to know of a server.
 pub struct Recipe {
@@ -36,8 +37,8 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
         Kind::Postgres => postgres::prepare(folder),
         Kind::Mariadb => mariadb::prepare(folder),
         Kind::Mysql => mysql::prepare(folder),
-        Kind::Zookeeper => zookeeper::prepare(folder),
-        Kind::Redis | Kind::Etcd | Kind::Ministack | Kind::Seaweedfs => Ok(()),
+        Kind::Seaweedfs | Kind::Zookeeper => place::made(folder.join("data")).map(|_| ()),
+        Kind::Redis | Kind::Etcd | Kind::Ministack => Ok(()),
     }
 }
 

@@ -1,16 +1,10 @@
 //! ZooKeeper, alone.
 
 use std::fs;
-use std::path::Path;
 
 use super::recipe::{Recipe, Site};
 use crate::error::{TestbedError, Tried};
 use crate::install::{JAVA, ZOOKEEPER};
-
-pub fn prepare(folder: &Path) -> Result<(), TestbedError> {
-    let data = folder.join("data");
-    fs::create_dir(&data).tried(|| format!("making {}", data.display()))
-}
 
 pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
     let library = ZOOKEEPER.find()?;

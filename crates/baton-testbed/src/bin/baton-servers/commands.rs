@@ -18,7 +18,7 @@ pub async fn install(kinds: Vec<Kind>) -> Result<ExitCode, Failure> {
 
 /// Starts them. Each is written down before the next is started.
 pub async fn up(kinds: &[Kind]) -> Result<ExitCode, Failure> {
-    let list = List::here();
+    let list = List::here()?;
     if !list.read()?.is_empty() {
         return Err(list.already_up());
     }
@@ -36,7 +36,7 @@ pub async fn up(kinds: &[Kind]) -> Result<ExitCode, Failure> {
 
 /// Shows them. Succeeds if all of them answer.
 pub async fn status() -> Result<ExitCode, Failure> {
-    let servers = List::here().read()?;
+    let servers = List::here()?.read()?;
     if servers.is_empty() {
         eprintln!("no servers are up; start them: cargo xtask servers up");
     }
@@ -46,7 +46,7 @@ pub async fn status() -> Result<ExitCode, Failure> {
 
 /// Ends them, the last first, and crosses each off the list.
 pub async fn down() -> Result<ExitCode, Failure> {
-    let list = List::here();
+    let list = List::here()?;
     let mut servers = list.read()?;
     while let Some(server) = servers.last() {
         let ran = server.stop().await?;

@@ -12,10 +12,10 @@ use crate::failure::Failure;
 pub struct List(PathBuf);
 
 impl List {
-    /// In the target folder that this program lies in, or in the folder it was called from.
-    pub fn here() -> Self {
-        let folder = baton_testbed::target().unwrap_or_else(|| PathBuf::from("."));
-        Self(folder.join("servers.json"))
+    /// In the target folder that this program lies in, or where the testbed keeps things else.
+    pub fn here() -> Result<Self, Failure> {
+        let folder = baton_testbed::target().map_or_else(baton_testbed::cache, Ok)?;
+        Ok(Self(folder.join("servers.json")))
     }
 
     pub fn already_up(&self) -> Failure {
