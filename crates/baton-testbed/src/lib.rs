@@ -1,0 +1,32 @@
+//! What baton's tests and benches stand on: real servers, faulty networks, full disks, and
+//! processes of their own.
+//!
+//! ```text
+//!   install ──► Server ── a temporary folder, a free port, a leash
+//!      disk ──────┤ url, kill, stop, start again, pause, step the clock
+//!                 ▼
+//!               Proxy ── delays, loses, refuses, cuts, counts
+//!                 ▼
+//!   Ground ── what a store's test can do to its server
+//!     ├─ InOneProcess ─┐
+//!     └─ Processes ────┴─► baton_store::conformance
+//!          └─ peer::Process: the test program again, one call a line, killed with -9
+//! ```
+//!
+//! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
+//! leash when the test's process is killed.
+
+pub mod disk;
+mod error;
+mod faketime;
+mod install;
+pub mod peer;
+mod place;
+pub mod proxy;
+pub mod server;
+pub mod subject;
+
+pub use error::TestbedError;
+pub use place::{cache, target};
+pub use proxy::{Counts, Fault, Proxy};
+pub use server::{Kind, Options, Server};

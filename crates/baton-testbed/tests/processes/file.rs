@@ -1,0 +1,57 @@
+//! A database file as a ground.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+use baton_drivers::sqlite::{SqliteConfig, SqliteStore};
+use baton_store::Store;
+use baton_testbed::peer::Opening;
+use baton_testbed::subject::Ground;
+use tempfile::TempDir;
+
+/// A file in a folder of its own.
+pub struct File(TempDir);
+
+impl File {
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+        Self(folder.expect("the build has a folder for tests"))
+    }
+}
+
+/// Opens what the URL names.
+pub fn open(url: &str) -> Opening {
+    let path = url.strip_prefix("sqlite://").unwrap_or(url).to_owned();
+    Box::pin(async move {
+        let store = SqliteStore::open(SqliteConfig::at(path)).map_err(|it| it.to_string())?;
+        Ok(Arc::new(store) as Arc<dyn Store>)
+    })
+}
+
+#[async_trait]
+impl Ground for File {
+    fn url(&self) -> String {
+        format!("sqlite://{}", self.0.path().join("baton.db").display())
+    }
+
+    fn url_in_another_zone(&self) -> Option<String> {
+        Some(self.url())
+    }
+
+    async fn restart(&self) -> Result<bool, String> {
+        Ok(false)
+    }
+
+    async fn keep_copy(&self, _namespace: &Namespace) -> Result<bool, String> {
+        Ok(false)
+    }
+
+    async fn restore_copy(&self, _namespace: &Namespace) -> Result<(), String> {
+        unreachable!("no copy was kept")
+    }
+
+    async fn corrupt(&self, _namespace: &Namespace) -> Result<bool, String> {
+        Ok(false)
+    }
+}
