@@ -32,7 +32,7 @@ async fn stage() -> Stage {
 
 #[tokio::test]
 async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
-    let Stage { ground, node, .. } = stage().await;
+    let Stage { ground, proxy: _proxy, node } = stage().await;
     let mut hints = node.store.hints(&node.namespace).await.expect("it pushes");
     node.look().await;
 
@@ -89,7 +89,7 @@ async fn a_subscription_alone_finds_its_way_back() {
 
 #[tokio::test]
 async fn cut_half_open_and_unanswered_connections_cost_one_timeout() {
-    let Stage { proxy, mut node, .. } = stage().await;
+    let Stage { ground: _ground, proxy, mut node } = stage().await;
     node.look().await;
     proxy.cut();
     node.look_until_it_answers().await;

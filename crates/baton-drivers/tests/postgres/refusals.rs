@@ -1,5 +1,7 @@
 //! What cannot be opened is refused in one line that says what to do and shows no secret.
 
+use baton_testbed::proxy::{Fault, Proxy};
+
 use crate::ground::Postgres;
 
 async fn refusal(url: &str) -> String {
@@ -26,7 +28,10 @@ async fn what_cannot_be_opened_is_told() {
     assert!(none.contains("postgres at 127.0.0.1"), "{none}");
     let nobody = refusal("postgres://app:hush-1@127.0.0.1:1/x?timeout_ms=300").await;
     assert!(nobody.starts_with("postgres at 127.0.0.1:1 cannot be reached (error"), "{nobody}");
-    let silent = refusal("postgres://app:hush-1@192.0.2.1/x?timeout_ms=200").await;
+    let proxy = Proxy::to(at).await;
+    proxy.set(Fault::Drop);
+    let behind = proxy.address();
+    let silent = refusal(&format!("postgres://app:hush-1@{behind}/x?timeout_ms=200")).await;
     assert!(silent.contains("cannot be reached (no answer within 200 ms)"), "{silent}");
     let missing =
         refusal(&url.replace("/postgres", "/nosuch").replace("nosuch@", "postgres@")).await;

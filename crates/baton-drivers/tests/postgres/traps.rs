@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, NodeProfile, Outcome};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Precondition, WriteOutcome};
+use baton_store::{Precondition, StoreError, WriteOutcome};
 
 use crate::ground::{Postgres, Session};
 use crate::node::{Node, eventually, namespace};
@@ -57,6 +57,27 @@ async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
     assert_eq!(reply.outcome, Some(Outcome::Conflict), "it had expired when its turn came");
 }
 
+/// What the server undid was certainly not done, and is told as that; what a person must mend, too.
+#[tokio::test]
+async fn an_error_of_the_servers_is_told_by_what_to_do() {
+    let ground = Postgres::start().await;
+    drop(ground.open().await);
+    let url = format!("{}?timeout_ms=600", ground.server.url());
+    let store = baton_drivers::open(&url).await.expect("the server answers");
+    let mut node = Node::new(store, &namespace("web"), 1);
+    node.take(Claim::Vacant).await;
+    let seen = node.look().await;
+    let blocker = Session::open(&ground.server.url()).await;
+    blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
+    let late = node.renew_on(&seen).await.expect_err("somebody else has it");
+    assert!(matches!(late, StoreError::Unavailable { .. }), "{late:?}");
+    assert_eq!(node.look().await.lease.map(|lease| lease.version), seen.lease.map(|it| it.version));
+    blocker.run("ROLLBACK; ALTER FUNCTION baton_renew RENAME TO gone").await.expect("it can");
+    let seen = node.look().await;
+    let refused = node.renew_on(&seen).await.expect_err("a function is missing");
+    assert!(refused.to_string().contains("open the store once as the owner"), "{refused}");
+}
+
 #[tokio::test]
 async fn no_setting_of_a_role_changes_what_a_step_does() {
     let ground = Postgres::start().await;
@@ -87,7 +108,8 @@ async fn no_setting_of_a_role_changes_what_a_step_does() {
 
     // An acknowledged grant outlasts a crash, whatever the session said.
     let session = Session::open(&url).await;
-    let level = session.run("BEGIN; SELECT baton_settle(0, '0/0', false); SHOW synchronous_commit");
+    let level =
+        session.run("BEGIN; SELECT public.baton_settle(0, '0/0', false); SHOW synchronous_commit");
     assert_eq!(level.await.expect("it is there").last().map(String::as_str), Some("on"));
 }
 
