@@ -17,7 +17,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsConnector;
 
 use super::config::{RedisConfig, shown};
-use super::error::{NoLink, OLDEST};
+use super::error::{NoLink, OLDEST, is_of_tls};
 
 /// Runs this for so long at most; `None` if it took longer.
 pub(super) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> Option<T> {
@@ -174,7 +174,7 @@ impl AsyncPushSender for Pushes {
 }
 
 fn tls_problem(problem: std::io::Error) -> NoLink {
-    match problem.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
+    match is_of_tls(&problem) {
         true => NoLink::Tls(problem.to_string()),
         false => NoLink::Unreachable(problem.to_string()),
     }
