@@ -2,6 +2,7 @@
 //! script that writes.
 
 use baton::Node;
+use baton_drivers::redis::client as redis;
 use baton_drivers::redis::fence::{Fence, Refused};
 
 #[tokio::main]

@@ -61,7 +61,8 @@ impl NoLink {
         };
         match self {
             Self::Unreachable(_) => StoreError::Unavailable { detail },
-            Self::Replica { .. } => {
+            // It may have been in the middle of a restart.
+            Self::Replica { .. } | Self::Tls(_) => {
                 StoreError::Unavailable { detail: self.refusal(place).to_string() }
             }
             other => StoreError::Refused { detail: other.refusal(place).to_string() },

@@ -159,7 +159,9 @@ impl Server {
         }
         let detail = format!("{} of {} in use", shown(used), shown(most));
         match used > most / 10 * 9 {
-            true => Finding::warn("memory", detail, "raise maxmemory: a full server refuses writes"),
+            true => {
+                Finding::warn("memory", detail, "raise maxmemory: a full server refuses writes")
+            }
             false => Finding::ok("memory", detail),
         }
     }

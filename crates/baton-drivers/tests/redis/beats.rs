@@ -63,7 +63,9 @@ impl Node {
             profile: Arc::default(),
         };
         let known_view = ViewVersion::default();
-        self.store.beat(&self.namespace, BeatRequest { node, replaces: None, lease, known_view }).await
+        self.store
+            .beat(&self.namespace, BeatRequest { node, replaces: None, lease, known_view })
+            .await
     }
 
     pub async fn try_look(&self) -> Result<BeatReply, StoreError> {

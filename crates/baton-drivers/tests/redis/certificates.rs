@@ -8,7 +8,7 @@ pub struct Certificates(tempfile::TempDir);
 
 impl Certificates {
     pub fn make() -> Self {
-        let folder = tempfile::tempdir_in(baton_testbed::target()).expect("a folder can be made");
+        let folder = tempfile::tempdir().expect("a folder can be made");
         let made = Self(folder);
         for authority in ["ca", "stranger"] {
             let subject = format!("/CN=baton test {authority}");
@@ -17,7 +17,8 @@ impl Certificates {
             let words = ["req", "-x509", "-days", "2", "-subj", &subject, "-keyout", &key];
             made.openssl(&[&words[..], &["-out", &cert], &kind[..]].concat());
         }
-        std::fs::write(made.path("names"), "subjectAltName=IP:127.0.0.1\n").expect("it can be written");
+        std::fs::write(made.path("names"), "subjectAltName=IP:127.0.0.1\n")
+            .expect("it can be written");
         for name in ["server", "client"] {
             let (key, asked, cert) =
                 (format!("{name}.key"), format!("{name}.csr"), format!("{name}.pem"));

@@ -34,7 +34,10 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
             let count = [redis::cmd("INCR").arg("{invoices}:count").take()];
             for _ in 0..25 {
                 let keys = ["{invoices}:count"];
-                fence.write(&mut connection, Epoch(7), &keys, &count).await.expect("it is the newest");
+                fence
+                    .write(&mut connection, Epoch(7), &keys, &count)
+                    .await
+                    .expect("it is the newest");
             }
         });
     }
@@ -51,7 +54,10 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     for given in [Epoch(7), Epoch(beyond.0 - 1)] {
         let late = fence.write(&mut connection, given, &[KEY], &[set("old")]).await;
         let is_behind = |highest: Epoch| highest == beyond;
-        assert!(matches!(late, Err(Refused::Behind { highest, .. }) if is_behind(highest)), "{late:?}");
+        assert!(
+            matches!(late, Err(Refused::Behind { highest, .. }) if is_behind(highest)),
+            "{late:?}"
+        );
     }
     let kept: String = run(&server, &["GET", KEY]).await;
     assert_eq!(kept, "newer");
@@ -100,7 +106,8 @@ async fn a_leader_that_was_paused_writes_too_late() {
         .expect("the test's own program can be started");
     let pid = i32::try_from(old.id()).ok().and_then(Pid::from_raw).expect("it is a process");
     let said = std::io::BufReader::new(old.stdout.take().expect("it was asked for")).lines();
-    let mut said = said.map_while(Result::ok).filter_map(|line| Some(line.strip_prefix(MARK)?.to_owned()));
+    let mut said =
+        said.map_while(Result::ok).filter_map(|line| Some(line.strip_prefix(MARK)?.to_owned()));
     assert_eq!(said.next().as_deref(), Some("leads 1"));
 
     kill_process(pid, Signal::STOP).expect("it is ours");

@@ -32,9 +32,11 @@ async fn a_server_that_is_not_there_or_says_nothing() {
 }
 
 #[tokio::test]
-async fn passwords_come_from_the_url_a_file_or_nowhere() {
+async fn passwords_come_from_the_url_a_file_or_a_variable() {
     let server = server(&[]).await;
-    let words = ["ACL", "SETUSER", "default", "resetpass", ">hush", "on"];
+    // A test sets no variable of its own process: one that is there serves as well.
+    let variable = format!(">{}", std::env::var("PATH").expect("every process has one"));
+    let words = ["ACL", "SETUSER", "default", "resetpass", ">hush", &variable, "on"];
     let _: () = run(&server, &words).await;
     let place = server.address();
     for url in [format!("redis://{place}"), format!("redis://:hushed@{place}")] {
@@ -42,13 +44,14 @@ async fn passwords_come_from_the_url_a_file_or_nowhere() {
         assert!(message.contains("does not let this user in"), "{message}");
         assert!(message.ends_with("check user and password"), "{message}");
     }
-    let folder = tempfile::tempdir_in(baton_testbed::target()).expect("a folder can be made");
+    let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("password");
     std::fs::write(&file, "hush\n").expect("it can be written");
     for url in [
         format!("redis://:hush@{place}"),
         format!("redis://default:hush@{place}/3"),
         format!("redis://{place}?password_file={}", file.display()),
+        format!("redis://{place}?password_env=PATH"),
     ] {
         let store = open(&url).await;
         Node::new(&store, &namespace("web"), 1).look().await;
@@ -65,7 +68,8 @@ async fn tls_with_the_right_authority_and_a_certificate_of_ones_own() {
     let [cert, key, ca] = &files;
     let words = ["--tls-port", &port, "--tls-cert-file", cert, "--tls-key-file", key];
     let _server =
-        server(&[&words[..], &["--tls-ca-cert-file", ca, "--tls-auth-clients", "yes"]].concat()).await;
+        server(&[&words[..], &["--tls-ca-cert-file", ca, "--tls-auth-clients", "yes"]].concat())
+            .await;
     let url = |ca: &str, own: bool| {
         let (cert, key) = (made.text("client.pem"), made.text("client.key"));
         let own = if own { format!("&tls_cert={cert}&tls_key={key}") } else { String::new() };

@@ -10,7 +10,8 @@ use crate::ground::{run, server};
 async fn scripts(server: &baton_testbed::Server) -> (u64, u64) {
     let info: String = run(server, &["INFO", "commandstats"]).await;
     let calls = |name: &str| {
-        let line = info.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:calls=")));
+        let line =
+            info.lines().find_map(|line| line.strip_prefix(&format!("cmdstat_{name}:calls=")));
         let number = line.and_then(|line| line.split(',').next());
         number.map_or(0, |number| number.parse().expect("it is a number"))
     };

@@ -49,8 +49,15 @@ async fn numbers_of_64_bits_lose_none() {
     assert_ne!(doubled, beyond, "a Lua number is a double");
 
     let store = open(&server.url()).await;
-    let floors =
-        [999_999_999_998, 999_999_999_999, beyond - 1, beyond, u64::MAX - 2, u64::MAX - 1, u64::MAX];
+    let floors = [
+        999_999_999_998,
+        999_999_999_999,
+        beyond - 1,
+        beyond,
+        u64::MAX - 2,
+        u64::MAX - 1,
+        u64::MAX,
+    ];
     for (at, floor) in floors.into_iter().enumerate() {
         let web = namespace(&format!("web-{at}"));
         let mut node = Node::new(&store, &web, u128::MAX);
@@ -65,9 +72,11 @@ async fn numbers_of_64_bits_lose_none() {
         let write = |fence| store.write_document(&web, "d", vec![], Precondition::Any, Some(fence));
         assert_eq!(write(next).await, Ok(WriteOutcome::Written(1)));
         assert_eq!(write(Epoch(next.0 - 1)).await, Ok(WriteOutcome::Fenced));
-        for (number, outcome) in
-            [(beyond, Outcome::Applied), (beyond - 1, Outcome::Conflict), (u64::MAX, Outcome::Applied)]
-        {
+        for (number, outcome) in [
+            (beyond, Outcome::Applied),
+            (beyond - 1, Outcome::Conflict),
+            (u64::MAX, Outcome::Applied),
+        ] {
             let version = ViewVersion { epoch: next, number };
             let coordinator = baton_core::ids::NodeId::new("a").expect("it is a name");
             let view = View { version, coordinator, members: vec![], successors: vec![] };
@@ -152,13 +161,11 @@ async fn a_newer_schema_and_a_key_of_another_type_are_left_alone() {
     assert!(matches!(&refused, StoreError::Refused { detail } if detail.starts_with(wanted)));
     let _: i64 = run(&server, &["HSET", &key(&web, "meta"), "schema", "1"]).await;
     for name in ["lease", "nodes", "view", "terms"] {
-        let kept: Vec<u8> = run(&server, &["DUMP", &key(&web, "lease")]).await;
         let _: () = run(&server, &["SET", &key(&web, name), "something else"]).await;
         let seen = Node::new(&open(&server.url()).await, &namespace("elsewhere"), 1).look().await;
         let found = node.claim(&seen, Claim::Vacant).await;
         assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{name}: {found:?}");
         let _: u64 = run(&server, &["DEL", &key(&web, name)]).await;
-        assert!(!kept.is_empty());
     }
 }
 
@@ -175,7 +182,8 @@ async fn follow(replica: &Server, master: &Server) {
 
 #[tokio::test]
 async fn a_promoted_replica_goes_on_with_the_epochs() {
-    let (first, second) = (server(&[]).await, server(&[]).await);
+    let at_once = ["--repl-diskless-sync-delay", "0"];
+    let (first, second) = (server(&at_once).await, server(&at_once).await);
     follow(&second, &first).await;
     let refused = baton_drivers::open(&second.url()).await.err().expect("it is a replica");
     assert!(refused.to_string().contains("it is a replica; name its master"), "{refused}");
