@@ -1,19 +1,79 @@
-//! S3 and what speaks like it.
+//! S3 and what speaks like it: objects, conditional writes, and nothing else.
+//!
+//! ```text
+//!   handle ──► thread "baton-s3" ──► store ── one step a call
+//!                                     ├ beat ─ registry ──► PUT …/workers/worker={id}.json
+//!                                     └ step ── state ────► PUT …/state.json   if it is still so
+//!   self_test: is "if it is still so" honoured?             lease, fence, view, documents, terms
+//! ```
+//!
+//! The rules are those of the memory store, and so is the data: a step reads the state, applies the
+//! rule, and writes the state back on the condition that nobody else did. Everything that must
+//! change together is one object; a conditional write of one object is all the atomicity there is.
+//!
+//! Who judges by which clock: whoever looks, by its own. A lease is over when the same version was
+//! seen for long enough. The server's clock dates objects, and the wall clock stamps the history,
+//! for people.
+//!
+//! Node records are objects of their own, so that a hundred beats do not compete for one.
 
-use std::sync::Arc;
+mod beat;
+mod bucket;
+mod config;
+mod connect;
+mod cost;
+mod date;
+mod error;
+mod examine;
+pub mod fence;
+mod layout;
+mod registry;
+mod schema;
+mod self_test;
+mod state;
+mod step;
+mod store;
+mod tap;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 
 use baton_store::Store;
+pub use cost::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
+/// The client library, of the version that [`fence`] takes.
+pub use object_store;
 
-use crate::address::Address;
+use self::config::Config;
+use self::layout::Layout;
+use self::step::Marks;
+use self::store::S3Engine;
 use crate::refusal::Refusal;
-
-/// What a URL looks like.
-const EXAMPLE: &str = "s3://bucket/prefix";
+use crate::service::Service;
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
-    let address = Address::parse(scheme, rest, EXAMPLE)?;
-    address.options.finish()?;
-    let place = address.hosts[0].name.clone();
-    Err(Refusal::Unreachable { store: "s3", place, detail: "not written yet".to_owned() })
+    let config = Config::parse(scheme, rest)?;
+    let service = Service::start("baton-s3", move || start(config)).await?;
+    Ok(Arc::new(service))
+}
+
+async fn start(config: Config) -> Result<S3Engine, Refusal> {
+    let place = config.place();
+    let strange = |detail: String| Refusal::Strange { store: "s3", place, detail };
+    let layout = Layout::new(&config.prefix).map_err(strange)?;
+    let bucket = Arc::new(connect::bucket(&config)?);
+    let handle = u64::try_from(random()? >> 64).expect("half of 128 bits");
+    let marks = Marks::new(handle);
+    let shelves = Mutex::new(BTreeMap::new());
+    let engine = S3Engine { config, bucket, layout, marks, shelves };
+    engine.self_test().await?;
+    Ok(engine)
+}
+
+/// A number that nobody else draws.
+fn random() -> Result<u128, Refusal> {
+    let mut bytes = [0; 16];
+    let drawn = getrandom::fill(&mut bytes);
+    drawn.map_err(|problem| Refusal::Thread(std::io::Error::other(problem.to_string())))?;
+    Ok(u128::from_be_bytes(bytes))
 }
