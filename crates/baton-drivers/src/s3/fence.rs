@@ -82,7 +82,7 @@ pub async fn put(
             }
             Some((_, version)) => PutMode::Update(version),
         };
-        let chance = random().map_err(|refusal| FenceError::NoChance(refusal.to_string()))?;
+        let chance = random().map_err(|problem| FenceError::NoChance(problem.to_string()))?;
         let mark = format!("{epoch}-{chance:032x}");
         let bytes = body(&mark);
         if !bytes.windows(mark.len()).any(|part| part == mark.as_bytes()) {

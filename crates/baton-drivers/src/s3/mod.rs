@@ -42,6 +42,7 @@ use baton_store::Store;
 pub use cost::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
 /// The client library, of the version that [`fence`] takes.
 pub use object_store;
+use object_store::ObjectStore;
 
 use self::config::Config;
 use self::layout::Layout;
@@ -49,6 +50,14 @@ use self::step::Marks;
 use self::store::S3Engine;
 use crate::refusal::Refusal;
 use crate::service::Service;
+
+/// A client for your own objects, by the URL of a store: the same server, keys and timeout, and no
+/// write is repeated. What the URL names after the bucket does not matter to it.
+pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, Refusal> {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("s3", url));
+    let bucket = connect::bucket(&Config::parse(scheme, rest)?)?;
+    Ok(Arc::new(bucket.store))
+}
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
@@ -59,21 +68,19 @@ pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Ref
 
 async fn start(config: Config) -> Result<S3Engine, Refusal> {
     let place = config.place();
-    let strange = |detail: String| Refusal::Strange { store: "s3", place, detail };
+    let strange = |detail: String| Refusal::Strange { store: "s3", place: place.clone(), detail };
     let layout = Layout::new(&config.prefix).map_err(strange)?;
     let bucket = Arc::new(connect::bucket(&config)?);
-    let handle = u64::try_from(random()? >> 64).expect("half of 128 bits");
-    let marks = Marks::new(handle);
+    let chance = random().map_err(|problem| strange(problem.to_string()))?;
     let shelves = Mutex::new(BTreeMap::new());
-    let engine = S3Engine { config, bucket, layout, marks, shelves };
-    engine.self_test().await?;
+    let engine = S3Engine { config, bucket, layout, marks: Marks::new(chance), shelves };
+    engine.self_test(chance).await?;
     Ok(engine)
 }
 
 /// A number that nobody else draws.
-fn random() -> Result<u128, Refusal> {
+fn random() -> Result<u128, getrandom::Error> {
     let mut bytes = [0; 16];
-    let drawn = getrandom::fill(&mut bytes);
-    drawn.map_err(|problem| Refusal::Thread(std::io::Error::other(problem.to_string())))?;
+    getrandom::fill(&mut bytes)?;
     Ok(u128::from_be_bytes(bytes))
 }

@@ -10,7 +10,6 @@ use object_store::path::Path;
 
 use super::bucket::{Condition, Got, Put};
 use super::error::Trouble;
-use super::random;
 use super::store::S3Engine;
 use crate::refusal::Refusal;
 
@@ -23,14 +22,14 @@ const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
 const REMEDY: &str = "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
 
 impl S3Engine {
-    /// Tries the server out, once a process and bucket.
-    pub(super) async fn self_test(&self) -> Result<(), Refusal> {
+    /// Tries the server out under a name that nobody else has, once a process and bucket.
+    pub(super) async fn self_test(&self, name: u128) -> Result<(), Refusal> {
         let place = self.config.place();
         let key = format!("{place} {}", self.config.prefix);
         if FIT.lock().expect("no holder of this lock panics").contains(&key) {
             return Ok(());
         }
-        let (folder, object) = self.layout.trial(&format!("{:032x}.json", random()?));
+        let (folder, object) = self.layout.trial(&format!("{name:032x}.json"));
         let tried = self.try_out(&folder, &object).await;
         // Whatever was found, the object is not left behind if that can be helped.
         let removed = self.bucket.delete(&object, self.deadline()).await;

@@ -54,19 +54,19 @@ impl Shelf {
 /// Makes a mark for every write that no other write of any process has.
 #[derive(Debug)]
 pub(super) struct Marks {
-    handle: u64,
+    handle: u128,
     made: AtomicU64,
 }
 
 impl Marks {
     /// Of this handle.
-    pub(super) fn new(handle: u64) -> Self {
+    pub(super) fn new(handle: u128) -> Self {
         Self { handle, made: AtomicU64::new(0) }
     }
 
     /// The next one.
     pub(super) fn next(&self) -> String {
-        format!("{:016x}-{}", self.handle, self.made.fetch_add(1, Ordering::Relaxed))
+        format!("{:032x}-{}", self.handle, self.made.fetch_add(1, Ordering::Relaxed))
     }
 }
 
