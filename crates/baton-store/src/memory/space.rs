@@ -82,7 +82,10 @@ impl Space {
 
     /// One beat, whole.
     pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
-        let registration = self.registry.register(at.now, &beat.node, beat.replaces, &self.dead);
+        let registration = match beat.may_leave_record() && self.registry.has(&beat.node) {
+            true => Registration::Registered,
+            false => self.registry.register(at.now, &beat.node, beat.replaces, &self.dead),
+        };
         self.registered_beat(at, beat, registration)
     }
 
