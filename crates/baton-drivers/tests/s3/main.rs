@@ -1,0 +1,19 @@
+//! The s3 store on a real server, and on servers that are not as they should be.
+//!
+//! ```text
+//!   conforms ── the suite across processes    ground: MiniStack, copies, what is no lease
+//!     └─ peer: a process of its own           front: HTTP in between, and a test decides
+//!   faults  fence  refusals  rights  round_trips  traps ── what only s3 has
+//! ```
+
+mod beats;
+mod conforms;
+mod faults;
+mod fence;
+mod front;
+mod ground;
+mod peer;
+mod refusals;
+mod rights;
+mod round_trips;
+mod traps;
