@@ -1,0 +1,1 @@
+//! Fenced writes of the user's own keys.
