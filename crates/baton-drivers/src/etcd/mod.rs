@@ -20,7 +20,6 @@
 //! revisions have passed those that were seen. So no lineage is declared; the floor that nodes bring
 //! along keeps their epochs from coming back.
 
-mod base64;
 mod beat;
 mod config;
 mod connect;

@@ -3,10 +3,10 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
-
-use super::base64;
 
 /// A key or a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,14 +14,14 @@ pub(super) struct Octets(pub Vec<u8>);
 
 impl Serialize for Octets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&base64::encode(&self.0))
+        serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Octets {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        base64::decode(&text).map(Self).ok_or_else(|| D::Error::custom("not Base64"))
+        BASE64_STANDARD.decode(text).map(Self).map_err(D::Error::custom)
     }
 }
 
