@@ -12,3 +12,5 @@ mod conforms;
 mod ground;
 mod hand;
 mod peer;
+mod round_trips;
+mod traps;
