@@ -14,3 +14,7 @@ mod hand;
 mod peer;
 mod round_trips;
 mod traps;
+mod cluster;
+mod faults;
+mod refusals;
+mod rights;
