@@ -116,7 +116,7 @@ impl<'a> Columns<'a> {
         &self,
         name: &str,
     ) -> Result<Option<T>, StoreError> {
-        self.read(name, serde_json::from_str)
+        self.read(name, |text| serde_json::from_str(text))
     }
 
     /// Something that has no column of its own, and is never NULL.
