@@ -25,7 +25,7 @@ fn counts(report: &Report) -> [usize; 4] {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {
     let pace = Pace {
-        ttl: Duration::from_secs(2),
+        ttl: Duration::from_millis(1_500),
         lateness: Duration::from_millis(50),
         increments: 2,
     };
