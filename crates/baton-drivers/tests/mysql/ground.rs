@@ -39,7 +39,7 @@ impl MysqlGround {
         Self::on(server.expect("a server can be had"))
     }
 
-    fn on(server: Server) -> Self {
+    pub fn on(server: Server) -> Self {
         Self { server, restored: AtomicU64::new(0) }
     }
 
@@ -65,6 +65,19 @@ impl MysqlGround {
         let mut conn = self.connect().await;
         let rows = conn.query::<Row, _>(text).await;
         rows.unwrap_or_else(|error| unreachable!("{text} failed: {error}"))
+    }
+
+    /// Runs one statement as the superuser, who need not succeed.
+    pub async fn try_sql(&self, text: &str) {
+        let mut conn = self.connect().await;
+        // Whoever asks says by other means what must come of it.
+        let _ = conn.query_drop(text).await;
+    }
+
+    /// Runs one statement as the superuser, in no database.
+    pub async fn sql_anywhere(&self, text: &str) {
+        let mut conn = self.connect_with(|options| options.db_name(None::<String>)).await;
+        conn.query_drop(text).await.expect("the superuser may");
     }
 
     /// The first column of the first row, as text.
