@@ -61,7 +61,7 @@ fn old_leader(url: &str) {
         let mut peer = Peer::open(url, "fenced", "old", 1).await;
         let held = peer.take(Claim::Vacant).await;
         say(&format!("epoch {}", held.epoch));
-        // Somebody stops this process now, and lets it go on when another leads.
+        // Somebody stops this process here, and lets it go on when another leads.
         let heard = std::io::stdin().lock().read_line(&mut String::new());
         heard.expect("whoever started this process speaks to it");
         match write(&mut conn, held.epoch, "old").await {
@@ -136,12 +136,12 @@ async fn a_leader_that_was_paused_writes_nothing() {
     assert_eq!(hear().await, "epoch 1");
     let pid = child.id().and_then(|pid| Pid::from_raw(pid.cast_signed())).expect("it runs");
     kill_process(pid, Signal::STOP).expect("it is this one's child");
-    drop(child.stdin.take());
 
     let mut next = Peer::open(&ground.server.url(), "fenced", "new", 2).await;
     let held = next.take(Claim::Dead { boot: baton_core::ids::BootId(1) }).await;
     assert_eq!(held.epoch, Epoch(2));
     write(&mut conn, held.epoch, "new").await.expect("the present epoch is admitted");
+    drop(child.stdin.take());
     kill_process(pid, Signal::CONT).expect("it is this one's child");
     assert_eq!(hear().await, "epoch 1 came too late for counter: 2 was here");
     let stands: Option<(u64, String)> =
