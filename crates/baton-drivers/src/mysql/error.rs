@@ -176,7 +176,8 @@ fn is_of_tls(error: &Error) -> bool {
     match error {
         Error::Io(IoError::Tls(_)) | Error::Driver(DriverError::NoClientSslFlagFromServer) => true,
         Error::Io(IoError::Io(error)) => {
-            error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>())
+            let inner = error.get_ref();
+            inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
         }
         _ => false,
     }
