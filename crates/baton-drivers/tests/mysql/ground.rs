@@ -20,6 +20,14 @@ const ZONE: [&str; 3] = [
     "SET GLOBAL init_connect = 'SET time_zone = ''+02:00'''",
 ];
 
+/// Which of the two servers is started: Oracle's if `BATON_TEST_MYSQL_BY` is `oracle`.
+fn kind() -> Kind {
+    match std::env::var("BATON_TEST_MYSQL_BY").as_deref() {
+        Ok("oracle") => Kind::Mysql,
+        _ => Kind::Mariadb,
+    }
+}
+
 /// A server of the test's own, or the one that the environment names.
 pub struct MysqlGround {
     pub server: Server,
@@ -28,14 +36,14 @@ pub struct MysqlGround {
 
 impl MysqlGround {
     pub async fn start() -> Self {
-        Self::on(Server::start(Kind::Mariadb).await.expect("a server can be had"))
+        Self::on(Server::start(kind()).await.expect("a server can be had"))
     }
 
     /// One with more flags.
     pub async fn start_with(arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
         let options = Options { arguments, ..Options::default() };
-        let server = Server::start_with(Kind::Mariadb, options).await;
+        let server = Server::start_with(kind(), options).await;
         Self::on(server.expect("a server can be had"))
     }
 
