@@ -57,9 +57,7 @@ fn signed(config: &Config, tap: Tap) -> object_store::Result<AmazonS3> {
     }
     match &config.keys {
         Some((access, secret, token)) => {
-            builder = builder
-                .with_access_key_id(access)
-                .with_secret_access_key(secret.reveal());
+            builder = builder.with_access_key_id(access).with_secret_access_key(secret.reveal());
             if let Some(token) = token {
                 builder = builder.with_token(token.reveal());
             }
