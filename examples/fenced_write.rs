@@ -6,7 +6,7 @@ use baton::{Node, Precondition, Refused, WriteOutcome};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
-    let node = Node::builder(baton::open(&url)?).build()?;
+    let node = Node::builder(baton::open(&url).await?).build()?;
 
     // What baton keeps is fenced in the same step as the write.
     let term = node.leadership().await?;

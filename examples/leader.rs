@@ -7,7 +7,7 @@ use baton::Node;
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
-    let node = Node::builder(baton::open(&url)?).build()?;
+    let node = Node::builder(baton::open(&url).await?).build()?;
     println!("{} stands by", node.id());
 
     let term = node.leadership().await?;

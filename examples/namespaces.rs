@@ -7,7 +7,7 @@ use baton::{Namespace, Node};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
     let billing =
-        Node::builder(baton::open(&url)?).namespace(Namespace::new("billing")?).build()?;
+        Node::builder(baton::open(&url).await?).namespace(Namespace::new("billing")?).build()?;
     let mail = billing.beside(Namespace::new("mail")?).build()?;
     let search = billing.beside(Namespace::new("search")?).build()?;
     for node in [&billing, &mail, &search] {

@@ -5,7 +5,7 @@ use baton::{Event, Node};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
-    let store = baton::open(&url)?;
+    let store = baton::open(&url).await?;
     let leader = Node::builder(store.clone()).build()?;
     leader.leadership().await?;
 

@@ -32,7 +32,7 @@ impl Plugin for Sweep {
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
     let (said, mut heard) = mpsc::unbounded_channel();
-    let node = Node::builder(baton::open(&url)?).plugin(Sweep(said)).build()?;
+    let node = Node::builder(baton::open(&url).await?).plugin(Sweep(said)).build()?;
     for _ in 0..3 {
         println!("{}", heard.recv().await.ok_or("the plugin is gone")?);
     }

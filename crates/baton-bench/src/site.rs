@@ -62,7 +62,7 @@ impl Site {
     }
 
     /// A cluster of so many nodes with a database of its own, all of them started.
-    pub fn cluster(
+    pub async fn cluster(
         &self,
         name: &str,
         nodes: usize,
@@ -77,7 +77,8 @@ impl Site {
             namespace: namespace(),
             every,
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
-        })?;
+        })
+        .await?;
         let digits = nodes.to_string().len();
         let id = |number| NodeId::new(&format!("node-{number:0digits$}")).expect("a plain name");
         let mut stage = Stage { cluster, names: (1..=nodes).map(id).collect() };

@@ -3,18 +3,31 @@
 use std::sync::Arc;
 
 use baton::{LifelineConfig, Node, NodeBuilder};
-use baton_store::Store;
+use baton_store::{Store, Verdict};
 
 use crate::config::{Config, StoreUrl};
 use crate::error::CommandError;
+use crate::output::say;
 use crate::place;
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
 /// its own memory.
-pub fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
-    match config.settings.enabled {
-        true => place::open(&config.store),
-        false => place::open(&StoreUrl::new("memory://")),
+pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
+    if !config.settings.enabled {
+        return place::open(&StoreUrl::new("memory://")).await;
+    }
+    let store = place::open(&config.store).await?;
+    warn_of(&*store).await;
+    Ok(store)
+}
+
+/// Says what would weaken a promise. `baton doctor` says more, and what is well, too.
+async fn warn_of(store: &dyn Store) {
+    // A store that cannot be looked at now is opened all the same: the node will say so.
+    let findings = store.examine().await.unwrap_or_default();
+    for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Ok) {
+        let remedy = finding.remedy.as_deref().unwrap_or("see baton doctor");
+        say::aside(&format!("warning: {}: {}; {remedy}", finding.check, finding.detail));
     }
 }
 

@@ -29,16 +29,16 @@ pub fn load(flags: &Flags) -> Result<Config, CommandError> {
 }
 
 /// Opens the store, making a file that is not there.
-pub fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
-    baton_drivers::open(url.with_secrets()).map_err(CommandError::Open)
+pub async fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
+    baton_drivers::open(url.with_secrets()).await.map_err(CommandError::Open)
 }
 
 /// Opens a store that exists: whoever only looks makes no file.
-pub fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
+pub async fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
     if let Some(file) = url.file().filter(|file| is_absent(file)) {
         return Err(CommandError::NoDatabase { file: file.to_owned() });
     }
-    open(url)
+    open(url).await
 }
 
 /// Only what is certainly not there is absent; the driver explains everything else.
@@ -48,9 +48,9 @@ fn is_absent(file: &std::path::Path) -> bool {
 
 impl Place {
     /// Opens what the flags, the environment and the file say, to look at it.
-    pub fn to_look_at(flags: &Flags) -> Result<Self, CommandError> {
+    pub async fn to_look_at(flags: &Flags) -> Result<Self, CommandError> {
         let config = load(flags)?;
-        let store = open_existing(&config.store)?;
+        let store = open_existing(&config.store).await?;
         Ok(Self { config, store })
     }
 

@@ -1,12 +1,39 @@
 //! The stores that baton can coordinate through.
 //!
 //! ```text
-//!   open(url) ──► sqlite://path   one file, every process of one machine
-//!             └─► memory://       this process alone; for trying things out
+//!   open(url) ──► sqlite://path        one file, every process of one machine
+//!             ├─► memory://            this process alone; for trying things out
+//!             └─► postgres://  mysql://  redis://  s3://  etcd://
+//!                    │ address: the URL taken apart, secrets, TLS
+//!                    └ service: a thread of the driver's own, where its connections live
 //! ```
+//!
+//! Each store is a feature and a folder, and the same question is answered in the same file name in
+//! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
+//! `error`, `fence` for the user's own data, and what the server runs in `sql/` or `lua/`.
 
+#[cfg(feature = "network")]
+pub mod address;
+#[cfg(feature = "etcd")]
+pub mod etcd;
+#[cfg(feature = "mysql")]
+pub mod mysql;
 mod open;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(feature = "redis")]
+pub mod redis;
+#[cfg(feature = "network")]
+mod refusal;
+#[cfg(feature = "s3")]
+pub mod s3;
+#[cfg(feature = "network")]
+mod service;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(feature = "network")]
+pub mod tls;
 
 pub use open::{OpenError, open};
+#[cfg(feature = "network")]
+pub use refusal::Refusal;

@@ -6,33 +6,50 @@ use baton_store::clock::SystemClock;
 use baton_store::memory::{MemoryConfig, MemoryStore};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
 
-/// What a URL may begin with in this version.
-const KNOWN: &str = "sqlite:// and memory://";
+/// Every scheme, and the feature that its driver is built with.
+const SCHEMES: [(&str, &str, bool); 9] = [
+    ("sqlite", "sqlite", cfg!(feature = "sqlite")),
+    ("postgres", "postgres", cfg!(feature = "postgres")),
+    ("postgresql", "postgres", cfg!(feature = "postgres")),
+    ("mysql", "mysql", cfg!(feature = "mysql")),
+    ("mariadb", "mysql", cfg!(feature = "mysql")),
+    ("redis", "redis", cfg!(feature = "redis")),
+    ("rediss", "redis", cfg!(feature = "redis")),
+    ("s3", "s3", cfg!(feature = "s3")),
+    ("etcd", "etcd", cfg!(feature = "etcd")),
+];
 
-/// Stores that have a name and no driver yet.
-const NOT_BUILT: [&str; 7] = ["postgres", "postgresql", "mysql", "mariadb", "redis", "s3", "etcd"];
+/// What a URL may begin with in this build.
+fn known() -> String {
+    let built = SCHEMES.iter().filter(|(_, _, built)| *built);
+    let schemes = built.map(|(scheme, _, _)| format!("{scheme}://"));
+    let schemes: Vec<String> = schemes.chain(["memory://".to_owned()]).collect();
+    schemes.join(", ")
+}
 
 /// Why a store was not opened. One line, and it says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// There is no `://` in it.
-    #[error("store {url:?} has no scheme; known are {KNOWN}, as in sqlite://baton.db")]
+    #[error("store {url:?} has no scheme; known are {}", known())]
     NoScheme {
         /// What was given.
         url: String,
     },
     /// No store goes by this scheme.
-    #[error("store scheme {scheme:?} is unknown; known are {KNOWN}")]
+    #[error("store scheme {scheme:?} is unknown; known are {}", known())]
     UnknownScheme {
         /// What was given.
         scheme: String,
     },
     /// The scheme is known, but its driver is not here.
-    #[error("{scheme}:// is not built into this version; known are {KNOWN}")]
+    #[error("{scheme}:// needs a program built with the feature {feature}, which this one is not")]
     NotBuilt {
         /// What was given.
         scheme: String,
+        /// What it would need.
+        feature: &'static str,
     },
     /// There is more than the memory store knows what to do with.
     #[error("memory:// takes nothing after it, and {rest:?} was given; write memory://")]
@@ -44,18 +61,22 @@ pub enum OpenError {
     #[cfg(feature = "sqlite")]
     #[error(transparent)]
     Sqlite(#[from] crate::sqlite::Refusal),
+    /// The server cannot be used.
+    #[cfg(feature = "network")]
+    #[error(transparent)]
+    Server(#[from] crate::refusal::Refusal),
 }
 
-/// Opens the store that the URL names. Blocks for as long as opening a file takes.
+/// Opens the store that the URL names: a file, or a server that must answer now.
 ///
 /// ```
-/// let refused = baton_drivers::open("redis://localhost").err().map(|error| error.to_string());
-/// assert_eq!(
-///     refused.as_deref(),
-///     Some("redis:// is not built into this version; known are sqlite:// and memory://"),
-/// );
+/// # tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(async {
+/// let store = baton_drivers::open("memory://").await?;
+/// assert_eq!(store.declaration().name, "memory");
+/// # Ok::<(), baton_drivers::OpenError>(())
+/// # }).expect("nothing is in its way");
 /// ```
-pub fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
+pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
     let no_scheme = || OpenError::NoScheme { url: url.to_owned() };
     let (scheme, rest) = url.split_once("://").ok_or_else(no_scheme)?;
     match scheme {
@@ -64,14 +85,26 @@ pub fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
             let config = crate::sqlite::SqliteConfig::from_location(rest)?;
             Ok(Arc::new(crate::sqlite::SqliteStore::open(config)?))
         }
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => Ok(crate::postgres::open(scheme, rest).await?),
+        #[cfg(feature = "mysql")]
+        "mysql" | "mariadb" => Ok(crate::mysql::open(scheme, rest).await?),
+        #[cfg(feature = "redis")]
+        "redis" | "rediss" => Ok(crate::redis::open(scheme, rest).await?),
+        #[cfg(feature = "s3")]
+        "s3" => Ok(crate::s3::open(scheme, rest).await?),
+        #[cfg(feature = "etcd")]
+        "etcd" => Ok(crate::etcd::open(scheme, rest).await?),
         "memory" if rest.is_empty() => Ok(Arc::new(memory())),
         "memory" => Err(OpenError::NotMemory { rest: rest.to_owned() }),
-        #[cfg(not(feature = "sqlite"))]
-        "sqlite" => Err(OpenError::NotBuilt { scheme: scheme.to_owned() }),
-        scheme if NOT_BUILT.contains(&scheme) => {
-            Err(OpenError::NotBuilt { scheme: scheme.to_owned() })
+        scheme => {
+            let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
+            let scheme = scheme.to_owned();
+            Err(match known {
+                Some((_, feature, _)) => OpenError::NotBuilt { scheme, feature },
+                None => OpenError::UnknownScheme { scheme },
+            })
         }
-        scheme => Err(OpenError::UnknownScheme { scheme: scheme.to_owned() }),
     }
 }
 
@@ -90,23 +123,22 @@ fn memory() -> MemoryStore {
 mod tests {
     use super::open;
 
-    #[test]
-    fn what_cannot_be_opened_is_told_with_what_can() {
+    #[tokio::test]
+    async fn what_cannot_be_opened_is_told_with_what_can() {
         let cases = [
-            ("baton.db", "store \"baton.db\" has no scheme; known are sqlite:// and memory://"),
-            ("oracle://x", "store scheme \"oracle\" is unknown; known are sqlite://"),
-            ("etcd://x", "etcd:// is not built into this version; known are sqlite://"),
+            ("baton.db", "store \"baton.db\" has no scheme; known are "),
+            ("oracle://x", "store scheme \"oracle\" is unknown; known are "),
             ("memory://x", "memory:// takes nothing after it, and \"x\" was given"),
         ];
         for (url, wanted) in cases {
-            let message = open(url).err().expect("must be refused").to_string();
+            let message = open(url).await.err().expect("must be refused").to_string();
             assert!(message.starts_with(wanted), "{url} gave {message:?}");
         }
     }
 
-    #[test]
-    fn memory_is_a_store_of_its_own() {
-        let store = open("memory://").expect("nothing can be in its way");
+    #[tokio::test]
+    async fn memory_is_a_store_of_its_own() {
+        let store = open("memory://").await.expect("nothing can be in its way");
         assert_eq!(store.declaration().name, "memory");
     }
 }

@@ -15,6 +15,7 @@ use crate::call::{Answer, Call};
 use crate::capability::Declaration;
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
+use crate::finding::Finding;
 
 /// Hints as they come. Bounded: when nobody listens, the oldest are lost, which hints may be.
 pub type HintStream = mpsc::Receiver<Hint>;
@@ -30,8 +31,8 @@ pub struct Inspection {
     pub view: Option<Arc<View>>,
 }
 
-/// A store that baton can coordinate through. A driver writes `declaration`, `call` and `hints`;
-/// the other methods are the calls by name, and the same for every store.
+/// A store that baton can coordinate through. A driver writes `declaration`, `call`, `hints`
+/// and `examine`; the other methods are the calls by name, and the same for every store.
 ///
 /// # Contract
 ///
@@ -52,7 +53,8 @@ pub struct Inspection {
 /// 5. **Whoever loses learns why:** a `Conflict` comes with the record as it is, and changes
 ///    nothing, neither the expiry nor anything else.
 /// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that
-///    `replaces` names. Otherwise the beat is refused whole, lease included.
+///    `replaces` names. Otherwise the beat is refused whole, lease included. A beat that only looks
+///    may say that its record can wait: then one that is there already may stay as it is.
 /// 7. **Fences:** a view or document that carries an epoch is refused once a later one was granted,
 ///    or was carried by a write that took place.
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is
@@ -80,6 +82,10 @@ pub trait Store: Send + Sync {
     ///
     /// [`Push`]: crate::Capability::Push
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+
+    /// Looks at the server behind the store: its version, this user's rights, and every setting that
+    /// would weaken a promise, each with its remedy. Changes nothing.
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError>;
 
     /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.
     async fn beat(

@@ -4,6 +4,7 @@
 //!   contract ──── the trait every driver implements, with its Contract section
 //!      │  call ── what a store can be asked, as data
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
+//!      │  finding ─ what is to be said of a server: its version, its settings, its rights
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
 //!      ├── wrap ────────── latency, faults, recorded histories, around any store
 //!      └── conformance ─── the suite a driver is handed to, one file a theme
@@ -17,6 +18,7 @@ mod capability;
 mod contract;
 mod document;
 mod error;
+mod finding;
 
 pub mod clock;
 pub mod conformance;
@@ -28,3 +30,4 @@ pub use capability::{Capability, Class, Declaration, ExpiryClock};
 pub use contract::{HintStream, Inspection, Store};
 pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;
+pub use finding::{Finding, Verdict};

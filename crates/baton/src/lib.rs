@@ -43,6 +43,8 @@ pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::time::Moment;
 pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};
+/// The stores, each with the fence for the user's own data in it.
+pub use baton_drivers as drivers;
 pub use baton_drivers::{OpenError, open};
 pub use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 

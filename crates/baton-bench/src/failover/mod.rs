@@ -94,7 +94,7 @@ async fn serve(
     progress: Arc<Progress>,
 ) -> Result<Served, BenchError> {
     let name = format!("{}-{number}", arm.name());
-    let mut stage = site.cluster(&name, NODES, TICK_EVERY, arm.flags())?;
+    let mut stage = site.cluster(&name, NODES, TICK_EVERY, arm.flags()).await?;
     let mut done = Vec::new();
     for _ in 0..trials {
         done.push(arm.strike(&mut stage, &floor).await?);

@@ -22,7 +22,7 @@ const IS_LEADER_NS: f64 = 60.0;
 
 /// Measures on a node that leads.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&database(&site.room("calls")?))?;
+    let store = baton_drivers::open(&database(&site.room("calls")?)).await?;
     let node = Node::builder(store).namespace(namespace());
     let node = node.tune(|settings| settings.skip_cold_start = true).build()?;
     let term = node.leadership().await?;

@@ -21,7 +21,7 @@ const CORE_PERCENT: f64 = 5.0;
 pub async fn measure(site: &Site, options: &Idle, report: &mut Report) -> Result<(), BenchError> {
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("idle: {nodes} nodes are to settle, then {} s", options.seconds);
-    let mut stage = site.cluster("idle", nodes, TICK_EVERY, &[])?;
+    let mut stage = site.cluster("idle", nodes, TICK_EVERY, &[]).await?;
     stage.settled().await?;
     let before = Reading::take(site, &stage).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;

@@ -28,7 +28,7 @@ const BODY_BYTES: usize = 1_024;
 
 /// Measures each kind of request.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&database(&site.room("requests")?))?;
+    let store = baton_drivers::open(&database(&site.room("requests")?)).await?;
     let space = namespace();
     let mut holder = Holder::take(&*store, baton::fresh_boot()?).await?;
     let (mut beats, mut inspections) = (Vec::new(), Vec::new());
@@ -112,7 +112,7 @@ async fn beat(
     lease: LeaseIntent,
 ) -> Result<(LeaseSnapshot, Lineage), BenchError> {
     let (node, known_view) = (node.clone(), ViewVersion::default());
-    let request = BeatRequest { node, replaces: None, lease, known_view };
+    let request = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
     let reply = store.beat(&namespace(), request).await?;
     match (reply.outcome, reply.lease) {
         (Some(Outcome::Applied), Some(lease)) => Ok((lease, reply.lineage)),

@@ -35,7 +35,7 @@ pub async fn run(site: &Site, options: &Storm, bars: bool) -> Result<Report, Ben
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("storm: seed {seed}, {nodes} nodes, {} s", options.seconds);
-    let mut stage = site.cluster("storm", nodes, TICK_EVERY, &FLAGS)?;
+    let mut stage = site.cluster("storm", nodes, TICK_EVERY, &FLAGS).await?;
     stage.settled().await?;
     let lasts = Duration::from_secs(options.seconds.into());
     let mut weather = Weather::new(&mut stage, Rng::new(seed));

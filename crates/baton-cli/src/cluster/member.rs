@@ -27,12 +27,13 @@ impl Member {
         let every = format!("{}us", plan.every.as_micros());
         let process = Command::new(&plan.program)
             .args(["run", "--id", name.as_str(), "--namespace", plan.namespace.as_str()])
-            .args(["--store", &plan.store])
             .args(&plan.flags)
             .arg("--")
             .arg(&plan.program)
             .args(["tick", "--every", &every, "--log"])
             .arg(log_in(&plan.folder))
+            // Not as a flag: everybody on the machine can read those, and a URL may hold a password.
+            .env("BATON_STORE", &plan.store)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(said)

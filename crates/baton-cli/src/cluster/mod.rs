@@ -82,8 +82,8 @@ impl Lead {
 
 impl Cluster {
     /// A cluster without members.
-    pub fn new(plan: Plan) -> Result<Self, ClusterError> {
-        let store = baton_drivers::open(&plan.store)?;
+    pub async fn new(plan: Plan) -> Result<Self, ClusterError> {
+        let store = baton_drivers::open(&plan.store).await?;
         Ok(Self { plan, store, members: BTreeMap::new() })
     }
 

@@ -44,7 +44,7 @@ struct Term {
 /// Looks once.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0)?;
+        let place = Place::to_look_at(&arguments.place.0).await?;
         let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
         let terms = place.store.history(place.namespace(), limit).await;
         let terms = terms.map_err(|problem| place.trouble(problem))?;

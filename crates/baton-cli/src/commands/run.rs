@@ -46,7 +46,6 @@ baton ends when the command does, with its exit code (128 + n for signal n).";
 /// Runs the command whenever this node leads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
-    let store = node::store(&config)?;
     let (program, args) = arguments.command.split_first().expect("clap requires one");
     let on_end = match (arguments.once, arguments.restart) {
         (true, _) => OnEnd::Once,
@@ -62,6 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         quiet: arguments.quiet,
     };
     super::block_on(async {
+        let store = node::store(&config).await?;
         let node = node::builder(&config, store).build()?;
         match crate::run::run(&node, &job).await? {
             Finished::Command(ending) => Ok(Exit::Command(code_of(ending))),

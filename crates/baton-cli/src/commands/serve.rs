@@ -28,8 +28,8 @@ pub struct Arguments {
 /// Takes part until SIGTERM or SIGINT.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
-    let store = node::store(&config)?;
     super::block_on(async {
+        let store = node::store(&config).await?;
         let (node, mut events) = node::builder(&config, store).build_with_events()?;
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
         let departure = take_part(&node, &mut events, &mut teller).await?;

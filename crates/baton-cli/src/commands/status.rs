@@ -20,7 +20,7 @@ pub struct Arguments {
 /// Looks once.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let snapshot = Place::to_look_at(&arguments.place.0)?.snapshot().await?;
+        let snapshot = Place::to_look_at(&arguments.place.0).await?.snapshot().await?;
         if arguments.json {
             json::document(&snapshot);
         } else {

@@ -45,7 +45,7 @@ pub struct Arguments {
 /// Watches until told to stop.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0)?;
+        let place = Place::to_look_at(&arguments.place.0).await?;
         let mut watch = Watch::new(arguments);
         let ends_at = arguments.r#for.map(|span| SystemClock.now() + span);
         let mut interrupted = pin!(super::interrupted());

@@ -58,7 +58,7 @@ pub async fn play(demo: &Demo) -> Result<Shown, CommandError> {
     let this = std::env::current_exe();
     let this =
         this.map_err(|problem| CommandError::System { what: "no path to baton", problem })?;
-    let cluster = Cluster::new(plan(demo, this, folder.path().to_owned()))?;
+    let cluster = Cluster::new(plan(demo, this, folder.path().to_owned())).await?;
     let mut stage = Stage::new(cluster, demo.settings.clone(), demo.live);
     let outcomes = acts::perform(&mut stage, &NODES.map(node)).await?;
     stage.close().await?;

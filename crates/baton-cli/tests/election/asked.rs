@@ -23,7 +23,7 @@ async fn shown(watch: &Running, epoch: u64) {
 #[tokio::test]
 async fn resigning_and_transferring_move_the_job_and_every_report_agrees() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     let watch = Running::start(&stage, &["watch", "--json", "--interval", "10ms"]);
     until("the watch", async || (!watch.lines().is_empty()).then_some(())).await;

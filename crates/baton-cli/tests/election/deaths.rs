@@ -9,7 +9,7 @@ use crate::stage::{DEFAULT, FAST, FAST_BEAT, FAST_LEASE, STEADY, Stage, children
 #[tokio::test]
 async fn killed_under_a_long_lease_it_is_replaced_within_a_second_and_returns_as_a_standby() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(DEFAULT);
+    let mut cluster = stage.cluster(DEFAULT).await;
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     let dead = first.node.as_str();
     member(&mut cluster, dead).kill().expect("it is ours");
@@ -36,7 +36,7 @@ async fn killed_under_a_long_lease_it_is_replaced_within_a_second_and_returns_as
 #[tokio::test]
 async fn one_after_another_killed_the_last_one_still_takes_over_at_once() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(DEFAULT);
+    let mut cluster = stage.cluster(DEFAULT).await;
     let mut leads = start(&mut cluster, &["a", "b", "c"]).await;
     for epoch in [2, 3] {
         // The second one dies when its successor has only just learnt of it.
@@ -51,7 +51,7 @@ async fn one_after_another_killed_the_last_one_still_takes_over_at_once() {
 #[tokio::test]
 async fn killed_together_with_its_guard_its_job_is_gone_before_the_next_one_begins() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(DEFAULT);
+    let mut cluster = stage.cluster(DEFAULT).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
     let guard = children(pid, "baton-guard").pop().expect("a coordinator has a guard");
@@ -67,7 +67,7 @@ async fn killed_together_with_its_guard_its_job_is_gone_before_the_next_one_begi
 #[tokio::test]
 async fn killed_without_a_lifeline_it_is_replaced_within_the_lease_and_a_beat() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(&[FAST, &["--no-lifeline"]].concat());
+    let mut cluster = stage.cluster(&[FAST, &["--no-lifeline"]].concat()).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     member(&mut cluster, &first.node).kill().expect("it is ours");
     let killed = now();
@@ -80,7 +80,7 @@ async fn killed_without_a_lifeline_it_is_replaced_within_the_lease_and_a_beat() 
 #[tokio::test]
 async fn a_coordinator_without_its_guard_stops_says_so_and_is_replaced() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
     let guards = children(pid, "baton-guard");
@@ -99,7 +99,7 @@ async fn a_coordinator_without_its_guard_stops_says_so_and_is_replaced() {
 #[tokio::test]
 async fn a_guard_that_hangs_is_killed_in_time_and_replaced_and_its_node_may_lead_again() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(FAST);
+    let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
     let guard = children(pid, "baton-guard").pop().expect("a coordinator has a guard");
@@ -118,7 +118,7 @@ async fn a_guard_that_hangs_is_killed_in_time_and_replaced_and_its_node_may_lead
 #[tokio::test]
 async fn a_standby_without_its_guard_leaves_and_the_coordinator_goes_on() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let standby = if first.node == "a" { "b" } else { "a" };
     let pid = member(&mut cluster, standby).pid();

@@ -9,7 +9,7 @@ use crate::stage::{DEFAULT, STEADY, Stage, id, now};
 #[tokio::test]
 async fn terminated_it_ends_its_job_first_then_hands_over_and_is_gone_from_the_store() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     member(&mut cluster, &first.node).terminate().expect("it lives");
     let asked = now();
@@ -33,7 +33,7 @@ async fn terminated_it_ends_its_job_first_then_hands_over_and_is_gone_from_the_s
 #[tokio::test]
 async fn a_standby_that_is_terminated_ends_well_and_the_job_goes_on() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let standby = if first.node == "a" { "b" } else { "a" };
     member(&mut cluster, standby).terminate().expect("it lives");
@@ -46,7 +46,7 @@ async fn a_standby_that_is_terminated_ends_well_and_the_job_goes_on() {
 #[tokio::test]
 async fn a_successor_that_was_killed_is_not_waited_for() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(DEFAULT);
+    let mut cluster = stage.cluster(DEFAULT).await;
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     let heir = ["a", "b"].into_iter().find(|node| **node != *first.node).expect("one of two");
     member(&mut cluster, heir).kill().expect("it is ours");
@@ -63,7 +63,7 @@ async fn a_successor_that_was_killed_is_not_waited_for() {
 async fn a_rolling_deploy_of_five_leaves_no_second_without_a_job() {
     let stage = Stage::new();
     // Whoever was started last comes last: each of the five leads when its turn comes.
-    let mut cluster = stage.cluster(&[STEADY, &["--policy", "incumbent"]].concat());
+    let mut cluster = stage.cluster(&[STEADY, &["--policy", "incumbent"]].concat()).await;
     let nodes = ["a", "b", "c", "d", "e"];
     start(&mut cluster, &nodes).await;
     for _ in nodes {

@@ -26,7 +26,7 @@ impl Scene {
     async fn set() -> Self {
         let stage = Stage::new();
         let flags = [FAST, TOUCHY].concat();
-        let mut cluster = stage.cluster(&flags);
+        let mut cluster = stage.cluster(&flags).await;
         let serve = [&["serve", "--json", "--id=eye", "--eligible=false"], &flags[..]].concat();
         let observer = Running::start(&stage, &serve);
         start(&mut cluster, &["a", "b"]).await;

@@ -12,7 +12,7 @@ const HICCUP: Duration = Duration::from_millis(200);
 #[tokio::test]
 async fn paused_beyond_its_lease_its_job_ends_in_time_and_it_comes_back_as_a_standby() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(FAST);
+    let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let paused = first.node.as_str();
     member(&mut cluster, paused).pause().expect("it lives");
@@ -37,7 +37,7 @@ async fn paused_beyond_its_lease_its_job_ends_in_time_and_it_comes_back_as_a_sta
 #[tokio::test]
 async fn paused_alone_its_job_still_ends_within_the_lease() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(FAST);
+    let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a"]).await;
     member(&mut cluster, "a").pause().expect("it lives");
     let stopped = now();
@@ -58,7 +58,7 @@ async fn paused_alone_its_job_still_ends_within_the_lease() {
 #[tokio::test]
 async fn a_hiccup_changes_nothing() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     for _ in 0..3 {
         member(&mut cluster, &first.node).pause().expect("it lives");

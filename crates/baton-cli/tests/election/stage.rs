@@ -62,7 +62,7 @@ impl Stage {
     }
 
     /// A cluster without members. Two of one stage share the store and the log.
-    pub fn cluster(&self, flags: &[&str]) -> Cluster {
+    pub async fn cluster(&self, flags: &[&str]) -> Cluster {
         let plan = Plan {
             program: PathBuf::from(env!("CARGO_BIN_EXE_baton")),
             folder: self.folder.path().to_owned(),
@@ -71,7 +71,7 @@ impl Stage {
             every: Duration::from_millis(10),
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
         };
-        Cluster::new(plan).expect("the folder is writable")
+        Cluster::new(plan).await.expect("the folder is writable")
     }
 
     /// `baton run` with a shell script as its command.

@@ -21,9 +21,9 @@ fn count(states: &[(String, String)], state: &str) -> usize {
 #[tokio::test]
 async fn of_three_at_once_one_leads_and_an_ineligible_fourth_never_does() {
     let stage = Stage::new();
-    let mut observers = stage.cluster(&[STEADY, &["--eligible", "false"]].concat());
+    let mut observers = stage.cluster(&[STEADY, &["--eligible", "false"]].concat()).await;
     observers.start(&id("0")).expect("the program was built");
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     gathered(&cluster, 4).await;
     let states = states(&stage).await;
@@ -41,7 +41,7 @@ async fn of_three_at_once_one_leads_and_an_ineligible_fourth_never_does() {
 #[tokio::test]
 async fn ten_on_one_file_settle_on_one() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     let names = ["n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "n9"];
     let first = start(&mut cluster, &names).await;
     let states = states(&stage).await;
@@ -53,7 +53,7 @@ async fn ten_on_one_file_settle_on_one() {
 #[tokio::test]
 async fn a_better_id_that_joins_changes_nothing() {
     let stage = Stage::new();
-    let mut cluster = stage.cluster(STEADY);
+    let mut cluster = stage.cluster(STEADY).await;
     start(&mut cluster, &["b"]).await;
     cluster.start(&id("a")).expect("the program was built");
     gathered(&cluster, 2).await;
@@ -66,7 +66,7 @@ async fn a_better_id_that_joins_changes_nothing() {
 #[tokio::test]
 async fn a_second_process_of_one_id_is_refused_and_the_first_goes_on() {
     let stage = Stage::new();
-    let mut cluster: Cluster = stage.cluster(FAST);
+    let mut cluster: Cluster = stage.cluster(FAST).await;
     start(&mut cluster, &["twin"]).await;
     let flags = [FAST, &["--id", "twin"]].concat();
     let said = stage.run(&flags, "echo > second").said().await;

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, HintStream, Store, StoreError,
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Store,
+    StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -76,5 +77,10 @@ impl Store for SqliteStore {
 
     async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
         Err(StoreError::Unsupported(Capability::Push))
+    }
+
+    /// There is no server; what can be wrong with the file is found when it is opened.
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        Ok(Vec::new())
     }
 }

@@ -10,75 +10,75 @@ use crate::file::File;
 use crate::peer::{Process, Start};
 
 /// Why the file is refused.
-fn refusal(file: &File) -> String {
+async fn refusal(file: &File) -> String {
     let url = format!("sqlite://{}", file.path().display());
-    let refused = open(&url).err().expect("it must be refused").to_string();
+    let refused = open(&url).await.err().expect("it must be refused").to_string();
     assert!(!refused.contains('\n'), "{refused}");
     refused.replace(&file.folder().display().to_string(), "DIR")
 }
 
-#[test]
-fn a_folder_is_not_a_file() {
+#[tokio::test]
+async fn a_folder_is_not_a_file() {
     let file = File::new();
     fs::create_dir(file.path()).expect("there is room");
     let wanted = "DIR/baton.db is a folder; name a file in it, such as DIR/baton.db/baton.db";
-    assert_eq!(refusal(&file), wanted);
+    assert_eq!(refusal(&file).await, wanted);
 }
 
-#[test]
-fn a_file_above_is_not_a_folder() {
+#[tokio::test]
+async fn a_file_above_is_not_a_folder() {
     let file = File::new();
     fs::write(file.folder().join("x"), "").expect("there is room");
     let url = format!("sqlite://{}/x/baton.db", file.folder().display());
-    let refused = open(&url).err().expect("it must be refused").to_string();
+    let refused = open(&url).await.err().expect("it must be refused").to_string();
     assert!(refused.contains("/x cannot be created ("), "{refused}");
     assert!(refused.ends_with("); create the folder or choose another"), "{refused}");
 }
 
-#[test]
-fn missing_folders_are_made_for_this_user_alone() {
+#[tokio::test]
+async fn missing_folders_are_made_for_this_user_alone() {
     let file = File::new();
     let url = format!("sqlite://{}/a/b/baton.db", file.folder().display());
-    let store = open(&url).expect("the folders can be made");
+    let store = open(&url).await.expect("the folders can be made");
     assert_eq!(store.declaration().name, "sqlite");
     let mode = fs::metadata(file.folder().join("a/b")).expect("it was made").permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
 }
 
-#[test]
-fn something_that_is_no_database_is_left_alone() {
+#[tokio::test]
+async fn something_that_is_no_database_is_left_alone() {
     let file = File::new();
     let text = "Dear diary, ".repeat(100);
     fs::write(file.path(), &text).expect("there is room");
     let wanted = "DIR/baton.db is not a SQLite database; choose another file name";
-    assert_eq!(refusal(&file), wanted);
+    assert_eq!(refusal(&file).await, wanted);
     assert_eq!(fs::read_to_string(file.path()).expect("it is there"), text);
 }
 
-#[test]
-fn a_database_of_something_else_is_left_alone() {
+#[tokio::test]
+async fn a_database_of_something_else_is_left_alone() {
     let file = File::new();
     file.sql("CREATE TABLE customers (name TEXT)").expect("there is room");
     let before = fs::read(file.path()).expect("it is there");
     let wanted = "DIR/baton.db is a SQLite database of something else; \
                   baton needs a file of its own";
-    assert_eq!(refusal(&file), wanted);
+    assert_eq!(refusal(&file).await, wanted);
     assert_eq!(fs::read(file.path()).expect("it is there"), before);
 }
 
-#[test]
-fn a_later_schema_is_refused_with_both_numbers() {
+#[tokio::test]
+async fn a_later_schema_is_refused_with_both_numbers() {
     let file = File::new();
     let url = format!("sqlite://{}", file.path().display());
-    drop(open(&url).expect("it can be opened"));
+    drop(open(&url).await.expect("it can be opened"));
     file.sql("PRAGMA user_version = 7").expect("it is a database");
     let wanted = "DIR/baton.db has schema version 7, and this program knows 1; \
                   use a newer version of it";
-    assert_eq!(refusal(&file), wanted);
+    assert_eq!(refusal(&file).await, wanted);
 }
 
-#[test]
-fn a_broken_database_is_refused() {
+#[tokio::test]
+async fn a_broken_database_is_refused() {
     let file = File::new();
     let conn = Connection::open(file.path()).expect("there is room");
     conn.execute_batch("CREATE TABLE t (a)").expect("there is room");
@@ -86,7 +86,7 @@ fn a_broken_database_is_refused() {
     let mut bytes = fs::read(file.path()).expect("it is there");
     bytes[100..200].fill(0xff);
     fs::write(file.path(), bytes).expect("it can be written");
-    let refused = refusal(&file);
+    let refused = refusal(&file).await;
     assert!(refused.starts_with("DIR/baton.db cannot be opened ("), "{refused}");
 }
 
@@ -95,7 +95,7 @@ fn a_broken_database_is_refused() {
 async fn what_this_user_may_not_write_is_refused() {
     let file = File::new();
     let url = format!("sqlite://{}", file.path().display());
-    drop(open(&url).expect("it can be opened"));
+    drop(open(&url).await.expect("it can be opened"));
     let is_root = rustix::process::geteuid().is_root();
     let set = |mode| {
         let permissions = fs::Permissions::from_mode(mode);

@@ -14,6 +14,7 @@ use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
 use crate::contract::{HintStream, Store};
 use crate::error::StoreError;
+use crate::finding::Finding;
 
 /// Hints kept for a listener that is behind.
 const HINTS_KEPT: usize = 64;
@@ -194,6 +195,11 @@ impl Store for MemoryStore {
         let (sender, receiver) = mpsc::channel(HINTS_KEPT);
         self.lock().listeners.entry(namespace.clone()).or_default().push(sender);
         Ok(receiver)
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        let remedy = "for trying things out only; name a store that other processes can see";
+        Ok(vec![Finding::warn("keeps", "nothing beyond this process", remedy)])
     }
 }
 

@@ -9,6 +9,7 @@ use crate::call::{Answer, Call};
 use crate::capability::Declaration;
 use crate::contract::{HintStream, Store};
 use crate::error::StoreError;
+use crate::finding::Finding;
 
 /// Decides how a call of the store inside goes.
 #[async_trait]
@@ -52,5 +53,9 @@ impl<L: Layer> Store for Wrapped<L> {
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
         self.inner.hints(namespace).await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.inner.examine().await
     }
 }

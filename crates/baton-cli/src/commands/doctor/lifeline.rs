@@ -38,7 +38,7 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
         ..LifelineConfig::default()
     };
     let remedy = "choose another --lifeline-bind, or --lifeline false";
-    let store = match place::open(&StoreUrl::new("memory://")) {
+    let store = match place::open(&StoreUrl::new("memory://")).await {
         Ok(store) => store,
         Err(problem) => return vec![Finding::fail("lifeline", problem.to_string(), remedy)],
     };

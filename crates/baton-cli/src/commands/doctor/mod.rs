@@ -5,16 +5,16 @@
 //!   clock ────┤
 //!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
 //!   store ────┤
-//!     file, declaration, beats, lease
+//!     file, declaration, server, beats, lease; races with --stress
 //! ```
 //!
 //! Trials run in a namespace of the doctor's own, and take their node record out again.
 
 mod clock;
 mod file;
-mod finding;
 mod lifeline;
 mod store;
+mod stress;
 mod trial;
 
 use serde::Serialize;
@@ -26,13 +26,16 @@ use crate::output::style::Tone;
 use crate::output::{json, say};
 use crate::place;
 
-pub use finding::{Finding, Verdict};
+use baton_store::{Finding, Verdict};
 
 /// What to look at.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
+    /// Let eight handles race for the same record, to find a store that is not atomic.
+    #[arg(long)]
+    stress: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -53,6 +56,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         findings.extend(clock::examine().await);
         findings.extend(lifeline::examine(&config).await);
         findings.extend(store::examine(&config).await);
+        if arguments.stress {
+            findings.extend(stress::examine(&config.store).await);
+        }
         let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
         let report = Report { store: config.store.to_string(), worst, findings };
         match arguments.json {

@@ -13,7 +13,7 @@ use crate::place;
 
 /// Looks at the configured store.
 pub async fn examine(config: &Config) -> Vec<Finding> {
-    let store = match place::open_existing(&config.store) {
+    let store = match place::open_existing(&config.store).await {
         Ok(store) => store,
         Err(absent @ CommandError::NoDatabase { .. }) => {
             let remedy = "start a node, then ask the doctor again";
@@ -26,6 +26,7 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
     };
     let mut findings = declared(&store.declaration());
     findings.extend(config.store.file().into_iter().flat_map(file::examine));
+    findings.extend(server(&*store).await);
     findings.extend(tried(store, config.settings.request_timeout).await);
     findings
 }
@@ -58,6 +59,16 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
     vec![class, Finding::ok("can", able)]
 }
 
+async fn server(store: &dyn Store) -> Vec<Finding> {
+    match store.examine().await {
+        Ok(findings) => findings,
+        Err(problem) => {
+            let remedy = "mend what the store complains of, then ask again";
+            vec![Finding::fail("server", problem.to_string(), remedy)]
+        }
+    }
+}
+
 async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding> {
     let trial = match Trial::new(store) {
         Ok(trial) => trial,
@@ -72,6 +83,10 @@ async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding>
         Ok(latency) => findings.push(latency.finding(request_timeout)),
         Err(problem) => findings.push(Finding::fail("beats", problem.to_string(), remedy)),
     }
+    findings.push(match trial.pace().await {
+        Ok(finding) => finding,
+        Err(problem) => Finding::fail("pace", problem.to_string(), remedy),
+    });
     findings.push(match trial.lease().await {
         Ok(finding) => finding,
         Err(problem) => Finding::fail("lease", problem.to_string(), remedy),

@@ -24,6 +24,13 @@ const BEATS: u64 = 200;
 /// How long a trial lease lasts: whoever else tries waits no longer than this.
 const TTL: Duration = Duration::from_secs(2);
 
+/// How long the store's clock is watched.
+const WATCHED: Duration = Duration::from_millis(400);
+
+fn show(span: Duration) -> String {
+    format!("{} ms", span.as_millis())
+}
+
 /// A node that only tries.
 pub struct Trial {
     store: Arc<dyn Store>,
@@ -79,7 +86,8 @@ impl Trial {
     async fn beat(&self, beat: u64, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
         let node = NodeRecord { beat, ..self.node.clone() };
         let known_view = ViewVersion::default();
-        let request = BeatRequest { node, replaces: None, lease, known_view };
+        let request =
+            BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
         self.store.beat(&self.namespace, request).await
     }
 
@@ -93,6 +101,41 @@ impl Trial {
         }
         took.sort_unstable();
         Ok(Latency { p50: took[took.len() / 2], p99: took[took.len() * 99 / 100] })
+    }
+
+    /// Does the clock that judges leases run as ours does?
+    pub async fn pace(&self) -> Result<Finding, StoreError> {
+        let busy = || Finding::warn("pace", "somebody else holds the trial lease", "ask again");
+        let (expect, lineage) = self.free().await?;
+        let Some(held) = self.acquire(6, expect, lineage).await? else { return Ok(busy()) };
+        let (from, first) = (SystemClock.now(), self.left().await?);
+        SystemClock.sleep(WATCHED).await;
+        let (passed, second) = (SystemClock.now().since(from), self.left().await?);
+        self.release(held, 7).await?;
+        let (Some(first), Some(second)) = (first, second) else {
+            return Ok(Finding::ok(
+                "pace",
+                "the store judges no lease: observers do, by their own",
+            ));
+        };
+        let told = first.saturating_sub(second);
+        let detail = format!("{} passed, the store counted {}", show(passed), show(told));
+        let off = passed.abs_diff(told);
+        if off > WATCHED / 2 {
+            let remedy =
+                "the server's clock runs wild or was just set: let it be slewed, not stepped";
+            return Ok(Finding::warn("pace", detail, remedy));
+        }
+        Ok(Finding::ok("pace", detail))
+    }
+
+    /// What the store says is left of the trial lease, if it can tell.
+    async fn left(&self) -> Result<Option<Duration>, StoreError> {
+        let lease = self.store.inspect(&self.namespace).await?.lease;
+        Ok(match lease.map(|lease| lease.expiry) {
+            Some(Expiry::Left(left)) => Some(left),
+            Some(Expiry::Observer) | None => None,
+        })
     }
 
     /// Takes a lease, renews it, gives it up, and takes it again.

@@ -1,9 +1,9 @@
-//! What the doctor found.
+//! What was found when a store, its server or its surroundings were looked at.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How bad it is, the worst last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// As it should be.

@@ -1,0 +1,152 @@
+//! `--stress`: many handles race for one thing, and exactly one may get it. Finds stores whose
+//! conditions are looked at, but not in the same step as the write.
+
+use std::sync::Arc;
+
+use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
+use baton_core::protocol::{
+    BeatRequest, LeaseIntent, NodeProfile, NodeRecord, Registration, ViewVersion,
+};
+use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+use tokio::task::JoinSet;
+
+use super::Finding;
+use crate::config::StoreUrl;
+use crate::error::CommandError;
+use crate::place;
+
+/// How many race.
+const RACERS: usize = 8;
+
+/// How often.
+const ROUNDS: u64 = 50;
+
+/// The same namespace as the other trials, and one document in it.
+const NAMESPACE: &str = "baton-doctor";
+const DOCUMENT: &str = "stress";
+
+/// Races for a record that is not there, and for one that is.
+pub async fn examine(url: &StoreUrl) -> Vec<Finding> {
+    match Race::new(url).await {
+        Ok(race) => vec![race.creations().await, race.updates().await],
+        Err(problem) => vec![failed("stress", &problem.to_string())],
+    }
+}
+
+fn failed(check: &'static str, problem: &str) -> Finding {
+    Finding::fail(check, problem.to_owned(), "mend what the store complains of, then ask again")
+}
+
+/// One round: how many got it.
+type Winners = Result<usize, StoreError>;
+
+struct Race {
+    handles: Vec<Arc<dyn Store>>,
+    namespace: Namespace,
+}
+
+impl Race {
+    async fn new(url: &StoreUrl) -> Result<Self, CommandError> {
+        let mut handles = Vec::new();
+        for _ in 0..RACERS {
+            handles.push(place::open_existing(url).await?);
+        }
+        let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
+        Ok(Self { handles, namespace })
+    }
+
+    /// All of them register the same new node id, each as another process.
+    async fn creations(&self) -> Finding {
+        self.rounds("creates", "a record that was not there", Self::creation).await
+    }
+
+    /// All of them write a document that they saw at the same version.
+    async fn updates(&self) -> Finding {
+        self.rounds("updates", "a record that all saw at one version", Self::update).await
+    }
+
+    async fn rounds(
+        &self,
+        check: &'static str,
+        what: &str,
+        round: impl AsyncFn(&Self) -> Winners,
+    ) -> Finding {
+        for number in 1..=ROUNDS {
+            match round(self).await {
+                Ok(1) => {}
+                Ok(winners) => {
+                    let detail = format!("{winners} of {RACERS} won {what}, in round {number}");
+                    let remedy = "this store cannot be trusted with a lease: its conditional \
+                                  writes are not atomic";
+                    return Finding::fail(check, detail, remedy);
+                }
+                Err(problem) => return failed(check, &problem.to_string()),
+            }
+        }
+        let detail = format!("{ROUNDS} races of {RACERS} for {what}: one winner each");
+        Finding::ok(check, detail)
+    }
+
+    async fn creation(&self) -> Winners {
+        let contended = NodeId::new("stress").expect("letters alone");
+        let mut racers = JoinSet::new();
+        for store in &self.handles {
+            let (store, namespace) = (Arc::clone(store), self.namespace.clone());
+            let boot = baton::fresh_boot()
+                .map_err(|problem| StoreError::Refused { detail: problem.to_string() })?;
+            let beat = first_beat(contended.clone(), boot);
+            racers.spawn(async move {
+                let reply = store.beat(&namespace, beat).await?;
+                let won = reply.registration == Registration::Registered;
+                Ok::<_, StoreError>(won.then_some(boot))
+            });
+        }
+        let winners: Vec<BootId> = all(racers).await?.into_iter().flatten().collect();
+        for boot in &winners {
+            self.handles[0].leave(&self.namespace, &contended, *boot).await?;
+        }
+        Ok(winners.len())
+    }
+
+    async fn update(&self) -> Winners {
+        let found = self.handles[0].read_document(&self.namespace, DOCUMENT).await?;
+        let expected = found.map_or(Precondition::Absent, |Document { version, .. }| {
+            Precondition::Version(version)
+        });
+        let mut racers = JoinSet::new();
+        for (racer, store) in self.handles.iter().enumerate() {
+            let (store, namespace) = (Arc::clone(store), self.namespace.clone());
+            racers.spawn(async move {
+                let body = racer.to_string().into_bytes();
+                store.write_document(&namespace, DOCUMENT, body, expected, None).await
+            });
+        }
+        let outcomes = all(racers).await?;
+        Ok(outcomes.iter().filter(|it| matches!(it, WriteOutcome::Written(_))).count())
+    }
+}
+
+async fn all<T: 'static>(mut racers: JoinSet<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
+    let mut outcomes = Vec::new();
+    while let Some(outcome) = racers.join_next().await {
+        let ended = |_| StoreError::Unknown { detail: "a racer's task ended early".to_owned() };
+        outcomes.push(outcome.map_err(ended)??);
+    }
+    Ok(outcomes)
+}
+
+fn first_beat(id: NodeId, boot: BootId) -> BeatRequest {
+    let node = NodeRecord {
+        id,
+        boot,
+        beat: 1,
+        eligible: false,
+        draining: false,
+        load: 0,
+        seen: Epoch::NONE,
+        profile: Arc::new(NodeProfile::default()),
+    };
+    let known_view = ViewVersion::default();
+    let lease = LeaseIntent::Observe;
+    BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view }
+}

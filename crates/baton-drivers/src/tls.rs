@@ -1,0 +1,86 @@
+//! TLS, the same options for every store: `tls_ca`, `tls_cert`, `tls_key`, all paths of PEM files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ClientConfig, RootCertStore};
+
+use crate::address::{AddressError, Options};
+
+/// Whom to trust, and who we are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// The certificate authority of the server; without it, those that the system trusts.
+    pub ca: Option<PathBuf>,
+    /// Our certificate, for servers that ask for one.
+    pub cert: Option<PathBuf>,
+    /// Its key.
+    pub key: Option<PathBuf>,
+}
+
+impl TlsFiles {
+    /// Takes the options that name files.
+    pub fn take(options: &mut Options) -> Result<Self, AddressError> {
+        let mut path = |name| options.take(name).map(PathBuf::from);
+        let files = Self { ca: path("tls_ca"), cert: path("tls_cert"), key: path("tls_key") };
+        match (&files.cert, &files.key) {
+            (Some(cert), None) => {
+                let shown = cert.display().to_string();
+                Err(options.wrong("tls_cert", &shown, "name its key with tls_key too"))
+            }
+            (None, Some(key)) => {
+                let shown = key.display().to_string();
+                Err(options.wrong("tls_key", &shown, "name its certificate with tls_cert too"))
+            }
+            _ => Ok(files),
+        }
+    }
+
+    /// Was anything named?
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// What a client library that takes rustls as it is wants to know.
+    pub(crate) fn client_config(&self) -> Result<ClientConfig, String> {
+        let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|problem| problem.to_string())?
+            .with_root_certificates(self.roots()?);
+        let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
+            return Ok(builder.with_no_client_auth());
+        };
+        let key_der = PrivateKeyDer::from_pem_file(key).map_err(|problem| of(key, &problem))?;
+        let config = builder.with_client_auth_cert(certificates(cert)?, key_der);
+        config.map_err(|problem| of(cert, &problem))
+    }
+
+    fn roots(&self) -> Result<RootCertStore, String> {
+        let mut roots = RootCertStore::empty();
+        let Some(ca) = &self.ca else {
+            let trusted = rustls_native_certs::load_native_certs();
+            roots.add_parsable_certificates(trusted.certs);
+            return Ok(roots);
+        };
+        for certificate in certificates(ca)? {
+            roots.add(certificate).map_err(|problem| of(ca, &problem))?;
+        }
+        Ok(roots)
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found = CertificateDer::pem_file_iter(path).map_err(|problem| of(path, &problem))?;
+    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|problem| of(path, &problem))?;
+    match found.is_empty() {
+        true => Err(of(path, &"it holds no certificate")),
+        false => Ok(found),
+    }
+}
+
+fn of(path: &Path, problem: &dyn std::fmt::Display) -> String {
+    format!("{}: {problem}", path.display())
+}
