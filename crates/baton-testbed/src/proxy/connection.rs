@@ -1,10 +1,12 @@
 //! One connection: two pumps, and the fault that each of them asks.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton_store::clock::{Clock, SystemClock};
+use rustix::net::sockopt::set_socket_linger;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -50,7 +52,8 @@ pub async fn run(mut client: TcpStream, number: u64, shared: Arc<Shared>) {
     };
     shared.open.lock().expect("no holder panics").numbers.remove(&number);
     if ended.is_ok() {
-        let _ = client.set_linger(None);
+        // It is closed already, in the worst case.
+        let _ = set_socket_linger(&client, None);
     }
 }
 
@@ -68,13 +71,27 @@ impl Line<'_> {
         server.set_zero_linger()?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
+        self.pump(client, &mut server).await?;
+        set_socket_linger(&server, None).map_err(io::Error::from)?;
+        Ok(())
+    }
+
+    /// Both ways, until both have ended.
+    async fn pump(&self, client: &mut TcpStream, server: &mut TcpStream) -> Result<(), Reset> {
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
-        tokio::try_join!(
-            self.pump_up(from_client, to_server),
-            self.pump_down(from_server, to_client)
-        )?;
-        server.set_linger(None)?;
+        let mut up = pin!(self.pump_up(from_client, to_server));
+        let mut down = pin!(self.pump_down(from_server, to_client));
+        tokio::select! {
+            ended = &mut up => {
+                ended?;
+                down.await?;
+            }
+            ended = &mut down => {
+                ended?;
+                up.await?;
+            }
+        }
         Ok(())
     }
 
