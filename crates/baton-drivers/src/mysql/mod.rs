@@ -40,7 +40,9 @@ use baton_store::Store;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-pub use config::MysqlConfig;
+pub use config::{MysqlConfig, TlsMode};
+/// The client library that [`fence`] speaks through.
+pub use mysql_async;
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
