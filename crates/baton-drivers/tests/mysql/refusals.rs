@@ -90,8 +90,8 @@ fn certificates(folder: &Path) {
     };
     for name in ["ca", "other"] {
         run(&format!(
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN={name} \
-             -keyout {name}.key -out {name}.pem"
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \
+             -subj /CN={name} -keyout {name}.key -out {name}.pem"
         ));
     }
     run("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server \
