@@ -50,7 +50,7 @@ impl S3Engine {
         let found = |text: &str| Ok(Some(text.to_owned()));
         let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
         let put = async |number, condition| {
-            self.bucket.put(key, body(number), condition, self.deadline()).await
+            self.bucket.put(key, body(number), None, condition, self.deadline()).await
         };
         let Put::Written(first) = put(1, Condition::Absent).await? else {
             return found("a first create was refused as if the object were there");
@@ -70,7 +70,7 @@ impl S3Engine {
             return found("If-Match was ignored: a write on an earlier ETag was answered 200");
         }
         match self.bucket.get(key, None, self.deadline()).await? {
-            Got::Found { body: read, etag } if read == body(4) && etag == second => {}
+            Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
             _ => return found("a read after a write shows something else than was written"),
         }
         let listed = self.bucket.list(folder, self.deadline()).await?;

@@ -1,9 +1,11 @@
 //! What a beat costs, counted in front of the server.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::protocol::Claim;
 use baton_drivers::s3::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
+use baton_store::clock::{Clock, SystemClock};
 
 use crate::beats::{Peer, namespace};
 use crate::front::{Asked, Front};
@@ -68,16 +70,24 @@ async fn an_interval_costs_what_the_estimate_says() {
     assert_eq!(members.len() as u64, NODES);
     front.asked();
     let beats = 4;
+    let mut counts = BTreeSet::new();
     for beat in 0..beats {
         held = peers[0].goes_on(held).await;
         for peer in &peers[1..] {
             let looked = if beat % 2 == 0 { peer.look().await } else { peer.calm_look().await };
             looked.expect("the server answers");
         }
-        peers[0].store.members(&web).await.expect("the server answers");
+        // What was written in the second of a listing is read; here nothing is.
+        SystemClock.sleep(Duration::from_millis(1_100)).await;
+        let members = peers[0].store.members(&web).await.expect("the server answers");
+        counts.insert(members[1].record.beat);
     }
-    let told = requests_per_hour(NODES, Duration::from_secs(3_600) / beats);
+    let mut told = requests_per_hour(NODES, Duration::from_secs(3_600) / beats);
+    let looks = u64::from(beats) * (NODES - 1);
+    assert!((looks..=looks + 1).contains(&told.get), "{told:?}: an hour's beat is hardly fresh");
+    told.get = looks;
     assert_eq!(spent(&front), told);
+    assert_eq!(counts.len(), 2, "a beat was seen for each record written, and read for none");
 
     // Nobody beats: a listing tells that nobody need be read.
     peers[0].store.members(&web).await.expect("the server answers");
