@@ -8,7 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::proxy::{Fault, Proxy};
 
 use crate::ground::Postgres;
-use crate::node::{Node, eventually, namespace};
+use crate::node::{Node, eventually, namespace, soon};
 
 /// How long the handle waits for an answer.
 const TIMEOUT: Duration = Duration::from_millis(400);
@@ -55,7 +55,8 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
     ground.server.resume().expect("it is ours");
     node.look_until_it_answers().await;
 
-    ground.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'baton'").await;
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name";
+    ground.sql(&format!("{end} = 'baton'")).await;
     node.look_until_it_answers().await;
     // Hints come over the new connection by themselves, and are hints of the namespace again.
     let mut other = Node::new(ground.open().await, &node.namespace, 2);
@@ -81,8 +82,7 @@ async fn a_subscription_alone_finds_its_way_back() {
     proxy.set(Fault::Refuse);
     SystemClock.sleep(TIMEOUT).await;
     proxy.set(Fault::None);
-    let back = tokio::select! { hint = hints.recv() => hint, () = SystemClock.sleep(TIMEOUT * 20) => None };
-    assert_eq!(back, Some(Hint::Look), "nobody beat meanwhile");
+    assert_eq!(soon(hints.recv()).await, Some(Hint::Look), "nobody beat meanwhile");
     drop(hints);
     assert_eq!(ground.sql("SELECT 1").await, ["1"]);
 }

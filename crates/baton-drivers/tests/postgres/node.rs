@@ -115,6 +115,14 @@ impl Node {
     }
 }
 
+/// Waits for what must come; `None` if it does not.
+pub async fn soon<T>(work: impl Future<Output = Option<T>>) -> Option<T> {
+    tokio::select! {
+        found = work => found,
+        () = SystemClock.sleep(PATIENCE) => None,
+    }
+}
+
 /// Tries until something is there.
 pub async fn eventually<T, F: Future<Output = Option<T>>>(
     what: &str,

@@ -81,15 +81,20 @@ async fn an_error_of_the_servers_is_told_by_what_to_do() {
 #[tokio::test]
 async fn no_setting_of_a_role_changes_what_a_step_does() {
     let ground = Postgres::start().await;
-    ground
-        .sql(
-            "CREATE ROLE odd LOGIN SUPERUSER; ALTER ROLE odd SET synchronous_commit TO off; \
-             ALTER ROLE odd SET default_transaction_isolation TO serializable; \
-             ALTER ROLE odd SET search_path TO pg_temp, odd; ALTER ROLE odd SET timezone TO 'Asia/Kathmandu'; \
-             ALTER ROLE odd SET datestyle TO 'German'; ALTER ROLE odd SET intervalstyle TO 'iso_8601'; \
-             ALTER ROLE odd SET extra_float_digits TO -15; ALTER ROLE odd SET bytea_output TO escape",
-        )
-        .await;
+    ground.sql("CREATE ROLE odd LOGIN SUPERUSER").await;
+    let settings = [
+        "synchronous_commit TO off",
+        "default_transaction_isolation TO serializable",
+        "search_path TO pg_temp, odd",
+        "timezone TO 'Asia/Kathmandu'",
+        "datestyle TO 'German'",
+        "intervalstyle TO 'iso_8601'",
+        "extra_float_digits TO -15",
+        "bytea_output TO escape",
+    ];
+    for setting in settings {
+        ground.sql(&format!("ALTER ROLE odd SET {setting}")).await;
+    }
     let url = ground.server.url().replace("postgres@", "odd@");
     let odd = baton_drivers::open(&url).await.expect("it may come in");
     let web = namespace("web");
