@@ -6,7 +6,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -35,6 +35,8 @@ pub(super) struct Servers {
     hosts: Vec<(OptsBuilder, Mutex<Pool>)>,
     /// The one that answered last.
     current: AtomicUsize,
+    /// A longer statement than this the server would not take.
+    pub(super) packet_max: AtomicU64,
 }
 
 impl Servers {
@@ -62,7 +64,8 @@ impl Servers {
             (options, pool)
         };
         let hosts = config.hosts.iter().map(host).collect();
-        Ok(Self { hosts, config, current: AtomicUsize::new(0) })
+        let (current, packet_max) = (AtomicUsize::new(0), AtomicU64::new(u64::MAX));
+        Ok(Self { hosts, config, current, packet_max })
     }
 
     /// Where the last answer came from, for messages.
@@ -87,6 +90,10 @@ impl Servers {
         text: String,
         timeout: Duration,
     ) -> Result<Vec<Row>, Fault> {
+        let (bytes, most) = (text.len() as u64, self.packet_max.load(Ordering::Relaxed));
+        if bytes >= most {
+            return Err(Fault::TooLong { bytes, most });
+        }
         let mut deadline = SystemClock.sleep(timeout);
         let connected = before(&mut deadline, self.connect()).await;
         let mut conn = connected.ok_or(Fault::NoConnection(None))??;

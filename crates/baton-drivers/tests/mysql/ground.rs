@@ -20,12 +20,13 @@ const ZONE: [&str; 3] = [
     "SET GLOBAL init_connect = 'SET time_zone = ''+02:00'''",
 ];
 
-/// Which of the two servers is started: Oracle's if `BATON_TEST_MYSQL_BY` is `oracle`.
+/// Is Oracle's server to be started instead of MariaDB's?
+pub fn is_by_oracle() -> bool {
+    std::env::var("BATON_TEST_MYSQL_BY").is_ok_and(|by| by == "oracle")
+}
+
 fn kind() -> Kind {
-    match std::env::var("BATON_TEST_MYSQL_BY").as_deref() {
-        Ok("oracle") => Kind::Mysql,
-        _ => Kind::Mariadb,
-    }
+    if is_by_oracle() { Kind::Mysql } else { Kind::Mariadb }
 }
 
 /// A server of the test's own, or the one that the environment names.
@@ -149,13 +150,14 @@ impl Ground for MysqlGround {
         self.server.start_again().await.map_err(said).map(|()| true)
     }
 
-    /// The data folder of a server that was killed: what a snapshot of its disk would hold.
+    /// The data folder of a server that stands still: what a snapshot of its disk would hold.
     async fn keep_copy(&self, _namespace: &Namespace) -> Result<bool, String> {
         let Some((data, kept)) = self.data() else { return Ok(false) };
         let said = |error: baton_testbed::TestbedError| error.to_string();
-        self.server.kill().await.map_err(said)?;
-        copy(&data, &kept)?;
-        self.server.start_again().await.map_err(said).map(|()| true)
+        self.server.pause().map_err(said)?;
+        let copied = copy(&data, &kept);
+        self.server.resume().map_err(said)?;
+        copied.map(|()| true)
     }
 
     /// Comes up as another server, as a promoted replica or a restored backup does.

@@ -101,6 +101,15 @@ async fn settings_that_weaken_a_promise_are_found() {
     assert_eq!(found("replication", Verdict::Fail).await.as_deref(), Some("name the primary"));
     ground.sql("SET GLOBAL read_only = 0").await;
 
+    // What does not fit into a packet is not sent, and the next step is none the worse for it.
+    ground.sql("SET GLOBAL max_allowed_packet = 1048576").await;
+    let mut small = Peer::open(&ground.server.url(), "packets", "a", 1).await;
+    let body = vec![7; 600_000];
+    let write = small.store.write_document(&small.namespace, "d", body, Precondition::Any, None);
+    let refused = write.await.expect_err("it is too large").to_string();
+    assert!(refused.contains("raise max_allowed_packet, or write less at once"), "{refused}");
+    assert!(small.look().await.is_ok());
+
     // Sessions take the format when they begin.
     ground.sql("SET GLOBAL binlog_format = 'STATEMENT'").await;
     let told = found("binlog", Verdict::Fail).await;
