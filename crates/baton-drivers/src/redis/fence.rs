@@ -45,7 +45,8 @@ pub enum Refused {
 /// # use baton_core::ids::Epoch;
 /// # use baton_drivers::redis::fence::Refused;
 /// # use redis::aio::MultiplexedConnection;
-/// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch) -> Result<(), Refused> {
+/// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch)
+/// # -> Result<(), Refused> {
 /// use baton_drivers::redis::fence::Fence;
 ///
 /// let invoices = Fence::new("invoices");
