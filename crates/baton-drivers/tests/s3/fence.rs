@@ -1,6 +1,6 @@
 //! The user's own objects, fenced by the epoch.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
@@ -85,6 +85,13 @@ async fn fenced_increments_are_ordered_and_a_late_one_changes_nothing() {
     assert!(text(objects.as_ref(), &key).await.contains(&format!("\"by\":\"{WORKERS}\"")));
 }
 
+/// Tells the test that started this process.
+fn say(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let said = writeln!(out, "\n{line}").and_then(|()| out.flush());
+    said.expect("whoever started this process listens");
+}
+
 /// The old leader's process: takes the lease, writes, and writes again, but is stopped after it has
 /// looked who wrote last, and before it writes.
 async fn lead(url: &str, web: &str) {
@@ -96,14 +103,14 @@ async fn lead(url: &str, web: &str) {
     let objects = objects.as_ref();
     fence::put(objects, &key, held.epoch, body("leader")).await.expect("nobody is ahead");
     let late = |mark: &str| {
-        println!("\nlooked in {}", held.epoch);
+        say(&format!("looked in {}", held.epoch));
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).expect("the test speaks");
         body("leader")(mark)
     };
     match fence::put(objects, &key, held.epoch, late).await {
-        Ok(()) => println!("\nwrote"),
-        Err(refused) => println!("\nrefused {refused}"),
+        Ok(()) => say("wrote"),
+        Err(refused) => say(&format!("refused {refused}")),
     }
 }
 
