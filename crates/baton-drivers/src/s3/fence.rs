@@ -9,8 +9,8 @@
 //! The ETag of an object is made from its *bytes*. If two terms wrote the same bytes, a paused
 //! writer of the first could not tell, and would overwrite the second. So every body must contain a
 //! mark that no other write has, and a body without it is refused. What cannot hold a mark, such as
-//! a large binary file, is written under a name of its own, and the small object that *points* to it
-//! is the one to fence.
+//! a large binary file, is written under a name of its own, and the small object that *points* to
+//! it is the one to fence.
 
 use baton_core::ids::Epoch;
 use object_store::path::Path;

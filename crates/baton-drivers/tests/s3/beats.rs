@@ -9,12 +9,17 @@ use baton_core::protocol::{
     Acquire, BeatReply, BeatRequest, Claim, LeaseIntent, NodeRecord, Outcome, Renew, Version,
     ViewVersion,
 };
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
 const TTL: Duration = Duration::from_secs(60);
 
-pub fn namespace(name: &str) -> Namespace {
-    Namespace::new(name).expect("tests name well")
+/// A namespace that nobody has used, on a server that other tests may have used before.
+pub fn namespace(label: &str) -> Namespace {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let (number, process) = (MADE.fetch_add(1, Ordering::Relaxed), std::process::id());
+    let name = format!("{label}-{process}-{}-{number}", SystemClock.wall_ms());
+    Namespace::new(&name).expect("tests name well")
 }
 
 /// A process of a node that is named after its boot.

@@ -18,9 +18,12 @@ const CASES: usize = 92;
 async fn many_processes_conform() {
     let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(50));
     let pace = Pace { ttl, lateness, increments: 1 };
-    let report = conformance::run(&Processes::new(Site::start().await, open, pace)).await;
+    let site = Site::start().await;
+    // A server that somebody else named is not ours to restart.
+    let named = usize::from(site.server.pid().is_none());
+    let report = conformance::run(&Processes::new(site, open, pace)).await;
     keep_report(&report);
     let failed = report.failures().len();
-    assert_eq!((failed, report.not_arrangeable().len()), (0, 0), "{report}");
+    assert_eq!((failed, report.not_arrangeable().len()), (0, named), "{report}");
     assert_eq!((report.lines.len(), report.absent().len()), (CASES, ABSENT), "{report}");
 }

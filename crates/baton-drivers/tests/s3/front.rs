@@ -129,7 +129,8 @@ impl Shared {
             Deed::Answer(status, code) => {
                 let xml = format!("<Error><Code>{code}</Code></Error>");
                 let length = xml.len();
-                format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{xml}")
+                let close = "Connection: close\r\n\r\n";
+                format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\n{close}{xml}")
                     .into_bytes()
             }
             _ => self.forward(&head, &body, matches!(deed, Deed::Unconditional))?,

@@ -9,7 +9,7 @@ use baton_core::ids::Namespace;
 use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
 use baton_testbed::subject::Ground;
-use baton_testbed::{Kind, Server};
+use baton_testbed::{Kind, Server, TestbedError};
 
 /// A server, and a copy of some objects in it.
 pub struct Site {
@@ -84,7 +84,10 @@ impl Ground for Site {
     }
 
     async fn restart(&self) -> Result<bool, String> {
-        self.server.kill().await.map_err(|error| error.to_string())?;
+        match self.server.kill().await {
+            Err(TestbedError::NotOurs { .. }) => return Ok(false),
+            killed => killed.map_err(|error| error.to_string())?,
+        }
         self.server.start_again().await.map_err(|error| error.to_string())?;
         Ok(true)
     }
