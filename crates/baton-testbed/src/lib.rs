@@ -1,0 +1,25 @@
+//! What baton's tests and benches stand on: real servers, and processes of their own.
+//!
+//! ```text
+//!   install ──► Server ── a temporary folder, a free port, a leash
+//!                 │ url, kill, stop, start again, pause, step the clock
+//!                 ▼
+//!   Ground ── what a store's test can do to its server
+//!     ├─ InOneProcess ─┐
+//!     └─ Processes ────┴─► baton_store::conformance
+//!          └─ peer::Process: the test program again, one call a line, killed with -9
+//! ```
+//!
+//! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
+//! leash when the test's process is killed.
+
+mod error;
+mod faketime;
+mod install;
+pub mod peer;
+mod place;
+pub mod server;
+pub mod subject;
+
+pub use error::TestbedError;
+pub use server::{Kind, Options, Server};

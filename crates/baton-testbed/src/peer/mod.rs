@@ -1,0 +1,40 @@
+//! A process of its own that has a store open: one call a line in, one answer a line out.
+//!
+//! ```text
+//!   test program ── Process ──► the same program again, running one test:
+//!     Remote: a layer             peer::a_peer_answers_from_its_own_process
+//!     around a store                └─ serve_if_asked(open): open, answer, until stdin closes
+//! ```
+//!
+//! A test program that wants peers has a module `peer` with this test:
+//!
+//! ```ignore
+//! #[test]
+//! fn a_peer_answers_from_its_own_process() {
+//!     if serve_if_asked(open) {
+//!         return;
+//!     }
+//!     …
+//! }
+//! ```
+
+mod process;
+mod remote;
+mod serve;
+mod words;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use baton_store::Store;
+
+pub use process::{Process, Start};
+pub use remote::Remote;
+pub use serve::serve_if_asked;
+
+/// Opens the store of a URL, or says why not.
+pub type Open = fn(&str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
+/// The test that serves.
+const TEST: &str = "peer::a_peer_answers_from_its_own_process";

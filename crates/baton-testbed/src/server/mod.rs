@@ -1,0 +1,33 @@
+//! A server of a test's own.
+//!
+//! ```text
+//!   Kind ──► recipe: postgres, mariadb, redis, etcd, s3 ── program, arguments, environment
+//!     ports: free, locked          data: made once, copied
+//!              └─────────► ours ◄─────────┘
+//!                           │ start, stop, kill, pause, step the clock
+//!        process: sh holds the leash ──► the server ──► its children (tree)
+//!                           │ ready: asked in its own protocol
+//!   named ── a server that the environment names instead; not ours to stop
+//!   front ── Server: either of the two
+//! ```
+
+mod data;
+mod etcd;
+mod front;
+mod kind;
+mod mariadb;
+mod named;
+mod ours;
+mod ports;
+mod postgres;
+mod process;
+mod ready;
+mod recipe;
+mod redis;
+mod s3;
+mod tree;
+
+pub use front::Server;
+pub use kind::Kind;
+pub use ours::Options;
+pub(crate) use tree::{signal, stop};

@@ -1,0 +1,20 @@
+//! Redis, with its log of writes.
+
+use rustix::process::Signal;
+
+use super::recipe::{Recipe, Site};
+use crate::error::TestbedError;
+use crate::install::REDIS;
+
+pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+    let (port, folder) = (site.ports[0].number.to_string(), site.path(""));
+    let flags = ["--port", &port, "--bind", "127.0.0.1", "--dir", &folder, "--save", ""];
+    let flags = flags.into_iter().chain(["--appendonly", "yes"]);
+    Ok(Recipe {
+        program: REDIS.find()?,
+        arguments: flags.map(str::to_owned).collect(),
+        environment: Vec::new(),
+        unprivileged: false,
+        end: Signal::TERM,
+    })
+}

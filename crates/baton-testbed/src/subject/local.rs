@@ -1,0 +1,44 @@
+//! What a handle on a process has on this side: the declaration, and hints.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+
+use baton_store::{Answer, Call, Capability, Declaration, HintStream, Store, StoreError};
+
+use crate::peer::Open;
+
+/// Stores that are kept open until the next case begins.
+pub type Kept = Arc<Mutex<Vec<Arc<dyn Store>>>>;
+
+/// Declares what the process's store declares, and subscribes here: a hint comes from the server,
+/// whoever caused it.
+pub struct Local {
+    pub declaration: Declaration,
+    pub open: Open,
+    pub url: String,
+    pub kept: Kept,
+}
+
+#[async_trait]
+impl Store for Local {
+    fn declaration(&self) -> Declaration {
+        self.declaration.clone()
+    }
+
+    async fn call(&self, _namespace: &Namespace, _call: Call) -> Result<Answer, StoreError> {
+        unreachable!("calls are made in the process")
+    }
+
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+        if !self.declaration.has(Capability::Push) {
+            return Err(StoreError::Unsupported(Capability::Push));
+        }
+        let opened = (self.open)(&self.url).await;
+        let store = opened.map_err(|detail| StoreError::Unavailable { detail })?;
+        let hints = store.hints(namespace).await;
+        self.kept.lock().expect("no holder panics").push(store);
+        hints
+    }
+}

@@ -1,0 +1,28 @@
+//! The conformance suite on the ground of a file.
+
+use std::time::Duration;
+
+use baton_store::conformance::{self, Pace};
+use baton_testbed::subject::{InOneProcess, Processes};
+
+use crate::file::{File, open};
+
+fn pace() -> Pace {
+    let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(20));
+    Pace { ttl, lateness, increments: 2 }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn across_processes() {
+    let report = conformance::run(&Processes::new(File::new(), open, pace())).await;
+    assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
+    // A restart, copies, and what is no lease are not this ground's.
+    let left: Vec<&str> = report.not_arrangeable().iter().map(|line| line.theme).collect();
+    assert!(!left.contains(&"deaths") && !left.contains(&"clocks"), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn in_one_process() {
+    let report = conformance::run(&InOneProcess::new(File::new(), open, pace())).await;
+    assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
+}
