@@ -1,7 +1,30 @@
 //! The processes of a bench, as the system lists them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::BenchError;
+
+/// This very program, to be started again in another part.
+pub fn this_program() -> Result<PathBuf, BenchError> {
+    let this = std::env::current_exe();
+    this.map_err(|problem| BenchError::File { path: "/proc/self/exe".into(), problem })
+}
+
+/// Sends a signal. To a process that has ended it makes no difference.
+pub fn send(pid: u32, signal: Signal) -> Result<(), BenchError> {
+    let Some(target) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    match kill_process(target, signal) {
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
+        Err(errno) => {
+            let path = PathBuf::from(format!("/proc/{pid}"));
+            Err(BenchError::File { path, problem: errno.into() })
+        }
+    }
+}
 
 /// A process that runs a program in the bench's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use baton::{BootId, NodeId};
 use super::{Cluster, ClusterError, Lead};
 use crate::look::Looks;
 
-/// How often the store is looked at. Nobody is in a hurry, and others may be measuring.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often the store is looked at. Nobody is in a hurry, and others may be measuring on the same
+/// server.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Every node's process, and how often it has beaten.
 pub type Beats = BTreeMap<NodeId, (BootId, u64)>;
