@@ -18,8 +18,10 @@ mod faketime;
 mod install;
 pub mod peer;
 mod place;
+pub mod proxy;
 pub mod server;
 pub mod subject;
 
 pub use error::TestbedError;
+pub use proxy::{Counts, Fault, Proxy};
 pub use server::{Kind, Options, Server};
