@@ -269,6 +269,7 @@ impl Core {
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
         if self.link.members.take_if(|waiting| *waiting == id).is_some() {
+            self.link.calm.is_still(false);
             self.cold_start_unread(now);
             return;
         }

@@ -74,8 +74,7 @@ impl TlsFiles {
 
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let found = CertificateDer::pem_file_iter(path).map_err(|problem| of(path, &problem))?;
-    let found: Vec<_> =
-        found.collect::<Result<_, _>>().map_err(|problem| of(path, &problem))?;
+    let found: Vec<_> = found.collect::<Result<_, _>>().map_err(|problem| of(path, &problem))?;
     match found.is_empty() {
         true => Err(of(path, &"it holds no certificate")),
         false => Ok(found),

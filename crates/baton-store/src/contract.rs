@@ -53,7 +53,8 @@ pub struct Inspection {
 /// 5. **Whoever loses learns why:** a `Conflict` comes with the record as it is, and changes
 ///    nothing, neither the expiry nor anything else.
 /// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that
-///    `replaces` names. Otherwise the beat is refused whole, lease included.
+///    `replaces` names. Otherwise the beat is refused whole, lease included. A beat that only looks
+///    may say that its record can wait: then one that is there already may stay as it is.
 /// 7. **Fences:** a view or document that carries an epoch is refused once a later one was granted,
 ///    or was carried by a write that took place.
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is

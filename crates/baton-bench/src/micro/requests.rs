@@ -114,7 +114,7 @@ async fn beat(
     lease: LeaseIntent,
 ) -> Result<(LeaseSnapshot, Lineage), BenchError> {
     let (node, known_view) = (node.clone(), ViewVersion::default());
-    let request = BeatRequest { node, replaces: None, lease, known_view };
+    let request = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
     let reply = store.beat(&namespace(), request).await?;
     match (reply.outcome, reply.lease) {
         (Some(Outcome::Applied), Some(lease)) => Ok((lease, reply.lineage)),

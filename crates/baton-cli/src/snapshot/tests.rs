@@ -41,7 +41,7 @@ impl Stage {
 
     async fn beat(&self, node: NodeRecord, lease: LeaseIntent) -> Option<Outcome> {
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node, replaces: None, lease, known_view };
+        let beat = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
         self.store.beat(&namespace(), beat).await.expect("it answers").outcome
     }
 

@@ -16,6 +16,7 @@ impl Core {
         let Some(beat) = self.link.beat.take_if(|beat| beat.id == id) else {
             return;
         };
+        self.link.calm.beat_ended(None);
         match (failure, beat.nonce) {
             (Failure::Unknown, Some(nonce)) if planted!(TimeoutTakenAsSuccess) && beat.renews => {
                 let epoch = self.term().map(Term::epoch).unwrap_or_default();

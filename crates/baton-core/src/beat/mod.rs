@@ -9,6 +9,7 @@
 //! ```
 
 mod attempts;
+mod calm;
 mod failure;
 mod reply;
 mod send;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 
 use crate::guard::breaker::Breaker;
 use crate::ids::{NodeId, Nonce};
-use crate::protocol::{Claim, RequestId, Version, View};
+use crate::protocol::{Claim, NodeRecord, RequestId, Version, View};
 use crate::time::Moment;
 
 pub use attempts::Attempts;
+use calm::Calm;
 
 /// The requests under way, one of each kind at most.
 #[derive(Clone, Debug, Hash)]
@@ -36,6 +38,7 @@ pub struct Link {
     pub(crate) views_refused: u32,
     pub(crate) leave: Option<RequestId>,
     pub(crate) ask: Option<RequestId>,
+    pub(crate) calm: Calm,
     requests: u64,
     beats: u64,
     failures: u32,
@@ -48,12 +51,14 @@ pub struct Link {
 }
 
 /// The beat under way.
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Debug, Hash)]
 pub struct BeatUnderWay {
     id: RequestId,
     sent: Moment,
     nonce: Option<Nonce>,
     renews: bool,
+    /// The record that it writes, unless that may wait.
+    record: Option<NodeRecord>,
 }
 
 impl BeatUnderWay {
@@ -83,6 +88,7 @@ impl Link {
             views_refused: 0,
             leave: None,
             ask: None,
+            calm: Calm::default(),
             requests: 0,
             beats: 0,
             failures: 0,
@@ -101,6 +107,6 @@ impl Link {
 
     /// Is a renewal under way, whose outcome decides which version there is?
     pub(crate) fn renewal_is_out(&self) -> bool {
-        self.beat.is_some_and(|beat| beat.renews)
+        self.beat.as_ref().is_some_and(|beat| beat.renews)
     }
 }

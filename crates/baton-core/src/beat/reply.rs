@@ -14,22 +14,25 @@ use crate::time::{Moment, whole_ms};
 impl Core {
     /// The beat was answered.
     pub(crate) fn beat_replied(&mut self, now: Moment, id: RequestId, reply: BeatReply) {
-        let Some(beat) = self.link.beat.take_if(|beat| beat.id == id) else {
+        let Some(mut beat) = self.link.beat.take_if(|beat| beat.id == id) else {
             return;
         };
-        self.link_works(now, beat);
+        let record = beat.record.take().map(|record| (record, beat.sent));
+        self.link_works(now, &beat);
         if let Registration::TakenBy { boot, beat: count } = reply.registration {
+            self.link.calm.beat_ended(None);
             self.plan_beat(now + self.settings.heartbeat_interval / 2);
             self.id_is_taken(now, boot, count);
             return;
         }
+        self.link.calm.beat_ended(record);
         let joined = !std::mem::replace(&mut self.registered, true);
         self.replaces = None;
         let seen = self.sight.highest();
         let look = self.sight.look(beat.sent, now, &reply);
-        self.plan_next_beat(now, beat, joined);
+        self.plan_next_beat(now, &beat, joined);
         if look != Look::Stale {
-            self.lease_seen(now, beat, (look, seen), &reply);
+            self.lease_seen(now, &beat, (look, seen), &reply);
         }
         let refused = reply.outcome == Some(Outcome::Conflict) && beat.claims();
         if refused && self.term().is_none() {
@@ -45,7 +48,7 @@ impl Core {
     fn lease_seen(
         &mut self,
         now: Moment,
-        beat: BeatUnderWay,
+        beat: &BeatUnderWay,
         (look, seen): (Look, Epoch),
         reply: &BeatReply,
     ) {
@@ -115,7 +118,7 @@ impl Core {
         }
     }
 
-    fn link_works(&mut self, now: Moment, beat: BeatUnderWay) {
+    fn link_works(&mut self, now: Moment, beat: &BeatUnderWay) {
         self.link.failures = 0;
         self.link.hold_until = now;
         if self.link.breaker.succeeded() == Some(BreakerState::Closed) {
@@ -135,7 +138,7 @@ impl Core {
 
     /// The next beat comes an interval after this one was sent, give or take the jitter. A node
     /// that joins others shifts its beats by the startup jitter, so that a fleet spreads.
-    fn plan_next_beat(&mut self, now: Moment, beat: BeatUnderWay, joined: bool) {
+    fn plan_next_beat(&mut self, now: Moment, beat: &BeatUnderWay, joined: bool) {
         let settings = &self.settings;
         let among_others = self.sight.lease().is_some_and(|lease| !self.is_ours(lease));
         let wait = if joined && among_others && !settings.startup_jitter_max.is_zero() {

@@ -120,8 +120,12 @@ impl Core {
         };
         self.link.look_again = false;
         self.link.beats += 1;
+        let node = self.node_record();
+        let record_may_wait = self.record_may_wait(now, &node, &lease);
+        let record = (!record_may_wait).then(|| node.clone());
         let request = Request::Beat(BeatRequest {
-            node: self.node_record(),
+            node,
+            record_may_wait,
             replaces: self.replaces,
             lease,
             known_view: self.view.as_ref().map(|view| view.version).unwrap_or_default(),
@@ -131,7 +135,7 @@ impl Core {
         self.link.late_since.get_or_insert(due);
         self.link.last_sent = Some(now);
         let id = self.send(request);
-        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews });
+        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews, record });
         self.cancel_timer(Timer::Beat);
     }
 

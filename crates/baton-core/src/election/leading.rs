@@ -179,6 +179,7 @@ impl Core {
         self.set_deadlines(window);
         self.out.push(Action::StartTerm { epoch, window });
         self.emit(Event::CoordinatorPromoted { epoch });
+        self.link.calm.is_still(false);
         if self.settings.enabled {
             self.read_members();
         }
@@ -283,7 +284,7 @@ impl Core {
                 return;
             }
         }
-        self.read_members();
+        self.read_members_if_due();
     }
 
     /// Does this snapshot name this very process?

@@ -21,6 +21,7 @@ impl Core {
             return;
         }
         let order = self.view.as_ref().map_or(&[][..], |view| &view.successors);
+        let all_beat = self.all_beat(&members);
         let changes = self.registry.read(now, members, order);
         self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
         for node in changes.timed_out {
@@ -30,6 +31,7 @@ impl Core {
             self.emit(Event::WorkerDead { node });
         }
         self.publish_view();
+        self.link.calm.is_still(all_beat && self.link.publish.is_none());
     }
 
     fn publish_view(&mut self) {

@@ -62,12 +62,23 @@ pub enum Failure {
 pub struct BeatRequest {
     /// Whose beat it is.
     pub node: NodeRecord,
+    /// The record says nothing new but its count, and was written a beat ago: a store that pays for
+    /// every write may leave it as it is.
+    pub record_may_wait: bool,
     /// The boot whose record this one may replace, because it fell silent.
     pub replaces: Option<BootId>,
     /// What is to be done with the lease.
     pub lease: LeaseIntent,
     /// The view the node has; the reply carries one only if there is a newer.
     pub known_view: ViewVersion,
+}
+
+impl BeatRequest {
+    /// May the store leave the node record as it is, if there is one of this boot? Whoever asks
+    /// for the lease is always registered anew.
+    pub fn may_leave_record(&self) -> bool {
+        self.record_may_wait && self.lease == LeaseIntent::Observe
+    }
 }
 
 /// The store's answer to a beat.

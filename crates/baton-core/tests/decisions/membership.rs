@@ -2,10 +2,10 @@
 
 use baton_core::DemotionReason::Released;
 use baton_core::protocol::ReleaseReason::FencedOff;
-use baton_core::protocol::{Failure, Member, NodeProfile, Outcome, View};
+use baton_core::protocol::{Failure, Member, NodeProfile, Outcome, Request, View};
 use baton_core::settings::{Policy, Settings};
 use baton_core::timer::Timer;
-use baton_core::{Action, Event};
+use baton_core::{Action, Command, Event};
 
 use crate::harness::expect::{
     cancel, demoted, emit, heartbeat, publish, read_members, set, stop_term, workers_updated,
@@ -52,14 +52,50 @@ fn a_fresh_coordinator_publishes_its_first_view_under_its_epoch() {
 }
 
 #[test]
-fn the_members_are_read_after_each_renewal_and_published_only_when_they_changed() {
+fn the_members_are_read_while_something_moves_and_published_only_when_they_changed() {
     let mut node = Node::leader(&["z"]);
     assert_eq!(renew(&mut node, 5_000, 2).last(), Some(&read_members(6)));
     assert_eq!(node.members(5_010, vec![heard(ME, 3), heard("z", 2)]), [], "nothing changed");
-    assert_eq!(renew(&mut node, 10_000, 3).last(), Some(&read_members(8)));
+    assert!(!renew(&mut node, 10_000, 3).contains(&read_members(8)), "all is calm");
+    assert_eq!(renew(&mut node, 15_000, 4).last(), Some(&read_members(9)));
     let second = view(ME, (1, 2), &["b", ME, "z"], &["b", "z"]);
-    let members = vec![heard("b", 1), heard(ME, 4), heard("z", 3)];
-    assert_eq!(node.members(10_010, members), [publish(9, second)]);
+    let members = vec![heard("b", 1), heard(ME, 5), heard("z", 4)];
+    assert_eq!(node.members(15_010, members), [publish(10, second)]);
+    node.done(15_020, "publish-view", Outcome::Applied);
+    assert_eq!(renew(&mut node, 20_000, 5).last(), Some(&read_members(12)), "somebody joined");
+}
+
+#[test]
+fn records_without_ages_are_read_at_every_beat() {
+    let mut node = Node::leader(&["z"]);
+    for (round, request) in [(1, 6), (2, 8), (3, 10)] {
+        assert_eq!(renew(&mut node, round * 5_000, round + 1).last(), Some(&read_members(request)));
+        let ageless = |mut member: Member| {
+            member.silent_for = None;
+            member
+        };
+        let members = [heard(ME, round + 2), heard("z", round + 1)].map(ageless);
+        assert_eq!(node.members(round * 5_000 + 10, members.into()), []);
+    }
+}
+
+#[test]
+fn a_record_that_says_nothing_new_may_wait_at_every_second_look() {
+    let mut node = Node::follower();
+    let mut may_wait = |now: u64, load: u32| {
+        node.command(now, Command::SetLoad(load));
+        let sent = node.due(now, Timer::Beat);
+        node.answer(now, Answer::held(version("a", 4, 10)));
+        let beat = |action: &Action| match action {
+            Action::Send { request: Request::Beat(beat), .. } => Some(beat.record_may_wait),
+            _ => None,
+        };
+        sent.iter().find_map(beat)
+    };
+    let looks = [(5_000, 0), (10_000, 0), (15_000, 0), (20_000, 7), (25_000, 7), (30_000, 7)];
+    let told: Vec<Option<bool>> = looks.map(|(now, load)| may_wait(now, load)).into();
+    let wanted = [false, true, false, false, true, false];
+    assert_eq!(told, wanted.map(Some), "a new load is written at once");
 }
 
 #[test]
@@ -138,12 +174,12 @@ fn a_silent_node_is_told_dropped_told_dead_and_may_return() {
         assert_eq!(read(&mut node, now, 1, now - 20), []);
     }
     let without = view(ME, (1, 2), &[ME], &[]);
-    assert_eq!(read(&mut node, 25_000, 1, 24_980), [timed_out("z"), publish(15, without)]);
+    assert_eq!(read(&mut node, 25_000, 1, 24_980), [timed_out("z"), publish(14, without)]);
     assert_eq!(read(&mut node, 30_000, 1, 29_980), [], "and once");
     assert_eq!(read(&mut node, 35_000, 1, 34_980), [dead("z")]);
     assert_eq!(read(&mut node, 40_000, 1, 39_980), [], "and once");
     let back = view(ME, (1, 3), &[ME, "z"], &["z"]);
-    assert_eq!(read(&mut node, 45_000, 2, 0), [publish(24, back)]);
+    assert_eq!(read(&mut node, 45_000, 2, 0), [publish(23, back)]);
     assert_eq!(node.core.metrics().worker_timeouts, 1);
 }
 

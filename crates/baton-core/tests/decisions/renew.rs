@@ -35,15 +35,19 @@ fn ten_renewals_in_a_row_keep_the_epoch_and_move_the_deadlines() {
         let sent = round * 5_000;
         node.due(sent, Timer::Beat);
         let renewed = version(ME, 1, round + 1);
-        let expected = [
+        let mut expected = vec![
             heartbeat(50),
             set(Timer::Beat, sent + 5_000),
             set(Timer::Soft, sent + 12_600),
             set(Timer::Hard, sent + 14_600),
-            read_members(3 + 2 * round + 1),
         ];
+        // All is calm, and so the members are read at every second beat.
+        let reads = round % 2 == 1;
+        expected.extend(reads.then(|| read_members(6 + 3 * (round / 2))));
         assert_eq!(node.answer(sent + 50, Answer::held(renewed).applied()), expected);
-        assert_eq!(node.members(sent + 60, vec![heard(ME, round + 2)]), []);
+        if reads {
+            assert_eq!(node.members(sent + 60, vec![heard(ME, round + 2)]), []);
+        }
     }
     assert_eq!(node.core.held_epoch(), Some(Epoch(1)));
 }

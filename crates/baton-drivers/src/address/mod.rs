@@ -88,7 +88,10 @@ impl Address {
             scheme: scheme.to_owned(),
             user: Some(user).filter(|text| !text.is_empty()),
             password: options.secret("password", given)?,
-            hosts: hosts.split(',').map(|host| parse_host(scheme, host)).collect::<Result<_, _>>()?,
+            hosts: hosts
+                .split(',')
+                .map(|host| parse_host(scheme, host))
+                .collect::<Result<_, _>>()?,
             path: decoded(path, "path")?,
             options,
         })
@@ -102,7 +105,8 @@ impl Address {
 }
 
 fn parse_host(scheme: &str, text: &str) -> Result<Host, AddressError> {
-    let wrong = |port: &str| AddressError::Port { scheme: scheme.to_owned(), port: port.to_owned() };
+    let wrong =
+        |port: &str| AddressError::Port { scheme: scheme.to_owned(), port: port.to_owned() };
     let port = |port: &str| match port.parse() {
         Ok(0) | Err(_) => Err(wrong(port)),
         Ok(number) => Ok(Some(number)),

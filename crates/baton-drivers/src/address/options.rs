@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn values_that_make_no_sense_and_doubles_are_named() {
-        let wrong = |query| options(query).milliseconds("timeout_ms").expect_err("wrong").to_string();
+        let wrong =
+            |query| options(query).milliseconds("timeout_ms").expect_err("wrong").to_string();
         let wanted = "redis option timeout_ms is \"0\"; give whole milliseconds, at least 1";
         assert_eq!(wrong("timeout_ms=0"), wanted);
         assert!(wrong("timeout_ms=soon").contains("\"soon\""));

@@ -28,7 +28,8 @@ pub fn beat(boot: u128, lease: LeaseIntent) -> BeatRequest {
         seen: Epoch::NONE,
         profile: Arc::default(),
     };
-    BeatRequest { node, replaces: None, lease, known_view: ViewVersion::default() }
+    let known_view = ViewVersion::default();
+    BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view }
 }
 
 pub async fn look(store: &dyn Store, namespace: &Namespace, boot: u128) -> BeatReply {

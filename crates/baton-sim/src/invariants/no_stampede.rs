@@ -103,6 +103,7 @@ mod tests {
                 seen: Epoch(1),
                 profile: Arc::new(NodeProfile::default()),
             },
+            record_may_wait: false,
             replaces: None,
             lease: LeaseIntent::Acquire(Acquire {
                 expect: Some(free),

@@ -18,6 +18,7 @@ pub(super) struct Peer {
     pub(super) store: Arc<dyn Store>,
     pub(super) namespace: Namespace,
     pub(super) record: NodeRecord,
+    pub(super) record_may_wait: bool,
     pub(super) replaces: Option<BootId>,
     pub(super) known_view: ViewVersion,
     pub(super) ttl: Duration,
@@ -53,6 +54,7 @@ impl Peer {
             store,
             namespace,
             record,
+            record_may_wait: false,
             replaces: None,
             known_view: ViewVersion::default(),
             ttl,
@@ -84,6 +86,7 @@ impl Peer {
         self.record.beat += 1;
         let beat = BeatRequest {
             node: self.record.clone(),
+            record_may_wait: self.record_may_wait,
             replaces: self.replaces,
             lease,
             known_view: self.known_view,

@@ -17,6 +17,7 @@ use crate::capability::Capability;
 cases! { "registry":
     a_record_comes_back_as_it_was_written,
     the_same_boot_refreshes_its_record,
+    a_record_that_may_wait_stays_registered,
     another_boot_is_refused_whole,
     a_boot_that_is_named_is_replaced,
     a_node_leaves_and_only_by_its_own_boot,
@@ -45,6 +46,25 @@ fn is_taken(reply: &BeatReply, by: &Peer) -> Check {
     let wanted = Registration::TakenBy { boot: by.boot(), beat: by.record.beat };
     same("the registration", &reply.registration, &wanted)?;
     same("the outcome", reply.outcome, None)
+}
+
+/// Whether it was written or not: it is there, and whoever asks for the lease is registered anew.
+async fn a_record_that_may_wait_stays_registered(stage: &Stage<'_>) -> Check {
+    let mut peer = stage.peer("a").await;
+    peer.record_may_wait = true;
+    is_registered(&peer.look().await?)?;
+    same("the record, which was not there", only_record(stage).await?, peer.record.clone())?;
+    is_registered(&peer.look().await?)?;
+    let found = only_record(stage).await?;
+    let counts = [peer.record.beat - 1, peer.record.beat];
+    let told = counts.contains(&found.beat);
+    holds("the count", &found.beat, "the last one or the one before", told)?;
+    same("the rest", found.clone(), NodeRecord { beat: found.beat, ..peer.record.clone() })?;
+    let held = peer.take(Claim::Vacant).await?;
+    same("the record of a claimant", only_record(stage).await?, peer.record.clone())?;
+    let renewed = peer.renew(held).await?;
+    won(&renewed, &peer)?;
+    same("the record of a holder", only_record(stage).await?, peer.record.clone())
 }
 
 async fn a_record_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {

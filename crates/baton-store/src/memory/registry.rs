@@ -34,6 +34,11 @@ impl Registry {
         }
     }
 
+    /// Is there a record of this very process?
+    pub(super) fn has(&self, node: &NodeRecord) -> bool {
+        self.boot_of(&node.id) == Some(node.boot)
+    }
+
     pub(super) fn boot_of(&self, node: &NodeId) -> Option<BootId> {
         self.0.get(node).map(|(record, _)| record.boot)
     }

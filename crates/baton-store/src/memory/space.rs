@@ -78,7 +78,10 @@ impl Space {
 
     /// One beat, whole.
     pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
-        let registration = self.registry.register(at.now, &beat.node, beat.replaces, &self.dead);
+        let registration = match beat.may_leave_record() && self.registry.has(&beat.node) {
+            true => Registration::Registered,
+            false => self.registry.register(at.now, &beat.node, beat.replaces, &self.dead),
+        };
         let outcome = match (&registration, beat.lease) {
             (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
             (_, LeaseIntent::Acquire(acquire)) => Some(self.acquire(at, &beat.node, acquire)),

@@ -40,6 +40,7 @@ pub fn first_claim(ttl: Duration) -> BeatRequest {
             seen: Epoch::NONE,
             profile: Arc::default(),
         },
+        record_may_wait: false,
         replaces: None,
         lease: LeaseIntent::Acquire(Acquire {
             expect: None,

@@ -92,9 +92,8 @@ impl Race {
         let mut racers = JoinSet::new();
         for store in &self.handles {
             let (store, namespace) = (Arc::clone(store), self.namespace.clone());
-            let boot = baton::fresh_boot().map_err(|problem| StoreError::Refused {
-                detail: problem.to_string(),
-            })?;
+            let boot = baton::fresh_boot()
+                .map_err(|problem| StoreError::Refused { detail: problem.to_string() })?;
             let beat = first_beat(contended.clone(), boot);
             racers.spawn(async move {
                 let reply = store.beat(&namespace, beat).await?;
@@ -102,8 +101,7 @@ impl Race {
                 Ok::<_, StoreError>(won.then_some(boot))
             });
         }
-        let winners: Vec<BootId> =
-            all(racers).await?.into_iter().flatten().collect();
+        let winners: Vec<BootId> = all(racers).await?.into_iter().flatten().collect();
         for boot in &winners {
             self.handles[0].leave(&self.namespace, &contended, *boot).await?;
         }
@@ -128,9 +126,7 @@ impl Race {
     }
 }
 
-async fn all<T: 'static>(
-    mut racers: JoinSet<Result<T, StoreError>>,
-) -> Result<Vec<T>, StoreError> {
+async fn all<T: 'static>(mut racers: JoinSet<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
     let mut outcomes = Vec::new();
     while let Some(outcome) = racers.join_next().await {
         let ended = |_| StoreError::Unknown { detail: "a racer's task ended early".to_owned() };
@@ -151,5 +147,6 @@ fn first_beat(id: NodeId, boot: BootId) -> BeatRequest {
         profile: Arc::new(NodeProfile::default()),
     };
     let known_view = ViewVersion::default();
-    BeatRequest { node, replaces: None, lease: LeaseIntent::Observe, known_view }
+    let lease = LeaseIntent::Observe;
+    BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view }
 }

@@ -86,7 +86,8 @@ impl Trial {
     async fn beat(&self, beat: u64, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
         let node = NodeRecord { beat, ..self.node.clone() };
         let known_view = ViewVersion::default();
-        let request = BeatRequest { node, replaces: None, lease, known_view };
+        let request =
+            BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
         self.store.beat(&self.namespace, request).await
     }
 
@@ -112,13 +113,17 @@ impl Trial {
         let (passed, second) = (SystemClock.now().since(from), self.left().await?);
         self.release(held, 7).await?;
         let (Some(first), Some(second)) = (first, second) else {
-            return Ok(Finding::ok("pace", "the store judges no lease: observers do, by their own"));
+            return Ok(Finding::ok(
+                "pace",
+                "the store judges no lease: observers do, by their own",
+            ));
         };
         let told = first.saturating_sub(second);
         let detail = format!("{} passed, the store counted {}", show(passed), show(told));
         let off = passed.abs_diff(told);
         if off > WATCHED / 2 {
-            let remedy = "the server's clock runs wild or was just set: let it be slewed, not stepped";
+            let remedy =
+                "the server's clock runs wild or was just set: let it be slewed, not stepped";
             return Ok(Finding::warn("pace", detail, remedy));
         }
         Ok(Finding::ok("pace", detail))

@@ -41,7 +41,8 @@ pub struct Beat(pub BeatRequest);
 impl Beat {
     fn new(count: u64, lease: LeaseIntent) -> Self {
         let node = record(ME, count);
-        Self(BeatRequest { node, replaces: None, lease, known_view: ViewVersion::default() })
+        let known_view = ViewVersion::default();
+        Self(BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view })
     }
 
     /// The so-manieth beat, a mere look.
