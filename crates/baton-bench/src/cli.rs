@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
-use crate::ground::Choice;
+use crate::ground::{Choice, StoreKind};
 
 /// Measures baton with real processes, and judges what it measured.
 ///
@@ -56,6 +56,9 @@ pub enum Part {
     /// Waits for a peer's lock, and ticks while it has it
     #[command(hide = true)]
     Hold(Hold),
+    /// Increments a number while it leads
+    #[command(hide = true)]
+    Worker(Worker),
 }
 
 /// The benches.
@@ -65,6 +68,8 @@ pub enum Bench {
     Failover(Failover),
     /// What a beat costs the store, counted outside of baton
     Beats(Beats),
+    /// Does the fence keep a shared number right, and is it really the fence?
+    LostUpdates(LostUpdates),
     /// Many processes, killed, ended and paused at random: does one write at a time?
     Storm(Storm),
     /// What single calls cost, and what waiting costs
@@ -136,6 +141,40 @@ pub struct Beats {
     pub seconds: u32,
 }
 
+/// How updates are lost, or not.
+#[derive(Clone, Debug, Args)]
+pub struct LostUpdates {
+    /// The stores, of postgres and redis
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "postgres,redis")]
+    pub store: Vec<Choice>,
+    /// How many increments with the fence
+    #[arg(long, default_value = "20000")]
+    pub increments: u64,
+    /// How many increments one write stands for
+    #[arg(long, default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch: u64,
+}
+
+/// A part of `lost-updates`: one of its processes.
+#[derive(Clone, Debug, Args)]
+pub struct Worker {
+    /// The store
+    #[arg(value_parser = StoreKind::by_name)]
+    pub kind: StoreKind,
+    /// The namespace, and the number's name
+    pub name: String,
+    /// Which of them it is
+    pub number: u32,
+    /// How many increments one write stands for
+    pub batch: u64,
+    /// Where the server is
+    #[arg(long, env = "BATON_STORE", hide_env_values = true)]
+    pub url: String,
+    /// Write with the fence
+    #[arg(long)]
+    pub fenced: bool,
+}
+
 /// How the storm goes.
 #[derive(Clone, Debug, Args)]
 pub struct Storm {
@@ -184,8 +223,7 @@ mod tests {
     #[test]
     fn arms_are_listed_with_commas_and_there_are_trials() {
         let args = ["b", "failover", "--trials", "2", "--arms", "kill,resign"];
-        let Task::Bench(Bench::Failover(failover)) =
-            Cli::try_parse_from(args).expect("sound").task
+        let Task::Bench(Bench::Failover(failover)) = Cli::try_parse_from(args).expect("sound").task
         else {
             unreachable!("failover was asked for");
         };

@@ -48,6 +48,15 @@ pub enum BenchError {
         /// How long they had.
         patience: Duration,
     },
+    /// The fence for the user's own data could not be asked.
+    #[error("{0}")]
+    Fence(String),
+    /// A process of the bench ended before its time, and said why.
+    #[error("a worker ended too early: {status}")]
+    WorkerEnded {
+        /// How.
+        status: std::process::ExitStatus,
+    },
     /// There is nothing to measure.
     #[error("{} is not there; build it, or name it with --baton", .0.display())]
     NoProgram(PathBuf),

@@ -4,6 +4,7 @@
 //!   cli ──► failover/   kill, resign, terminate, pause the coordinator, again and again
 //!      │      └ peers/   the same, done to other people's locks
 //!      └──► beats/      what a beat costs the store, counted outside of baton
+//!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► storm/      everything at once, at random, on fifty processes
 //!      └──► micro/      single calls, single requests; idle nodes
 //!                │ site: a folder, clusters of `baton run` with `baton tick` as their job
@@ -20,6 +21,7 @@ mod error;
 mod failover;
 mod ground;
 mod judge;
+//mod lost_updates;
 mod micro;
 mod peers;
 mod processes;
@@ -82,6 +84,7 @@ fn take_part(part: &Part) -> Result<(), BenchError> {
     runtime()?.block_on(async {
         match part {
             Part::Hold(options) => peers::hold(options).await,
+            //Part::Worker(options) => lost_updates::work(options).await,
         }
     })
 }
@@ -96,6 +99,7 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
     match bench {
         Bench::Failover(options) => failover::run(site, options, bars).await,
         Bench::Beats(options) => beats::run(site, options, bars).await,
+        //Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
         Bench::Storm(options) => storm::run(site, options, bars).await,
         Bench::Micro => micro::run(site, bars).await,
         Bench::Idle(options) => micro::idle(site, options, bars).await,

@@ -35,6 +35,13 @@ pub struct Process {
     pub cpu: Duration,
 }
 
+/// Has it been stopped, by itself or by somebody else?
+pub fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before it is in brackets, and may have brackets in it.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+}
+
 /// Every process that runs a program in this folder. One that ended and was not waited for runs
 /// nothing any more.
 pub fn in_folder(folder: &Path) -> std::io::Result<Vec<Process>> {
@@ -83,6 +90,18 @@ mod tests {
         assert!(found.iter().any(|process| process.pid == std::process::id()));
         let elsewhere = in_folder(Path::new("/nowhere")).expect("/proc is there");
         assert_eq!(elsewhere, []);
+    }
+
+    #[test]
+    fn a_stopped_process_is_known_as_such() {
+        let mut idle = std::process::Command::new("sleep").arg("60").spawn();
+        let idle = idle.as_mut().expect("there is a sleep");
+        assert!(!is_stopped(idle.id()));
+        send(idle.id(), Signal::STOP).expect("it is ours");
+        let stopped = (0..1_000_000).any(|_| is_stopped(idle.id()));
+        idle.kill().expect("it is ours");
+        idle.wait().expect("it is ours");
+        assert!(stopped && !is_stopped(idle.id()));
     }
 
     #[test]

@@ -58,7 +58,9 @@ pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, Ben
         }
         tell(kind, &measured, &mut report);
     }
-    report.note("TRIPS: how often a client spoke, by the proxy. COUNTED: by the server itself".into());
+    report.note(
+        "TRIPS: how often a client spoke, by the proxy. COUNTED: by the server itself".into(),
+    );
     Ok(report)
 }
 

@@ -116,9 +116,8 @@ mod tests {
 
     #[test]
     fn a_request_at_each_end_is_forgiven_and_no_more() {
-        let within = |trips| {
-            Figures::between(&reading(1, 0, 0), &reading(2, 50, trips), &[]).is_within(1.1)
-        };
+        let within =
+            |trips| Figures::between(&reading(1, 0, 0), &reading(2, 50, trips), &[]).is_within(1.1);
         assert!(within(57) && !within(58));
     }
 

@@ -61,7 +61,12 @@ pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Rep
     for ((store, arm), served) in &results {
         let logs = served.iter().map(|served| Judged::of(&served.ticks));
         judged = logs.fold(judged, Judged::and);
-        report.measured(&format!("{store} {}", arm.title()), "ms", &times(served), &arm.bars(*store));
+        report.measured(
+            &format!("{store} {}", arm.title()),
+            "ms",
+            &times(served),
+            &arm.bars(*store),
+        );
         if *arm == Arm::Pause {
             let all = served.iter().map(|served| Paused::of(&served.trials, &served.ticks));
             all.fold(Paused::default(), Paused::and).tell(*store, &mut report);

@@ -31,6 +31,12 @@ impl StoreKind {
         }
     }
 
+    /// The one of this name.
+    pub fn by_name(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| format!("{name:?} is no store"))
+    }
+
     /// The server it needs; a file needs none.
     pub fn server(self) -> Option<baton_testbed::Kind> {
         match self {

@@ -18,6 +18,7 @@ mod hold;
 mod lock;
 mod postgres;
 mod redis;
+//mod zookeeper;
 
 use std::sync::Arc;
 
@@ -95,7 +96,8 @@ pub async fn measure(
         }
     }
     report.sheet(sheet);
-    report.note("ZooKeeper: not measured: its client here starts a JVM for each session".to_owned());
+    report
+        .note("ZooKeeper: not measured: its client here starts a JVM for each session".to_owned());
     Ok(())
 }
 

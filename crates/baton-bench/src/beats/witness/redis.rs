@@ -16,8 +16,7 @@ impl Scripts {
 
     /// How many so far.
     pub async fn count(&mut self) -> Result<u64, BenchError> {
-        let info: String =
-            redis::cmd("INFO").arg("commandstats").query_async(&mut self.0).await?;
+        let info: String = redis::cmd("INFO").arg("commandstats").query_async(&mut self.0).await?;
         Ok(scripts(&info))
     }
 }
