@@ -1,4 +1,38 @@
-//! PostgreSQL.
+//! PostgreSQL, version 12 and later: one server, and its replicas for the day it is lost.
+//!
+//! ```text
+//!   Service ── one thread ──► Postgres (engine) ── link: one connection ──► server
+//!                              │ a call = one statement = one round trip     functions in sql/
+//!                              ├ beat  lease  view  registry  documents  history
+//!                              ├ hints: the same connection listens          NOTIFY
+//!                              └ schema: made at first opening               <prefix>meta …
+//!   fence ── the user's own transaction ── <prefix>fence(resource, epoch) ──► <prefix>fences
+//! ```
+//!
+//! The rules are functions at the server, so that a beat is one request and one reply. Leases and
+//! ages are judged by the server's `clock_timestamp()`, read under the locks of the step.
+//!
+//! The lineage moves when the server is another one, or on another timeline, or the database or its
+//! tables were made anew, or when it is behind what this handle has seen: see `sql/functions/settle.sql`.
+
+mod beat;
+mod config;
+mod connect;
+mod documents;
+mod engine;
+mod error;
+mod examine;
+pub mod fence;
+mod hints;
+mod history;
+mod lease;
+mod link;
+mod registry;
+mod rights;
+mod schema;
+mod step;
+mod tls;
+mod view;
 
 use std::sync::Arc;
 
@@ -6,14 +40,22 @@ use baton_store::Store;
 
 use crate::address::Address;
 use crate::refusal::Refusal;
+use crate::service::Service;
+
+pub use config::{PostgresConfig, TlsMode};
+pub use schema::schema_sql;
+
+use engine::Postgres;
+
+/// The store's name in messages and reports.
+const NAME: &str = "postgres";
 
 /// What a URL looks like.
 const EXAMPLE: &str = "postgres://user@host:5432/database";
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
-    let address = Address::parse(scheme, rest, EXAMPLE)?;
-    address.options.finish()?;
-    let place = address.hosts[0].name.clone();
-    Err(Refusal::Unreachable { store: "postgres", place, detail: "not written yet".to_owned() })
+    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let service = Service::start("baton-postgres", || Postgres::open(config)).await?;
+    Ok(Arc::new(service))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 
-use baton_store::{Answer, Call, Capability, Declaration, HintStream, Store, StoreError};
+use baton_store::{Answer, Call, Capability, Declaration, Finding, HintStream, Store, StoreError};
 
 use crate::peer::Open;
 
@@ -40,5 +40,10 @@ impl Store for Local {
         let hints = store.hints(namespace).await;
         self.kept.lock().expect("no holder panics").push(store);
         hints
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        let opened = (self.open)(&self.url).await;
+        opened.map_err(|detail| StoreError::Unavailable { detail })?.examine().await
     }
 }

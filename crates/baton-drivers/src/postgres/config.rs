@@ -1,0 +1,155 @@
+//! Which servers, as whom, and under which names: the URL's options.
+
+use std::time::Duration;
+
+use crate::address::{Address, AddressError, Secret};
+use crate::tls::TlsFiles;
+
+/// How long a call may take, connecting included, if nothing else is said.
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// The port, if none is given.
+const PORT: u16 = 5_432;
+
+/// The longest prefix: with the longest name after it, it still fits a name of PostgreSQL's.
+const PREFIX_MAX: usize = 40;
+
+/// The longest name of PostgreSQL's.
+const NAME_MAX: usize = 63;
+
+/// Whether the connection is encrypted, and whether the server must prove who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsMode {
+    /// In the clear.
+    Off,
+    /// Encrypted if the server offers it. Against onlookers, not against an impostor.
+    Prefer,
+    /// Encrypted, or not at all. The server's certificate is not looked at.
+    Require,
+    /// Encrypted, and the certificate must be of the host, by an authority that is trusted.
+    Verify,
+}
+
+/// What a handle needs to know. Its `Debug` shows no secret.
+#[derive(Clone, Debug)]
+pub struct PostgresConfig {
+    /// Who connects; without it, the user that the process runs as.
+    pub user: Option<String>,
+    /// With which password.
+    pub password: Option<Secret>,
+    /// Where to: each is tried in turn, and the first that can be written to is kept.
+    pub hosts: Vec<(String, u16)>,
+    /// The database; without it, the one that is called like the user.
+    pub database: Option<String>,
+    /// The schema that the tables and functions are in.
+    pub schema: String,
+    /// What their names begin with.
+    pub table_prefix: String,
+    /// Encrypted, or not.
+    pub tls: TlsMode,
+    /// Whom to trust, and who we are.
+    pub tls_files: TlsFiles,
+    /// How long a call may take, connecting included.
+    pub timeout: Duration,
+    /// What the server's lists of sessions show.
+    pub application_name: String,
+}
+
+impl PostgresConfig {
+    /// Reads every option that the URL has, and refuses what it does not know.
+    pub fn from_address(mut address: Address) -> Result<Self, AddressError> {
+        let options = &mut address.options;
+        let schema = options.take("schema").unwrap_or_else(|| "public".to_owned());
+        let table_prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
+        let wanted = |max| format!("give 1 to {max} of a-z, 0-9 and '_', no digit first");
+        if !is_plain(&schema, NAME_MAX) {
+            return Err(options.wrong("schema", &schema, &wanted(NAME_MAX)));
+        }
+        if !is_plain(&table_prefix, PREFIX_MAX) {
+            return Err(options.wrong("table_prefix", &table_prefix, &wanted(PREFIX_MAX)));
+        }
+        let tls_files = TlsFiles::take(options)?;
+        let tls = match options.take("tls").as_deref() {
+            Some("off") => TlsMode::Off,
+            Some("prefer") => TlsMode::Prefer,
+            Some("require") => TlsMode::Require,
+            Some("verify") => TlsMode::Verify,
+            None if tls_files.any() => TlsMode::Verify,
+            None => TlsMode::Prefer,
+            Some(other) => {
+                return Err(options.wrong("tls", other, "give off, prefer, require or verify"));
+            }
+        };
+        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let application_name = options.take("application_name");
+        address.options.finish()?;
+        let hosts = address.hosts.into_iter();
+        Ok(Self {
+            user: address.user,
+            password: address.password,
+            hosts: hosts.map(|host| (host.name, host.port.unwrap_or(PORT))).collect(),
+            database: Some(address.path).filter(|path| !path.is_empty()),
+            schema,
+            table_prefix,
+            tls,
+            tls_files,
+            timeout,
+            application_name: application_name.unwrap_or_else(|| "baton".to_owned()),
+        })
+    }
+
+    /// What the names of tables and functions begin with, schema included.
+    pub(super) fn names(&self) -> String {
+        format!("{}.{}", self.schema, self.table_prefix)
+    }
+
+    /// Where, for messages.
+    pub(super) fn place(&self) -> String {
+        let hosts = self.hosts.iter().map(|(name, port)| format!("{name}:{port}"));
+        hosts.collect::<Vec<_>>().join(",")
+    }
+}
+
+/// May it stand in a statement as it is?
+pub(super) fn is_plain(name: &str, max: usize) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    let digit_first = name.bytes().next().is_none_or(|byte| byte.is_ascii_digit());
+    !digit_first && name.len() <= max && name.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rest: &str) -> Result<PostgresConfig, AddressError> {
+        Address::parse("postgres", rest, super::super::EXAMPLE)
+            .and_then(PostgresConfig::from_address)
+    }
+
+    #[test]
+    fn every_option_is_read_and_the_rest_has_defaults() {
+        let plain = read("db").expect("a host is enough");
+        assert_eq!(plain.hosts, [("db".to_owned(), 5_432)]);
+        assert_eq!((plain.names().as_str(), plain.timeout), ("public.baton_", TIMEOUT));
+        assert_eq!((plain.tls, plain.database), (TlsMode::Prefer, None));
+        let full = "me:hush@a:1,b/app?table_prefix=helix_&schema=ops&tls_ca=/ca&timeout_ms=9";
+        let full = read(full).expect("it is sound");
+        assert_eq!(full.place(), "a:1,b:5432");
+        assert_eq!((full.names().as_str(), full.tls), ("ops.helix_", TlsMode::Verify));
+        assert!(!format!("{full:?}").contains("hush"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let cases = [
+            ("db?tls=yes", "postgres option tls is \"yes\"; give off, prefer, require or verify"),
+            ("db?table_prefix=a-b", "postgres option table_prefix is \"a-b\"; give 1 to 40 of a-z"),
+            ("db?schema=1x", "postgres option schema is \"1x\"; give 1 to 63 of a-z, 0-9 and '_'"),
+            ("db?colour=red", "postgres option \"colour\" is unknown; known are "),
+        ];
+        for (rest, wanted) in cases {
+            let message = read(rest).expect_err("must be refused").to_string();
+            assert!(message.starts_with(wanted), "{rest} gave {message:?}");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! What `baton doctor` looks at: every setting that would weaken a promise, with its remedy.
+
+use baton_store::Finding;
+use tokio_postgres::{Client, Row};
+
+use super::config::{PostgresConfig, TlsMode};
+use super::error::Fault;
+use super::rights;
+
+const SETTINGS: &str = "SELECT current_setting('server_version'), \
+    pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, \
+    current_setting('fsync')::boolean AND current_setting('full_page_writes')::boolean, \
+    current_setting('synchronous_commit'), current_setting('synchronous_standby_names'), \
+    (SELECT count(*) FROM pg_stat_replication), \
+    current_setting('max_connections')::bigint \
+        - current_setting('superuser_reserved_connections')::bigint \
+        - (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database), \
+    current_setting('idle_session_timeout', true), current_setting('server_encoding'), \
+    pg_backend_pid()";
+
+/// Looks, and changes nothing.
+pub(super) async fn examine(
+    client: &Client,
+    config: &PostgresConfig,
+) -> Result<Vec<Finding>, Fault> {
+    let row = client.query_typed_one(SETTINGS, &[]).await?;
+    let mut findings = vec![
+        Finding::ok("version", format!("PostgreSQL {}", row.try_get::<_, &str>(0)?)),
+        writable(&row)?,
+        durable(&row)?,
+        acknowledged(&row)?,
+        replicas(&row)?,
+        connections(&row)?,
+        pooled(client, row.try_get(9)?).await?,
+        encryption(config),
+    ];
+    findings.extend(idle(&row)?);
+    findings.extend(encoding(&row)?);
+    let missing = rights::missing(client, config).await?;
+    findings.push(match missing.is_empty() {
+        true => Finding::ok("rights", format!("all that {}* needs", config.names())),
+        false => Finding::fail("rights", missing.join(", "), super::error::GRANTS),
+    });
+    Ok(findings)
+}
+
+fn writable(row: &Row) -> Result<Finding, Fault> {
+    Ok(match row.try_get(1)? {
+        false => Finding::ok("primary", "it can be written to"),
+        true => Finding::fail("primary", "a standby, or read-only", "name the primary too"),
+    })
+}
+
+fn durable(row: &Row) -> Result<Finding, Fault> {
+    let remedy = "set fsync and full_page_writes to on";
+    Ok(match row.try_get(2)? {
+        true => Finding::ok("durability", "fsync and full_page_writes are on"),
+        false => Finding::warn("durability", "a power loss may take grants back", remedy),
+    })
+}
+
+fn acknowledged(row: &Row) -> Result<Finding, Fault> {
+    let level: &str = row.try_get(3)?;
+    Ok(match level {
+        "off" | "local" => {
+            let detail = format!("synchronous_commit is {level}; baton's own steps raise it to on");
+            let remedy = "a user's fenced write may be lost in a crash: set it to on there too";
+            Finding::warn("commit", detail, remedy)
+        }
+        level => Finding::ok("commit", format!("synchronous_commit is {level}")),
+    })
+}
+
+fn replicas(row: &Row) -> Result<Finding, Fault> {
+    let (names, standbys): (&str, i64) = (row.try_get(4)?, row.try_get(5)?);
+    Ok(match (names.is_empty(), standbys) {
+        (true, 0) => Finding::ok("replicas", "none that this user can see"),
+        (true, many) => Finding::warn(
+            "replicas",
+            format!("{many}, none of them synchronous: a failover may lose the last writes"),
+            "the lineage tells, and epochs leap; for none to be lost set synchronous_standby_names",
+        ),
+        (false, many) => Finding::ok("replicas", format!("{many}, synchronous: {names}")),
+    })
+}
+
+fn connections(row: &Row) -> Result<Finding, Fault> {
+    const FEW: i64 = 10;
+    let free: i64 = row.try_get(6)?;
+    let detail = format!("{} more can be made", free.max(0));
+    let remedy = "raise max_connections: each node needs one";
+    Ok(match free {
+        free if free < FEW => Finding::warn("connections", detail, remedy),
+        _ => Finding::ok("connections", detail),
+    })
+}
+
+/// Behind a pooler that hands out a server session per transaction, nothing can listen.
+async fn pooled(client: &Client, first: i32) -> Result<Finding, Fault> {
+    let row = client.query_typed_one("SELECT pg_backend_pid()", &[]).await?;
+    let remedy = "connect to the server itself, or to a pool in session mode: hints get lost";
+    Ok(match row.try_get::<_, i32>(0)? == first {
+        true => Finding::ok("session", "one server process for this connection"),
+        false => Finding::warn("session", "a pooler changes it between transactions", remedy),
+    })
+}
+
+fn encryption(config: &PostgresConfig) -> Finding {
+    let all_here = config.hosts.iter().all(|(host, _)| {
+        host == "localhost" || host.starts_with("127.") || host == "::1" || host.starts_with('/')
+    });
+    match config.tls {
+        TlsMode::Verify => Finding::ok("tls", "verified"),
+        _ if all_here => Finding::ok("tls", "not needed on this machine"),
+        TlsMode::Off => Finding::warn("tls", "off", "use tls=verify and tls_ca"),
+        TlsMode::Prefer | TlsMode::Require => {
+            Finding::warn("tls", "the server is not verified", "use tls=verify and tls_ca")
+        }
+    }
+}
+
+fn idle(row: &Row) -> Result<Option<Finding>, Fault> {
+    let limit: Option<&str> = row.try_get(7)?;
+    let limit = limit.filter(|limit| !matches!(*limit, "0" | ""));
+    Ok(limit.map(|limit| {
+        let detail = format!("the server ends sessions that are idle for {limit}");
+        let remedy = "ALTER ROLE … SET idle_session_timeout TO 0, or keep it above the heartbeat";
+        Finding::warn("idle", detail, remedy)
+    }))
+}
+
+fn encoding(row: &Row) -> Result<Option<Finding>, Fault> {
+    let encoding: &str = row.try_get(8)?;
+    Ok((encoding != "UTF8").then(|| {
+        let remedy = "use a database in UTF8, or plain ASCII in labels and versions";
+        Finding::warn("encoding", format!("the database is in {encoding}"), remedy)
+    }))
+}

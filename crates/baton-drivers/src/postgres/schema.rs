@@ -1,0 +1,139 @@
+//! What must exist at the server, and how it comes to be there.
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error};
+
+use super::NAME;
+use super::config::{PostgresConfig, is_plain};
+use super::error::{self, GRANTS};
+use crate::refusal::Refusal;
+
+/// The version that this program knows.
+pub(super) const KNOWN: i32 = 1;
+
+/// Version 1: the tables first, then what the functions need before those that need them.
+const TABLES: [&str; 2] = [include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")];
+const FUNCTIONS: [&str; 16] = [
+    include_str!("sql/functions/identity.sql"),
+    include_str!("sql/functions/settle.sql"),
+    include_str!("sql/functions/space.sql"),
+    include_str!("sql/functions/lease.sql"),
+    include_str!("sql/functions/register.sql"),
+    include_str!("sql/functions/terms.sql"),
+    include_str!("sql/functions/acquire.sql"),
+    include_str!("sql/functions/renew.sql"),
+    include_str!("sql/functions/beat.sql"),
+    include_str!("sql/functions/release.sql"),
+    include_str!("sql/functions/leave.sql"),
+    include_str!("sql/functions/publish.sql"),
+    include_str!("sql/functions/document.sql"),
+    include_str!("sql/functions/inspect.sql"),
+    include_str!("sql/functions/listen.sql"),
+    include_str!("sql/functions/fence.sql"),
+];
+
+/// The first lineage is the time, as every later one is.
+const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lineage, identity) \
+                     VALUES (1, 1, {t}ms(clock_timestamp()), {t}identity());\n";
+
+/// All of the SQL that makes a new store, for whoever may make tables to run. `None` if a name has
+/// other characters than a-z, 0-9 and '_', or begins with a digit.
+///
+/// ```
+/// let sql = baton_drivers::postgres::schema_sql("public", "baton_").expect("plain names");
+/// assert!(sql.contains("CREATE TABLE public.baton_locks"));
+/// ```
+pub fn schema_sql(schema: &str, prefix: &str) -> Option<String> {
+    let plain = is_plain(schema, 63) && is_plain(prefix, 40);
+    plain.then(|| format!("BEGIN;\n{}COMMIT;\n", making(schema, prefix)))
+}
+
+fn making(schema: &str, prefix: &str) -> String {
+    // CREATE SCHEMA asks for the right to create one even if it is there.
+    let home = format!(
+        "DO $do$ BEGIN IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; \
+         END IF; END $do$;\n"
+    );
+    let parts: String = TABLES.into_iter().chain(FUNCTIONS).collect();
+    home + &(parts + BEGIN).replace("{t}", &format!("{schema}.{prefix}"))
+}
+
+/// Sees to it that the schema is there and of the version known. Any number may do so at once.
+pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(), Refusal> {
+    if is_known(client, config).await? {
+        return Ok(());
+    }
+    let begin = format!(
+        "BEGIN; SET LOCAL statement_timeout TO '15s'; SET LOCAL lock_timeout TO '15s'; \
+         SELECT pg_advisory_xact_lock(hashtextextended('{}', 0))",
+        config.names()
+    );
+    let refused = |problem| no_schema(config, &problem);
+    client.batch_execute(&begin).await.map_err(refused)?;
+    let made = match is_known(client, config).await {
+        Ok(true) => Ok(()),
+        Ok(false) => {
+            let sql = making(&config.schema, &config.table_prefix);
+            client.batch_execute(&sql).await.map_err(refused)
+        }
+        Err(refusal) => Err(refusal),
+    };
+    let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
+    client.batch_execute(end).await.map_err(refused)?;
+    made
+}
+
+/// Is it there, and of the version known?
+async fn is_known(client: &Client, config: &PostgresConfig) -> Result<bool, Refusal> {
+    let place = config.place();
+    let names = config.names();
+    let refused = |problem: Error| unread(config, &problem);
+    let there = format!("SELECT to_regclass('{names}meta') IS NOT NULL");
+    let row = client.query_typed_one(&there, &[]).await.map_err(refused)?;
+    if !row.try_get::<_, bool>(0).map_err(refused)? {
+        return Ok(false);
+    }
+    let version = format!("SELECT schema_version FROM {names}meta");
+    let row = client.query_typed_opt(&version, &[]).await.map_err(refused)?;
+    let found: i32 = match row {
+        Some(row) => row.try_get(0).map_err(refused)?,
+        None => {
+            let detail = format!("table {names}meta is empty");
+            return Err(Refusal::Strange { store: NAME, place, detail });
+        }
+    };
+    match found {
+        found if found > KNOWN => Err(Refusal::NewerSchema {
+            store: NAME,
+            place,
+            found: i64::from(found),
+            known: i64::from(KNOWN),
+        }),
+        found => Ok(found == KNOWN),
+    }
+}
+
+/// The schema cannot be looked at.
+fn unread(config: &PostgresConfig, problem: &Error) -> Refusal {
+    let (place, detail) = (config.place(), error::whole(problem));
+    if problem.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
+        let what = format!("read {}meta ({detail})", config.names());
+        return Refusal::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
+    }
+    error::refused(config, place, problem)
+}
+
+/// The schema cannot be made.
+fn no_schema(config: &PostgresConfig, problem: &Error) -> Refusal {
+    if problem.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
+        return error::refused(config, config.place(), problem);
+    }
+    let what = format!("baton's schema (tables {}*)", config.names());
+    let remedy = format!(
+        "this user may not make it ({}): open the store once as one who may create tables in \
+         schema {}, or have the SQL of baton_drivers::postgres::schema_sql run",
+        error::whole(problem),
+        config.schema
+    );
+    Refusal::Missing { store: NAME, place: config.place(), what, remedy }
+}

@@ -1,0 +1,37 @@
+-- Admits a write of this epoch to a resource, or raises BT002 if a later epoch was there. Call it
+-- in the transaction of the write, before the write: what it locks stays locked until the end, so
+-- that a later epoch waits for this transaction, and an earlier one finds out.
+--
+-- Writers of one epoch share the lock. Whoever raises the epoch asks for the whole lock at once and
+-- never for half of it first, so two that raise it together cannot lock each other out.
+CREATE OR REPLACE FUNCTION {t}fence(wanted text, given numeric) RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    highest numeric;
+BEGIN
+    LOOP
+        SELECT epoch INTO highest FROM {t}fences WHERE resource = wanted;
+        IF FOUND AND highest = given THEN
+            SELECT epoch INTO highest FROM {t}fences WHERE resource = wanted FOR SHARE;
+            IF FOUND AND highest = given THEN
+                RETURN;
+            END IF;
+        END IF;
+        IF highest > given THEN
+            RAISE EXCEPTION USING
+                ERRCODE = 'BT002',
+                MESSAGE = format('epoch %s may not write %s any more; %s was here',
+                                 given, wanted, highest),
+                DETAIL = highest::text;
+        END IF;
+        INSERT INTO {t}fences AS known (resource, epoch, updated_at)
+            VALUES (wanted, given, clock_timestamp())
+            ON CONFLICT (resource) DO UPDATE
+                SET epoch = excluded.epoch, updated_at = excluded.updated_at
+                WHERE known.epoch < excluded.epoch;
+        IF FOUND THEN
+            RETURN;
+        END IF;
+    END LOOP;
+END
+$fn$;

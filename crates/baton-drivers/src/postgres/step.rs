@@ -1,0 +1,97 @@
+//! One step in one namespace: one statement, one row back.
+
+use baton_core::ids::Namespace;
+use baton_core::protocol::{Outcome, Reply, Request};
+use baton_store::{Answer, Call};
+use tokio_postgres::types::{FromSql, ToSql, Type};
+use tokio_postgres::{Client, Row};
+
+use super::error::Fault;
+use super::link::Links;
+use super::{beat, documents, history, lease, registry, view};
+
+/// A parameter and its type: told together, so that the server need not be asked first.
+pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// Where a step happens.
+pub(super) struct Step<'a> {
+    pub(super) client: &'a Client,
+    pub(super) links: &'a Links,
+    pub(super) namespace: &'a Namespace,
+}
+
+impl Step<'_> {
+    /// Carries the call out.
+    pub(super) async fn perform(&self, call: &Call) -> Result<Answer, Fault> {
+        Ok(match call {
+            Call::Core(request) => Answer::Core(self.perform_core(request).await?),
+            Call::Inspect => Answer::Inspected(beat::inspect(self).await?),
+            Call::ReadDocument { name } => Answer::Document(documents::read(self, name).await?),
+            Call::WriteDocument { name, body, precondition, fence } => {
+                Answer::Written(documents::write(self, name, body, *precondition, *fence).await?)
+            }
+            Call::History { limit } => Answer::History(history::newest(self, *limit).await?),
+        })
+    }
+
+    async fn perform_core(&self, request: &Request) -> Result<Reply, Fault> {
+        let hint = request.hint_when_applied();
+        let hint = serde_json::to_string(&hint).expect("a hint is plain data");
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => return beat::beat(self, beat).await.map(Reply::Beat),
+            Request::ReadMembers => return registry::members(self).await.map(Reply::Members),
+            Request::PublishView { fence, view } => {
+                view::publish(self, *fence, view, &hint).await?
+            }
+            Request::Release(release) => lease::release(self, release, &hint).await?,
+            Request::Leave { node, boot } => registry::leave(self, node, *boot).await?,
+            Request::Ask { epoch, ask } => lease::ask(self, *epoch, ask, &hint).await?,
+        }))
+    }
+
+    /// Runs a statement whose `$1` is the namespace. `{t}` stands for schema and prefix.
+    pub(super) async fn rows(&self, sql: &str, more: &[Param<'_>]) -> Result<Vec<Row>, Fault> {
+        let namespace = self.namespace.as_str();
+        let mut params: Vec<Param<'_>> = vec![(&namespace, Type::TEXT)];
+        params.extend(more.iter().cloned());
+        let sql = sql.replace("{t}", &self.links.names);
+        Ok(self.client.query_typed(&sql, &params).await?)
+    }
+
+    /// Calls one of our functions: `$1` is the namespace, `$2` and `$3` what this handle has seen.
+    pub(super) async fn call(&self, sql: &str, more: &[Param<'_>]) -> Result<Row, Fault> {
+        let seen = self.links.seen();
+        let lineage = seen.lineage.to_string();
+        let mut params: Vec<Param<'_>> = vec![(&lineage, Type::TEXT), (&seen.lsn, Type::PG_LSN)];
+        params.extend(more.iter().cloned());
+        let rows = self.rows(sql, &params).await?;
+        rows.into_iter().next().ok_or_else(|| self.strange("it answered nothing"))
+    }
+
+    /// Calls one that says `applied` or `conflict`.
+    pub(super) async fn outcome(&self, sql: &str, more: &[Param<'_>]) -> Result<Outcome, Fault> {
+        let row = self.call(sql, more).await?;
+        match self.column::<&str>(&row, 0)? {
+            "applied" => Ok(Outcome::Applied),
+            "conflict" => Ok(Outcome::Conflict),
+            other => Err(self.strange(&format!("it answered {other:?}"))),
+        }
+    }
+
+    /// A column, which must be what we write.
+    pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, at: usize) -> Result<T, Fault> {
+        row.try_get(at).map_err(|problem| self.strange(&super::error::whole(&problem)))
+    }
+
+    /// A number of 64 bits, which comes as text.
+    pub(super) fn number(&self, row: &Row, at: usize) -> Result<u64, Fault> {
+        let text: &str = self.column(row, at)?;
+        text.parse().map_err(|_| self.strange(&format!("{text:?} is no number of 64 bits")))
+    }
+
+    /// An answer that is not one of ours.
+    pub(super) fn strange(&self, detail: &str) -> Fault {
+        let record = format!("a record of namespace {}", self.namespace);
+        Fault::Corrupt { record, detail: detail.to_owned() }
+    }
+}
