@@ -2,6 +2,8 @@
 //! an environment of their own under the target folder.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -40,6 +42,15 @@ pub const FAKETIME: Program = Program {
 pub const PYTHON: Program =
     Program { name: "python3", package: "python3-venv", folders: &["/usr/bin"] };
 
+/// ZooKeeper, which is a library of Java's.
+pub const ZOOKEEPER: Program =
+    Program { name: "zookeeper.jar", package: "zookeeper", folders: &["/usr/share/java"] };
+/// Java, which ZooKeeper brings.
+pub const JAVA: Program = Program { name: "java", package: "zookeeper", folders: &["/usr/bin"] };
+/// Makes a tree of packages of another suite.
+pub const MMDEBSTRAP: Program =
+    Program { name: "mmdebstrap", package: "mmdebstrap", folders: &["/usr/bin"] };
+
 impl Program {
     /// Where it lies; installs it if it is missing and that is allowed. Takes its time.
     pub fn find(&self) -> Result<PathBuf, TestbedError> {
@@ -65,6 +76,7 @@ impl Program {
             return Err(self.missing());
         }
         update_once()?;
+        let _quiet = NoServices::arrange();
         run(apt(&["install", "-y", "--no-install-recommends", self.package]))
     }
 
@@ -86,11 +98,35 @@ fn unfolded(pattern: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// Debian's services are not started: in run level 1 its scripts leave them alone.
 fn apt(arguments: &[&str]) -> Command {
     let mut command = Command::new("/usr/bin/apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("RUNLEVEL", "1");
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
     command
+}
+
+/// While it lives, packages do not start their services. A policy that is there already stays.
+struct NoServices {
+    is_ours: bool,
+}
+
+impl NoServices {
+    const POLICY: &str = "/usr/sbin/policy-rc.d";
+
+    fn arrange() -> Self {
+        let file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(Self::POLICY);
+        let written = file.and_then(|mut file| file.write_all(b"#!/bin/sh\nexit 101\n"));
+        Self { is_ours: written.is_ok() }
+    }
+}
+
+impl Drop for NoServices {
+    fn drop(&mut self) {
+        if self.is_ours {
+            // If it cannot be removed, services stay off, which whoever installs by hand sees.
+            let _ = fs::remove_file(Self::POLICY);
+        }
+    }
 }
 
 fn update_once() -> Result<(), TestbedError> {

@@ -1,8 +1,11 @@
-//! What baton's tests and benches stand on: real servers, and processes of their own.
+//! What baton's tests and benches stand on: real servers, faulty networks, full disks, and
+//! processes of their own.
 //!
 //! ```text
 //!   install ──► Server ── a temporary folder, a free port, a leash
-//!                 │ url, kill, stop, start again, pause, step the clock
+//!      disk ──────┤ url, kill, stop, start again, pause, step the clock
+//!                 ▼
+//!               Proxy ── delays, loses, refuses, cuts, counts
 //!                 ▼
 //!   Ground ── what a store's test can do to its server
 //!     ├─ InOneProcess ─┐
@@ -13,6 +16,7 @@
 //! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
 //! leash when the test's process is killed.
 
+pub mod disk;
 mod error;
 mod faketime;
 mod install;
@@ -23,5 +27,6 @@ pub mod server;
 pub mod subject;
 
 pub use error::TestbedError;
+pub use place::{cache, target};
 pub use proxy::{Counts, Fault, Proxy};
 pub use server::{Kind, Options, Server};

@@ -8,7 +8,7 @@
 //!
 //! A test program that wants peers has a module `peer` with this test:
 //!
-//! ```ignore
+//! ```text
 //! #[test]
 //! fn a_peer_answers_from_its_own_process() {
 //!     if serve_if_asked(open) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton_store::clock::{Clock, SystemClock};
+use rustix::net::sockopt::set_socket_linger;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{ReadHalf, WriteHalf};
@@ -50,7 +51,8 @@ pub async fn run(mut client: TcpStream, number: u64, shared: Arc<Shared>) {
     };
     shared.open.lock().expect("no holder panics").numbers.remove(&number);
     if ended.is_ok() {
-        let _ = client.set_linger(None);
+        // It is closed already, in the worst case.
+        let _ = set_socket_linger(&client, None);
     }
 }
 
@@ -74,7 +76,7 @@ impl Line<'_> {
             self.pump_up(from_client, to_server),
             self.pump_down(from_server, to_client)
         )?;
-        server.set_linger(None)?;
+        set_socket_linger(&server, None).map_err(io::Error::from)?;
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! etcd, as a cluster of one.
 
-use rustix::process::Signal;
-
 use super::recipe::{Recipe, Site};
 use crate::error::TestbedError;
 use crate::install::ETCD;
@@ -23,6 +21,5 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         arguments: arguments.into(),
         environment: Vec::new(),
         unprivileged: false,
-        end: Signal::TERM,
     })
 }

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use rustix::process::Signal;
-
 use super::data;
 use super::recipe::{Recipe, Site};
 use crate::error::{TestbedError, Tried};
@@ -44,6 +42,5 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         arguments: arguments.into(),
         environment: Vec::new(),
         unprivileged: true,
-        end: Signal::TERM,
     })
 }

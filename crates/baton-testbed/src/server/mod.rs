@@ -1,7 +1,7 @@
 //! A server of a test's own.
 //!
 //! ```text
-//!   Kind ──► recipe: postgres, mariadb, redis, etcd, s3 ── program, arguments, environment
+//!   Kind ──► recipe: postgres, mariadb, redis, … ── program, arguments, environment
 //!     ports: free, locked          data: made once, copied
 //!              └─────────► ours ◄─────────┘
 //!                           │ start, stop, kill, pause, step the clock
@@ -9,13 +9,16 @@
 //!                           │ ready: asked in its own protocol
 //!   named ── a server that the environment names instead; not ours to stop
 //!   front ── Server: either of the two
+//!   detached ── one without a leash, for whoever works on baton all day
 //! ```
 
 mod data;
+mod detached;
 mod etcd;
 mod front;
 mod kind;
 mod mariadb;
+mod mysql;
 mod named;
 mod ours;
 mod ports;
@@ -26,7 +29,9 @@ mod recipe;
 mod redis;
 mod s3;
 mod tree;
+mod zookeeper;
 
+pub use detached::Detached;
 pub use front::Server;
 pub use kind::Kind;
 pub use ours::Options;

@@ -17,7 +17,7 @@ pub struct Named {
 impl Named {
     /// The one that the environment names for this kind.
     pub fn by_environment(kind: Kind) -> Result<Option<Self>, TestbedError> {
-        let Some(variable) = kind.variable() else { return Ok(None) };
+        let variable = kind.variable();
         match std::env::var(variable) {
             Ok(url) if !url.is_empty() => Self::parse(kind, variable, url).map(Some),
             _ => Ok(None),
@@ -65,7 +65,7 @@ mod tests {
     #[test]
     fn the_host_is_found_in_every_kind_of_url() {
         let address = ([127, 0, 0, 1], 4_711).into();
-        for kind in Kind::SUITE {
+        for kind in Kind::ALL {
             assert_eq!(host_of(&kind.url(address)), Some("127.0.0.1:4711"), "{kind:?}");
         }
         assert_eq!(host_of("mysql://a:b@db.example:3306/x"), Some("db.example:3306"));

@@ -93,6 +93,18 @@ impl Ours {
         self.running().as_ref().map(|process| process.pid).ok_or(not_running)
     }
 
+    /// Takes the leash off. Says its process id.
+    pub fn let_go(mut self) -> Result<u32, TestbedError> {
+        let pid = self.pid()?;
+        if let Some(process) = self.running().take() {
+            process.let_go();
+        }
+        if let Some(temporary) = self.temporary.take() {
+            let _stays = temporary.keep();
+        }
+        Ok(pid)
+    }
+
     pub fn kill(&self) {
         drop(self.running().take());
     }
@@ -100,7 +112,7 @@ impl Ours {
     pub async fn stop(&self) {
         let process = self.running().take();
         if let Some(process) = process {
-            process.stop(self.recipe.end).await;
+            process.stop(self.kind.end()).await;
         }
     }
 
@@ -113,7 +125,7 @@ impl Ours {
         }
         self.wait_until_ready().await?;
         match self.kind {
-            Kind::Ministack => s3::make_bucket(self.address()).await,
+            Kind::Ministack | Kind::Seaweedfs => s3::make_bucket(self.address()).await,
             _ => Ok(()),
         }
     }

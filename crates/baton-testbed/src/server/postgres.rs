@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use rustix::process::Signal;
-
 use super::data;
 use super::recipe::{Recipe, Site};
 use crate::error::TestbedError;
@@ -36,6 +34,5 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         arguments: ["-D".to_owned(), site.path("data")].into_iter().chain(flags).collect(),
         environment: vec![("LC_ALL", "C".to_owned())],
         unprivileged: true,
-        end: Signal::INT,
     })
 }

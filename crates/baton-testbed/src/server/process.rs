@@ -23,6 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub struct Process {
     leash: Child,
     pub pid: u32,
+    is_free: bool,
 }
 
 impl Process {
@@ -41,7 +42,7 @@ impl Process {
         BufReader::new(stdout).read_line(&mut line).tried(what)?;
         let not_a_number = |_| std::io::Error::other(format!("the shell said {line:?}"));
         let pid = line.trim().parse().map_err(not_a_number).tried(what)?;
-        Ok(Self { leash, pid })
+        Ok(Self { leash, pid, is_free: false })
     }
 
     /// Has it not ended?
@@ -58,14 +59,22 @@ impl Process {
         }
         // What is left of it is killed with the leash.
     }
+
+    /// Takes the leash off: from now on it outlives this process.
+    pub fn let_go(mut self) {
+        self.is_free = true;
+    }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        tree::kill(self.pid);
+        if !self.is_free {
+            tree::kill(self.pid);
+        }
         if let Some(mut held) = self.leash.stdin.take() {
+            let word: &[u8] = if self.is_free { b"free\n" } else { b"keep\n" };
             // If the leash is gone, somebody killed it, and there is nobody to tell.
-            let _ = held.write_all(b"keep\n");
+            let _ = held.write_all(word);
         }
         let _ = self.leash.wait();
     }

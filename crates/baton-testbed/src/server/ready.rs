@@ -25,15 +25,28 @@ async fn ask(kind: Kind, address: SocketAddr) -> io::Result<bool> {
     match kind {
         Kind::Postgres => says(address, &postgres_startup(), b"R").await,
         // A greeting comes by itself: its length, its number, and version 10 of the protocol.
-        Kind::Mariadb => {
+        Kind::Mariadb | Kind::Mysql => {
             let mut greeting = [0; 5];
             TcpStream::connect(address).await?.read_exact(&mut greeting).await?;
             Ok(greeting[4] == 10)
         }
         Kind::Redis => says(address, b"PING\r\n", b"+PONG").await,
         Kind::Etcd => Ok(http(address, "GET", "/health").await?.contains("\"true\"")),
-        Kind::Ministack => Ok(http(address, "GET", "/_ministack/health").await?.contains("200")),
+        Kind::Ministack => is_ok(address, "/_ministack/health").await,
+        Kind::Seaweedfs => is_ok(address, "/healthz").await,
+        // It answers before it serves; with its mode it tells that it does.
+        Kind::Zookeeper => {
+            let mut stream = TcpStream::connect(address).await?;
+            stream.write_all(b"srvr").await?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await?;
+            Ok(answer.contains("Mode"))
+        }
     }
+}
+
+async fn is_ok(address: SocketAddr, path: &str) -> io::Result<bool> {
+    Ok(http(address, "GET", path).await?.starts_with("HTTP/1.1 200"))
 }
 
 async fn says(address: SocketAddr, question: &[u8], wanted: &[u8]) -> io::Result<bool> {

@@ -1,13 +1,13 @@
-//! How each server is started, stopped, and fed its first data.
+//! How each server is installed, started, and fed its first data.
 
 use std::path::{Path, PathBuf};
 
-use rustix::process::Signal;
-
 use super::kind::Kind;
 use super::ports::Port;
-use super::{etcd, mariadb, postgres, redis, s3};
+use super::{etcd, mariadb, mysql, postgres, redis, s3, zookeeper};
 use crate::error::TestbedError;
+use crate::install::{self, FAKETIME};
+use crate::place;
 
 /// A command line, and what else there is to know of a server.
 pub struct Recipe {
@@ -16,8 +16,6 @@ pub struct Recipe {
     pub environment: Vec<(&'static str, String)>,
     /// Runs as somebody else if this is the superuser.
     pub unprivileged: bool,
-    /// What asks it to end in good order.
-    pub end: Signal,
 }
 
 /// Where a server lives.
@@ -38,6 +36,8 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
     match kind {
         Kind::Postgres => postgres::prepare(folder),
         Kind::Mariadb => mariadb::prepare(folder),
+        Kind::Mysql => mysql::prepare(folder),
+        Kind::Seaweedfs | Kind::Zookeeper => place::made(folder.join("data")).map(|_| ()),
         Kind::Redis | Kind::Etcd | Kind::Ministack => Ok(()),
     }
 }
@@ -50,5 +50,23 @@ pub fn recipe(kind: Kind, site: &Site<'_>) -> Result<Recipe, TestbedError> {
         Kind::Redis => redis::recipe(site),
         Kind::Etcd => etcd::recipe(site),
         Kind::Ministack => s3::ministack(site),
+        Kind::Mysql => mysql::recipe(site),
+        Kind::Seaweedfs => s3::seaweedfs(site),
+        Kind::Zookeeper => zookeeper::recipe(site),
     }
+}
+
+/// Installs the server, and what its tests need, if it is missing. Takes its time.
+pub fn install(kind: Kind) -> Result<(), TestbedError> {
+    match kind {
+        Kind::Postgres => install::POSTGRES.find().and(FAKETIME.find()),
+        Kind::Mariadb => install::MARIADB.find().and(FAKETIME.find()),
+        Kind::Redis => install::REDIS.find(),
+        Kind::Etcd => install::ETCD.find(),
+        Kind::Ministack => s3::install_ministack(),
+        Kind::Mysql => mysql::install(),
+        Kind::Seaweedfs => s3::install_seaweedfs(),
+        Kind::Zookeeper => install::ZOOKEEPER.find().and(install::JAVA.find()),
+    }
+    .map(|_| ())
 }

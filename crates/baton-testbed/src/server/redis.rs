@@ -1,7 +1,5 @@
 //! Redis, with its log of writes.
 
-use rustix::process::Signal;
-
 use super::recipe::{Recipe, Site};
 use crate::error::TestbedError;
 use crate::install::REDIS;
@@ -15,6 +13,5 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         arguments: flags.map(str::to_owned).collect(),
         environment: Vec::new(),
         unprivileged: false,
-        end: Signal::TERM,
     })
 }

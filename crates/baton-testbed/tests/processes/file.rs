@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
+use baton_drivers::sqlite::{SqliteConfig, SqliteStore};
 use baton_store::Store;
 use baton_testbed::subject::Ground;
 use tempfile::TempDir;
@@ -21,8 +22,11 @@ impl File {
 
 /// Opens what the URL names.
 pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
-    let opened = baton_drivers::open(url).map_err(|error| error.to_string());
-    Box::pin(async move { opened })
+    let path = url.strip_prefix("sqlite://").unwrap_or(url).to_owned();
+    Box::pin(async move {
+        let store = SqliteStore::open(SqliteConfig::at(path)).map_err(|it| it.to_string())?;
+        Ok(Arc::new(store) as Arc<dyn Store>)
+    })
 }
 
 #[async_trait]

@@ -60,7 +60,6 @@ pub enum Heard {
     Echo,
     End,
     Reset,
-    /// Nothing within a tenth of a second.
     Nothing,
 }
 
@@ -86,6 +85,16 @@ pub async fn say(stream: &mut TcpStream) -> Heard {
 
 /// Waits for the echo of a word.
 pub async fn hear(stream: &mut TcpStream) -> Heard {
+    hear_within(stream, Duration::from_secs(10)).await
+}
+
+/// Says a word, if there is one, and hears nothing for a while.
+pub async fn is_silent(stream: &mut TcpStream, word: &str) -> bool {
+    let said = stream.write_all(word.as_bytes()).await.is_ok();
+    said && hear_within(stream, Duration::from_millis(100)).await == Heard::Nothing
+}
+
+async fn hear_within(stream: &mut TcpStream, patience: Duration) -> Heard {
     let mut buffer = [0; 4];
     tokio::select! {
         read = stream.read_exact(&mut buffer) => match read {
@@ -93,6 +102,6 @@ pub async fn hear(stream: &mut TcpStream) -> Heard {
             Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Heard::End,
             Err(_) => Heard::Reset,
         },
-        () = SystemClock.sleep(Duration::from_millis(100)) => Heard::Nothing,
+        () = SystemClock.sleep(patience) => Heard::Nothing,
     }
 }

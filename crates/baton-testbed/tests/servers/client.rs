@@ -16,29 +16,40 @@ fn said(program: &str, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&text).trim().to_owned()
 }
 
-/// Writes a word, in a way that outlives the server.
-pub fn write(server: &Server, word: &str) {
+/// The word that is written.
+const WORD: &str = "treasure";
+/// The same in base 64, as etcd's gateway wants it.
+const CODED: &str = "dHJlYXN1cmU=";
+
+/// Writes a word, in a way that outlives the server. ZooKeeper is only asked for its state.
+pub fn write(server: &Server) {
     let (kind, address) = (server.kind(), server.address());
     let said = match kind {
-        Kind::Postgres => sql(server, &format!("CREATE TABLE t AS SELECT '{word}' AS w")),
-        Kind::Mariadb => sql(server, &format!("CREATE TABLE t (w TEXT) AS SELECT '{word}' AS w")),
-        Kind::Redis => redis(address, &format!("SET w {word}\r\n")),
-        Kind::Etcd => etcd(address, &["put", "w", word]),
-        Kind::Ministack => http(address, "PUT", word),
+        Kind::Postgres => sql(server, &format!("CREATE TABLE t AS SELECT '{WORD}' AS w")),
+        Kind::Mariadb | Kind::Mysql => {
+            sql(server, &format!("CREATE TABLE t (w TEXT) AS SELECT '{WORD}' AS w"))
+        }
+        Kind::Redis => redis(address, &format!("SET w {WORD}\r\n")),
+        Kind::Etcd => {
+            etcd(address, "/v3/kv/put", &format!(r#"{{"key":"dw==","value":"{CODED}"}}"#))
+        }
+        Kind::Ministack | Kind::Seaweedfs => http(address, "PUT", "/baton/w", WORD),
+        Kind::Zookeeper => return,
     };
     assert!(!said.to_lowercase().contains("error"), "{kind:?}: {said}");
 }
 
 /// Is the word there?
-pub fn has(server: &Server, word: &str) -> bool {
+pub fn has(server: &Server) -> bool {
     let address = server.address();
     let said = match server.kind() {
-        Kind::Postgres | Kind::Mariadb => sql(server, "SELECT w FROM t"),
+        Kind::Postgres | Kind::Mariadb | Kind::Mysql => sql(server, "SELECT w FROM t"),
         Kind::Redis => redis(address, "GET w\r\n"),
-        Kind::Etcd => etcd(address, &["get", "w"]),
-        Kind::Ministack => http(address, "GET", ""),
+        Kind::Etcd => etcd(address, "/v3/kv/range", r#"{"key":"dw=="}"#).replace(CODED, WORD),
+        Kind::Ministack | Kind::Seaweedfs => http(address, "GET", "/baton/w", ""),
+        Kind::Zookeeper => WORD.to_owned(),
     };
-    said.contains(word)
+    said.contains(WORD)
 }
 
 /// The answer to a statement.
@@ -60,15 +71,15 @@ fn redis(address: SocketAddr, command: &str) -> String {
     talk(address, command, 64)
 }
 
-fn etcd(address: SocketAddr, words: &[&str]) -> String {
-    let endpoint = format!("--endpoints={address}");
-    said("etcdctl", &[&[endpoint.as_str()], words].concat())
+/// By its gateway for JSON, where everything is in base 64.
+fn etcd(address: SocketAddr, path: &str, body: &str) -> String {
+    http(address, "POST", path, body)
 }
 
-fn http(address: SocketAddr, method: &str, body: &str) -> String {
+fn http(address: SocketAddr, method: &str, path: &str, body: &str) -> String {
     let length = body.len();
     let request = format!(
-        "{method} /baton/w HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {length}\r\n\
          Connection: close\r\n\r\n{body}"
     );
     talk(address, &request, usize::MAX)

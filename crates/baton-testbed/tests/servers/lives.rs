@@ -12,8 +12,8 @@ async fn check(kind: Kind) {
     let options = Options::default();
     let server = Server::start_with(kind, options).await.expect("it can be started");
     let (folder, url) = (server.folder().expect("it is ours").to_path_buf(), server.url());
-    write(&server, "treasure");
-    assert!(has(&server, "treasure"));
+    write(&server);
+    assert!(has(&server));
 
     let first = server.pid().expect("it runs");
     server.kill().await.expect("it is ours");
@@ -22,12 +22,12 @@ async fn check(kind: Kind) {
     server.start_again().await.expect("it starts again");
     assert_ne!(server.pid(), Some(first));
     assert_eq!(server.url(), url);
-    assert!(has(&server, "treasure"), "lost by kill -9");
+    assert!(has(&server), "lost by kill -9");
 
     server.stop().await.expect("it is ours");
     assert!(matches!(server.pause(), Err(TestbedError::NotRunning { .. })));
     server.start_again().await.expect("it starts again");
-    assert!(has(&server, "treasure"), "lost by a stop");
+    assert!(has(&server), "lost by a stop");
 
     server.pause().expect("it runs");
     let address = server.address();
@@ -43,7 +43,7 @@ async fn check(kind: Kind) {
     };
     assert!(silent, "it answered while it was paused");
     server.resume().expect("it runs");
-    assert!(has(&server, "treasure"), "lost by a pause");
+    assert!(has(&server), "lost by a pause");
     assert!(server.cpu().expect("it runs") > Duration::ZERO);
 
     drop(server);
