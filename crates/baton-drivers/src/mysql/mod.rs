@@ -1,19 +1,50 @@
-//! MySQL and MariaDB.
+//! MySQL and MariaDB: one CALL a step, and the rules in stored procedures.
+//!
+//! ```text
+//!   handle ──► service thread ──► engine ── one CALL, one reply ──► server
+//!                                   │ connect: a few connections,     │ sql/procedures: each begins
+//!                                   │   each host in turn             │   and ends a transaction
+//!                                   │ statement: arguments as         │ sql/0001-tables: what is kept
+//!                                   │   literals, bytes in hex        ▼
+//!                                   └ error: what the caller must do  InnoDB
+//!   fence ──► the user's own transaction, in the user's own connection
+//! ```
+//!
+//! Who judges by which clock: the server's, in UTC with microseconds, read in a statement of its own
+//! once every lock is held. The session's time zone has no part in it.
+//!
+//! Locks are taken in one order: lineage, namespace, lease, node. A beat that only looks takes its
+//! own node's row alone.
+
+mod beat;
+mod config;
+mod connect;
+mod documents;
+mod engine;
+mod error;
+mod examine;
+pub mod fence;
+mod history;
+mod lease;
+mod registry;
+mod row;
+mod schema;
+mod statement;
+mod tls;
+mod view;
 
 use std::sync::Arc;
 
 use baton_store::Store;
 
-use crate::address::Address;
 use crate::refusal::Refusal;
+use crate::service::Service;
 
-/// What a URL looks like.
-const EXAMPLE: &str = "mysql://user@host:3306/database";
+pub use config::MysqlConfig;
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
-    let address = Address::parse(scheme, rest, EXAMPLE)?;
-    address.options.finish()?;
-    let place = address.hosts[0].name.clone();
-    Err(Refusal::Unreachable { store: "mysql", place, detail: "not written yet".to_owned() })
+    let config = MysqlConfig::from_location(scheme, rest)?;
+    let service = Service::start("baton-mysql", || engine::MysqlEngine::start(config)).await?;
+    Ok(Arc::new(service))
 }

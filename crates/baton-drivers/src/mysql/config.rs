@@ -1,0 +1,138 @@
+//! Which servers, as whom, and what the tables are called.
+
+use std::time::Duration;
+
+use crate::address::{Address, AddressError, Secret};
+use crate::tls::TlsFiles;
+
+/// What a URL looks like.
+const EXAMPLE: &str = "mysql://user@host:3306/database";
+
+const PORT: u16 = 3306;
+
+/// How long a call may take, if nothing else is said.
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// A table's name may have 64 characters, and the longest of ours takes 14 of them.
+const PREFIX_CHARS_MAX: usize = 40;
+
+/// How much of TLS there is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsMode {
+    /// None.
+    Off,
+    /// What is sent is encrypted; whoever answers is believed to be the server.
+    Require,
+    /// The server must show a certificate of its name by an authority that is trusted.
+    Verify,
+}
+
+/// What a handle needs to know. Plain data.
+#[derive(Clone, Debug)]
+pub struct MysqlConfig {
+    /// Names and ports, tried in turn.
+    pub hosts: Vec<(String, u16)>,
+    /// Who connects.
+    pub user: Option<String>,
+    /// With which password.
+    pub password: Option<Secret>,
+    /// Where the tables are.
+    pub database: String,
+    /// What the names of tables and procedures begin with.
+    pub prefix: String,
+    /// Bounds every call.
+    pub timeout: Duration,
+    /// How much of TLS there is to be.
+    pub tls: TlsMode,
+    /// Whom to trust, and who we are.
+    pub tls_files: TlsFiles,
+}
+
+impl MysqlConfig {
+    /// What follows `mysql://` or `mariadb://` in a URL.
+    pub fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
+        let options = &mut address.options;
+        let prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if prefix.is_empty() || prefix.len() > PREFIX_CHARS_MAX || !prefix.chars().all(allowed) {
+            let wanted = format!("give 1 to {PREFIX_CHARS_MAX} letters, digits or '_'");
+            return Err(options.wrong("table_prefix", &prefix, &wanted));
+        }
+        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let mode = options.take("tls");
+        let tls_files = TlsFiles::take(options)?;
+        let tls = match mode.as_deref() {
+            None if tls_files.any() => TlsMode::Verify,
+            None => TlsMode::Off,
+            Some("off") if tls_files.any() => {
+                return Err(options.wrong("tls", "off", "leave tls_ca, tls_cert and tls_key out"));
+            }
+            Some("off") => TlsMode::Off,
+            Some("require") => TlsMode::Require,
+            Some("verify") => TlsMode::Verify,
+            Some(other) => {
+                return Err(options.wrong("tls", other, "give off, require or verify"));
+            }
+        };
+        if address.path.is_empty() || address.path.contains(['/', '`']) {
+            let wanted = format!("name one after the host, as in {EXAMPLE}");
+            return Err(options.wrong("database", &address.path, &wanted));
+        }
+        address.options.finish()?;
+        let host = |host: crate::address::Host| (host.name, host.port.unwrap_or(PORT));
+        Ok(Self {
+            hosts: address.hosts.into_iter().map(host).collect(),
+            user: address.user,
+            password: address.password,
+            database: address.path,
+            prefix,
+            timeout,
+            tls,
+            tls_files,
+        })
+    }
+
+    /// Where a host's tables are, for messages.
+    pub(super) fn place(&self, host: &(String, u16)) -> String {
+        format!("{}:{}/{}", host.0, host.1, self.database)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(rest: &str) -> Result<MysqlConfig, AddressError> {
+        MysqlConfig::from_location("mysql", rest)
+    }
+
+    #[test]
+    fn a_location_is_hosts_a_database_and_options() {
+        let config = read("me:hush@db-1,db-2:3307/app?table_prefix=helix_&timeout_ms=250");
+        let config = config.expect("it is sound");
+        assert_eq!(config.hosts, [("db-1".to_owned(), 3306), ("db-2".to_owned(), 3307)]);
+        assert_eq!((config.database.as_str(), config.prefix.as_str()), ("app", "helix_"));
+        assert_eq!(config.timeout, Duration::from_millis(250));
+        assert_eq!(config.tls, TlsMode::Off);
+        assert!(!format!("{config:?}").contains("hush"));
+        assert_eq!(read("db/app?tls_ca=ca.pem").expect("it is sound").tls, TlsMode::Verify);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_location_is_said() {
+        let cases = [
+            ("db", "mysql option database is \"\"; name one after the host, as in mysql://"),
+            ("db/a?table_prefix=a-b", "mysql option table_prefix is \"a-b\"; give 1 to 40 "),
+            ("db/a?table_prefix=", "mysql option table_prefix is \"\"; give 1 to 40 "),
+            ("db/a?tls=on", "mysql option tls is \"on\"; give off, require or verify"),
+            ("db/a?tls=off&tls_ca=x", "mysql option tls is \"off\"; leave tls_ca, tls_cert and"),
+            ("db/a?timeout_ms=0", "mysql option timeout_ms is \"0\"; give whole milliseconds"),
+            ("db/a?colour=red", "mysql option \"colour\" is unknown; known are "),
+        ];
+        for (rest, wanted) in cases {
+            let message = read(rest).expect_err("must be refused").to_string();
+            assert!(message.starts_with(wanted), "{rest} gave {message:?}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Connections: a few for each host, made when they are needed, thrown away when in doubt.
+//!
+//! The library's pool looks whether the server has hung up before it hands a connection out, and
+//! that costs no round trip; it neither repeats a statement nor, told so, resets a connection.
+
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use baton_store::clock::{Clock, SystemClock};
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row};
+
+use super::config::MysqlConfig;
+use super::error::Fault;
+use super::tls;
+use crate::refusal::Refusal;
+
+/// So many calls of one handle are under way at once; the others wait.
+const CONNECTIONS_MAX: usize = 4;
+
+/// Finds out about a dead peer below the statement, too.
+const KEEPALIVE: Duration = Duration::from_secs(10);
+
+/// As long as a session that rests may live, whatever the server's default is.
+const IDLE_S: u32 = 28_800;
+
+/// The servers of a handle.
+pub(super) struct Servers {
+    pub(super) config: MysqlConfig,
+    hosts: Vec<(OptsBuilder, Mutex<Pool>)>,
+    /// The one that answered last.
+    current: AtomicUsize,
+}
+
+impl Servers {
+    /// Nothing is connected yet.
+    pub(super) fn new(config: MysqlConfig) -> Result<Self, Refusal> {
+        let wrong = |detail| {
+            let place = config.place(&config.hosts[0]);
+            Refusal::Tls { store: "mysql", place, detail }
+        };
+        let tls = tls::options(&config).map_err(wrong)?;
+        let host = |(name, port): &(String, u16)| {
+            let options = OptsBuilder::default()
+                .ip_or_hostname(name)
+                .tcp_port(*port)
+                .user(config.user.as_deref())
+                .pass(config.password.as_ref().map(|secret| secret.reveal()))
+                .db_name(Some(&config.database))
+                .prefer_socket(false)
+                .tcp_keepalive(Some(KEEPALIVE))
+                .stmt_cache_size(0)
+                .ssl_opts(tls.clone())
+                .init(session(config.timeout))
+                .pool_opts(pool_options());
+            let pool = Mutex::new(Pool::new(options.clone()));
+            (options, pool)
+        };
+        let hosts = config.hosts.iter().map(host).collect();
+        Ok(Self { hosts, config, current: AtomicUsize::new(0) })
+    }
+
+    /// Where the last answer came from, for messages.
+    pub(super) fn place(&self) -> String {
+        self.config.place(&self.config.hosts[self.current.load(Ordering::Relaxed)])
+    }
+
+    /// The next host is to be tried first.
+    pub(super) fn move_on(&self) {
+        let next = (self.current.load(Ordering::Relaxed) + 1) % self.hosts.len();
+        self.current.store(next, Ordering::Relaxed);
+    }
+
+    /// Sends a statement, and waits for the whole answer, within the configured time.
+    pub(super) async fn query(&self, text: String) -> Result<Vec<Row>, Fault> {
+        self.query_within(text, self.config.timeout).await
+    }
+
+    /// The same, within this time.
+    pub(super) async fn query_within(
+        &self,
+        text: String,
+        timeout: Duration,
+    ) -> Result<Vec<Row>, Fault> {
+        let mut deadline = SystemClock.sleep(timeout);
+        let connected = before(&mut deadline, self.connect()).await;
+        let mut conn = connected.ok_or(Fault::NoConnection(None))??;
+        match before(&mut deadline, conn.query::<Row, _>(text)).await {
+            Some(Ok(rows)) => Ok(rows),
+            Some(Err(error)) => {
+                let fault = Fault::Call(error);
+                if fault.spoils_connection() {
+                    cut(conn);
+                }
+                if fault.is_read_only() {
+                    self.move_on();
+                }
+                Err(fault)
+            }
+            None => {
+                cut(conn);
+                // What else rests there may be just as dead, and would cost a timeout each.
+                self.forget();
+                Err(Fault::Late(timeout))
+            }
+        }
+    }
+
+    /// A connection to the first host that gives one, each having its share of the time.
+    async fn connect(&self) -> Result<Conn, Fault> {
+        let share = self.config.timeout / u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
+        let mut last = None;
+        for _ in 0..self.hosts.len() {
+            let (_, pool) = &self.hosts[self.current.load(Ordering::Relaxed)];
+            let pool = pool.lock().expect("no holder panics").clone();
+            match before(&mut SystemClock.sleep(share), pool.get_conn()).await {
+                Some(Ok(conn)) => return Ok(conn),
+                Some(Err(error)) => last = Some(error),
+                None => self.forget(),
+            }
+            self.move_on();
+        }
+        Err(Fault::NoConnection(last))
+    }
+
+    /// Leaves every connection of the current host to itself.
+    fn forget(&self) {
+        let (options, pool) = &self.hosts[self.current.load(Ordering::Relaxed)];
+        *pool.lock().expect("no holder panics") = Pool::new(options.clone());
+    }
+}
+
+fn pool_options() -> PoolOpts {
+    let constraints = PoolConstraints::new(CONNECTIONS_MAX, CONNECTIONS_MAX);
+    let constraints = constraints.expect("at least none and at most some");
+    PoolOpts::default().with_constraints(constraints).with_reset_connection(false)
+}
+
+/// What a session of ours is like, whatever the server's defaults are. A wait for a lock ends
+/// before the call does, so that it ends with a rollback and not with doubt.
+fn session(timeout: Duration) -> Vec<String> {
+    let wait_s = (timeout.as_millis().saturating_sub(1) / 1_000).max(1);
+    vec![
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED".to_owned(),
+        format!(
+            "SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, \
+             innodb_lock_wait_timeout = {wait_s}, lock_wait_timeout = {wait_s}, \
+             wait_timeout = {IDLE_S}"
+        ),
+    ]
+}
+
+/// What the work came to, or `None` if the time was up first.
+async fn before<T>(
+    deadline: &mut Pin<Box<dyn Future<Output = ()> + Send + '_>>,
+    work: impl Future<Output = T>,
+) -> Option<T> {
+    let mut work = pin!(work);
+    poll_fn(|context| match work.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => deadline.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}
+
+/// Closes a connection without a word. The library would wait for the answer that is under way,
+/// perhaps for ever; once told to say goodbye, it closes what is dropped.
+fn cut(conn: Conn) {
+    let mut goodbye = pin!(conn.disconnect());
+    let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+}

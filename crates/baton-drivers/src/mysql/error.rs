@@ -1,0 +1,245 @@
+//! What went wrong, by what the caller must do. Told by codes and types, never by text.
+
+use std::time::Duration;
+
+use baton_core::ids::Namespace;
+use baton_store::StoreError;
+use mysql_async::{DriverError, Error, IoError, ServerError};
+
+use super::lease;
+use crate::refusal::Refusal;
+
+/// What went wrong with one statement.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// No host gave a connection; the last error, unless the time was up.
+    NoConnection(Option<Error>),
+    /// The statement was sent, and this came back.
+    Call(Error),
+    /// The statement was sent, and nothing came back in this time.
+    Late(Duration),
+}
+
+/// What an error of the server says about the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    /// The procedure found a record that is not ours.
+    Corrupt,
+    /// Certainly rolled back; trying again may help.
+    RolledBack,
+    /// Certainly rolled back, because this server takes no writes.
+    ReadOnly,
+    /// Not let in for now.
+    TooMany,
+    /// Killed, or failed while it was being committed: it may stand.
+    MayStand,
+    /// A person must act.
+    Rights,
+    Schema,
+    BinlogFormat,
+    Refused,
+}
+
+fn meaning(error: &ServerError) -> Meaning {
+    if error.state == "BT001" || error.state == "BT002" {
+        return Meaning::Corrupt;
+    }
+    match error.code {
+        // Lock wait timeout, deadlock, out of memory or room, not ready (Galera), idle for too
+        // long, transaction rolled back by the replication plugin.
+        1205 | 1213 | 1021 | 1037 | 1041 | 1047 | 1114 | 3101 | 4031 => Meaning::RolledBack,
+        1290 | 1792 | 1836 | 3100 => Meaning::ReadOnly,
+        1040 | 1203 | 1226 => Meaning::TooMany,
+        // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit.
+        1053 | 1180 | 1181 | 1196 | 1197 | 1317 | 1598 | 1927 | 1969 | 3024 => Meaning::MayStand,
+        1044 | 1045 | 1142 | 1143 | 1227 | 1370 | 1410 | 1698 | 3118 => Meaning::Rights,
+        1046 | 1049 | 1054 | 1146 | 1305 | 1318 | 1364 => Meaning::Schema,
+        1665 => Meaning::BinlogFormat,
+        _ => Meaning::Refused,
+    }
+}
+
+impl Fault {
+    fn server(&self) -> Option<&ServerError> {
+        match self {
+            Self::Call(Error::Server(error)) | Self::NoConnection(Some(Error::Server(error))) => {
+                Some(error)
+            }
+            _ => None,
+        }
+    }
+
+    /// The server's code, if it was the server that spoke.
+    pub(super) fn code(&self) -> Option<u16> {
+        self.server().map(|error| error.code)
+    }
+
+    /// A killed statement leaves its transaction open: only what a procedure signalled by itself is
+    /// certain to have left nothing behind.
+    pub(super) fn spoils_connection(&self) -> bool {
+        self.server().is_none_or(|error| meaning(error) != Meaning::Corrupt)
+    }
+
+    /// Does this server take no writes?
+    pub(super) fn is_read_only(&self) -> bool {
+        self.server().is_some_and(|error| meaning(error) == Meaning::ReadOnly)
+    }
+
+    /// Do the tables or procedures not exist?
+    pub(super) fn is_missing_schema(&self) -> bool {
+        self.server().is_some_and(|error| meaning(error) == Meaning::Schema)
+    }
+
+    /// May this user not do this?
+    pub(super) fn is_missing_rights(&self) -> bool {
+        self.server().is_some_and(|error| meaning(error) == Meaning::Rights)
+    }
+
+    /// For the caller of a step.
+    pub(super) fn store_error(self, place: &str, namespace: Option<&Namespace>) -> StoreError {
+        let detail = format!("mysql at {place}: {}", self.detail());
+        match &self {
+            Self::Late(_) => StoreError::Unknown { detail },
+            Self::NoConnection(Some(Error::Server(error))) => match meaning(error) {
+                Meaning::TooMany => StoreError::Throttled { detail },
+                Meaning::Rights | Meaning::Schema => StoreError::Refused { detail },
+                _ => StoreError::Unavailable { detail },
+            },
+            Self::NoConnection(_) => StoreError::Unavailable { detail },
+            Self::Call(Error::Server(error)) => of_server(error, detail, namespace),
+            Self::Call(Error::Driver(DriverError::PacketTooLarge)) => StoreError::Refused {
+                detail: format!("{detail}; raise max_allowed_packet, or write less at once"),
+            },
+            Self::Call(_) => StoreError::Unknown { detail },
+        }
+    }
+
+    /// What happened, in one line.
+    pub(super) fn detail(&self) -> String {
+        match self {
+            Self::NoConnection(None) => "no connection in time".to_owned(),
+            Self::Late(waited) => format!("no answer within {} ms", waited.as_millis()),
+            Self::NoConnection(Some(error)) | Self::Call(error) => match error {
+                Error::Server(error) => one_line(&format!("{} ({})", error.message, error.code)),
+                Error::Io(IoError::Io(error)) => one_line(&error.to_string()),
+                Error::Driver(DriverError::ConnectionClosed) => "the connection closed".to_owned(),
+                error => one_line(&error.to_string()),
+            },
+        }
+    }
+
+    /// For whoever opens the store.
+    pub(super) fn refusal(self, place: String, database: &str) -> Refusal {
+        let store = "mysql";
+        let detail = self.detail();
+        let connecting = matches!(self, Self::NoConnection(_));
+        if let Self::NoConnection(Some(Error::Io(IoError::Tls(_)))) = &self {
+            return Refusal::Tls { store, place, detail };
+        }
+        match self.server().map(|error| (error.code, meaning(error))) {
+            Some((1049, _)) => Refusal::Missing {
+                store,
+                place,
+                what: format!("the database {database}"),
+                remedy: format!("run CREATE DATABASE `{database}`"),
+            },
+            Some((1044, _)) => Refusal::Rights {
+                store,
+                place,
+                what: format!("use the database {database} ({detail})"),
+                remedy: GRANTS.to_owned(),
+            },
+            Some((_, Meaning::Rights)) if connecting => Refusal::Login { store, place, detail },
+            Some((_, Meaning::Rights)) => Refusal::Rights {
+                store,
+                place,
+                what: format!("do what it must ({detail})"),
+                remedy: GRANTS.to_owned(),
+            },
+            Some((_, Meaning::BinlogFormat)) => Refusal::Unfit {
+                store,
+                place,
+                finding: detail,
+                remedy: BINLOG_FORMAT.to_owned(),
+            },
+            Some((_, Meaning::ReadOnly)) => Refusal::Unfit {
+                store,
+                place,
+                finding: "it is read-only".to_owned(),
+                remedy: "name the primary".to_owned(),
+            },
+            Some((_, Meaning::TooMany)) | None => Refusal::Unreachable { store, place, detail },
+            Some(_) => Refusal::Strange { store, place, detail },
+        }
+    }
+}
+
+/// What to do about missing rights.
+pub(super) const GRANTS: &str = "grant what docs/stores/mysql.md lists";
+
+/// What to do about a binary log that cannot take our writes.
+pub(super) const BINLOG_FORMAT: &str = "set binlog_format to ROW or MIXED";
+
+fn of_server(error: &ServerError, detail: String, namespace: Option<&Namespace>) -> StoreError {
+    match meaning(error) {
+        Meaning::Corrupt => StoreError::Corrupt {
+            record: match (error.state.as_str(), namespace) {
+                ("BT001", Some(namespace)) => lease::record(namespace),
+                _ => "the meta table".to_owned(),
+            },
+            detail: one_line(&error.message),
+        },
+        Meaning::RolledBack | Meaning::ReadOnly => StoreError::Unavailable { detail },
+        Meaning::TooMany => StoreError::Throttled { detail },
+        Meaning::MayStand => StoreError::Unknown { detail },
+        Meaning::Rights => StoreError::Refused { detail: format!("{detail}; {GRANTS}") },
+        Meaning::Schema => StoreError::Refused {
+            detail: format!("{detail}; open the store again, so that its schema is looked at"),
+        },
+        Meaning::BinlogFormat => {
+            StoreError::Refused { detail: format!("{detail}; {BINLOG_FORMAT}") }
+        }
+        Meaning::Refused => StoreError::Refused { detail },
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::protocol::Failure::{self, NotDone, Rejected, Unknown};
+
+    use super::*;
+
+    fn said(code: u16, state: &str) -> Fault {
+        let message = "it\nsaid no".to_owned();
+        Fault::Call(Error::Server(ServerError { code, message, state: state.to_owned() }))
+    }
+
+    #[test]
+    fn what_came_back_says_what_it_means_for_the_write() {
+        let of = |code| said(code, "HY000").store_error("db", None).failure();
+        let (lock, deadlock, read_only, full) = (1205, 1213, 1290, 1114);
+        assert_eq!([lock, deadlock, read_only, full].map(of), [NotDone; 4]);
+        let (killed, commit, shutdown) = (1317, 1180, 1053);
+        assert_eq!([killed, commit, shutdown].map(of), [Unknown; 3]);
+        let (rights, table, format) = (1142, 1146, 1665);
+        assert_eq!([rights, table, format].map(of), [Rejected; 3]);
+        let failure = |fault: Fault| -> Failure { fault.store_error("db", None).failure() };
+        assert_eq!(failure(Fault::Late(Duration::from_secs(1))), Unknown);
+        assert_eq!(failure(Fault::Call(Error::Driver(DriverError::ConnectionClosed))), Unknown);
+        assert_eq!(failure(Fault::NoConnection(None)), NotDone);
+    }
+
+    #[test]
+    fn a_record_that_is_not_ours_is_named_and_the_connection_kept() {
+        let namespace = Namespace::new("web").expect("it is a good name");
+        assert!(!said(31901, "BT001").spoils_connection());
+        assert!(said(1213, "40001").spoils_connection());
+        let error = said(31901, "BT001").store_error("db", Some(&namespace)).to_string();
+        assert!(error.starts_with("the lease of namespace web cannot be read"), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Fenced writes for the user's own tables.

@@ -1,0 +1,139 @@
+//! What must be there at the server: tables and procedures, made on the first opening.
+//!
+//! Many processes may come at once. Each statement does nothing if its work is done already, and the
+//! meta row, which says that all of it is there, is written last.
+
+use std::time::Duration;
+
+use super::connect::Servers;
+use super::error::{Fault, GRANTS};
+use crate::refusal::Refusal;
+
+/// The version that this program knows.
+pub(super) const KNOWN: i64 = 1;
+
+/// Making tables takes longer than a beat may.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const TABLES: &str = include_str!("sql/0001-tables.sql");
+
+/// The procedures, those that others call first.
+const PROCEDURES: [&str; 12] = [
+    include_str!("sql/procedures/settle.sql"),
+    include_str!("sql/procedures/enter.sql"),
+    include_str!("sql/procedures/sound.sql"),
+    include_str!("sql/procedures/begin_term.sql"),
+    include_str!("sql/procedures/acquire.sql"),
+    include_str!("sql/procedures/renew.sql"),
+    include_str!("sql/procedures/beat.sql"),
+    include_str!("sql/procedures/release.sql"),
+    include_str!("sql/procedures/ask.sql"),
+    include_str!("sql/procedures/leave.sql"),
+    include_str!("sql/procedures/publish_view.sql"),
+    include_str!("sql/procedures/write_document.sql"),
+];
+
+/// Exists already.
+const PROCEDURE_EXISTS: u16 = 1304;
+
+/// Which of the two servers it is: a few names differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Flavour {
+    Mariadb,
+    Mysql,
+}
+
+impl Flavour {
+    /// What the server calls itself, for messages.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Mariadb => "MariaDB",
+            Self::Mysql => "MySQL",
+        }
+    }
+
+    /// The oldest version that will do.
+    pub(super) fn needed(self) -> (&'static str, (u32, u32)) {
+        match self {
+            Self::Mariadb => ("MariaDB 10.6", (10, 6)),
+            Self::Mysql => ("MySQL 8.0", (8, 0)),
+        }
+    }
+
+    /// What tells one line of history from another: a copy is started in another folder, on another
+    /// host or port, or as another server.
+    pub(super) fn identity(self) -> &'static str {
+        match self {
+            Self::Mariadb => "CONCAT_WS('/', @@server_id, @@hostname, @@port, @@datadir)",
+            Self::Mysql => {
+                "CONCAT_WS('/', @@server_id, @@hostname, @@port, @@datadir, @@server_uuid)"
+            }
+        }
+    }
+}
+
+/// Fills in what differs from handle to handle and from server to server.
+fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
+    text.replace("{prefix}", prefix)
+        .replace("{name}", "VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin")
+        .replace("{boot}", "CHAR(32) CHARACTER SET ascii COLLATE ascii_bin")
+        .replace("{identity}", flavour.identity())
+}
+
+/// Sees to it that the schema is there and known.
+pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Refusal> {
+    let prefix = &servers.config.prefix;
+    let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
+    let look = format!("SELECT schema_version FROM `{prefix}meta` WHERE one = 1");
+    let found = match servers.query(look).await {
+        Ok(rows) => rows.first().and_then(|row| row.get::<i64, _>(0)),
+        Err(fault) if fault.is_missing_schema() => None,
+        // A user without any right on a table cannot tell whether it is there.
+        Err(fault) if fault.is_missing_rights() => return Err(missing(servers)),
+        Err(fault) => return Err(refused(fault)),
+    };
+    match found {
+        Some(KNOWN) => Ok(()),
+        Some(found) if found > KNOWN => {
+            Err(Refusal::NewerSchema { store: "mysql", place: servers.place(), found, known: KNOWN })
+        }
+        _ => match create(servers, flavour).await {
+            Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
+            created => created.map_err(refused),
+        },
+    }
+}
+
+fn missing(servers: &Servers) -> Refusal {
+    let (prefix, database) = (&servers.config.prefix, &servers.config.database);
+    Refusal::Missing {
+        store: "mysql",
+        place: servers.place(),
+        what: format!("what baton keeps in {prefix}* is not there, or this user's right to it"),
+        remedy: format!(
+            "run `baton doctor` once as a user with CREATE and CREATE ROUTINE on {database}, and \
+             {GRANTS}"
+        ),
+    }
+}
+
+async fn create(servers: &Servers, flavour: Flavour) -> Result<(), Fault> {
+    let prefix = &servers.config.prefix;
+    let run = async |text: String| servers.query_within(text, PATIENCE).await;
+    for table in TABLES.split_inclusive(";\n").filter(|text| text.contains("CREATE")) {
+        run(filled(table, prefix, flavour)).await?;
+    }
+    for procedure in PROCEDURES {
+        match run(filled(procedure, prefix, flavour)).await {
+            Err(fault) if fault.code() == Some(PROCEDURE_EXISTS) => {}
+            done => drop(done?),
+        }
+    }
+    let meta = format!(
+        "INSERT INTO `{prefix}meta` (one, schema_version, lineage, identity) VALUES (1, {KNOWN}, \
+         TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000, {}) \
+         ON DUPLICATE KEY UPDATE one = one",
+        flavour.identity()
+    );
+    run(meta).await.map(drop)
+}

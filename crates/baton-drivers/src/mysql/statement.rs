@@ -1,0 +1,164 @@
+//! The text of a call: every argument is a literal, so that a step is one request and one reply. A
+//! prepared statement would be two at first.
+//!
+//! Text and bytes stand in hexadecimal digits: nothing in them can end a literal, whatever the
+//! session's `sql_mode` and character set.
+
+use std::fmt::Write;
+
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId};
+
+/// Something that can be an argument.
+pub(super) trait Argument {
+    /// Writes it as a literal.
+    fn literal(&self, text: &mut String);
+}
+
+/// Bytes as they are.
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
+
+/// Text in any language.
+pub(super) struct Text<'a>(pub(super) &'a str);
+
+/// Letters and digits: names and boot ids.
+struct Ascii<'a>(&'a str);
+
+fn hex(text: &mut String, introducer: &str, bytes: &[u8]) {
+    text.push_str(introducer);
+    text.push_str("x'");
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("a string takes all that is written to it");
+    }
+    text.push('\'');
+}
+
+impl Argument for Bytes<'_> {
+    fn literal(&self, text: &mut String) {
+        hex(text, "", self.0);
+    }
+}
+
+impl Argument for Text<'_> {
+    fn literal(&self, text: &mut String) {
+        hex(text, "_utf8mb4 ", self.0.as_bytes());
+    }
+}
+
+impl Argument for Ascii<'_> {
+    fn literal(&self, text: &mut String) {
+        hex(text, "_ascii ", self.0.as_bytes());
+    }
+}
+
+impl Argument for Namespace {
+    fn literal(&self, text: &mut String) {
+        Ascii(self.as_str()).literal(text);
+    }
+}
+
+impl Argument for NodeId {
+    fn literal(&self, text: &mut String) {
+        Ascii(self.as_str()).literal(text);
+    }
+}
+
+impl Argument for BootId {
+    fn literal(&self, text: &mut String) {
+        Ascii(&self.to_string()).literal(text);
+    }
+}
+
+impl Argument for u64 {
+    fn literal(&self, text: &mut String) {
+        write!(text, "{self}").expect("a string takes all that is written to it");
+    }
+}
+
+impl Argument for bool {
+    fn literal(&self, text: &mut String) {
+        u64::from(*self).literal(text);
+    }
+}
+
+impl Argument for Epoch {
+    fn literal(&self, text: &mut String) {
+        self.0.literal(text);
+    }
+}
+
+impl Argument for Lineage {
+    fn literal(&self, text: &mut String) {
+        self.0.literal(text);
+    }
+}
+
+impl<T: Argument> Argument for Option<T> {
+    fn literal(&self, text: &mut String) {
+        match self {
+            Some(it) => it.literal(text),
+            None => text.push_str("NULL"),
+        }
+    }
+}
+
+impl<T: Argument> Argument for &T {
+    fn literal(&self, text: &mut String) {
+        (*self).literal(text);
+    }
+}
+
+/// One call of a procedure, argument by argument.
+pub(super) struct Statement {
+    text: String,
+    separator: &'static str,
+}
+
+impl Statement {
+    /// A call of this procedure.
+    pub(super) fn call(prefix: &str, procedure: &str) -> Self {
+        Self { text: format!("CALL `{prefix}{procedure}`("), separator: "" }
+    }
+
+    /// The next argument.
+    #[must_use]
+    pub(super) fn with(mut self, argument: impl Argument) -> Self {
+        self.text.push_str(self.separator);
+        self.separator = ",";
+        argument.literal(&mut self.text);
+        self
+    }
+
+    /// The whole text.
+    pub(super) fn text(self) -> String {
+        self.text + ")"
+    }
+}
+
+/// A value in a statement that is no call.
+pub(super) fn literal(argument: impl Argument) -> String {
+    let mut text = String::new();
+    argument.literal(&mut text);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_an_argument_can_end_its_literal() {
+        let statement = Statement::call("baton_", "beat")
+            .with(Text("'\"\\ ä"))
+            .with(Bytes(&[0, 255]))
+            .with(u64::MAX)
+            .with(None::<u64>)
+            .with(true)
+            .with(BootId(1));
+        let zeros = "30".repeat(31);
+        let wanted = format!(
+            "CALL `baton_beat`(_utf8mb4 x'27225c20c3a4',x'00ff',18446744073709551615,NULL,1,\
+             _ascii x'{zeros}31')"
+        );
+        assert_eq!(statement.text(), wanted);
+    }
+}
