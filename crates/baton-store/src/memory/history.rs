@@ -4,12 +4,13 @@ use std::collections::VecDeque;
 
 use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::protocol::{TermEnd, TermRecord};
+use serde::{Deserialize, Serialize};
 
 /// How many terms are kept.
 const KEPT: usize = 1_000;
 
 /// The last terms, the newest last.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct History(VecDeque<TermRecord>);
 
 impl History {
@@ -40,6 +41,11 @@ impl History {
         if let Some(last) = self.0.back_mut().filter(|last| last.epoch == epoch) {
             last.ended = Some((wall_ms, end));
         }
+    }
+
+    /// Forgets all but the newest.
+    pub(super) fn keep(&mut self, most: usize) {
+        self.0.drain(..self.0.len().saturating_sub(most));
     }
 
     pub(super) fn newest(&self, limit: usize) -> Vec<TermRecord> {

@@ -9,12 +9,13 @@ use baton_core::protocol::{
     TermEnd, Version,
 };
 use baton_core::time::{Moment, whole_ms};
+use serde::{Deserialize, Serialize};
 
 use super::space::{Space, Stamp};
 use crate::capability::ExpiryClock;
 
 /// The one record. Never deleted.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct LeaseRow {
     pub(super) epoch: Epoch,
     pub(super) nonce: Nonce,

@@ -3,9 +3,11 @@
 //! ```text
 //!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, history
 //!                                        ▲ pure: every step takes the time it happens at
-//!   simulator ── its own clocks, faults ─┘
+//!   simulator ── its own clocks, faults ─┤
+//!   s3 driver ── kept in one object ─────┘
 //! ```
 
+mod body;
 mod documents;
 mod history;
 mod lease;
@@ -15,5 +17,6 @@ mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use registry::registration;
 pub use space::{Space, Stamp};
 pub use store::{MemoryConfig, MemoryStore};

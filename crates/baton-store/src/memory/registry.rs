@@ -6,6 +6,20 @@ use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
 use baton_core::time::Moment;
 
+/// What becomes of a node's record, given the one that is known; `free` says whose may be replaced.
+pub fn registration(
+    known: Option<&NodeRecord>,
+    node: &NodeRecord,
+    free: impl Fn(BootId) -> bool,
+) -> Registration {
+    match known {
+        Some(known) if known.boot != node.boot && !free(known.boot) => {
+            Registration::TakenBy { boot: known.boot, beat: known.beat }
+        }
+        _ => Registration::Registered,
+    }
+}
+
 /// One record per node id.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Registry(BTreeMap<NodeId, (NodeRecord, Moment)>);
@@ -19,19 +33,12 @@ impl Registry {
         dead: &BTreeSet<BootId>,
     ) -> Registration {
         let free = |boot: BootId| Some(boot) == replaces || dead.contains(&boot);
-        match self.0.get_mut(&node.id) {
-            Some((known, _)) if known.boot != node.boot && !free(known.boot) => {
-                Registration::TakenBy { boot: known.boot, beat: known.beat }
-            }
-            Some(entry) => {
-                *entry = (node.clone(), now);
-                Registration::Registered
-            }
-            None => {
-                self.0.insert(node.id.clone(), (node.clone(), now));
-                Registration::Registered
-            }
+        let known = self.0.get(&node.id).map(|(record, _)| record);
+        let registration = registration(known, node, free);
+        if registration == Registration::Registered {
+            self.0.insert(node.id.clone(), (node.clone(), now));
         }
+        registration
     }
 
     /// Is there a record of this very process?

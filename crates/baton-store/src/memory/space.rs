@@ -9,6 +9,7 @@ use baton_core::protocol::{
     Request, View,
 };
 use baton_core::time::Moment;
+use serde::{Deserialize, Serialize};
 
 use super::documents::Documents;
 use super::history::History;
@@ -27,8 +28,9 @@ pub struct Stamp {
     pub wall_ms: u64,
 }
 
-/// Everything a store keeps for one namespace.
-#[derive(Clone, Debug, Hash)]
+/// Everything a store keeps for one namespace. Written down it lacks the node records and the
+/// deaths: a store that keeps it so has a place of its own for the first, and cannot tell the other.
+#[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct Space {
     pub(super) expiry: ExpiryClock,
     pub(super) lineage: Lineage,
@@ -37,6 +39,7 @@ pub struct Space {
     pub(super) born_in: Lineage,
     pub(super) lease: Option<LeaseRow>,
     pub(super) history: History,
+    #[serde(skip)]
     registry: Registry,
     view: Option<Arc<View>>,
     documents: Documents,
@@ -44,6 +47,7 @@ pub struct Space {
     /// for the lease.
     pub(super) fence: Epoch,
     /// Processes that the store knows to be gone.
+    #[serde(skip)]
     pub(super) dead: BTreeSet<BootId>,
 }
 
@@ -82,6 +86,16 @@ impl Space {
             true => Registration::Registered,
             false => self.registry.register(at.now, &beat.node, beat.replaces, &self.dead),
         };
+        self.registered_beat(at, beat, registration)
+    }
+
+    /// The rest of a beat, once it is known whether the node's record was written.
+    pub fn registered_beat(
+        &mut self,
+        at: Stamp,
+        beat: BeatRequest,
+        registration: Registration,
+    ) -> BeatReply {
         let outcome = match (&registration, beat.lease) {
             (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
             (_, LeaseIntent::Acquire(acquire)) => Some(self.acquire(at, &beat.node, acquire)),
@@ -162,6 +176,11 @@ impl Space {
     /// The last terms, the newest first.
     pub fn history(&self, limit: usize) -> Vec<baton_core::protocol::TermRecord> {
         self.history.newest(limit)
+    }
+
+    /// Forgets all terms but the newest.
+    pub fn keep_terms(&mut self, most: usize) {
+        self.history.keep(most);
     }
 
     /// The lease as a reply shows it.

@@ -1,0 +1,182 @@
+//! The only place that talks to the server: one request each, never repeated, each with a deadline.
+
+use std::future::Future;
+
+use object_store::aws::AmazonS3;
+use object_store::path::Path;
+use object_store::{
+    Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
+};
+use tokio::time::Instant;
+
+use super::error::Trouble;
+use super::tap::{Fate, Note, Tap};
+
+/// What must hold for an object to be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Condition<'a> {
+    /// There is none.
+    Absent,
+    /// It is the one with this ETag.
+    Matches(&'a str),
+}
+
+/// What a conditional write came to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    /// Written; this is its ETag.
+    Written(String),
+    /// The condition did not hold, or another write was under way: read, and decide anew.
+    Lost,
+}
+
+/// What a read came to.
+#[derive(Debug)]
+pub(super) enum Got {
+    /// There is none.
+    Absent,
+    /// It is the one that is known already.
+    Same,
+    /// This one.
+    Found {
+        /// What it says.
+        body: Vec<u8>,
+        /// Which one it is.
+        etag: String,
+    },
+}
+
+/// A bucket at a server.
+#[derive(Debug)]
+pub(super) struct Bucket {
+    pub(super) store: AmazonS3,
+    /// For what the library has no call for.
+    pub(super) tap: Tap,
+    /// The bucket's own address.
+    pub(super) url: String,
+    pub(super) region: String,
+}
+
+impl Bucket {
+    /// Writes an object if the condition holds.
+    pub(super) async fn put(
+        &self,
+        key: &Path,
+        body: Vec<u8>,
+        condition: Condition<'_>,
+        deadline: Instant,
+    ) -> Result<Put, Trouble> {
+        let note = Note::default();
+        let mode = match condition {
+            Condition::Absent => PutMode::Create,
+            Condition::Matches(etag) => {
+                PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
+            }
+        };
+        let mut options = PutOptions::from(mode);
+        options.extensions.insert(note.clone());
+        let request = self.store.put_opts(key, body.into(), options);
+        let done = within(deadline, &note, request).await;
+        let absent = matches!(condition, Condition::Matches(_));
+        match (done, note.fate()) {
+            (Some(Ok(result)), _) => result.e_tag.map(Put::Written).ok_or_else(|| {
+                let fate = Fate::NotAnswered("the answer names no ETag".to_owned());
+                trouble("PUT", key, true, fate)
+            }),
+            (_, Fate::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
+            (_, Fate::Answered { status: 404, code, .. }) if absent && !is_bucket(code.as_deref()) => {
+                Ok(Put::Lost)
+            }
+            (_, fate) => Err(trouble("PUT", key, true, fate)),
+        }
+    }
+
+    /// Reads an object, unless it is the one that is known.
+    pub(super) async fn get(
+        &self,
+        key: &Path,
+        known: Option<&str>,
+        deadline: Instant,
+    ) -> Result<Got, Trouble> {
+        let note = Note::default();
+        let mut options = GetOptions { if_none_match: known.map(str::to_owned), ..GetOptions::default() };
+        options.extensions.insert(note.clone());
+        let request = async {
+            let found = self.store.get_opts(key, options).await?;
+            let etag = found.meta.e_tag.clone();
+            Ok((found.bytes().await?.to_vec(), etag))
+        };
+        match (within(deadline, &note, request).await, note.fate()) {
+            (Some(Ok((body, Some(etag)))), _) => Ok(Got::Found { body, etag }),
+            (_, Fate::Answered { status: 304, .. }) => Ok(Got::Same),
+            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => Ok(Got::Absent),
+            (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
+                Err(trouble("GET", key, false, Fate::NotAnswered(one_line(&error))))
+            }
+            (_, fate) => Err(trouble("GET", key, false, fate)),
+        }
+    }
+
+    /// The objects of a folder.
+    pub(super) async fn list(
+        &self,
+        folder: &Path,
+        deadline: Instant,
+    ) -> Result<Vec<ObjectMeta>, Trouble> {
+        let note = Note::default();
+        let request = self.store.list_with_delimiter(Some(folder));
+        match within(deadline, &note, request).await {
+            Some(Ok(found)) => Ok(found.objects),
+            Some(Err(error)) => Err(trouble("LIST", folder, false, fate_of_listing(&error))),
+            None => Err(trouble("LIST", folder, false, note.fate())),
+        }
+    }
+
+    /// Removes an object, whatever it says.
+    pub(super) async fn delete(&self, key: &Path, deadline: Instant) -> Result<(), Trouble> {
+        let note = Note::default();
+        match within(deadline, &note, self.store.delete(key)).await {
+            Some(Ok(())) | Some(Err(Error::NotFound { .. })) => Ok(()),
+            Some(Err(error)) => Err(trouble("DELETE", key, true, fate_of_listing(&error))),
+            None => Err(trouble("DELETE", key, true, note.fate())),
+        }
+    }
+}
+
+/// Is it the bucket that is not there? That is no answer about an object.
+fn is_bucket(code: Option<&str>) -> bool {
+    code == Some("NoSuchBucket")
+}
+
+fn trouble(method: &str, key: &Path, writes: bool, fate: Fate) -> Trouble {
+    Trouble { asked: format!("{method} {key}"), writes, fate }
+}
+
+/// Waits for the answer, but not beyond the deadline; then it may still be on its way.
+async fn within<T>(
+    deadline: Instant,
+    note: &Note,
+    request: impl Future<Output = object_store::Result<T>>,
+) -> Option<object_store::Result<T>> {
+    let done = tokio::time::timeout_at(deadline, request).await.ok();
+    if done.is_none() {
+        note.set(Fate::NotAnswered("no answer in time".to_owned()));
+    }
+    done
+}
+
+/// A listing or a removal carries no note; the library tells the few cases apart that matter.
+fn fate_of_listing(error: &Error) -> Fate {
+    let answered = |status| Fate::Answered { status, code: None, date: None };
+    match error {
+        Error::PermissionDenied { .. } => answered(403),
+        Error::Unauthenticated { .. } => answered(401),
+        Error::NotFound { .. } => answered(404),
+        _ => Fate::NotAnswered(one_line(error)),
+    }
+}
+
+fn one_line(error: &Error) -> String {
+    let text = error.to_string();
+    text.lines().next().unwrap_or_default().chars().take(200).collect()
+}

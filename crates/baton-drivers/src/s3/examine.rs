@@ -1,0 +1,101 @@
+//! What `baton doctor` looks at.
+
+use baton_core::time::whole_ms;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Finding, StoreError};
+use object_store::aws::AwsAuthorizer;
+use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
+
+use super::date::unix_seconds;
+use super::error::Trouble;
+use super::store::S3Engine;
+use super::tap::{Fate, Note};
+
+/// Signatures are refused when clocks differ by 15 minutes; this is early enough to say so.
+const SKEW_MAX_SECONDS: u64 = 300;
+
+impl S3Engine {
+    pub(super) async fn findings(&self) -> Result<Vec<Finding>, StoreError> {
+        let config = &self.config;
+        let timeout = whole_ms(config.timeout);
+        let mut findings = vec![
+            Finding::ok("server", format!("{}, region {}", config.place(), config.region)),
+            Finding::ok("conditions", "conditional writes were honoured when it was opened"),
+            Finding::ok("timeout", format!("every call ends within {timeout} ms")),
+            self.wire(),
+        ];
+        let (versioning, fate) = self.versioning().await;
+        findings.extend(clock(&fate));
+        findings.push(match (versioning.as_deref(), &fate) {
+            (Some(body), Fate::Answered { status: 200, .. }) => versions(body),
+            (_, Fate::Answered { .. }) => Finding::ok("versioning", "this user may not ask"),
+            _ => {
+                let asked = "GET ?versioning".to_owned();
+                return Err(Trouble { asked, writes: false, fate }.into());
+            }
+        });
+        Ok(findings)
+    }
+
+    fn wire(&self) -> Finding {
+        match self.config.is_open_to_others() {
+            false => Finding::ok("tls", "nothing travels in the open beyond this machine"),
+            true => Finding::warn(
+                "tls",
+                "requests travel in the open; signatures hide the key, not the data",
+                "use an endpoint that begins with https://",
+            ),
+        }
+    }
+
+    /// Asks whether old versions of objects are kept: what was answered, if it was.
+    async fn versioning(&self) -> (Option<String>, Fate) {
+        let note = Note::default();
+        let Ok(credential) = self.bucket.store.credentials().get_credential().await else {
+            return (None, Fate::NotMade);
+        };
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        let Ok(uri) = format!("{}/?versioning", self.bucket.url).parse() else {
+            return (None, Fate::NotSent("the endpoint is no address".to_owned()));
+        };
+        *request.uri_mut() = uri;
+        request.extensions_mut().insert(note.clone());
+        let signer = AwsAuthorizer::new(&credential, "s3", &self.bucket.region);
+        if signer.try_authorize(&mut request, None).is_err() {
+            return (None, Fate::NotMade);
+        }
+        let answer = async {
+            let answer = self.bucket.tap.call(request).await.ok()?;
+            let body = answer.into_body().bytes().await.ok()?;
+            Some(String::from_utf8_lossy(&body).into_owned())
+        };
+        let answer = tokio::time::timeout_at(self.deadline(), answer).await.ok().flatten();
+        (answer, note.fate())
+    }
+}
+
+fn versions(body: &str) -> Finding {
+    match body.contains("<Status>Enabled</Status>") {
+        false => Finding::ok("versioning", "off: only the newest version of an object is kept"),
+        true => Finding::warn(
+            "versioning",
+            "on: every beat leaves an old version behind, and all of them are paid for",
+            "let a lifecycle rule remove noncurrent versions under the prefix after a day",
+        ),
+    }
+}
+
+/// How far this machine's clock is from the server's, if the answer told.
+fn clock(fate: &Fate) -> Option<Finding> {
+    let Fate::Answered { date: Some(date), .. } = fate else { return None };
+    let (theirs, ours) = (unix_seconds(date)?, SystemClock.wall_ms() / 1_000);
+    let skew = theirs.abs_diff(ours);
+    let detail = format!("this machine's clock and the server's differ by {skew} s");
+    Some(match skew > SKEW_MAX_SECONDS {
+        false => Finding::ok("clock", detail),
+        true => {
+            let why = "set the clock: requests are refused when it is off by 15 minutes";
+            Finding::warn("clock", detail, why)
+        }
+    })
+}

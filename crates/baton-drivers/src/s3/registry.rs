@@ -1,0 +1,212 @@
+//! Node records: one object each, written by its own node alone, by every beat.
+//!
+//! A node that leaves is marked as gone, because no S3 call removes an object only if it is still
+//! the one that was read. The mark is swept once it is old.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use baton_core::ids::{BootId, NodeId};
+use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
+use baton_store::StoreError;
+use baton_store::memory::registration;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::bucket::{Bucket, Condition, Got, Put};
+use super::schema::{FORMAT, check, corrupt};
+use super::step::Step;
+
+/// So many records are read at once.
+const AT_ONCE: usize = 16;
+
+/// A mark is swept when it is so much older than the newest record, both by the server's clock.
+const SWEPT_AFTER_SECONDS: i64 = 3_600;
+
+/// `worker=….json` as it is written.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    format: u32,
+    /// Tells this write from every other, and so its ETag.
+    write: String,
+    /// Has the node left?
+    left: bool,
+    node: NodeRecord,
+}
+
+/// A node record as this handle last saw it.
+#[derive(Debug)]
+pub(super) struct Seen {
+    etag: String,
+    left: bool,
+    node: NodeRecord,
+}
+
+impl Seen {
+    fn read(record: &str, body: &[u8], etag: String) -> Result<Self, StoreError> {
+        check(record, body)?;
+        let written: Result<Written, _> = serde_json::from_slice(body);
+        let Written { left, node, .. } = written.map_err(|problem| corrupt(record, &problem))?;
+        Ok(Self { etag, left, node })
+    }
+
+    /// The record, unless its node has left.
+    fn present(&self) -> Option<&NodeRecord> {
+        (!self.left).then_some(&self.node)
+    }
+}
+
+impl Step<'_> {
+    /// Writes a node's record, if it may be written.
+    pub(super) async fn register(
+        &self,
+        node: &NodeRecord,
+        replaces: Option<BootId>,
+    ) -> Result<Registration, StoreError> {
+        let mut seen = self.shelf.records().get(&node.id).cloned();
+        let mut is_fresh = false;
+        loop {
+            let present = seen.as_deref().and_then(Seen::present);
+            let wanted = registration(present, node, |boot| Some(boot) == replaces);
+            match wanted {
+                Registration::TakenBy { .. } if is_fresh => return Ok(wanted),
+                Registration::TakenBy { .. } => {}
+                Registration::Registered => {
+                    if self.write_record(seen.as_deref(), node, false).await? {
+                        return Ok(wanted);
+                    }
+                }
+            }
+            seen = self.read_record(&node.id).await?;
+            is_fresh = true;
+        }
+    }
+
+    /// Marks a node's record as left, if it is this boot's.
+    pub(super) async fn leave(&self, node: &NodeId, boot: BootId) -> Result<Outcome, StoreError> {
+        loop {
+            let seen = self.read_record(node).await?;
+            let present = seen.as_deref().and_then(Seen::present);
+            let Some(record) = present.filter(|record| record.boot == boot) else {
+                return Ok(Outcome::Conflict);
+            };
+            if self.write_record(seen.as_deref(), record, true).await? {
+                return Ok(Outcome::Applied);
+            }
+        }
+    }
+
+    /// Every node record, sorted. Only those are read whose ETag is not known.
+    pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
+        let listed = self.bucket.list(&self.keys.workers, self.deadline).await?;
+        let newest = listed.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
+        let known = self.known_by_key();
+        let (mut found, mut unread) = (Vec::new(), Vec::new());
+        for meta in listed {
+            let seen = known.get(&meta.location).filter(|seen| meta.e_tag.as_ref() == Some(&seen.etag));
+            match seen {
+                Some(seen) => found.push((meta, Arc::clone(seen))),
+                None => unread.push(meta),
+            }
+        }
+        found.extend(self.read_all(unread).await?);
+        let records = found.iter().map(|(_, seen)| (seen.node.id.clone(), Arc::clone(seen)));
+        *self.shelf.records() = records.collect();
+        let old = |meta: &ObjectMeta| newest - meta.last_modified.timestamp() > SWEPT_AFTER_SECONDS;
+        for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
+            // A mark that stays costs one line of the next listing.
+            let _ = self.bucket.delete(&meta.location, self.deadline).await;
+        }
+        let present = found.iter().filter_map(|(_, seen)| seen.present().cloned());
+        let sorted: BTreeMap<NodeId, NodeRecord> =
+            present.map(|record| (record.id.clone(), record)).collect();
+        Ok(sorted.into_values().map(|record| Member { record, silent_for: None }).collect())
+    }
+
+    fn known_by_key(&self) -> BTreeMap<Path, Arc<Seen>> {
+        let records = self.shelf.records();
+        records.iter().map(|(node, seen)| (self.keys.worker(node), Arc::clone(seen))).collect()
+    }
+
+    async fn read_all(
+        &self,
+        mut unread: Vec<ObjectMeta>,
+    ) -> Result<Vec<(ObjectMeta, Arc<Seen>)>, StoreError> {
+        let (mut reads, mut found) = (JoinSet::new(), Vec::new());
+        loop {
+            while reads.len() < AT_ONCE
+                && let Some(meta) = unread.pop()
+            {
+                reads.spawn(read_one(Arc::clone(self.bucket), meta, self.deadline));
+            }
+            match reads.join_next().await {
+                Some(read) => found.extend(read.expect("reading does not panic")?),
+                None => return Ok(found),
+            }
+        }
+    }
+
+    async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<Seen>>, StoreError> {
+        let key = self.keys.worker(node);
+        let seen = match self.bucket.get(&key, None, self.deadline).await? {
+            Got::Found { body, etag } => Some(Arc::new(Seen::read(key.as_ref(), &body, etag)?)),
+            Got::Absent | Got::Same => None,
+        };
+        self.remember(node, seen.clone());
+        Ok(seen)
+    }
+
+    /// Writes the record if it is still the one that is known. Says whether it was.
+    async fn write_record(
+        &self,
+        known: Option<&Seen>,
+        node: &NodeRecord,
+        left: bool,
+    ) -> Result<bool, StoreError> {
+        let written =
+            Written { format: FORMAT, write: self.marks.next(), left, node: node.clone() };
+        let body = serde_json::to_vec(&written).expect("it is plain data");
+        let condition = match known {
+            Some(seen) => Condition::Matches(&seen.etag),
+            None => Condition::Absent,
+        };
+        let key = self.keys.worker(&node.id);
+        match self.bucket.put(&key, body, condition, self.deadline).await {
+            Ok(Put::Written(etag)) => {
+                let seen = Seen { etag, left, node: written.node };
+                self.remember(&node.id, Some(Arc::new(seen)));
+                Ok(true)
+            }
+            Ok(Put::Lost) => Ok(false),
+            Err(trouble) => {
+                self.remember(&node.id, None);
+                Err(trouble.into())
+            }
+        }
+    }
+
+    fn remember(&self, node: &NodeId, seen: Option<Arc<Seen>>) {
+        match seen {
+            Some(seen) => self.shelf.records().insert(node.clone(), seen),
+            None => self.shelf.records().remove(node),
+        };
+    }
+}
+
+/// Reads a record that a listing showed; it may have been removed since.
+async fn read_one(
+    bucket: Arc<Bucket>,
+    meta: ObjectMeta,
+    deadline: Instant,
+) -> Result<Option<(ObjectMeta, Arc<Seen>)>, StoreError> {
+    match bucket.get(&meta.location, None, deadline).await? {
+        Got::Found { body, etag } => {
+            let seen = Seen::read(meta.location.as_ref(), &body, etag)?;
+            Ok(Some((meta, Arc::new(seen))))
+        }
+        Got::Absent | Got::Same => Ok(None),
+    }
+}

@@ -1,0 +1,26 @@
+//! The conformance suite across processes.
+
+use std::time::Duration;
+
+use baton_store::conformance::{self, Pace};
+use baton_testbed::subject::{Processes, keep_report};
+
+use crate::ground::Site;
+use crate::peer::open;
+
+/// No clock, no ages, no lineage, no deaths, no pushes: each absence is asserted.
+const ABSENT: usize = 19;
+
+/// How many cases there are. A case that is lost on the way must not go unnoticed.
+const CASES: usize = 91;
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_processes_conform() {
+    let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(50));
+    let pace = Pace { ttl, lateness, increments: 1 };
+    let report = conformance::run(&Processes::new(Site::start().await, open, pace)).await;
+    keep_report(&report);
+    let failed = report.failures().len();
+    assert_eq!((failed, report.not_arrangeable().len()), (0, 0), "{report}");
+    assert_eq!((report.lines.len(), report.absent().len()), (CASES, ABSENT), "{report}");
+}

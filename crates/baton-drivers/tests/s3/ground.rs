@@ -1,0 +1,99 @@
+//! The server under test, and what can be done to it and to the objects in it.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+use baton_drivers::s3::object_store::path::Path;
+use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
+use baton_testbed::subject::Ground;
+use baton_testbed::{Kind, Server};
+
+/// A server, and a copy of some objects in it.
+pub struct Site {
+    pub server: Server,
+    copy: Mutex<Vec<(Path, Vec<u8>)>>,
+}
+
+impl Site {
+    pub async fn start() -> Self {
+        let server = Server::start(Kind::Ministack).await.expect("it can be started");
+        Self { server, copy: Mutex::default() }
+    }
+
+    /// A client that goes behind the store's back.
+    pub fn objects(&self) -> Arc<dyn ObjectStore> {
+        baton_drivers::s3::client(&self.url()).expect("the URL is sound")
+    }
+
+    /// The prefix that the URL names.
+    pub fn prefix(&self) -> String {
+        let url = self.url();
+        let (_, path) = url.split_once("://").expect("it is a URL");
+        let (place, _) = path.split_once('?').unwrap_or((path, ""));
+        place.split_once('/').map_or(String::new(), |(_, prefix)| prefix.to_owned())
+    }
+
+    /// The folder of a namespace.
+    pub fn folder(&self, namespace: &Namespace) -> Path {
+        Path::from(self.prefix()).join(format!("namespace={namespace}"))
+    }
+
+    async fn all(&self, namespace: &Namespace) -> Result<Vec<(Path, Vec<u8>)>, String> {
+        let (objects, folder) = (self.objects(), self.folder(namespace));
+        let mut found = Vec::new();
+        for folder in [folder.clone(), folder.join("workers")] {
+            let listed = objects.list_with_delimiter(Some(&folder)).await;
+            for meta in listed.map_err(|error| error.to_string())?.objects {
+                let read = objects.get(&meta.location).await.map_err(|error| error.to_string())?;
+                let body = read.bytes().await.map_err(|error| error.to_string())?;
+                found.push((meta.location, body.to_vec()));
+            }
+        }
+        Ok(found)
+    }
+}
+
+#[async_trait]
+impl Ground for Site {
+    fn url(&self) -> String {
+        self.server.url()
+    }
+
+    /// There is no session that could have a zone; a process has one.
+    fn url_in_another_zone(&self) -> Option<String> {
+        Some(self.server.url())
+    }
+
+    async fn restart(&self) -> Result<bool, String> {
+        self.server.kill().await.map_err(|error| error.to_string())?;
+        self.server.start_again().await.map_err(|error| error.to_string())?;
+        Ok(true)
+    }
+
+    async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
+        let copy = self.all(namespace).await?;
+        *self.copy.lock().expect("no holder panics") = copy;
+        Ok(true)
+    }
+
+    async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
+        let objects = self.objects();
+        let copy = self.copy.lock().expect("no holder panics").clone();
+        for (key, _) in self.all(namespace).await? {
+            if !copy.iter().any(|(kept, _)| *kept == key) {
+                objects.delete(&key).await.map_err(|error| error.to_string())?;
+            }
+        }
+        for (key, body) in copy {
+            objects.put(&key, body.into()).await.map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    }
+
+    async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
+        let key = self.folder(namespace).join("state.json");
+        let put = self.objects().put(&key, "Dear diary".into()).await;
+        put.map(|_| true).map_err(|error| error.to_string())
+    }
+}

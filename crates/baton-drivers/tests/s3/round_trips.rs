@@ -1,0 +1,78 @@
+//! What a beat costs, counted in front of the server.
+
+use std::time::Duration;
+
+use baton_core::protocol::Claim;
+use baton_drivers::s3::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
+
+use crate::beats::{Peer, namespace};
+use crate::front::{Asked, Front};
+use crate::traps::fronted;
+
+/// Writes, reads and listings since this was last asked.
+fn spent(front: &Front) -> Requests {
+    let asked = front.asked();
+    let count = |is_one: fn(&Asked) -> bool| asked.iter().filter(|it| is_one(it)).count() as u64;
+    let list = count(Asked::lists);
+    let put = count(|asked| asked.method == "PUT");
+    let get = count(|asked| asked.method == "GET") - list;
+    assert_eq!(asked.len() as u64, put + get + list, "{asked:?}");
+    Requests { put, get, list }
+}
+
+#[tokio::test]
+async fn a_beat_costs_two_requests_whatever_it_wants() {
+    let (_site, front, store) = fronted().await;
+    let web = namespace("web");
+    let (leader, follower) = (Peer::new(&store, &web, 1), Peer::new(&store, &web, 2));
+    let mut held = leader.take(Claim::Vacant).await;
+    follower.look().await.expect("the server answers");
+    front.asked();
+    for _ in 0..3 {
+        held = leader.goes_on(held).await;
+        assert_eq!(spent(&front), Requests { put: REQUESTS_PER_BEAT, get: 0, list: 0 });
+        follower.look().await.expect("the server answers");
+        assert_eq!(spent(&front), Requests { put: 1, get: 1, list: 0 });
+    }
+    // A claim on what was just seen costs no more.
+    let seen = follower.look().await.expect("the server answers");
+    front.asked();
+    let claim = Claim::Dead { boot: leader.boot };
+    let reply = follower.claim(&seen, claim, follower.next_nonce()).await;
+    assert_eq!(reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0), Some(2));
+    assert_eq!(spent(&front), Requests { put: REQUESTS_PER_BEAT, get: 0, list: 0 });
+}
+
+#[tokio::test]
+async fn an_interval_costs_what_the_estimate_says() {
+    const NODES: u64 = 4;
+    let (_site, front, _) = fronted().await;
+    let web = namespace("web");
+    let url = _site.server.url_at(front.address);
+    let mut peers = Vec::new();
+    for boot in 1..=u128::from(NODES) {
+        let store = baton_drivers::open(&url).await.expect("the server is fit");
+        peers.push(Peer::new(&store, &web, boot));
+    }
+    let mut held = peers[0].take(Claim::Vacant).await;
+    for peer in &peers[1..] {
+        peer.look().await.expect("the server answers");
+    }
+    let members = peers[0].store.members(&web).await.expect("the server answers");
+    assert_eq!(members.len() as u64, NODES);
+    front.asked();
+    let beats = 3;
+    for _ in 0..beats {
+        held = peers[0].goes_on(held).await;
+        for peer in &peers[1..] {
+            peer.look().await.expect("the server answers");
+        }
+        peers[0].store.members(&web).await.expect("the server answers");
+    }
+    let told = requests_per_hour(NODES, Duration::from_secs(3_600) / beats);
+    assert_eq!(spent(&front), told);
+
+    // Nobody beats: a listing tells that nobody need be read.
+    peers[0].store.members(&web).await.expect("the server answers");
+    assert_eq!(spent(&front), Requests { put: 0, get: 0, list: 1 });
+}

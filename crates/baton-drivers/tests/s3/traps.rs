@@ -1,0 +1,217 @@
+//! What goes wrong with S3 and what speaks like it, each trap on a real server.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use baton_core::protocol::{Claim, Failure, Outcome, Registration};
+use baton_drivers::open;
+use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
+use baton_store::{Precondition, Store, StoreError, WriteOutcome};
+use baton_testbed::subject::Ground;
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
+
+use crate::beats::{Peer, namespace};
+use crate::front::{Asked, Deed, Front};
+use crate::ground::Site;
+
+/// A server, one in front of it, and a store that knows only the latter.
+pub async fn fronted() -> (Site, Front, Arc<dyn Store>) {
+    let site = Site::start().await;
+    let front = Front::of(site.server.address(), None);
+    let store = open(&site.server.url_at(front.address)).await.expect("the server is fit");
+    front.asked();
+    (site, front, store)
+}
+
+/// Does this to the first request that the test is after, and nothing to any other.
+fn once(is_it: impl Fn(&Asked) -> bool, deed: Deed) -> impl Fn(&Asked) -> Deed {
+    let done = AtomicBool::new(false);
+    move |asked| match is_it(asked) && !done.swap(true, Ordering::Relaxed) {
+        true => deed,
+        false => Deed::Forward,
+    }
+}
+
+/// A 409 says that another write was under way. It was not ours that went through, and it is not
+/// said whose did.
+#[tokio::test]
+async fn a_409_decides_nothing() {
+    let (_site, front, store) = fronted().await;
+    let peer = Peer::new(&store, &namespace("web"), 1);
+    front.judge(once(|asked| asked.puts("state.json"), Deed::Answer(409, "OperationAborted")));
+    let held = peer.take(Claim::Vacant).await;
+    assert_eq!(held.epoch.0, 1);
+    front.judge(once(|asked| asked.puts("state.json"), Deed::Answer(409, "OperationAborted")));
+    let held = peer.goes_on(held).await;
+    front.judge(once(|asked| asked.puts("node-1.json"), Deed::Answer(409, "OperationAborted")));
+    let held = peer.goes_on(held).await;
+    assert_eq!(held.epoch.0, 1);
+}
+
+/// One request, whatever is answered: a library that repeats a write turns its success into a 412.
+#[tokio::test]
+async fn a_write_is_never_repeated_and_no_answer_is_unknown() {
+    let (_site, front, store) = fronted().await;
+    let peer = Peer::new(&store, &namespace("web"), 1);
+    let mut held = peer.take(Claim::Vacant).await;
+    let deeds = [
+        (Deed::Answer(500, "InternalError"), false),
+        (Deed::Answer(503, "SlowDown"), false),
+        (Deed::LoseReply, true),
+    ];
+    for (deed, applied) in deeds {
+        front.asked();
+        front.judge(move |asked| if asked.puts("state.json") { deed } else { Deed::Forward });
+        let failed = peer.renew(held).await.expect_err("there was no answer");
+        assert_eq!(failed.failure(), Failure::Unknown, "{failed}");
+        let writes = front.asked().iter().filter(|asked| asked.puts("state.json")).count();
+        assert_eq!(writes, 1, "{deed:?}");
+        front.judge(|_| Deed::Forward);
+        let seen = peer.look().await.expect("the server is back").lease.expect("it is held");
+        assert_eq!(seen.version != held, applied, "{deed:?}");
+        held = peer.goes_on(seen.version).await;
+    }
+}
+
+/// The server judges by the ETag, and an ETag is the digest of the content.
+#[tokio::test]
+async fn no_two_writes_have_the_same_etag() {
+    let (site, _front, store) = fronted().await;
+    let web = namespace("web");
+    let peer = Peer::new(&store, &web, 1);
+    let mut held = peer.take(Claim::Vacant).await;
+    let objects = site.objects();
+    let state = site.folder(&web).join("state.json");
+    let worker = site.folder(&web).join("workers").join("worker=node-1.json");
+    let mut etags = BTreeSet::new();
+    for _ in 0..5 {
+        // The same bytes every time.
+        let same = store.write_document(&web, "d", vec![7], Precondition::Any, None).await;
+        assert!(matches!(same, Ok(WriteOutcome::Written(_))), "{same:?}");
+        held = peer.goes_on(held).await;
+        for key in [&state, &worker] {
+            let meta = objects.head(key).await.expect("it is there");
+            assert!(etags.insert(meta.e_tag), "an ETag came twice");
+        }
+    }
+}
+
+/// If-Match on what is not there is 404 on some servers and 412 on others: lost, either way.
+#[tokio::test]
+async fn a_record_that_was_removed_is_written_anew() {
+    let (site, front, store) = fronted().await;
+    let web = namespace("web");
+    let peer = Peer::new(&store, &web, 1);
+    let mut held = peer.take(Claim::Vacant).await;
+    let worker = site.folder(&web).join("workers").join("worker=node-1.json");
+    for status in [404, 412] {
+        site.objects().delete(&worker).await.expect("it can be removed");
+        let is_update = |asked: &Asked| asked.puts("node-1.json") && asked.if_match.is_some();
+        front.judge(once(is_update, Deed::Answer(status, "NoSuchKey")));
+        held = peer.goes_on(held).await;
+        assert!(site.objects().head(&worker).await.is_ok(), "after {status}");
+    }
+}
+
+/// A bucket that is gone is not a namespace that never had a lease.
+#[tokio::test]
+async fn a_missing_bucket_is_no_vacant_lease() {
+    let (_site, front, store) = fronted().await;
+    let peer = Peer::new(&store, &namespace("web"), 1);
+    let held = peer.take(Claim::Vacant).await;
+    front.judge(|_| Deed::Answer(404, "NoSuchBucket"));
+    for failed in [peer.look().await, peer.renew(held).await] {
+        assert!(matches!(&failed, Err(StoreError::Refused { .. })), "{failed:?}");
+    }
+    let inspected = store.inspect(&peer.namespace).await;
+    assert!(matches!(&inspected, Err(StoreError::Refused { .. })), "{inspected:?}");
+}
+
+/// A later format is refused before anything is written.
+#[tokio::test]
+async fn a_later_format_is_refused_with_both_numbers() {
+    let (site, front, store) = fronted().await;
+    let web = namespace("web");
+    let objects = site.objects();
+    let metadata = site.folder(&web).join("metadata.json");
+    objects.put(&metadata, "{\"format\":2}".into()).await.expect("it can be written");
+    let peer = Peer::new(&store, &web, 1);
+    let refused = peer.look().await.expect_err("it is a later format").to_string();
+    assert!(refused.contains("metadata.json has format 2, and this program knows 1"), "{refused}");
+    assert!(!front.asked().iter().any(|asked| asked.method == "PUT"));
+
+    let shop = namespace("shop");
+    let peer = Peer::new(&store, &shop, 1);
+    let held = peer.take(Claim::Vacant).await;
+    let state = site.folder(&shop).join("state.json");
+    objects.put(&state, "{\"format\":3}".into()).await.expect("it can be written");
+    let refused = peer.renew(held).await.expect_err("it is a later format").to_string();
+    assert!(refused.contains("state.json has format 3, and this program knows 1"), "{refused}");
+}
+
+/// Every renewal writes all of the state, so it may not grow without end.
+#[tokio::test]
+async fn what_is_too_large_is_refused_with_both_numbers() {
+    let (_site, _front, store) = fronted().await;
+    let web = namespace("web");
+    let write = async |name: &str, bytes| {
+        let body = vec![b'x'; bytes];
+        store.write_document(&web, name, body, Precondition::Any, None).await
+    };
+    let refused = write("big", 256 * 1024 + 1).await.expect_err("it is too large").to_string();
+    assert!(refused.contains("has 262145 bytes, and at most 262144 are allowed"), "{refused}");
+    for name in ["a", "b", "c"] {
+        assert_eq!(write(name, 256 * 1024).await, Ok(WriteOutcome::Written(1)));
+    }
+    let refused = write("d", 256 * 1024).await.expect_err("it is too much").to_string();
+    assert!(refused.contains("at most 1048576 are allowed"), "{refused}");
+    assert_eq!(write("d", 1024).await, Ok(WriteOutcome::Written(1)));
+}
+
+/// The last hundred terms are kept.
+#[tokio::test]
+async fn terms_are_forgotten_after_a_hundred() {
+    let (_site, _front, store) = fronted().await;
+    let web = namespace("web");
+    for boot in 1..=105 {
+        let claim = match boot {
+            1 => Claim::Vacant,
+            _ => Claim::Dead { boot: baton_core::ids::BootId(boot - 1) },
+        };
+        Peer::new(&store, &web, boot).take(claim).await;
+    }
+    let terms = store.history(&web, 1_000).await.expect("the server answers");
+    assert_eq!((terms.len(), terms[0].epoch.0, terms[99].epoch.0), (100, 105, 6));
+}
+
+/// Racing creates and updates have one winner each, through handles of their own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_race_has_one_winner() {
+    const RIVALS: u128 = 8;
+    let site = Site::start().await;
+    for round in 0..5 {
+        let web = namespace(&format!("race-{round}"));
+        let start = Arc::new(Barrier::new(usize::try_from(RIVALS).expect("few")));
+        let mut race = JoinSet::new();
+        for boot in 1..=RIVALS {
+            let store = open(&site.url()).await.expect("the server is fit");
+            let (peer, start) = (Peer::new(&store, &web, boot), Arc::clone(&start));
+            race.spawn(async move {
+                let seen = peer.look().await.expect("the server answers");
+                start.wait().await;
+                peer.claim(&seen, Claim::Vacant, peer.next_nonce()).await
+            });
+        }
+        let replies = race.join_all().await;
+        let won = |reply: &&Result<_, _>| {
+            matches!(reply, Ok(baton_core::protocol::BeatReply { outcome: Some(Outcome::Applied), .. }))
+        };
+        assert_eq!(replies.iter().filter(won).count(), 1, "{replies:?}");
+        let all = |reply: &Result<baton_core::protocol::BeatReply, _>| {
+            reply.as_ref().is_ok_and(|reply| reply.registration == Registration::Registered)
+        };
+        assert!(replies.iter().all(all), "{replies:?}");
+    }
+}
