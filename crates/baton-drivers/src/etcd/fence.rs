@@ -1,0 +1,181 @@
+//! Fenced writes of the user's own keys: a coordinator that was paused and comes back too late is
+//! refused, in the same transaction as its write.
+//!
+//! ```text
+//!   PREFIX/NAMESPACE/fences/RESOURCE ── the highest epoch that wrote, all its digits
+//!
+//!   if   value(fence) < "…5~"          no later epoch than 5 wrote
+//!   then put fence "…5", and the user's own operations
+//!   else get fence                     behind, and by whom
+//! ```
+//!
+//! [`Guard`] is that condition as data, for a transaction of any etcd client. [`EtcdFence`] does
+//! the usual: put a key, or change what it says.
+
+use baton_core::ids::{Epoch, Namespace};
+use baton_store::StoreError;
+
+use super::config::EtcdConfig;
+use super::connect::Link;
+use super::error::Trouble;
+use super::keys::Keys;
+use super::record::Record;
+use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
+use crate::refusal::Refusal;
+
+/// How often a change is tried that others keep getting ahead of.
+const TRIES: usize = 200;
+
+/// What to add to a transaction of one's own, so that it is refused once a later epoch wrote: one
+/// comparison, and one put. Needs the key to be there; [`EtcdFence::open`] sees to that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guard {
+    /// The key of the fence.
+    pub key: String,
+    /// Compare: target `VALUE`, result `LESS`, with this.
+    pub less_than: Vec<u8>,
+    /// Put this under the key, first of all.
+    pub value: Vec<u8>,
+}
+
+/// A later epoch has written to the resource: the writer's term is over.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("epoch {given} may not write to {resource:?} any more: epoch {highest} did; stop")]
+pub struct Behind {
+    /// What was to be written to.
+    pub resource: String,
+    /// By whom.
+    pub given: Epoch,
+    /// The highest epoch that wrote.
+    pub highest: Epoch,
+}
+
+/// Why a fenced write did not take place, or may not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FenceError {
+    /// The term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
+    /// The store did not answer, or would not have it.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The fence of one resource, with a connection of its own.
+pub struct EtcdFence {
+    link: Link,
+    resource: String,
+    key: String,
+}
+
+impl EtcdFence {
+    /// The fence of a resource, which is anything that only one coordinator may write to at a time.
+    /// It belongs to a namespace, whose epochs it compares.
+    pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, Refusal> {
+        let (scheme, rest) = url.split_once("://").unwrap_or(("etcd", url));
+        let config = EtcdConfig::from_location(scheme, rest)?;
+        let link = super::connected(config)?;
+        let key = Keys::new(&link.config.prefix, namespace).resource(resource);
+        let txn = Txn {
+            compare: vec![Compare::absent(&key)],
+            success: vec![Op::put(&key, Epoch::NONE.write())],
+            failure: Vec::new(),
+        };
+        let made: Result<TxnAnswer, _> = link.ask("kv/txn", &txn, link.deadline()).await;
+        let (place, prefix) = (&link.config.place, &link.config.prefix);
+        made.map_err(|trouble| trouble.of_opening(place, prefix))?;
+        Ok(Self { resource: resource.to_owned(), key, link })
+    }
+
+    /// The condition for a transaction of one's own.
+    pub fn guard(&self, epoch: Epoch) -> Guard {
+        let value = epoch.write();
+        // Longer than any epoch's digits, so the epoch itself still passes.
+        let less_than = [&value[..], b"~"].concat();
+        Guard { key: self.key.clone(), less_than, value }
+    }
+
+    /// Puts a key, unless a later epoch has written to the resource.
+    ///
+    /// # Errors
+    ///
+    /// [`Behind`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
+    pub async fn put(&self, epoch: Epoch, key: &str, value: &[u8]) -> Result<(), FenceError> {
+        let answer = self.commit(epoch, Vec::new(), Op::put(key, value), key).await?;
+        match answer.succeeded {
+            true => Ok(()),
+            false => Err(self.behind(epoch, &answer)?.into()),
+        }
+    }
+
+    /// Changes what a key says, unless a later epoch has written to the resource. `change` gets what
+    /// it says now and may be called more than once: whoever is ahead wins, and it is tried again.
+    ///
+    /// # Errors
+    ///
+    /// As [`EtcdFence::put`]; [`StoreError::Throttled`] if others were ahead 200 times.
+    pub async fn update(
+        &self,
+        epoch: Epoch,
+        key: &str,
+        change: impl Fn(Option<&[u8]>) -> Vec<u8>,
+    ) -> Result<(), FenceError> {
+        let look = Txn { success: self.both(key), ..Txn::default() };
+        let answer: Result<TxnAnswer, _> =
+            self.link.ask("kv/txn", &look, self.link.deadline()).await;
+        let mut answer = answer.map_err(Trouble::of_read)?;
+        for _ in 0..TRIES {
+            let found = found(&answer, 1);
+            let revision = found.map_or(0, |found| found.mod_revision.0);
+            let value = change(found.map(|found| found.value.0.as_slice()));
+            let same = vec![Compare::written_at(key, revision)];
+            answer = self.commit(epoch, same, Op::put(key, value), key).await?;
+            if answer.succeeded {
+                return Ok(());
+            }
+            if self.highest(&answer)? > epoch {
+                return Err(self.behind(epoch, &answer)?.into());
+            }
+        }
+        let detail = format!("others wrote first, {TRIES} times in a row");
+        Err(StoreError::Throttled { detail }.into())
+    }
+
+    async fn commit(
+        &self,
+        epoch: Epoch,
+        mut compare: Vec<Compare>,
+        write: Op,
+        key: &str,
+    ) -> Result<TxnAnswer, FenceError> {
+        let guard = self.guard(epoch);
+        compare.push(Compare::says_less(&guard.key, &guard.less_than));
+        let success = vec![Op::put(&guard.key, guard.value), write];
+        let txn = Txn { compare, success, failure: self.both(key) };
+        let answer = self.link.ask("kv/txn", &txn, self.link.deadline()).await;
+        answer.map_err(|trouble: Trouble| trouble.of_write().into())
+    }
+
+    /// Reads the fence, then the key.
+    fn both(&self, key: &str) -> Vec<Op> {
+        [Range::key(&self.key), Range::key(key)].map(Op::RequestRange).into()
+    }
+
+    fn highest(&self, answer: &TxnAnswer) -> Result<Epoch, StoreError> {
+        let corrupt = |detail: String| {
+            let record = format!("the fence {}", self.key);
+            StoreError::Corrupt { record, detail }
+        };
+        let found = found(answer, 0).ok_or_else(|| corrupt("it was deleted".to_owned()))?;
+        Epoch::read(&found.value.0).map_err(corrupt)
+    }
+
+    fn behind(&self, given: Epoch, answer: &TxnAnswer) -> Result<Behind, StoreError> {
+        let highest = self.highest(answer)?;
+        Ok(Behind { resource: self.resource.clone(), given, highest })
+    }
+}
+
+fn found(answer: &TxnAnswer, at: usize) -> Option<&KeyValue> {
+    answer.responses.get(at)?.response_range.as_ref()?.kvs.first()
+}

@@ -1,0 +1,46 @@
+//! The term history: one key a term, written in the transaction that begins or ends it.
+
+use baton_core::ids::Namespace;
+use baton_core::protocol::TermRecord;
+use baton_store::StoreError;
+
+use super::engine::EtcdEngine;
+use super::keys::Keys;
+use super::record::{self, LeaseRow, Record};
+use super::wire::{Op, Range, RangeAnswer};
+
+/// How many terms are kept.
+const KEPT: u64 = 1_000;
+
+/// A term begins: the last one is closed, and the oldest goes.
+pub(super) fn begun(keys: &Keys, row: &LeaseRow, last: Option<(u64, TermRecord)>) -> Vec<Op> {
+    let mut writes = vec![closed(keys, row)];
+    writes.extend(last.map(|(number, term)| Op::put(&keys.term(number), term.write())));
+    if row.number > KEPT {
+        writes.push(Op::delete_range(&keys.terms(), &keys.term(row.number - KEPT + 1)));
+    }
+    writes
+}
+
+/// The record's own term, as it stands.
+pub(super) fn closed(keys: &Keys, row: &LeaseRow) -> Op {
+    Op::put(&keys.term(row.number), row.term.write())
+}
+
+/// The last terms, the newest first.
+pub(super) async fn newest(
+    engine: &EtcdEngine,
+    namespace: &Namespace,
+    limit: usize,
+) -> Result<Vec<TermRecord>, StoreError> {
+    if limit == 0 {
+        return Ok(Vec::new());
+    }
+    let keys = Keys::new(&engine.link.config.prefix, namespace);
+    let query = Range::last_under(&keys.terms(), limit);
+    let answer: Result<RangeAnswer, _> =
+        engine.link.ask("kv/range", &query, engine.link.deadline()).await;
+    let found = answer.map_err(super::error::Trouble::of_read)?.kvs;
+    let what = || format!("a term of namespace {namespace}");
+    found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
+}

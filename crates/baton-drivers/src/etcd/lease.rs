@@ -1,0 +1,168 @@
+//! The rules of the lease, judged on what was last seen. The step that follows compares all of it.
+//!
+//! # Why one trusted coordinator (S1)
+//!
+//! Every acquisition and every renewal is granted an etcd lease of its own, of at least the ttl,
+//! after the beat was sent; then one transaction writes the record and the holder key that goes
+//! with that lease. So wherever the attempt's nonce is read, now or later, the holder key's lease
+//! was granted after the beat was sent, and the holder's window (counted from the send) ends first.
+//! Another node is let in only when the holder key *and* its lease are gone.
+//!
+//! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
+//! is answered by whoever believes to be etcd's leader. One that was replaced without noticing
+//! prolongs nothing, and an etcd leader that was paused revokes, when it goes on, leases that were
+//! kept alive meanwhile (etcd issue 15247). A grant goes through etcd's log like any write, and a
+//! leader that knows of it at all knows that it is young.
+
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, Nonce};
+use baton_core::protocol::{
+    Acquire, Ask, Claim, Holder, NodeRecord, Release, Renew, TermEnd, TermRecord,
+};
+use baton_core::time::whole_ms;
+
+use super::record::{HolderKey, LeaseRow};
+use super::sight::Sight;
+
+/// An etcd lease that was granted for this attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Grant {
+    pub(super) id: i64,
+    pub(super) ttl: Duration,
+}
+
+/// etcd grants no more, which is 285 years.
+const TTL_MAX_SECONDS: i64 = 9_000_000_000;
+
+/// When a step happens, for the history: by this machine's wall clock, as etcd tells no time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WallMs(pub(super) u64);
+
+/// How the last term ends if the claim holds; `None` if it does not hold. `is_over`: the holder key
+/// and its etcd lease are gone.
+pub(super) fn claim_holds(sight: &Sight, is_over: bool, grant: &Acquire) -> Option<Option<TermEnd>> {
+    if grant.lineage != super::LINEAGE {
+        return None;
+    }
+    let Some(row) = sight.row() else {
+        return (grant.expect.is_none() && grant.claim == Claim::Vacant).then_some(None);
+    };
+    if grant.expect != Some(row.version()) {
+        return None;
+    }
+    match (grant.claim, &row.holder) {
+        (Claim::Vacant, None) => Some(None),
+        (Claim::Expired, Some(_)) if is_over => Some(Some(TermEnd::Expired)),
+        (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
+            Some(Some(TermEnd::ProvedDead))
+        }
+        _ => None,
+    }
+}
+
+/// May the term go on?
+pub(super) fn renewal_holds(sight: &Sight, renew: &Renew) -> bool {
+    let at_version = sight.held().is_some_and(|row| row.version() == renew.expect);
+    at_version && renew.lineage == super::LINEAGE && sight.is_live()
+}
+
+/// The record of a new term.
+pub(super) fn begin(
+    sight: &Sight,
+    node: &NodeRecord,
+    wanted: &Acquire,
+    last_end: Option<TermEnd>,
+    grant: Grant,
+    at: WallMs,
+) -> LeaseRow {
+    let epoch: Epoch = sight.highest_epoch().max(wanted.floor).next();
+    let last = sight.row().map(|row| ended(row, last_end, at));
+    let ended_ms = last.and_then(|term| term.ended).map(|(at, _)| at);
+    let (boot, id) = (node.boot, node.id.clone());
+    LeaseRow {
+        epoch,
+        nonce: wanted.nonce,
+        holder: Some(Holder {
+            node: id.clone(),
+            boot,
+            lifeline: node.profile.lifeline.clone(),
+        }),
+        successor: None,
+        ttl: wanted.ttl,
+        lease: grant.id,
+        granted: grant.ttl,
+        until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
+        asked: None,
+        term: TermRecord {
+            epoch,
+            node: id,
+            boot,
+            began_ms: at.0,
+            ended: None,
+            gap_ms: ended_ms.map(|ended| at.0.saturating_sub(ended)),
+        },
+        number: sight.row().map_or(0, |row| row.number).saturating_add(1),
+    }
+}
+
+/// The last term, closed if it was still open.
+pub(super) fn ended(row: &LeaseRow, end: Option<TermEnd>, at: WallMs) -> TermRecord {
+    let mut term = row.term.clone();
+    if let (None, Some(end)) = (term.ended, end) {
+        // Nobody saw it end: its holder said when it would.
+        let expired_ms = row.until_ms.clamp(term.began_ms.min(at.0), at.0);
+        let ended_ms = if end == TermEnd::Expired { expired_ms } else { at.0 };
+        term.ended = Some((ended_ms, end));
+    }
+    term
+}
+
+/// The record of a term that goes on.
+pub(super) fn renewed(row: &LeaseRow, renew: &Renew, grant: Grant, at: WallMs) -> LeaseRow {
+    LeaseRow {
+        nonce: renew.nonce,
+        ttl: renew.ttl,
+        lease: grant.id,
+        granted: grant.ttl,
+        until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
+        ..row.clone()
+    }
+}
+
+/// The record without a holder, if it is held at the version.
+pub(super) fn released(sight: &Sight, release: &Release, at: WallMs) -> Option<LeaseRow> {
+    let row = sight.held().filter(|row| row.version() == release.expect)?;
+    let mut term = row.term.clone();
+    term.ended = Some((at.0, TermEnd::Released(release.reason)));
+    Some(LeaseRow {
+        nonce: release.nonce,
+        holder: None,
+        successor: release.successor.clone(),
+        lease: 0,
+        until_ms: at.0,
+        asked: None,
+        term,
+        ..row.clone()
+    })
+}
+
+/// The record with a request beside it, if this term is held.
+pub(super) fn asked(sight: &Sight, epoch: Epoch, ask: Ask) -> Option<LeaseRow> {
+    let row = sight.held().filter(|row| row.epoch == epoch)?;
+    Some(LeaseRow { asked: Some(ask), ..row.clone() })
+}
+
+/// What the holder key says for this record.
+pub(super) fn holder_key(row: &LeaseRow) -> HolderKey {
+    let nonce: Nonce = row.nonce;
+    HolderKey { epoch: row.epoch, nonce }
+}
+
+/// Whole seconds, and never fewer than were asked for. etcd raises what is below its own minimum,
+/// some 1.5 times its election timeout.
+pub(super) fn whole_seconds(ttl: Duration) -> i64 {
+    let more = u64::from(ttl.subsec_nanos() > 0);
+    let seconds = i64::try_from(ttl.as_secs().saturating_add(more));
+    seconds.unwrap_or(TTL_MAX_SECONDS).clamp(1, TTL_MAX_SECONDS)
+}

@@ -1,0 +1,136 @@
+//! The records as they are written: JSON for those that people may want to read.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, NodeId, Nonce};
+use baton_core::protocol::{Ask, Holder, NodeRecord, TermRecord, Version, View};
+use baton_store::{Document, StoreError};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::wire::KeyValue;
+
+/// The lease record. It carries the present term, so that closing it needs no reading.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LeaseRow {
+    pub(super) epoch: Epoch,
+    pub(super) nonce: Nonce,
+    pub(super) holder: Option<Holder>,
+    pub(super) successor: Option<NodeId>,
+    pub(super) ttl: Duration,
+    /// The etcd lease that the holder key goes with; 0 after a release.
+    pub(super) lease: i64,
+    /// What etcd granted: whole seconds, at least the ttl.
+    pub(super) granted: Duration,
+    /// When it ends if nobody renews it, by the holder's wall clock. For the history alone.
+    pub(super) until_ms: u64,
+    pub(super) asked: Option<Ask>,
+    /// The present or last term, and its number among all of them.
+    pub(super) term: TermRecord,
+    pub(super) number: u64,
+}
+
+impl LeaseRow {
+    pub(super) fn version(&self) -> Version {
+        Version { epoch: self.epoch, nonce: self.nonce }
+    }
+}
+
+/// What the holder key says. Every write of it differs from every other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct HolderKey {
+    pub(super) epoch: Epoch,
+    pub(super) nonce: Nonce,
+}
+
+/// A record as it was read, and how it can be told that it did not change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Seen<T> {
+    pub(super) record: T,
+    /// The very bytes. Numbers of revisions come again when a copy is restored; nonces do not.
+    pub(super) raw: Vec<u8>,
+    pub(super) revision: i64,
+    pub(super) lease: i64,
+}
+
+/// A kind of record.
+pub(super) trait Record: Sized {
+    fn read(raw: &[u8]) -> Result<Self, String>;
+    fn write(&self) -> Vec<u8>;
+}
+
+macro_rules! json {
+    ($($record:ty),+) => {$(
+        impl Record for $record {
+            fn read(raw: &[u8]) -> Result<Self, String> {
+                from_json(raw)
+            }
+
+            fn write(&self) -> Vec<u8> {
+                serde_json::to_vec(self).expect("it is plain data")
+            }
+        }
+    )+};
+}
+
+json!(LeaseRow, HolderKey, NodeRecord, TermRecord, Arc<View>);
+
+fn from_json<T: DeserializeOwned>(raw: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(raw).map_err(|problem| problem.to_string())
+}
+
+/// All its digits, so that etcd, which compares bytes, compares numbers.
+impl Record for Epoch {
+    fn read(raw: &[u8]) -> Result<Self, String> {
+        let text = std::str::from_utf8(raw).map_err(|problem| problem.to_string())?;
+        text.parse().map(Self).map_err(|problem: std::num::ParseIntError| problem.to_string())
+    }
+
+    fn write(&self) -> Vec<u8> {
+        format!("{:020}", self.0).into_bytes()
+    }
+}
+
+/// Eight bytes of version, then the body.
+impl Record for Document {
+    fn read(raw: &[u8]) -> Result<Self, String> {
+        let (version, body) = raw.split_first_chunk::<8>().ok_or("it is too short")?;
+        Ok(Self { version: u64::from_be_bytes(*version), body: body.to_vec() })
+    }
+
+    fn write(&self) -> Vec<u8> {
+        [&self.version.to_be_bytes()[..], &self.body].concat()
+    }
+}
+
+/// Reads a record; `what` names it if that fails.
+pub(super) fn read<T: Record>(
+    found: &KeyValue,
+    what: impl FnOnce() -> String,
+) -> Result<Seen<T>, StoreError> {
+    let raw = found.value.0.clone();
+    let record =
+        T::read(&raw).map_err(|detail| StoreError::Corrupt { record: what(), detail })?;
+    Ok(Seen { record, raw, revision: found.mod_revision.0, lease: found.lease.0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_sort_as_text() {
+        let written: Vec<Vec<u8>> = [0, 9, 10, u64::MAX].map(|it| Epoch(it).write()).into();
+        assert!(written.is_sorted(), "{written:?}");
+        assert_eq!(Epoch::read(&Epoch(u64::MAX).write()), Ok(Epoch(u64::MAX)));
+        assert!(Epoch::read(b"soon").is_err());
+    }
+
+    #[test]
+    fn a_document_is_its_version_and_its_body() {
+        let document = Document { version: 7, body: b"x".to_vec() };
+        assert_eq!(Document::read(&document.write()), Ok(document));
+        assert!(Document::read(b"short").is_err());
+    }
+}

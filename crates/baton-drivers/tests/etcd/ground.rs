@@ -1,0 +1,71 @@
+//! An etcd of our own, and what the conformance suite has done to it.
+
+use std::sync::Mutex;
+
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+use baton_testbed::subject::Ground;
+use baton_testbed::{Kind, Server};
+
+use crate::hand::{Hand, Pair};
+
+pub struct Etcd {
+    pub server: Server,
+    kept: Mutex<Vec<Pair>>,
+}
+
+impl Etcd {
+    pub async fn start() -> Self {
+        let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
+        Self { server, kept: Mutex::default() }
+    }
+
+    pub fn hand(&self) -> Hand {
+        Hand::on(self.server.address())
+    }
+}
+
+/// Where a namespace begins.
+pub fn space(namespace: &Namespace) -> String {
+    format!("baton/{namespace}/")
+}
+
+#[async_trait]
+impl Ground for Etcd {
+    fn url(&self) -> String {
+        self.server.url()
+    }
+
+    /// A session has no time zone here; its process has one.
+    fn url_in_another_zone(&self) -> Option<String> {
+        Some(self.server.url())
+    }
+
+    async fn restart(&self) -> Result<bool, String> {
+        self.server.kill().await.map_err(|error| error.to_string())?;
+        self.server.start_again().await.map_err(|error| error.to_string())?;
+        Ok(true)
+    }
+
+    async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
+        let found = self.hand().under(&space(namespace)).await;
+        *self.kept.lock().expect("no holder panics") = found;
+        Ok(true)
+    }
+
+    /// Key by key, as somebody without a snapshot would do it.
+    async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
+        let kept = self.kept.lock().expect("no holder panics").clone();
+        let hand = self.hand();
+        hand.clear(&space(namespace)).await;
+        for (key, value) in kept {
+            hand.put(&key, value).await;
+        }
+        Ok(())
+    }
+
+    async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
+        self.hand().put(&format!("{}lead/lease", space(namespace)), "rubbish").await;
+        Ok(true)
+    }
+}

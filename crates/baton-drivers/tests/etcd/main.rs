@@ -1,0 +1,20 @@
+//! The etcd store, on real servers.
+//!
+//! ```text
+//!   conforms ──► conformance suite, a process a handle
+//!     ground: etcd, its copies, what is written behind the driver's back (hand)
+//!   traps  faults  cluster  refusals  rights  round_trips  fence ── what only etcd has
+//!     beats: the words of one node
+//! ```
+
+mod beats;
+mod conforms;
+mod ground;
+mod hand;
+mod peer;
+mod round_trips;
+mod traps;
+mod cluster;
+mod faults;
+mod refusals;
+mod rights;

@@ -1,0 +1,120 @@
+//! A server that asks who one is: the least that a user needs, and what the others are told.
+
+use std::sync::Arc;
+
+use baton_core::ids::BootId;
+use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
+use baton_drivers::etcd::fence::EtcdFence;
+use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_testbed::{Kind, Server};
+
+use crate::beats::{Node, namespace, open};
+use crate::hand::{Hand, coded};
+use crate::refusals::refusal;
+
+/// Makes the users, as docs/stores/etcd.md says, and lets etcd ask for them.
+async fn with_users() -> Server {
+    let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
+    let hand = Hand::on(server.address());
+    let role = |name: &str, kind: &str, from: &str, to: &str| {
+        let perm = format!(
+            r#""permType":"{kind}","key":"{}","range_end":"{}""#,
+            coded(from),
+            coded(to)
+        );
+        format!(r#"{{"name":"{name}","perm":{{{perm}}}}}"#)
+    };
+    let named = |name: &str| format!(r#"{{"name":"{name}"}}"#);
+    let steps = [
+        ("auth/role/add", named("root")),
+        ("auth/role/add", named("baton")),
+        ("auth/role/grant", role("baton", "READWRITE", "baton/", "baton0")),
+        ("auth/role/add", named("reader")),
+        ("auth/role/grant", role("reader", "READ", "baton/", "baton0")),
+    ];
+    for (path, body) in steps {
+        let said = hand.say(path, body).await;
+        assert!(said.get("header").is_some(), "{path}: {said}");
+    }
+    for (user, role) in [("root", "root"), ("baton", "baton"), ("reader", "reader")] {
+        hand.say("auth/user/add", format!(r#"{{"name":"{user}","password":"hush"}}"#)).await;
+        let body = format!(r#"{{"user":"{user}","role":"{role}"}}"#);
+        let said = hand.say("auth/user/grant", body).await;
+        assert!(said.get("header").is_some(), "{said}");
+    }
+    let said = hand.say("auth/enable", "{}".to_owned()).await;
+    assert!(said.get("header").is_some(), "{said}");
+    server
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readwrite_on_the_prefix_is_enough() {
+    let server = with_users().await;
+    let place = server.address();
+    let url = format!("etcd://baton:hush@{place}");
+    let store = open(&url).await;
+    let space = namespace("rights");
+    let mut node = Node::new(&store, &space, 1);
+    let mut hints = store.hints(&space).await.expect("a user may watch");
+    let held = node.take(Claim::Vacant).await;
+    let held = node.renew(held.version).await.expect("answers").lease.expect("held").version;
+    let view = Arc::new(View {
+        version: ViewVersion { epoch: held.epoch, number: 1 },
+        coordinator: held_by(&node),
+        members: vec![],
+        successors: vec![],
+    });
+    assert_eq!(store.publish_view(&space, held.epoch, view).await, Ok(Outcome::Applied));
+    assert!(hints.recv().await.is_some());
+    let any = Precondition::Any;
+    let written = store.write_document(&space, "d", b"x".to_vec(), any, Some(held.epoch)).await;
+    assert_eq!(written, Ok(WriteOutcome::Written(1)));
+    assert_eq!(store.history(&space, 5).await.expect("answers").len(), 1);
+    assert_eq!(store.members(&space).await.expect("answers").len(), 1);
+    assert!(store.inspect(&space).await.expect("answers").lease.is_some());
+    let fence = EtcdFence::open(&url, &space, "r").await.expect("a user may");
+    fence.put(held.epoch, "baton/mine", b"x").await.expect("a user may");
+    let findings = store.examine().await.expect("answers");
+    assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");
+    let login = findings.iter().find(|it| it.check == "login").expect("it is looked at");
+    assert_eq!(login.verdict, Verdict::Ok);
+    assert_eq!(node.release(held).await, Ok(Outcome::Applied));
+    assert_eq!(store.leave(&space, &held_by(&node), BootId(1)).await, Ok(Outcome::Applied));
+
+    // Tokens are forgotten when etcd restarts; a new one is asked for, and nobody notices.
+    server.stop().await.expect("it is ours");
+    server.start_again().await.expect("it starts");
+    let mut node = Node::new(&store, &space, 2);
+    crate::beats::until("the store to answer", async || node.claim(Claim::Vacant).await.ok()).await;
+}
+
+fn held_by(node: &Node) -> baton_core::ids::NodeId {
+    baton_core::ids::NodeId::new(&format!("node-{}", node.boot)).expect("tests name well")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn others_are_told_what_they_lack() {
+    let server = with_users().await;
+    let place = server.address();
+    let no_login = format!("etcd at {place} does not let this user in (");
+    for login in ["", "baton:wrong@", "nobody:hush@", "baton@"] {
+        let refused = refusal(&format!("etcd://{login}{place}")).await;
+        assert!(refused.starts_with(&no_login), "{login:?} gave {refused:?}");
+        assert!(refused.ends_with("); check user and password"), "{login:?} gave {refused:?}");
+    }
+    for (login, prefix) in [("reader", "baton"), ("baton", "other")] {
+        let refused = refusal(&format!("etcd://{login}:hush@{place}/{prefix}")).await;
+        let wanted = format!(
+            "etcd at {place}: this user may not read and write keys under {prefix}/; run etcdctl \
+             role grant-permission ROLE --prefix=true readwrite {prefix}/"
+        );
+        assert_eq!(refused, wanted);
+    }
+
+    // The password may lie in a file; a variable is the address's own business.
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let file = folder.path().join("password");
+    std::fs::write(&file, "hush\n").expect("there is room");
+    let url = format!("etcd://baton@{place}?password_file={}", file.display());
+    assert_eq!(open(&url).await.declaration().name, "etcd");
+}
