@@ -1,19 +1,49 @@
-//! Redis and Valkey.
+//! Redis and Valkey: one script a step, judged by the server's clock.
+//!
+//! ```text
+//!   open ──► config ──► connect: each host in turn, until a master answers ──► its run id ── line
+//!   engine ── beat, lease, registry, history: a call as arguments, an answer from pieces ── reply
+//!      │ EVALSHA, one round trip
+//!      ▼
+//!   lua/ prelude + lease + lineage + terms + one step ──► keys of one namespace, in one slot (schema)
+//!      │ PUBLISH in the same script
+//!      ▼
+//!   hints ── a second connection, subscribed again whenever it breaks
+//!
+//!   fence ── the user's own writes     examine, rights ── the server as it is     error
+//! ```
+
+mod beat;
+mod config;
+mod connect;
+mod documents;
+mod engine;
+mod error;
+mod examine;
+pub mod fence;
+mod hints;
+mod history;
+mod lease;
+mod line;
+mod registry;
+mod reply;
+mod rights;
+mod schema;
+mod script;
 
 use std::sync::Arc;
 
 use baton_store::Store;
 
-use crate::address::Address;
 use crate::refusal::Refusal;
+use crate::service::Service;
 
-/// What a URL looks like.
-const EXAMPLE: &str = "redis://host:6379/0";
+/// What the store is called in messages.
+const NAME: &str = "redis";
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
-    let address = Address::parse(scheme, rest, EXAMPLE)?;
-    address.options.finish()?;
-    let place = address.hosts[0].name.clone();
-    Err(Refusal::Unreachable { store: "redis", place, detail: "not written yet".to_owned() })
+    let config = config::RedisConfig::parse(scheme, rest)?;
+    let service = Service::start("baton-redis", || engine::Redis::open(config)).await?;
+    Ok(Arc::new(service))
 }

@@ -1,0 +1,123 @@
+//! The URL's options, as plain data.
+
+use std::time::Duration;
+
+use crate::address::{Address, AddressError, Secret};
+use crate::tls::TlsFiles;
+
+/// What a URL looks like.
+const EXAMPLE: &str = "redis://host:6379/0";
+
+/// Redis's own port.
+const PORT: u16 = 6379;
+
+/// How long any call may take, if nothing else is said.
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+
+/// What stands before every key, if nothing else is said.
+const PREFIX: &str = "baton:";
+
+/// What a handle needs to know.
+#[derive(Debug)]
+pub(super) struct RedisConfig {
+    pub(super) hosts: Vec<(String, u16)>,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<Secret>,
+    pub(super) database: i64,
+    /// `rediss://` speaks TLS.
+    pub(super) tls: Option<TlsFiles>,
+    /// Bounds every call, connecting included.
+    pub(super) timeout: Duration,
+    /// What stands before every key and channel.
+    pub(super) prefix: String,
+    /// The key of the lease, if it is not to be one of the prefix's; `{namespace}` in it stands for
+    /// the namespace.
+    pub(super) lease_key: Option<String>,
+}
+
+impl RedisConfig {
+    /// From what stands before and after `://`.
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
+        let options = &mut address.options;
+        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let prefix = options.take("prefix").unwrap_or_else(|| PREFIX.to_owned());
+        if prefix.contains(['{', '}']) {
+            let wanted = "leave braces out: the namespace stands in braces after it";
+            return Err(options.wrong("prefix", &prefix, wanted));
+        }
+        let lease_key = options.take("lease_key");
+        if let Some(key) = lease_key.as_deref().filter(|key| key.is_empty()) {
+            return Err(options.wrong("lease_key", key, "name a key, or leave the option out"));
+        }
+        let files = TlsFiles::take(options)?;
+        if scheme == "redis" && files.any() {
+            let shown = files.ca.or(files.cert).unwrap_or_default().display().to_string();
+            return Err(options.wrong("tls_ca", &shown, "write rediss:// for TLS"));
+        }
+        let database = match address.path.as_str() {
+            "" => 0,
+            text => text.parse::<u16>().map(i64::from).map_err(|_| {
+                let wanted = "give the number of a database, such as /0";
+                options.wrong("database", text, wanted)
+            })?,
+        };
+        let hosts = address.hosts.iter();
+        let hosts = hosts.map(|host| (host.name.clone(), host.port.unwrap_or(PORT))).collect();
+        address.options.finish()?;
+        Ok(Self {
+            hosts,
+            user: address.user,
+            password: address.password,
+            database,
+            tls: (scheme == "rediss").then_some(files),
+            timeout,
+            prefix,
+            lease_key,
+        })
+    }
+
+    /// Where the server is, for people.
+    pub(super) fn place(&self) -> String {
+        let hosts: Vec<String> = self.hosts.iter().map(shown).collect();
+        hosts.join(",")
+    }
+}
+
+/// One host, for people.
+pub(super) fn shown((name, port): &(String, u16)) -> String {
+    match name.contains(':') {
+        true => format!("[{name}]:{port}"),
+        false => format!("{name}:{port}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_has_a_default() {
+        let config = RedisConfig::parse("redis", "cache").expect("it is sound");
+        assert_eq!(config.hosts, [("cache".to_owned(), 6379)]);
+        assert_eq!((config.database, config.timeout), (0, Duration::from_millis(1_500)));
+        assert_eq!((config.prefix.as_str(), config.lease_key), ("baton:", None));
+        assert_eq!(config.tls, None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let cases = [
+            ("h?prefix={x}", "redis option prefix is \"{x}\"; leave braces out"),
+            ("h?lease_key=", "redis option lease_key is \"\"; name a key"),
+            ("h?tls_ca=/ca.pem", "redis option tls_ca is \"/ca.pem\"; write rediss:// for TLS"),
+            ("h/seven", "redis option database is \"seven\"; give the number of a database"),
+            ("h?timeout_ms=0", "redis option timeout_ms is \"0\"; give whole milliseconds"),
+            ("h?colour=red", "redis option \"colour\" is unknown; known are password, "),
+        ];
+        for (rest, wanted) in cases {
+            let message = RedisConfig::parse("redis", rest).expect_err("must be refused").to_string();
+            assert!(message.starts_with(wanted), "{rest} gave {message:?}");
+        }
+    }
+}

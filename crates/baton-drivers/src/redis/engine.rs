@@ -1,0 +1,233 @@
+//! Every call becomes one script, sent once.
+
+use std::sync::Arc;
+
+use ::redis::{RedisResult, Value};
+use async_trait::async_trait;
+use baton_core::ids::Namespace;
+use baton_core::protocol::{Outcome, Reply, Request};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Inspection,
+    StoreError,
+};
+
+use super::config::RedisConfig;
+use super::connect::{Dialer, Link, within};
+use super::error::{self, NoLink};
+use super::hints::Listeners;
+use super::lease::{push_release, snapshot};
+use super::line::{Line, Seen};
+use super::reply::Pieces;
+use super::schema::Names;
+use super::script::{Arguments, Step, Steps};
+use super::{NAME, beat, examine, history, registry, rights};
+use crate::refusal::Refusal;
+use crate::service::Engine;
+
+/// A store in a Redis server.
+pub(super) struct Redis {
+    pub(super) line: Line,
+    pub(super) names: Names,
+    pub(super) steps: Steps,
+    seen: Seen,
+    listeners: Listeners,
+}
+
+impl Redis {
+    /// Connects, and makes sure that this user may run what the steps run.
+    pub(super) async fn open(config: RedisConfig) -> Result<Self, Refusal> {
+        let (place, timeout) = (config.place(), config.timeout);
+        let refused = |problem: NoLink| problem.refusal(place.clone());
+        let names = Names::new(&config);
+        let dialer = Arc::new(Dialer::new(config).map_err(refused)?);
+        let link = Arc::new(dialer.dial(None).await.map_err(refused)?);
+        let steps = Steps::new();
+        let checked = within(timeout, rights::check(&link, &steps, &names)).await;
+        let late = || Err(NoLink::Unreachable("it does not answer EVAL".to_owned()));
+        checked.unwrap_or_else(late).map_err(refused)?;
+        Ok(Self {
+            listeners: Listeners::new(Arc::clone(&dialer)),
+            line: Line::new(dialer, link),
+            names,
+            steps,
+            seen: Seen::default(),
+        })
+    }
+
+    /// Runs a step, once.
+    pub(super) async fn run(
+        &self,
+        namespace: &Namespace,
+        step: &Step,
+        fill: impl FnOnce(&mut Arguments) + Send,
+    ) -> Result<Pieces, StoreError> {
+        let timeout = self.line.timeout();
+        let began = SystemClock.now();
+        let link = self.line.link().await?;
+        let mut arguments = Arguments::default();
+        arguments.push(link.run_id.as_str());
+        arguments.number(self.seen.highest(namespace));
+        arguments.push(namespace.as_str());
+        fill(&mut arguments);
+        let keys = self.names.keys(namespace);
+        let left = timeout.saturating_sub(SystemClock.now().since(began));
+        let answer = within(left, send(&link, step, &keys, &arguments)).await;
+        let problem = match answer {
+            Some(Ok(answer)) => return Pieces::of(step.name, answer),
+            Some(Err(problem)) if !error::is_broken(&problem) => error::failed(&problem),
+            Some(Err(problem)) => {
+                self.line.part_with(&link);
+                error::failed(&problem)
+            }
+            None => {
+                self.line.part_with(&link);
+                let detail = format!("no answer in {} ms", timeout.as_millis());
+                StoreError::Unknown { detail }
+            }
+        };
+        Err(problem)
+    }
+
+    /// Runs a step that may write, and notes the lineage it took place in.
+    pub(super) async fn write(
+        &self,
+        namespace: &Namespace,
+        step: &Step,
+        fill: impl FnOnce(&mut Arguments) + Send,
+    ) -> Result<Pieces, StoreError> {
+        let mut pieces = self.run(namespace, step, fill).await?;
+        self.seen.note(namespace, pieces.lineage()?);
+        Ok(pieces)
+    }
+
+    async fn perform(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
+        let hint = request.hint_when_applied().map(|hint| {
+            let hint = serde_json::to_string(&hint).expect("a hint is plain data");
+            (self.names.channel(namespace), hint)
+        });
+        let tell = |arguments: &mut Arguments| {
+            if let Some((channel, hint)) = hint {
+                arguments.push(channel);
+                arguments.push(hint);
+            }
+        };
+        let (step, fill): (_, Box<dyn FnOnce(&mut Arguments) + Send>) = match request {
+            Request::Beat(request) => {
+                let pieces = self.run(namespace, &self.steps.beat, |it| beat::push(it, &request));
+                let reply = beat::reply(namespace, pieces.await?)?;
+                self.seen.note(namespace, reply.lineage);
+                return Ok(Reply::Beat(reply));
+            }
+            Request::ReadMembers => {
+                let mut pieces = self.run(namespace, &self.steps.members, |_| {}).await?;
+                let now_us = pieces.parsed()?;
+                let members = registry::members(namespace, now_us, &pieces.pairs()?);
+                return members.map(Reply::Members);
+            }
+            Request::PublishView { fence, view } => {
+                let fill = move |it: &mut Arguments| {
+                    it.number(fence.0);
+                    it.number(view.version.epoch.0);
+                    it.number(view.version.number);
+                    it.push(serde_json::to_vec(&view).expect("a view is plain data"));
+                    tell(it);
+                };
+                (&self.steps.publish_view, Box::new(fill))
+            }
+            Request::Release(release) => {
+                let fill = move |it: &mut Arguments| {
+                    push_release(it, &release);
+                    tell(it);
+                };
+                (&self.steps.release, Box::new(fill))
+            }
+            Request::Leave { node, boot } => {
+                let fill = move |it: &mut Arguments| {
+                    it.push(node.as_str());
+                    it.push(boot.to_string());
+                };
+                (&self.steps.leave, Box::new(fill))
+            }
+            Request::Ask { epoch, ask } => {
+                let fill = move |it: &mut Arguments| {
+                    it.number(epoch.0);
+                    it.push(serde_json::to_vec(&ask).expect("an ask is plain data"));
+                    tell(it);
+                };
+                (&self.steps.ask, Box::new(fill))
+            }
+        };
+        let mut pieces = self.write(namespace, step, fill).await?;
+        let outcome: Option<Outcome> = pieces.maybe_outcome()?;
+        outcome.map(Reply::Done).ok_or_else(|| pieces.strange("its outcome"))
+    }
+
+    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
+        let mut pieces = self.run(namespace, &self.steps.inspect, |_| {}).await?;
+        let lineage = pieces.lineage()?;
+        let now_us = pieces.parsed()?;
+        let view = pieces.maybe_text()?.map(|body| serde_json::from_str(&body)).transpose();
+        let view = view.map_err(|problem| beat::spoilt_view(namespace, &problem))?;
+        Ok(Inspection { lease: snapshot(namespace, now_us, pieces.pairs()?)?, lineage, view })
+    }
+}
+
+/// One round trip; two if the server has not seen this script since it started, in which case the
+/// first certainly did nothing.
+pub(super) async fn send(
+    link: &Link,
+    step: &Step,
+    keys: &[String],
+    arguments: &Arguments,
+) -> RedisResult<Value> {
+    let mut connection = link.connection.clone();
+    let answer = step.by_name(keys, arguments).query_async(&mut connection).await;
+    match answer {
+        Err(problem) if problem.code() == Some("NOSCRIPT") => {
+            step.by_text(keys, arguments).query_async(&mut connection).await
+        }
+        answer => answer,
+    }
+}
+
+#[async_trait]
+impl Engine for Redis {
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            class: Class::AsyncReplicated,
+            expiry: ExpiryClock::Store,
+            capabilities: [Capability::Push, Capability::MemberAge, Capability::Lineage].into(),
+        }
+    }
+
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        match call {
+            Call::Core(request) => self.perform(namespace, request).await.map(Answer::Core),
+            Call::Inspect => self.inspect(namespace).await.map(Answer::Inspected),
+            Call::ReadDocument { name } => {
+                self.read_document(namespace, name).await.map(Answer::Document)
+            }
+            Call::WriteDocument { name, body, precondition, fence } => {
+                let write = self.write_document(namespace, name, body, precondition, fence);
+                write.await.map(Answer::Written)
+            }
+            Call::History { limit: 0 } => Ok(Answer::History(Vec::new())),
+            Call::History { limit } => {
+                let limit = u64::try_from(limit).unwrap_or(u64::MAX);
+                let fill = |it: &mut Arguments| it.number(limit.min(history::KEPT));
+                let mut pieces = self.run(namespace, &self.steps.history, fill).await?;
+                history::terms(namespace, &pieces.list()?).map(Answer::History)
+            }
+        }
+    }
+
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+        self.listeners.listen(self.names.channel(namespace)).await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        examine::examine(self).await
+    }
+}

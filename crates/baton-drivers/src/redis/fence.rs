@@ -1,0 +1,1 @@
+//! The user's own writes, conditional on the epoch.

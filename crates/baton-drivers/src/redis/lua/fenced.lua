@@ -1,0 +1,28 @@
+-- A user's own write, conditional on the epoch: in one script with the check of its fence.
+--
+-- KEYS: 1 the fence; 2 on: every key that the commands touch
+-- ARGV: 1 epoch; then for each command: how many words it has, and those words
+--
+-- Answers 'behind' and the highest epoch that was here; or 'written' and what each command answered.
+-- A command that fails ends the script with its error: the ones before it stay, the fence too.
+
+-- Epochs have 64 bits: compared as decimal text, for a Lua number loses bits above 2^53.
+local function less(a, b)
+  if #a ~= #b then return #a < #b end
+  return a < b
+end
+
+local highest = redis.call('GET', KEYS[1]) or '0'
+if less(ARGV[1], highest) then return { 'behind', highest } end
+redis.call('SET', KEYS[1], ARGV[1])
+local answers = { 'written' }
+local at = 2
+while at <= #ARGV do
+  local words = {}
+  for word = at + 1, at + tonumber(ARGV[at]) do table.insert(words, ARGV[word]) end
+  local answer = redis.pcall(unpack(words))
+  if type(answer) == 'table' and answer.err then return redis.error_reply(answer.err) end
+  table.insert(answers, answer)
+  at = at + #words + 1
+end
+return answers

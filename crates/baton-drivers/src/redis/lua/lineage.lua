@@ -1,0 +1,66 @@
+-- Which line of history the data belongs to, and how a new one begins.
+--
+-- A new one begins when another server process holds the data than the one that wrote it (it was
+-- restarted, or a replica was promoted: the last writes may be lost), when the caller has seen a
+-- higher one (the data went back, or was flushed), and when the lease is gone though one was granted
+-- (it was evicted or deleted). A lineage is the millisecond in which it began, or one more than the
+-- last known if that is higher: so the same copy, back for the second time, begins another one.
+
+local META = 'the meta record of namespace ' .. ARGV[3]
+
+local function read_meta()
+  local names = { 'schema', 'lineage', 'born_in', 'fence', 'granted', 'run_id' }
+  local found = read(META, 'HMGET', KEYS[1], unpack(names))
+  if not found[1] then return nil end
+  local meta = {}
+  for at = 1, 5 do
+    if not is_number(found[at]) then spoilt(META, 'its ' .. names[at] .. ' is not a number') end
+    meta[names[at]] = found[at]
+  end
+  if less(SCHEMA, meta.schema) then error({ newer = meta.schema }) end
+  meta.run_id = found[6]
+  return meta
+end
+
+-- The highest lineage that is known of, '0' if none is.
+local function known_lineage(meta, lease)
+  local known = ARGV[2]
+  if meta then known = higher(known, meta.lineage) end
+  if lease then known = higher(known, higher(lease.written_in, lease.granted_in)) end
+  return known
+end
+
+local function is_settled(meta, lease)
+  return meta and meta.run_id == ARGV[1] and not less(meta.lineage, ARGV[2])
+    and (lease or meta.granted == '0')
+end
+
+-- The meta record as it is to be for this step; `keep` writes it if it is new.
+local function settle(meta, lease)
+  if is_settled(meta, lease) then return meta end
+  local known = known_lineage(meta, lease)
+  local lineage = NOW_MS
+  if known ~= '0' then lineage = higher(plus(known, '1'), NOW_MS) end
+  local born_in = lineage
+  if meta then born_in = meta.born_in elseif known ~= '0' then born_in = known end
+  local granted = '0'
+  if lease then granted = lease.epoch end
+  local fence = granted
+  if meta then fence = higher(meta.fence, granted) end
+  return { lineage = lineage, born_in = born_in, fence = fence, granted = granted, new = true }
+end
+
+local function keep(meta)
+  if not meta.new then return end
+  write('HSET', KEYS[1], 'schema', SCHEMA, 'lineage', meta.lineage, 'born_in', meta.born_in,
+    'fence', meta.fence, 'granted', meta.granted, 'run_id', ARGV[1])
+end
+
+-- What an onlooker is shown, who may not begin a lineage: the one that is there, or one above all
+-- that is known if the next step will begin a new one.
+local function shown_lineage(meta, lease)
+  if is_settled(meta, lease) then return meta.lineage end
+  local known = known_lineage(meta, lease)
+  if known == '0' then return known end
+  return plus(known, '1')
+end
