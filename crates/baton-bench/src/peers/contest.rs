@@ -1,5 +1,6 @@
 //! One trial of a peer: somebody has the lock, somebody waits for it, and the first one is struck.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -127,7 +128,10 @@ fn start(
         Peer::ZookeeperLock => hold::command("zookeeper", key, url)?,
     };
     command.args(["--epoch", &epoch.to_string(), "--log"]).arg(log);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let said = log.with_extension("err");
+    let file = File::options().create(true).append(true).open(&said);
+    let file = file.map_err(|problem| BenchError::File { path: said, problem })?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let started = command.spawn();
     let trouble = |problem| BenchError::File { path: command.get_program().into(), problem };
     started.map(Party).map_err(trouble)
