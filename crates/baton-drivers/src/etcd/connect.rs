@@ -188,12 +188,7 @@ impl Link {
     }
 
     /// Asks one endpoint and no other.
-    pub(super) async fn ask_one<Q, A>(
-        &self,
-        at: usize,
-        path: &str,
-        query: &Q,
-    ) -> Result<A, Trouble>
+    pub(super) async fn ask_one<Q, A>(&self, at: usize, path: &str, query: &Q) -> Result<A, Trouble>
     where
         Q: Serialize + Sync,
         A: DeserializeOwned,
@@ -220,11 +215,7 @@ impl Link {
     }
 
     /// A refusal is not an answer.
-    async fn judged(
-        &self,
-        at: usize,
-        response: Response,
-    ) -> Result<(usize, Response), Trouble> {
+    async fn judged(&self, at: usize, response: Response) -> Result<(usize, Response), Trouble> {
         let status = response.status();
         if status.is_success() {
             return Ok((at, response));
@@ -241,11 +232,7 @@ impl Link {
         Err(Trouble::Said { code: said.code, message: said.message })
     }
 
-    async fn read<A: DeserializeOwned>(
-        &self,
-        at: usize,
-        response: Response,
-    ) -> Result<A, Trouble> {
+    async fn read<A: DeserializeOwned>(&self, at: usize, response: Response) -> Result<A, Trouble> {
         let body = response.bytes().await.map_err(|problem| self.broken(at, &problem))?;
         serde_json::from_slice(&body).map_err(|problem| Trouble::Strange(problem.to_string()))
     }
@@ -304,12 +291,15 @@ fn told(problem: &reqwest::Error) -> Trouble {
 fn is_about_tls(problem: &reqwest::Error) -> bool {
     let mut cause = problem.source();
     while let Some(error) = cause {
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inner = inner.map_or(error, |inner| inner);
-        if error.is::<rustls::Error>() || inner.is::<rustls::Error>() {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        cause = error.source();
+        // What an I/O error is made from is not its source, but what that was made from.
+        let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match made_from {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
     false
 }

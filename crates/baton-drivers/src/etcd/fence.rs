@@ -158,7 +158,7 @@ impl EtcdFence {
 
     /// Reads the fence, then the key.
     fn both(&self, key: &str) -> Vec<Op> {
-        [Range::key(&self.key), Range::key(key)].map(Op::RequestRange).into()
+        [Range::key(&self.key), Range::key(key)].map(Op::Range).into()
     }
 
     fn highest(&self, answer: &TxnAnswer) -> Result<Epoch, StoreError> {

@@ -125,7 +125,8 @@ impl Ear {
     async fn open(link: &Link, keys: &Keys) -> Result<Self, Trouble> {
         let prefix = keys.lead();
         let range_end = end_of(&prefix);
-        let query = Watch { create_request: Create { key: Octets(prefix.into_bytes()), range_end } };
+        let query =
+            Watch { create_request: Create { key: Octets(prefix.into_bytes()), range_end } };
         let response = link.stream("watch", &query).await?;
         let mut ear = Self { response, buffer: Vec::new() };
         let first = tokio::select! {

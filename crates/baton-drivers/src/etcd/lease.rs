@@ -41,7 +41,11 @@ pub(super) struct WallMs(pub(super) u64);
 
 /// How the last term ends if the claim holds; `None` if it does not hold. `is_over`: the holder key
 /// and its etcd lease are gone.
-pub(super) fn claim_holds(sight: &Sight, is_over: bool, grant: &Acquire) -> Option<Option<TermEnd>> {
+pub(super) fn claim_holds(
+    sight: &Sight,
+    is_over: bool,
+    grant: &Acquire,
+) -> Option<Option<TermEnd>> {
     if grant.lineage != super::LINEAGE {
         return None;
     }
@@ -83,11 +87,7 @@ pub(super) fn begin(
     LeaseRow {
         epoch,
         nonce: wanted.nonce,
-        holder: Some(Holder {
-            node: id.clone(),
-            boot,
-            lifeline: node.profile.lifeline.clone(),
-        }),
+        holder: Some(Holder { node: id.clone(), boot, lifeline: node.profile.lifeline.clone() }),
         successor: None,
         ttl: wanted.ttl,
         lease: grant.id,

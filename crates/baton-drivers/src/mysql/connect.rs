@@ -17,6 +17,7 @@ use mysql_async::{Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row};
 use super::config::MysqlConfig;
 use super::error::Fault;
 use super::tls;
+use crate::address::Secret;
 use crate::refusal::Refusal;
 
 /// So many calls of one handle are under way at once; the others wait.
@@ -49,7 +50,7 @@ impl Servers {
                 .ip_or_hostname(name)
                 .tcp_port(*port)
                 .user(config.user.as_deref())
-                .pass(config.password.as_ref().map(|secret| secret.reveal()))
+                .pass(config.password.as_ref().map(Secret::reveal))
                 .db_name(Some(&config.database))
                 .prefer_socket(false)
                 .tcp_keepalive(Some(KEEPALIVE))

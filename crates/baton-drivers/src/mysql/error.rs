@@ -133,7 +133,7 @@ impl Fault {
         let store = "mysql";
         let detail = self.detail();
         let connecting = matches!(self, Self::NoConnection(_));
-        if let Self::NoConnection(Some(Error::Io(IoError::Tls(_)))) = &self {
+        if matches!(&self, Self::NoConnection(Some(error)) if is_of_tls(error)) {
             return Refusal::Tls { store, place, detail };
         }
         match self.server().map(|error| (error.code, meaning(error))) {
@@ -156,12 +156,9 @@ impl Fault {
                 what: format!("do what it must ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
-            Some((_, Meaning::BinlogFormat)) => Refusal::Unfit {
-                store,
-                place,
-                finding: detail,
-                remedy: BINLOG_FORMAT.to_owned(),
-            },
+            Some((_, Meaning::BinlogFormat)) => {
+                Refusal::Unfit { store, place, finding: detail, remedy: BINLOG_FORMAT.to_owned() }
+            }
             Some((_, Meaning::ReadOnly)) => Refusal::Unfit {
                 store,
                 place,
@@ -171,6 +168,18 @@ impl Fault {
             Some((_, Meaning::TooMany)) | None => Refusal::Unreachable { store, place, detail },
             Some(_) => Refusal::Strange { store, place, detail },
         }
+    }
+}
+
+/// Could the two not agree on TLS, or does one not believe the other?
+fn is_of_tls(error: &Error) -> bool {
+    match error {
+        Error::Io(IoError::Tls(_)) | Error::Driver(DriverError::NoClientSslFlagFromServer) => true,
+        Error::Io(IoError::Io(error)) => {
+            let inner = error.get_ref();
+            inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+        }
+        _ => false,
     }
 }
 

@@ -26,7 +26,12 @@ pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, Refusal> {
         let place = || servers.place();
         let (needed, least) = flavour.needed();
         if number(&version) < Some(least) {
-            return Err(Refusal::Version { store: "mysql", place: place(), found: version, needed });
+            return Err(Refusal::Version {
+                store: "mysql",
+                place: place(),
+                found: version,
+                needed,
+            });
         }
         match is_on(&read_only) {
             false => return Ok(flavour),

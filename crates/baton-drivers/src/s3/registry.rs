@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use baton_core::ids::{BootId, NodeId};
-use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
+use baton_core::protocol::{BeatRequest, Member, NodeRecord, Outcome, Registration};
 use baton_store::StoreError;
 use baton_store::memory::registration;
 use object_store::ObjectMeta;
@@ -60,13 +60,15 @@ impl Seen {
 }
 
 impl Step<'_> {
-    /// Writes a node's record, if it may be written.
-    pub(super) async fn register(
-        &self,
-        node: &NodeRecord,
-        replaces: Option<BootId>,
-    ) -> Result<Registration, StoreError> {
+    /// Writes a node's record, if it may be written. One that can wait costs nothing, as long as
+    /// this handle knows of no other: whoever took the id over is met at the next beat.
+    pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
+        let (node, replaces) = (&beat.node, beat.replaces);
         let mut seen = self.shelf.records().get(&node.id).cloned();
+        let present = seen.as_deref().and_then(Seen::present);
+        if beat.may_leave_record() && present.is_some_and(|known| known.boot == node.boot) {
+            return Ok(Registration::Registered);
+        }
         let mut is_fresh = false;
         loop {
             let present = seen.as_deref().and_then(Seen::present);

@@ -62,7 +62,8 @@ async fn http(listener: TcpListener) {
         let (mut stream, _) = listener.accept().await.expect("it listens");
         let mut buffer = [0; 4_096];
         let _ = stream.read(&mut buffer).await;
-        let answer = "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\nconnection: close\r\n\r\nno.\n";
+        let answer =
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\nconnection: close\r\n\r\nno.\n";
         let _ = stream.write_all(answer.as_bytes()).await;
     }
 }

@@ -36,6 +36,19 @@ impl Peer {
     }
 
     pub async fn beat(&self, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
+        self.beat_with(lease, false).await
+    }
+
+    /// A look whose record may wait.
+    pub async fn calm_look(&self) -> Result<BeatReply, StoreError> {
+        self.beat_with(LeaseIntent::Observe, true).await
+    }
+
+    async fn beat_with(
+        &self,
+        lease: LeaseIntent,
+        record_may_wait: bool,
+    ) -> Result<BeatReply, StoreError> {
         let node = NodeRecord {
             id: self.id(),
             boot: self.boot,
@@ -47,7 +60,8 @@ impl Peer {
             profile: Arc::default(),
         };
         let known_view = ViewVersion::default();
-        self.store.beat(&self.namespace, BeatRequest { node, replaces: None, lease, known_view }).await
+        let beat = BeatRequest { node, record_may_wait, replaces: None, lease, known_view };
+        self.store.beat(&self.namespace, beat).await
     }
 
     pub async fn look(&self) -> Result<BeatReply, StoreError> {
