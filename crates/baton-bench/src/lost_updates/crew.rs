@@ -88,7 +88,10 @@ impl Crew {
             self.look()?;
             looks += 1;
             let paused_enough = self.long_pauses >= until.long_pauses;
-            if looks % READ_EVERY == 0 && paused_enough && ledger.read().await? >= until.value {
+            if looks.is_multiple_of(READ_EVERY)
+                && paused_enough
+                && ledger.read().await? >= until.value
+            {
                 return Ok(());
             }
             SystemClock.sleep(LOOK_EVERY).await;

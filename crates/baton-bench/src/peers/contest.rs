@@ -90,7 +90,7 @@ impl Contest {
         let signal = if deed == Deed::Kill { Signal::KILL } else { Signal::TERM };
         // etcdctl gives the lock up when its command ends; the others when they are told to.
         let target = match (self.peer, deed) {
-            (Peer::EtcdctlLock, Deed::Resign) => job.unwrap_or(self.holder.0.id()),
+            (Peer::Etcdctl, Deed::Resign) => job.unwrap_or(self.holder.0.id()),
             _ => self.holder.0.id(),
         };
         send(target, signal)?;
@@ -122,10 +122,10 @@ fn start(
     epoch: u64,
 ) -> Result<Party, BenchError> {
     let mut command = match peer {
-        Peer::EtcdctlLock => etcd::lock(url, &format!("lock-{key}"), site.program()),
-        Peer::TextbookLock => hold::command("textbook", key, url)?,
-        Peer::AdvisoryLock => hold::command("advisory", key, url)?,
-        Peer::ZookeeperLock => hold::command("zookeeper", key, url)?,
+        Peer::Etcdctl => etcd::lock(url, &format!("lock-{key}"), site.program()),
+        Peer::Textbook => hold::command("textbook", key, url)?,
+        Peer::Advisory => hold::command("advisory", key, url)?,
+        Peer::Zookeeper => hold::command("zookeeper", key, url)?,
     };
     command.args(["--epoch", &epoch.to_string(), "--log"]).arg(log);
     let said = log.with_extension("err");
