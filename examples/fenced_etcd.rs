@@ -1,5 +1,5 @@
-//! Like `fenced_write`, but the data is the service's own, in etcd: the epoch is checked in the same
-//! transaction as the write.
+//! Like `fenced_write`, but the data is the service's own, in etcd: the epoch is checked in the
+//! same transaction as the write.
 //!
 //! `cargo run -p baton --features baton-drivers/etcd --example fenced_etcd -- etcd://HOST:2379`
 

@@ -108,8 +108,8 @@ impl EtcdFence {
         }
     }
 
-    /// Changes what a key says, unless a later epoch has written to the resource. `change` gets what
-    /// it says now and may be called more than once: whoever is ahead wins, and it is tried again.
+    /// Changes what a key says, unless a later epoch has written to the resource. `change` gets
+    /// what it says now, and may be called again when somebody else was ahead.
     ///
     /// # Errors
     ///

@@ -50,7 +50,10 @@ pub(super) fn claim_holds(
         return None;
     }
     let Some(row) = sight.row() else {
-        return (grant.expect.is_none() && grant.claim == Claim::Vacant).then_some(None);
+        // Somebody deleted the record of a term whose holder may still trust it.
+        let in_use = sight.holder.as_ref().is_some_and(|key| key.lease != 0);
+        let vacant = grant.expect.is_none() && grant.claim == Claim::Vacant && !in_use;
+        return vacant.then_some(None);
     };
     if grant.expect != Some(row.version()) {
         return None;

@@ -23,9 +23,11 @@ use mysql_async::{Conn, Error, Transaction};
 /// Why a write must not go on. Roll the transaction back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FenceError {
+pub enum Refused {
     /// A later epoch has written here: this term is over.
-    #[error("epoch {given} came too late for {resource}: {highest} was here")]
+    #[error(
+        "epoch {given} is behind {highest}, which was admitted to {resource}; its term is over"
+    )]
     Behind {
         /// What was to be written.
         resource: String,
@@ -48,12 +50,19 @@ pub struct Fence {
     table: String,
 }
 
+impl Default for Fence {
+    /// The register in the table `baton_fences`.
+    fn default() -> Self {
+        Self { table: "baton_fences".to_owned() }
+    }
+}
+
 impl Fence {
     /// The register in the table `<prefix>fences` of the connection's database.
-    pub fn new(prefix: &str) -> Result<Self, FenceError> {
+    pub fn new(prefix: &str) -> Result<Self, Refused> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if prefix.is_empty() || prefix.len() > 40 || !prefix.chars().all(allowed) {
-            return Err(FenceError::Prefix(prefix.to_owned()));
+            return Err(Refused::Prefix(prefix.to_owned()));
         }
         Ok(Self { table: format!("{prefix}fences") })
     }
@@ -85,7 +94,7 @@ impl Fence {
     }
 
     /// Makes the table, if it is not there. Commits whatever the connection was about.
-    pub async fn create(&self, conn: &mut Conn) -> Result<(), FenceError> {
+    pub async fn create(&self, conn: &mut Conn) -> Result<(), Refused> {
         Ok(conn.query_drop(self.create_statement()).await?)
     }
 
@@ -94,10 +103,10 @@ impl Fence {
     ///
     /// ```no_run
     /// # use baton_core::ids::Epoch;
-    /// # use baton_drivers::mysql::fence::{Fence, FenceError};
+    /// # use baton_drivers::mysql::fence::{Fence, Refused};
     /// # use mysql_async::{Conn, TxOpts, prelude::Queryable};
-    /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), FenceError> {
-    /// let fence = Fence::new("baton_")?;
+    /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), Refused> {
+    /// let fence = Fence::default();
     /// let mut work = conn.start_transaction(TxOpts::default()).await?;
     /// fence.admit(&mut work, "invoices", epoch).await?;
     /// work.query_drop("UPDATE invoices SET sent = 1 WHERE id = 7").await?;
@@ -110,7 +119,7 @@ impl Fence {
         transaction: &mut Transaction<'_>,
         resource: &str,
         epoch: Epoch,
-    ) -> Result<(), FenceError> {
+    ) -> Result<(), Refused> {
         let [register, raise] = self.statements();
         let name = resource.as_bytes();
         transaction.exec_drop(register, (name,)).await?;
@@ -121,6 +130,6 @@ impl Fence {
         let look = format!("SELECT epoch FROM `{}` WHERE resource = ? FOR UPDATE", self.table);
         let highest: Option<u64> = transaction.exec_first(look, (name,)).await?;
         let highest = Epoch(highest.unwrap_or(0));
-        Err(FenceError::Behind { resource: resource.to_owned(), given: epoch, highest })
+        Err(Refused::Behind { resource: resource.to_owned(), given: epoch, highest })
     }
 }

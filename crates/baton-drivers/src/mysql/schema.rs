@@ -1,7 +1,7 @@
 //! What must be there at the server: tables and procedures, made on the first opening.
 //!
-//! Many processes may come at once. Each statement does nothing if its work is done already, and the
-//! meta row, which says that all of it is there, is written last.
+//! Many processes may come at once. Each statement does nothing if its work is done already, and
+//! the meta row, which says that all of it is there, is written last.
 
 use std::time::Duration;
 

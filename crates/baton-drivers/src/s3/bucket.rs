@@ -82,7 +82,9 @@ impl Bucket {
                 trouble("PUT", key, true, fate)
             }),
             (_, Fate::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
-            (_, Fate::Answered { status: 404, code, .. }) if absent && !is_bucket(code.as_deref()) => {
+            (_, Fate::Answered { status: 404, code, .. })
+                if absent && !is_bucket(code.as_deref()) =>
+            {
                 Ok(Put::Lost)
             }
             (_, fate) => Err(trouble("PUT", key, true, fate)),
@@ -107,7 +109,9 @@ impl Bucket {
         match (within(deadline, &note, request).await, note.fate()) {
             (Some(Ok((body, Some(etag)))), _) => Ok(Got::Found { body, etag }),
             (_, Fate::Answered { status: 304, .. }) => Ok(Got::Same),
-            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => Ok(Got::Absent),
+            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => {
+                Ok(Got::Absent)
+            }
             (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
                 Err(trouble("GET", key, false, Fate::NotAnswered(one_line(&error))))
             }

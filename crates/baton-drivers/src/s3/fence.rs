@@ -119,7 +119,8 @@ async fn look(
         None => Epoch::NONE,
         Some(value) => {
             let text: &str = value.as_ref();
-            let foreign = |_| FenceError::Foreign { resource: key.to_string(), found: text.to_owned() };
+            let foreign =
+                |_| FenceError::Foreign { resource: key.to_string(), found: text.to_owned() };
             Epoch(text.parse().map_err(foreign)?)
         }
     };

@@ -108,7 +108,8 @@ impl Step<'_> {
         let known = self.known_by_key();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
         for meta in listed {
-            let seen = known.get(&meta.location).filter(|seen| meta.e_tag.as_ref() == Some(&seen.etag));
+            let seen =
+                known.get(&meta.location).filter(|seen| meta.e_tag.as_ref() == Some(&seen.etag));
             match seen {
                 Some(seen) => found.push((meta, Arc::clone(seen))),
                 None => unread.push(meta),

@@ -19,7 +19,8 @@ static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// An ETag that no content has.
 const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
 
-const REMEDY: &str = "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
+const REMEDY: &str =
+    "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
 
 impl S3Engine {
     /// Tries the server out under a name that nobody else has, once a process and bucket.
@@ -58,7 +59,9 @@ impl S3Engine {
             return found("If-None-Match: * was ignored: a second create was answered 200");
         }
         if put(3, Condition::Matches(NO_ETAG)).await? != Put::Lost {
-            return found("If-Match was ignored: a write on an ETag that never was is answered 200");
+            return found(
+                "If-Match was ignored: a write on an ETag that never was is answered 200",
+            );
         }
         let Put::Written(second) = put(4, Condition::Matches(&first)).await? else {
             return found("If-Match with the ETag that was just given is refused");

@@ -50,7 +50,13 @@ impl Peer {
     pub async fn beat(&mut self, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
         self.record.beat += 1;
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node: self.record.clone(), replaces: None, lease, known_view };
+        let beat = BeatRequest {
+            node: self.record.clone(),
+            record_may_wait: false,
+            replaces: None,
+            lease,
+            known_view,
+        };
         let reply = self.store.beat(&self.namespace, beat).await?;
         self.lineage = reply.lineage;
         Ok(reply)

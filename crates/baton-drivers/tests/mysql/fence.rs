@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::Claim;
-use baton_drivers::mysql::fence::{Fence, FenceError};
+use baton_drivers::mysql::fence::{Fence, Refused};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, TxOpts};
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,7 +24,7 @@ async fn connect(url: &str) -> Conn {
 }
 
 /// Adds one to the counter and says who did, all under the fence.
-async fn write(conn: &mut Conn, epoch: Epoch, who: &str) -> Result<(), FenceError> {
+async fn write(conn: &mut Conn, epoch: Epoch, who: &str) -> Result<(), Refused> {
     let fence = Fence::new("app_")?;
     let mut work = conn.start_transaction(TxOpts::default()).await?;
     fence.admit(&mut work, "counter", epoch).await?;
@@ -105,11 +105,11 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
         write(&mut conn, Epoch(6), "six").await.expect("a later epoch is admitted");
         write(&mut conn, Epoch(6), "six").await.expect("and again");
         let late = write(&mut conn, Epoch(5), "five").await.expect_err("it came too late");
-        let wanted = "epoch 5 came too late for counter: 6 was here";
+        let wanted = "epoch 5 is behind 6, which was admitted to counter; its term is over";
         assert_eq!(late.to_string(), wanted, "found rows: {found_rows}");
     }
     assert_eq!(count(&mut conn).await.expect("it may"), Some(admitted + 4));
-    assert!(matches!(Fence::new("a-b"), Err(FenceError::Prefix(_))));
+    assert!(matches!(Fence::new("a-b"), Err(Refused::Prefix(_))));
 }
 
 /// The old leader is stopped before its write, another takes over and writes, the old one goes on.
@@ -143,7 +143,8 @@ async fn a_leader_that_was_paused_writes_nothing() {
     write(&mut conn, held.epoch, "new").await.expect("the present epoch is admitted");
     drop(child.stdin.take());
     kill_process(pid, Signal::CONT).expect("it is this one's child");
-    assert_eq!(hear().await, "epoch 1 came too late for counter: 2 was here");
+    let wanted = "epoch 1 is behind 2, which was admitted to counter; its term is over";
+    assert_eq!(hear().await, wanted);
     let stands: Option<(u64, String)> =
         conn.query_first("SELECT number, who FROM app_counter").await.expect("it may");
     assert_eq!(stands, Some((1, "new".to_owned())));

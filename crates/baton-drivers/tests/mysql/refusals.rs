@@ -33,8 +33,12 @@ async fn what_is_wrong_is_said_in_one_line() {
     assert!(refused.starts_with("mysql option \"colour\" is unknown; known are "), "{refused}");
     let refused = refusal(&format!("mysql://root@{at}/baton?tls_ca=/no/such")).await;
     assert!(refused.contains("TLS cannot be set up (/no/such: "), "{refused}");
-    let refused = refusal(&format!("mysql://root@{at}/baton?tls=require")).await;
-    assert!(refused.contains("TLS cannot be set up ("), "{refused}");
+    // Oracle's server, and newer ones of MariaDB, make themselves a certificate.
+    let tls = ground.sql("SHOW GLOBAL VARIABLES LIKE 'have_ssl'").await;
+    if tls.first().and_then(|row| row.get::<String, _>(1)).as_deref() == Some("DISABLED") {
+        let refused = refusal(&format!("mysql://root@{at}/baton?tls=require")).await;
+        assert!(refused.contains("TLS cannot be set up ("), "{refused}");
+    }
 
     let began = SystemClock.now();
     let refused = refusal("mysql://root@127.0.0.1:1/baton").await;
@@ -86,8 +90,8 @@ fn certificates(folder: &Path) {
     };
     for name in ["ca", "other"] {
         run(&format!(
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN={name} \
-             -keyout {name}.key -out {name}.pem"
+            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 \
+             -subj /CN={name} -keyout {name}.key -out {name}.pem"
         ));
     }
     run("req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=server \

@@ -78,7 +78,16 @@ async fn what_bites_the_plain_statements_does_not_bite_this_store() {
     a_statement_reads_the_clock_before_it_waits(&mut scene).await;
     a_lock_wait_timeout_rolls_nothing_back(&mut scene).await;
     a_lock_on_the_lease_holds_renewals_up(&mut scene).await;
-    the_seed_finds_its_columns(&mut scene).await;
+    // The table is called and looks as the seed's, so that its tools find what they know.
+    let columns = "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM \
+                   information_schema.columns WHERE table_schema = DATABASE() AND table_name = \
+                   'helix_locks' AND ordinal_position <= 7";
+    let wanted = "lock_key,owner_id,expires_at,epoch,status,created_at,updated_at";
+    assert_eq!(scene.text(columns).await, wanted);
+    let unique = "SELECT GROUP_CONCAT(column_name ORDER BY seq_in_index) FROM \
+                  information_schema.statistics WHERE table_schema = DATABASE() AND table_name = \
+                  'helix_locks' AND index_name = 'lock_key_status' AND non_unique = 0";
+    assert_eq!(scene.text(unique).await, "lock_key,status");
 }
 
 /// The seed compares the stored expiry with the one that the newcomer would like to have.
@@ -105,7 +114,10 @@ async fn a_later_expiry_steals_a_live_lease(scene: &mut Scene) {
 /// Assignments are made from left to right, and each sees the ones before it.
 async fn an_update_reads_what_it_has_just_set(scene: &mut Scene) {
     scene
-        .run("INSERT INTO plain_locks VALUES ('order', 'a', UTC_TIMESTAMP(6) - INTERVAL 1 SECOND, 1)")
+        .run(
+            "INSERT INTO plain_locks \
+             VALUES ('order', 'a', UTC_TIMESTAMP(6) - INTERVAL 1 SECOND, 1)",
+        )
         .await;
     scene
         .run(
@@ -274,17 +286,4 @@ async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     work.commit().await.expect("it may");
     assert_eq!(held.epoch, Epoch(1));
-}
-
-/// The table is called and looks as the seed's, so that its tools find what they know.
-async fn the_seed_finds_its_columns(scene: &mut Scene) {
-    let columns = "SELECT GROUP_CONCAT(column_name ORDER BY ordinal_position) FROM \
-                   information_schema.columns WHERE table_schema = DATABASE() AND table_name = \
-                   'helix_locks' AND ordinal_position <= 7";
-    let wanted = "lock_key,owner_id,expires_at,epoch,status,created_at,updated_at";
-    assert_eq!(scene.text(columns).await, wanted);
-    let unique = "SELECT GROUP_CONCAT(column_name ORDER BY seq_in_index) FROM \
-                  information_schema.statistics WHERE table_schema = DATABASE() AND table_name = \
-                  'helix_locks' AND index_name = 'lock_key_status' AND non_unique = 0";
-    assert_eq!(scene.text(unique).await, "lock_key,status");
 }

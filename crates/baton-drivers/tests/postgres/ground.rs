@@ -14,8 +14,10 @@ use baton_testbed::{Kind, Options, Server};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
 /// Opens a store, for peers.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Opening {
     let url = url.to_owned();
     Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
 }

@@ -47,7 +47,13 @@ impl Node {
 
     pub async fn beat(&self, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node: self.record.clone(), replaces: None, lease, known_view };
+        let beat = BeatRequest {
+            node: self.record.clone(),
+            record_may_wait: false,
+            replaces: None,
+            lease,
+            known_view,
+        };
         self.store.beat(&self.namespace, beat).await
     }
 

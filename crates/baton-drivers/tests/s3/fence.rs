@@ -73,7 +73,10 @@ async fn fenced_increments_are_ordered_and_a_late_one_changes_nothing() {
     // Some came too late, the highest never: it is what stands.
     let sound = |it: &Result<(), FenceError>| matches!(it, Ok(()) | Err(FenceError::Behind { .. }));
     assert!(done.iter().all(sound), "{done:?}");
-    assert_eq!(fence::epoch(objects.as_ref(), &key).await.expect("it answers"), Some(Epoch(WORKERS)));
+    assert_eq!(
+        fence::epoch(objects.as_ref(), &key).await.expect("it answers"),
+        Some(Epoch(WORKERS))
+    );
     assert!(text(objects.as_ref()).await.contains(&format!("\"by\":\"{WORKERS}\"")));
 }
 

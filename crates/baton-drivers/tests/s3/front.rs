@@ -144,7 +144,8 @@ impl Shared {
     fn forward(&self, head: &str, body: &[u8], unconditional: bool) -> io::Result<Vec<u8>> {
         let dropped = |line: &str| {
             let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
-            name == "connection" || unconditional && matches!(name.as_str(), "if-match" | "if-none-match")
+            name == "connection"
+                || unconditional && matches!(name.as_str(), "if-match" | "if-none-match")
         };
         let mut lines = head.lines().filter(|line| !line.is_empty());
         let first = lines.next().unwrap_or_default();

@@ -10,8 +10,10 @@ use baton_testbed::subject::Ground;
 
 use crate::ground::Site;
 
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
 /// Opens a store for a peer.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Opening {
     let url = url.to_owned();
     Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
 }

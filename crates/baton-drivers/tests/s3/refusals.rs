@@ -32,7 +32,10 @@ async fn a_server_that_ignores_conditions_is_refused_by_what_it_ignores() {
     let cannot = "cannot be trusted with a lease: ";
     type Judge = fn(&Asked) -> Deed;
     let cases: [(Judge, &str); 5] = [
-        (|_| Deed::Unconditional, "If-None-Match: * was ignored: a second create was answered 200; "),
+        (
+            |_| Deed::Unconditional,
+            "If-None-Match: * was ignored: a second create was answered 200; ",
+        ),
         (
             |asked| match asked.if_match.is_some() {
                 true => Deed::Unconditional,
@@ -161,5 +164,8 @@ async fn a_certificate_is_checked_against_the_authority_that_is_named() {
     let system = refusal(&under("system", &url)).await;
     assert!(system.contains("certificate"), "{system}");
     let missing = refusal(&format!("{url}&tls_ca={}", path("missing.pem"))).await;
-    assert!(missing.contains("TLS cannot be set up (") && missing.contains("missing.pem"), "{missing}");
+    assert!(
+        missing.contains("TLS cannot be set up (") && missing.contains("missing.pem"),
+        "{missing}"
+    );
 }

@@ -42,7 +42,10 @@ async fn a_beat_costs_two_requests_whatever_it_wants() {
     front.asked();
     let claim = Claim::Dead { boot: leader.boot };
     let reply = follower.claim(&seen, claim, follower.next_nonce()).await;
-    assert_eq!(reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0), Some(2));
+    assert_eq!(
+        reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0),
+        Some(2)
+    );
     assert_eq!(spent(&front), Requests { put: REQUESTS_PER_BEAT, get: 0, list: 0 });
 }
 
