@@ -53,8 +53,15 @@ pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, Ben
         let mut measured = Vec::new();
         for (nodes, plugins) in fleets(options.nodes) {
             eprintln!("{kind}: {nodes} nodes with {plugins} plugins");
-            let figures = measure(site, &ground, nodes, plugins, options.seconds).await?;
-            measured.push((nodes, plugins, figures));
+            match measure(site, &ground, nodes, plugins, options.seconds).await {
+                Ok(figures) => measured.push((nodes, plugins, figures)),
+                // The other fleets and stores have something to say all the same.
+                Err(BenchError::NotSettled { patience, .. }) => {
+                    let found = format!("not in {} s", patience.as_secs());
+                    report.must(&format!("{kind}, {nodes} nodes: settled"), false, found, "yes");
+                }
+                Err(problem) => return Err(problem),
+            }
         }
         tell(kind, &measured, &mut report);
     }
