@@ -91,7 +91,11 @@ async fn measure(
     let namespace = Namespace::new(&name).expect("a plain name");
     let mut witness = Witness::at(ground).await?;
     let fleet = Fleet::start(&ground.url(&folder), &namespace, nodes, plugins).await?;
-    fleet.settle().await?;
+    if let Err(problem) = fleet.settle().await {
+        // All at once: dropped, they would leave one after the other.
+        fleet.leave().await;
+        return Err(problem);
+    }
     fleet.forget_times();
     let before = Reading::take(ground, &fleet, &mut witness).await?;
     SystemClock.sleep(Duration::from_secs(seconds.into())).await;
