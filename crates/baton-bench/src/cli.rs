@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
+use crate::ground::{Choice, StoreKind};
 
 /// Measures baton with real processes, and judges what it measured.
 ///
@@ -13,9 +14,9 @@ use crate::failover::Arm;
 #[derive(Debug, Parser)]
 #[command(name = "baton-bench", bin_name = "cargo xtask bench", max_term_width = 80)]
 pub struct Cli {
-    /// Which bench.
+    /// What is to be done.
     #[command(subcommand)]
-    pub bench: Bench,
+    pub task: Task,
     #[command(flatten)]
     pub common: Common,
 }
@@ -40,11 +41,35 @@ pub struct Common {
     pub keep: bool,
 }
 
+/// What can be done.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Task {
+    #[command(flatten)]
+    Bench(Bench),
+    #[command(flatten)]
+    Part(Part),
+}
+
+/// What processes do that a bench starts.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Part {
+    /// Waits for a peer's lock, and ticks while it has it
+    #[command(hide = true)]
+    Hold(Hold),
+    /// Increments a number while it leads
+    #[command(hide = true)]
+    Worker(Worker),
+}
+
 /// The benches.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Bench {
     /// How long it takes until another node's job runs
     Failover(Failover),
+    /// What a beat costs the store, counted outside of baton
+    Beats(Beats),
+    /// Does the fence keep a shared number right, and is it really the fence?
+    LostUpdates(LostUpdates),
     /// Many processes, killed, ended and paused at random: does one write at a time?
     Storm(Storm),
     /// What single calls cost, and what waiting costs
@@ -56,19 +81,100 @@ pub enum Bench {
 /// How failover is measured.
 #[derive(Clone, Debug, Args)]
 pub struct Failover {
-    /// The kind of store
-    #[arg(long, default_value = "sqlite", value_parser = ["sqlite"])]
-    pub store: String,
+    /// The stores
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "sqlite")]
+    pub store: Vec<Choice>,
     /// How often each arm is tried
     #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,
     /// What is tried
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Arm::ALL)]
     pub arms: Vec<Arm>,
-    /// How many clusters share the trials, half of them where milliseconds count; their waiting
+    /// How many clusters share the trials, two in three where milliseconds count; their waiting
     /// overlaps, what is measured does not
     #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     pub clusters: u32,
+    /// How often a peer is tried whose lock must first run out; 0 leaves the peers out
+    #[arg(long, default_value = "5")]
+    pub peer_trials: u32,
+}
+
+/// A part of `failover`: somebody else's lock.
+#[derive(Clone, Debug, Args)]
+pub struct Hold {
+    /// Which lock
+    #[arg(value_enum)]
+    pub lock: HoldKind,
+    /// Its number
+    pub key: i64,
+    /// Where the server is
+    #[arg(long, env = "BATON_STORE", hide_env_values = true)]
+    pub store: String,
+    /// What it writes as its epoch
+    #[arg(long)]
+    pub epoch: u64,
+    /// Where it ticks
+    #[arg(long)]
+    pub log: PathBuf,
+}
+
+/// The locks that a process of this program can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum HoldKind {
+    /// Redis, by SET NX PX
+    Textbook,
+    /// PostgreSQL, by pg_advisory_lock
+    Advisory,
+    /// ZooKeeper, by ephemeral numbered nodes
+    Zookeeper,
+}
+
+/// How beats are counted.
+#[derive(Clone, Debug, Args)]
+pub struct Beats {
+    /// The stores
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
+    pub store: Vec<Choice>,
+    /// How many nodes the largest fleet has
+    #[arg(long, default_value = "200", value_parser = clap::value_parser!(u32).range(2..))]
+    pub nodes: u32,
+    /// How long each fleet is counted once it has settled; a beat is 5 s
+    #[arg(long, default_value = "25", value_parser = clap::value_parser!(u32).range(20..))]
+    pub seconds: u32,
+}
+
+/// How updates are lost, or not.
+#[derive(Clone, Debug, Args)]
+pub struct LostUpdates {
+    /// The stores, of postgres and redis
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "postgres,redis")]
+    pub store: Vec<Choice>,
+    /// How many increments with the fence
+    #[arg(long, default_value = "20000")]
+    pub increments: u64,
+    /// How many increments one write stands for
+    #[arg(long, default_value = "10", value_parser = clap::value_parser!(u64).range(1..))]
+    pub batch: u64,
+}
+
+/// A part of `lost-updates`: one of its processes.
+#[derive(Clone, Debug, Args)]
+pub struct Worker {
+    /// The store
+    #[arg(value_parser = StoreKind::by_name)]
+    pub kind: StoreKind,
+    /// The namespace, and the number's name
+    pub name: String,
+    /// Which of them it is
+    pub number: u32,
+    /// How many increments one write stands for
+    pub batch: u64,
+    /// Where the server is
+    #[arg(long, env = "BATON_STORE", hide_env_values = true)]
+    pub url: String,
+    /// Write with the fence
+    #[arg(long)]
+    pub fenced: bool,
 }
 
 /// How the storm goes.
@@ -119,7 +225,8 @@ mod tests {
     #[test]
     fn arms_are_listed_with_commas_and_there_are_trials() {
         let args = ["b", "failover", "--trials", "2", "--arms", "kill,resign"];
-        let Bench::Failover(failover) = Cli::try_parse_from(args).expect("sound").bench else {
+        let Task::Bench(Bench::Failover(failover)) = Cli::try_parse_from(args).expect("sound").task
+        else {
             unreachable!("failover was asked for");
         };
         assert_eq!((failover.trials, failover.arms), (2, vec![Arm::Kill, Arm::Resign]));

@@ -1,6 +1,7 @@
 //! Why a bench could not be run to its end. A bar that is missed is no error.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use baton::{BuildError, Left, StoreError};
 use baton_cli::cluster::ClusterError;
@@ -21,12 +22,41 @@ pub enum BenchError {
     /// The store answered with an error.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A server cannot be started.
+    #[error(transparent)]
+    Testbed(#[from] baton_testbed::TestbedError),
+    /// A question to PostgreSQL beside baton's own failed.
+    #[error(transparent)]
+    Postgres(#[from] tokio_postgres::Error),
+    /// A question to Redis beside baton's own failed.
+    #[error(transparent)]
+    Redis(#[from] redis::RedisError),
+    /// A question to MySQL beside baton's own failed.
+    #[error(transparent)]
+    Mysql(#[from] mysql_async::Error),
     /// A node cannot be started.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// A node left before it led.
     #[error(transparent)]
     Left(#[from] Left),
+    /// Nodes did not come to know each other.
+    #[error("{nodes} nodes did not all have each other in view within {} s", patience.as_secs())]
+    NotSettled {
+        /// How many.
+        nodes: usize,
+        /// How long they had.
+        patience: Duration,
+    },
+    /// The fence for the user's own data could not be asked.
+    #[error("{0}")]
+    Fence(String),
+    /// A process of the bench ended before its time, and said why.
+    #[error("a worker ended too early: {status}")]
+    WorkerEnded {
+        /// How.
+        status: std::process::ExitStatus,
+    },
     /// There is nothing to measure.
     #[error("{} is not there; build it, or name it with --baton", .0.display())]
     NoProgram(PathBuf),

@@ -2,6 +2,9 @@
 //!
 //! ```text
 //!   cli ──► failover/   kill, resign, terminate, pause the coordinator, again and again
+//!      │      └ peers/   the same, done to other people's locks
+//!      └──► beats/      what a beat costs the store, counted outside of baton
+//!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► storm/      everything at once, at random, on fifty processes
 //!      └──► micro/      single calls, single requests; idle nodes
 //!                │ site: a folder, clusters of `baton run` with `baton tick` as their job
@@ -12,11 +15,15 @@
 //! Times are the jobs' own: what counts is when the next job wrote its first line, by the clock
 //! that every process of the machine reads alike.
 
+mod beats;
 mod cli;
 mod error;
 mod failover;
+mod ground;
 mod judge;
+mod lost_updates;
 mod micro;
+mod peers;
 mod processes;
 mod progress;
 mod report;
@@ -31,8 +38,9 @@ use std::sync::Arc;
 use baton_cli::output::say;
 use clap::Parser;
 
-use cli::{Bench, Cli, Common};
+use cli::{Bench, Cli, Common, Part, Task};
 use error::BenchError;
+use processes::this_program;
 use report::Report;
 use site::Site;
 
@@ -41,7 +49,11 @@ const BROKEN: u8 = 3;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    match perform(&cli) {
+    let done = match &cli.task {
+        Task::Bench(bench) => perform(bench, &cli.common),
+        Task::Part(part) => take_part(part).map(|()| true),
+    };
+    match done {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(FAILED),
         Err(problem) => {
@@ -52,36 +64,46 @@ fn main() -> ExitCode {
 }
 
 /// Runs the bench and tells what came of it. Did it pass?
-fn perform(cli: &Cli) -> Result<bool, BenchError> {
-    let this = std::env::current_exe();
-    let this =
-        this.map_err(|problem| BenchError::File { path: "/proc/self/exe".into(), problem })?;
+fn perform(bench: &Bench, common: &Common) -> Result<bool, BenchError> {
+    let this = this_program()?;
     let beside = this.parent().unwrap_or(Path::new("."));
-    let baton = cli.common.baton.clone().unwrap_or_else(|| beside.join("baton"));
-    let within = cli.common.within.as_deref().unwrap_or(beside);
+    let baton = common.baton.clone().unwrap_or_else(|| beside.join("baton"));
+    let within = common.within.as_deref().unwrap_or(beside);
     let site = Arc::new(Site::new(&baton, within)?);
-    let measured = measure(cli, &site);
+    let measured = runtime()?.block_on(measure(bench, !common.no_bars, &site));
     let passed = measured.as_ref().is_ok_and(Report::passes);
-    if let Some(site) = Arc::into_inner(site).filter(|_| cli.common.keep || !passed) {
+    if let Some(site) = Arc::into_inner(site).filter(|_| common.keep || !passed) {
         eprintln!("databases and logs are in {}", site.keep().display());
     }
-    tell(&measured?, &cli.common)?;
+    tell(&measured?, common)?;
     Ok(passed)
 }
 
-fn measure(cli: &Cli, site: &Arc<Site>) -> Result<Report, BenchError> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let no_runtime = |problem| BenchError::File { path: PathBuf::from("a runtime"), problem };
-    let runtime = runtime.worker_threads(2).enable_all().build().map_err(no_runtime)?;
-    let bars = !cli.common.no_bars;
-    runtime.block_on(async {
-        match &cli.bench {
-            Bench::Failover(options) => failover::run(site, options, bars).await,
-            Bench::Storm(options) => storm::run(site, options, bars).await,
-            Bench::Micro => micro::run(site, bars).await,
-            Bench::Idle(options) => micro::idle(site, options, bars).await,
+/// What a process does that a bench started.
+fn take_part(part: &Part) -> Result<(), BenchError> {
+    runtime()?.block_on(async {
+        match part {
+            Part::Hold(options) => peers::hold(options).await,
+            Part::Worker(options) => lost_updates::work(options).await,
         }
     })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, BenchError> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let no_runtime = |problem| BenchError::File { path: PathBuf::from("a runtime"), problem };
+    runtime.worker_threads(2).enable_all().build().map_err(no_runtime)
+}
+
+async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, BenchError> {
+    match bench {
+        Bench::Failover(options) => failover::run(site, options, bars).await,
+        Bench::Beats(options) => beats::run(site, options, bars).await,
+        Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
+        Bench::Storm(options) => storm::run(site, options, bars).await,
+        Bench::Micro => micro::run(site, bars).await,
+        Bench::Idle(options) => micro::idle(site, options, bars).await,
+    }
 }
 
 fn tell(report: &Report, common: &Common) -> Result<(), BenchError> {

@@ -1,7 +1,30 @@
 //! The processes of a bench, as the system lists them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::error::BenchError;
+
+/// This very program, to be started again in another part.
+pub fn this_program() -> Result<PathBuf, BenchError> {
+    let this = std::env::current_exe();
+    this.map_err(|problem| BenchError::File { path: "/proc/self/exe".into(), problem })
+}
+
+/// Sends a signal. To a process that has ended it makes no difference.
+pub fn send(pid: u32, signal: Signal) -> Result<(), BenchError> {
+    let Some(target) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(()) };
+    match kill_process(target, signal) {
+        Ok(()) | Err(Errno::SRCH) => Ok(()),
+        Err(errno) => {
+            let path = PathBuf::from(format!("/proc/{pid}"));
+            Err(BenchError::File { path, problem: errno.into() })
+        }
+    }
+}
 
 /// A process that runs a program in the bench's folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,6 +33,13 @@ pub struct Process {
     pub pid: u32,
     /// The processor time it has had, in user and kernel mode.
     pub cpu: Duration,
+}
+
+/// Has it been stopped, by itself or by somebody else?
+pub fn is_stopped(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name before it is in brackets, and may have brackets in it.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
 }
 
 /// Every process that runs a program in this folder. One that ended and was not waited for runs
@@ -60,6 +90,18 @@ mod tests {
         assert!(found.iter().any(|process| process.pid == std::process::id()));
         let elsewhere = in_folder(Path::new("/nowhere")).expect("/proc is there");
         assert_eq!(elsewhere, []);
+    }
+
+    #[test]
+    fn a_stopped_process_is_known_as_such() {
+        let mut idle = std::process::Command::new("sleep").arg("60").spawn();
+        let idle = idle.as_mut().expect("there is a sleep");
+        assert!(!is_stopped(idle.id()));
+        send(idle.id(), Signal::STOP).expect("it is ours");
+        let stopped = (0..1_000_000).any(|_| is_stopped(idle.id()));
+        idle.kill().expect("it is ours");
+        idle.wait().expect("it is ours");
+        assert!(stopped && !is_stopped(idle.id()));
     }
 
     #[test]

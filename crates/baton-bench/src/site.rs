@@ -12,6 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
 use crate::error::BenchError;
+use crate::ground::Ground;
 
 /// How long anything may take that takes a few beats.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -43,6 +44,11 @@ impl Site {
         Ok(Self { folder, program })
     }
 
+    /// The copy of baton.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
     /// The folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()
@@ -61,20 +67,21 @@ impl Site {
         Ok(folder)
     }
 
-    /// A cluster of so many nodes with a database of its own, all of them started.
+    /// A cluster of so many nodes with a namespace of its own, all of them started.
     pub async fn cluster(
         &self,
+        ground: &Ground,
         name: &str,
         nodes: usize,
         every: Duration,
         flags: &[&str],
     ) -> Result<Stage, BenchError> {
-        let folder = self.room(name)?;
+        let folder = self.room(&format!("{}-{name}", ground.kind()))?;
         let cluster = Cluster::new(Plan {
             program: self.program.clone(),
-            store: database(&folder),
+            store: ground.url(&folder),
             folder,
-            namespace: namespace(),
+            namespace: Namespace::new(name).expect("a plain name"),
             every,
             flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
         })
@@ -87,16 +94,6 @@ impl Site {
         }
         Ok(stage)
     }
-}
-
-/// The URL of the database in a folder.
-pub fn database(folder: &Path) -> String {
-    format!("sqlite://{}", folder.join("baton.db").display())
-}
-
-/// The one namespace that benches use.
-pub fn namespace() -> Namespace {
-    Namespace::new("bench").expect("a plain name")
 }
 
 /// A cluster and the names of its nodes.

@@ -7,6 +7,7 @@ use tokio::sync::Mutex;
 
 use super::strike::{self, Trial};
 use crate::error::BenchError;
+use crate::ground::StoreKind;
 use crate::report::Bar;
 use crate::site::Stage;
 
@@ -44,8 +45,8 @@ impl Arm {
             Self::Kill => "kill -9",
             Self::Resign => "resign",
             Self::Term => "SIGTERM",
-            Self::KillNoLifeline => "kill, no lifeline",
-            Self::Pause => "pause to takeover",
+            Self::KillNoLifeline => "no lifeline",
+            Self::Pause => "pause",
         }
     }
 
@@ -61,21 +62,30 @@ impl Arm {
     }
 
     /// How soon another job must run, in milliseconds.
-    pub fn bars(self) -> Vec<Bar> {
-        match self {
-            Self::Kill => vec![Bar::median(30.0), Bar::max(500.0)],
-            Self::Resign => vec![Bar::median(10.0)],
-            Self::KillNoLifeline => vec![Bar::max(LEASE_AND_BEAT_MS)],
-            Self::Term | Self::Pause => Vec::new(),
+    pub fn bars(self, store: StoreKind) -> Vec<Bar> {
+        match (self, store) {
+            (Self::Kill, StoreKind::Sqlite) => vec![Bar::median(30.0), Bar::max(500.0)],
+            (Self::Kill, _) => vec![Bar::median(50.0), Bar::max(1_000.0)],
+            (Self::Resign, StoreKind::S3) => vec![Bar::median(30.0)],
+            (Self::Resign, _) => vec![Bar::median(10.0)],
+            (Self::KillNoLifeline, _) => vec![Bar::max(LEASE_AND_BEAT_MS)],
+            (Self::Term | Self::Pause, _) => Vec::new(),
         }
     }
 
-    /// How many of so many clusters try it. Where milliseconds count, half of them: neighbours that
-    /// only wait still tick and beat, and make the list of processes longer for a guard.
-    pub fn clusters(self, most: u32) -> u32 {
-        match self {
-            Self::Kill | Self::Resign | Self::Term => most.div_ceil(2),
-            Self::KillNoLifeline | Self::Pause => most,
+    /// Do milliseconds count? Otherwise most of the time is spent waiting for a lease to end.
+    pub fn is_quick(self) -> bool {
+        matches!(self, Self::Kill | Self::Resign | Self::Term)
+    }
+
+    /// How many of so many clusters try it on each of so many stores. Where milliseconds count, two
+    /// in three: neighbours that only wait still tick and beat, and make the list of processes
+    /// longer for a guard. Stores that wait side by side have half of them each.
+    pub fn clusters(self, most: u32, stores: usize) -> u32 {
+        match (self.is_quick(), stores) {
+            (true, _) => most.saturating_mul(2).div_ceil(3),
+            (false, 0 | 1) => most,
+            (false, _) => most.div_ceil(2),
         }
     }
 
@@ -96,6 +106,28 @@ impl Arm {
             // Seconds, most of them idle: a neighbour's millisecond does not show.
             Self::KillNoLifeline => strike::kill(stage, None).await,
             Self::Pause => strike::pause(stage).await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fewer_clusters_try_what_must_not_be_disturbed() {
+        assert_eq!(Arm::Kill.clusters(10, 1), 7);
+        assert_eq!(Arm::Pause.clusters(10, 1), 10);
+        assert_eq!(Arm::Pause.clusters(10, 6), 5);
+        assert_eq!(Arm::Pause.clusters(1, 6), 1);
+    }
+
+    #[test]
+    fn no_store_has_longer_than_a_lease_and_a_beat() {
+        for store in StoreKind::ALL {
+            assert_eq!(Arm::KillNoLifeline.bars(store), [Bar::max(20_000.0)]);
+            let bars = Arm::Kill.bars(store);
+            assert!(bars.iter().all(|bar| bar.most <= 1_000.0), "{store}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! `failover`: how long it takes until another node's job runs.
 //!
 //! ```text
-//!   arm ── its trials, shared out ──► cluster 1: settle ► strike ► the next epoch's first line ► …
-//!                                 ├─► cluster 2: settle …
-//!                                 └─► …          one strike at a time where milliseconds count
+//!   quick arms, store after store ──┐
+//!   slow arms, all stores at once ──┴─► trials, shared out
+//!      ├─► cluster 1: settle ► strike ► the next epoch's first line ► …
+//!      ├─► cluster 2: settle …
+//!      └─► …          one strike at a time where milliseconds count
+//!   peers, on the same servers ──► the same strike on somebody else's lock
 //! ```
 //!
 //! What is measured begins just before the strike. A coordinator that has only just beaten does not
@@ -16,6 +19,7 @@ mod arm;
 mod pause;
 mod strike;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use baton_cli::cluster::Ticks;
@@ -24,13 +28,15 @@ use tokio::task::JoinSet;
 
 use crate::cli::Failover;
 use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind, chosen};
 use crate::judge::Judged;
+use crate::peers;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::site::Site;
 use crate::spread::ms;
-pub use arm::Arm;
-use arm::{NODES, TICK_EVERY};
+use arm::NODES;
+pub use arm::{Arm, TICK_EVERY};
 use pause::Paused;
 use strike::Trial;
 
@@ -40,42 +46,94 @@ struct Served {
     ticks: Ticks,
 }
 
-/// Runs every arm, one after another.
+/// What all clusters did, by store and arm.
+type Results = BTreeMap<(StoreKind, Arm), Vec<Served>>;
+
+/// Runs every arm on every store.
 pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("failover", bars);
+    let mut grounds = Vec::new();
+    for kind in chosen(&options.store) {
+        grounds.push(Arc::new(Ground::new(kind).await?));
+    }
+    let results = try_all(site, &grounds, options).await?;
     let mut judged = Judged::default();
-    let mut arms = options.arms.clone();
-    arms.sort();
-    arms.dedup();
-    for arm in arms {
-        let served = try_arm(site, arm, options).await?;
+    for ((store, arm), served) in &results {
         let logs = served.iter().map(|served| Judged::of(&served.ticks));
         judged = logs.fold(judged, Judged::and);
-        let trials = served.iter().flat_map(|served| &served.trials);
-        let times: Vec<f64> = trials.map(|trial| ms(trial.took)).collect();
-        report.measured(arm.title(), "ms", &times, &arm.bars());
-        if arm == Arm::Pause {
+        report.measured(
+            &format!("{store} {}", arm.title()),
+            "ms",
+            &times(served),
+            &arm.bars(*store),
+        );
+        if *arm == Arm::Pause {
             let all = served.iter().map(|served| Paused::of(&served.trials, &served.ticks));
-            all.fold(Paused::default(), Paused::and).tell(&mut report);
+            all.fold(Paused::default(), Paused::and).tell(*store, &mut report);
         }
+    }
+    if options.peer_trials > 0 {
+        peers::measure(site, &grounds, options, &mut report).await?;
     }
     judged.tell(&mut report);
     Ok(report)
 }
 
-async fn try_arm(
+fn times(served: &[Served]) -> Vec<f64> {
+    served.iter().flat_map(|served| &served.trials).map(|trial| ms(trial.took)).collect()
+}
+
+async fn try_all(
     site: &Arc<Site>,
-    arm: Arm,
+    grounds: &[Arc<Ground>],
     options: &Failover,
+) -> Result<Results, BenchError> {
+    let mut arms = options.arms.clone();
+    arms.sort();
+    arms.dedup();
+    let (quick, slow): (Vec<Arm>, Vec<Arm>) = arms.into_iter().partition(|arm| arm.is_quick());
+    let mut results = Results::new();
+    for ground in grounds {
+        for arm in &quick {
+            let served = try_arm(site.clone(), ground.clone(), *arm, options.clone(), 1).await?;
+            results.insert((ground.kind(), *arm), served);
+        }
+    }
+    for arm in slow {
+        let mut at_work = JoinSet::new();
+        for ground in grounds {
+            let (site, ground, options) = (site.clone(), ground.clone(), options.clone());
+            let stores = grounds.len();
+            at_work.spawn(async move {
+                let kind = ground.kind();
+                Ok::<_, BenchError>((kind, try_arm(site, ground, arm, options, stores).await?))
+            });
+        }
+        while let Some(done) = at_work.join_next().await {
+            let (kind, served) = done??;
+            results.insert((kind, arm), served);
+        }
+    }
+    Ok(results)
+}
+
+async fn try_arm(
+    site: Arc<Site>,
+    ground: Arc<Ground>,
+    arm: Arm,
+    options: Failover,
+    stores: usize,
 ) -> Result<Vec<Served>, BenchError> {
-    let clusters = arm.clusters(options.clusters).min(options.trials);
-    let progress = Arc::new(Progress::new(arm.title(), options.trials));
+    let clusters = arm.clusters(options.clusters, stores).min(options.trials);
+    let what = format!("{} {}", ground.kind(), arm.title());
+    let progress = Arc::new(Progress::new(&what, options.trials));
     let floor = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..clusters {
         let trials = share(options.trials, clusters, number);
-        let (site, floor, progress) = (site.clone(), floor.clone(), progress.clone());
-        at_work.spawn(serve(site, arm, number, trials, floor, progress));
+        let (site, ground) = (site.clone(), ground.clone());
+        let (floor, progress) = (floor.clone(), progress.clone());
+        at_work.spawn(serve(site, ground, arm, number, trials, floor, progress));
     }
     let mut served = Vec::new();
     while let Some(done) = at_work.join_next().await {
@@ -87,6 +145,7 @@ async fn try_arm(
 /// One cluster's share of the trials.
 async fn serve(
     site: Arc<Site>,
+    ground: Arc<Ground>,
     arm: Arm,
     number: u32,
     trials: u32,
@@ -94,7 +153,7 @@ async fn serve(
     progress: Arc<Progress>,
 ) -> Result<Served, BenchError> {
     let name = format!("{}-{number}", arm.name());
-    let mut stage = site.cluster(&name, NODES, TICK_EVERY, arm.flags()).await?;
+    let mut stage = site.cluster(&ground, &name, NODES, TICK_EVERY, arm.flags()).await?;
     let mut done = Vec::new();
     for _ in 0..trials {
         done.push(arm.strike(&mut stage, &floor).await?);

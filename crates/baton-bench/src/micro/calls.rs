@@ -5,9 +5,11 @@ use std::hint::black_box;
 use baton::Node;
 use baton_store::clock::{Clock, SystemClock};
 
+use super::namespace;
 use crate::error::BenchError;
+use crate::ground::Ground;
 use crate::report::{Bar, Report};
-use crate::site::{Site, database, namespace};
+use crate::site::Site;
 use crate::spread::us;
 
 /// Calls of a batch. The clock counts microseconds and a batch takes some hundred: long enough to
@@ -22,7 +24,7 @@ const IS_LEADER_NS: f64 = 60.0;
 
 /// Measures on a node that leads.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&database(&site.room("calls")?)).await?;
+    let store = baton_drivers::open(&Ground::files().url(&site.room("calls")?)).await?;
     let node = Node::builder(store).namespace(namespace());
     let node = node.tune(|settings| settings.skip_cold_start = true).build()?;
     let term = node.leadership().await?;

@@ -7,6 +7,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use crate::cli::Idle;
 use crate::error::BenchError;
+use crate::ground::Ground;
 use crate::processes::{Process, in_folder};
 use crate::report::{Bar, Report};
 use crate::site::{Site, Stage};
@@ -21,7 +22,7 @@ const CORE_PERCENT: f64 = 5.0;
 pub async fn measure(site: &Site, options: &Idle, report: &mut Report) -> Result<(), BenchError> {
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("idle: {nodes} nodes are to settle, then {} s", options.seconds);
-    let mut stage = site.cluster("idle", nodes, TICK_EVERY, &[]).await?;
+    let mut stage = site.cluster(&Ground::files(), "idle", nodes, TICK_EVERY, &[]).await?;
     stage.settled().await?;
     let before = Reading::take(site, &stage).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;

@@ -10,6 +10,8 @@ mod calls;
 mod idle;
 mod requests;
 
+use baton::Namespace;
+
 use crate::cli::Idle;
 use crate::error::BenchError;
 use crate::report::Report;
@@ -31,4 +33,9 @@ pub async fn idle(site: &Site, options: &Idle, bars: bool) -> Result<Report, Ben
     let mut report = Report::new("idle", bars);
     idle::measure(site, options, &mut report).await?;
     Ok(report)
+}
+
+/// The namespace of what is asked from here.
+fn namespace() -> Namespace {
+    Namespace::new("bench").expect("a plain name")
 }

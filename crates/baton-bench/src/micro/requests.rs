@@ -11,9 +11,11 @@ use baton_core::protocol::{
 use baton_core::settings::Settings;
 use baton_store::clock::{Clock, SystemClock};
 
+use super::namespace;
 use crate::error::BenchError;
+use crate::ground::Ground;
 use crate::report::{Bar, Report};
-use crate::site::{Site, database, namespace};
+use crate::site::Site;
 use crate::spread::{Spread, us};
 
 /// Requests of each kind that count, after as many as warm up.
@@ -28,7 +30,7 @@ const BODY_BYTES: usize = 1_024;
 
 /// Measures each kind of request.
 pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&database(&site.room("requests")?)).await?;
+    let store = baton_drivers::open(&Ground::files().url(&site.room("requests")?)).await?;
     let space = namespace();
     let mut holder = Holder::take(&*store, baton::fresh_boot()?).await?;
     let (mut beats, mut inspections) = (Vec::new(), Vec::new());

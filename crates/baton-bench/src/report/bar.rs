@@ -50,7 +50,7 @@ impl Bar {
 impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.figure {
-            Figure::Median => "median",
+            Figure::Median => "med",
             Figure::Max => "max",
         };
         write!(f, "{name} {}", number(self.most))
@@ -66,6 +66,6 @@ mod tests {
         let spread = Spread::of(&[1.0, 2.0, 30.0]).expect("there are values");
         assert!(Bar::median(2.0).is_met_by(&spread) && Bar::max(30.0).is_met_by(&spread));
         assert!(!Bar::median(1.9).is_met_by(&spread) && !Bar::max(29.9).is_met_by(&spread));
-        assert_eq!(Bar::median(30.0).to_string(), "median 30");
+        assert_eq!(Bar::median(30.0).to_string(), "med 30");
     }
 }

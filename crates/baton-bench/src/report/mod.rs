@@ -2,17 +2,21 @@
 //!
 //! ```text
 //!   Row:   a spread of values, judged by its bars ──┐
+//!   Sheet: figures that are not spreads ────────────┤
 //!   Check: what must hold, found or not ────────────┼──► Report ──► a table for people
 //!   notes: what was seen besides ───────────────────┘          └──► JSON for programs
 //! ```
 
 mod bar;
+mod sheet;
 mod show;
 
 use serde::Serialize;
 
 use crate::spread::Spread;
 pub use bar::Bar;
+pub use sheet::Sheet;
+pub use show::number;
 
 /// What is thought of a row or a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -66,6 +70,8 @@ pub struct Report {
     judges_bars: bool,
     /// What was measured.
     pub rows: Vec<Row>,
+    /// Figures that are not spreads.
+    pub sheets: Vec<Sheet>,
     /// What must hold.
     pub checks: Vec<Check>,
     /// What was seen besides.
@@ -82,6 +88,7 @@ impl Report {
             load_before: load.and_then(|text| text.split(' ').next()?.parse().ok()),
             judges_bars,
             rows: Vec::new(),
+            sheets: Vec::new(),
             checks: Vec::new(),
             notes: Vec::new(),
         }
@@ -117,6 +124,18 @@ impl Report {
     /// Adds something of which there must be none.
     pub fn must_be_none(&mut self, name: &str, count: usize) {
         self.must(name, count == 0, count.to_string(), "0");
+    }
+
+    /// Adds a table of figures, unless it is empty.
+    pub fn sheet(&mut self, sheet: Sheet) {
+        if !sheet.rows.is_empty() {
+            self.sheets.push(sheet);
+        }
+    }
+
+    /// The median of a row, by its name.
+    pub fn median(&self, name: &str) -> Option<f64> {
+        self.rows.iter().find(|row| row.name == name).map(|row| row.spread.median)
     }
 
     /// Adds something worth telling.

@@ -6,7 +6,7 @@ use baton_cli::output::table::{Cell, Lean, Table};
 use super::{Bar, Report, Row, Verdict};
 
 /// What fits on every terminal.
-const WIDTH: usize = 80;
+pub(super) const WIDTH: usize = 80;
 
 impl Report {
     /// For people.
@@ -16,6 +16,9 @@ impl Report {
         let mut text = format!("baton-bench {}, {cores}\n", self.bench);
         if !self.rows.is_empty() {
             text.push_str(&format!("\n{}", self.figures()));
+        }
+        for sheet in &self.sheets {
+            text.push_str(&format!("\n{}", sheet.text()));
         }
         if !self.checks.is_empty() {
             text.push_str(&format!("\n{}", self.checked()));
@@ -107,7 +110,7 @@ mod tests {
         report.must_be_none("lines of a paused job after its successor's first", 0);
         let text = report.text();
         assert!(text.lines().all(|line| plain(line).chars().count() <= WIDTH), "{text}");
-        assert!(text.contains("MISSED") && text.contains("median 30, max 500"), "{text}");
+        assert!(text.contains("MISSED") && text.contains("med 30, max 500"), "{text}");
         assert!(text.ends_with("FAILED\n"), "{text}");
     }
 

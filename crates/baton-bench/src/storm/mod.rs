@@ -18,6 +18,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use crate::cli::Storm;
 use crate::error::BenchError;
+use crate::ground::Ground;
 use crate::report::Report;
 use crate::site::Site;
 use crate::spread::ms;
@@ -35,7 +36,7 @@ pub async fn run(site: &Site, options: &Storm, bars: bool) -> Result<Report, Ben
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("storm: seed {seed}, {nodes} nodes, {} s", options.seconds);
-    let mut stage = site.cluster("storm", nodes, TICK_EVERY, &FLAGS).await?;
+    let mut stage = site.cluster(&Ground::files(), "storm", nodes, TICK_EVERY, &FLAGS).await?;
     stage.settled().await?;
     let lasts = Duration::from_secs(options.seconds.into());
     let mut weather = Weather::new(&mut stage, Rng::new(seed));

@@ -5,8 +5,12 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{ClusterError, LOOK_EVERY, Tick};
+use super::{ClusterError, Tick};
 use crate::look::Looks;
+
+/// How often the log is looked at. A line says itself when it was written, so that looking seldom
+/// costs a measure nothing, and looking often would disturb it.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// A place in the log, and the piece of a line that stands there.
 pub struct Follow {

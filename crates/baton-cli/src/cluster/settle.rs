@@ -3,13 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton::{BootId, NodeId};
+use baton::{BootId, Moment, NodeId};
+use baton_store::clock::{Clock, SystemClock};
 
 use super::{Cluster, ClusterError, Lead};
 use crate::look::Looks;
 
-/// How often the store is looked at. Nobody is in a hurry, and others may be measuring.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often the store is looked at. Nobody is in a hurry, and others may be measuring on the same
+/// server.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// The longest beat of the default settings: whoever is alive has beaten within it.
+const BEAT_MAX: Duration = Duration::from_secs(6);
 
 /// Every node's process, and how often it has beaten.
 pub type Beats = BTreeMap<NodeId, (BootId, u64)>;
@@ -39,27 +44,31 @@ impl Cluster {
 
     /// Waits until the coordinator's view shows so many processes, each of them as the registry
     /// has it, and all the others have beaten once more: from then on they know who leads, and the
-    /// first successors watch its lifeline.
+    /// first successors watch its lifeline. A beat that says nothing new need not show in the
+    /// registry, so that a beat's time counts as much as its trace.
     pub async fn settled(&self, count: usize, patience: Duration) -> Result<Lead, ClusterError> {
-        let mut since: Option<(u64, Beats)> = None;
+        let mut since: Option<(u64, Beats, Moment)> = None;
         let mut looks = Looks::new(LOOK_EVERY, patience);
         while looks.again().await {
             let beats = self.beats().await?;
             let lead = self.in_full_view(count, &beats).await?;
             since = match (lead, since) {
                 (None, _) => None,
-                (Some(lead), Some((epoch, before))) if lead.lease.version.epoch.0 == epoch => {
+                (Some(lead), Some((epoch, before, full_at)))
+                    if lead.lease.version.epoch.0 == epoch =>
+                {
                     let heard = |(name, (boot, beat)): (&NodeId, &(BootId, u64))| {
                         let known = before.get(name);
                         let more = known.is_some_and(|(same, first)| same == boot && beat > first);
                         more || *name == lead.node
                     };
-                    if beats.iter().all(heard) {
+                    let in_time = SystemClock.now() >= full_at + BEAT_MAX;
+                    if in_time || beats.iter().all(heard) {
                         return Ok(lead);
                     }
-                    Some((epoch, before))
+                    Some((epoch, before, full_at))
                 }
-                (Some(lead), _) => Some((lead.lease.version.epoch.0, beats)),
+                (Some(lead), _) => Some((lead.lease.version.epoch.0, beats, SystemClock.now())),
             };
         }
         Err(ClusterError::Waited { what: "a settled cluster", patience })

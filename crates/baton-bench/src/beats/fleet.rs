@@ -1,0 +1,112 @@
+//! Many nodes in one process, each with a store handle of its own.
+
+use std::time::Duration;
+
+use baton::{Leadership, Namespace, Node, NodeId, Plugin, PluginError, Settings, async_trait};
+use baton_cli::look::Looks;
+use baton_store::clock::{Clock, SystemClock};
+use rustix::process::{Resource, getrlimit, setrlimit};
+
+use super::timed::Times;
+use crate::error::BenchError;
+
+/// How long a fleet may take to settle.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// How often it is looked at meanwhile.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Nodes that all know each other once they have settled.
+pub struct Fleet {
+    nodes: Vec<Node>,
+    times: Times,
+}
+
+/// A plugin with next to nothing to do.
+struct Idle(String);
+
+#[async_trait]
+impl Plugin for Idle {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn work_interval(&self) -> Duration {
+        Duration::from_secs(600)
+    }
+
+    async fn coordinator_work(&self, _term: &Leadership) -> Result<(), PluginError> {
+        Ok(())
+    }
+}
+
+/// Every handle has files of its own, and the usual limit is 1,024.
+pub fn allow_many_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // With fewer files a large fleet fails to open its stores, and says so.
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+impl Fleet {
+    /// Starts so many nodes, each with so many plugins.
+    pub async fn start(
+        url: &str,
+        namespace: &Namespace,
+        nodes: u32,
+        plugins: u32,
+    ) -> Result<Self, BenchError> {
+        let mut fleet = Self { nodes: Vec::new(), times: Times::default() };
+        let runtime = tokio::runtime::Handle::current();
+        for number in 1..=nodes {
+            let store = fleet.times.of(baton_drivers::open(url).await?);
+            let id = NodeId::new(&format!("node-{number:03}")).expect("a plain name");
+            let mut node = Node::builder(store).namespace(namespace.clone()).id(id);
+            for plugin in 1..=plugins {
+                node = node.plugin(Idle(format!("plugin-{plugin}")));
+            }
+            fleet.nodes.push(node.runtime(runtime.clone()).build()?);
+        }
+        Ok(fleet)
+    }
+
+    /// Waits until everybody has everybody in view, and for one more beat.
+    pub async fn settle(&self) -> Result<(), BenchError> {
+        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+        while looks.again().await {
+            let knows = |node: &Node| {
+                node.leader().is_some() && node.active_workers().len() == self.nodes.len()
+            };
+            if self.nodes.iter().all(knows) {
+                let Settings { heartbeat_interval, heartbeat_jitter, .. } = Settings::default();
+                SystemClock.sleep(heartbeat_interval + heartbeat_jitter).await;
+                return Ok(());
+            }
+        }
+        Err(BenchError::NotSettled { nodes: self.nodes.len(), patience: PATIENCE })
+    }
+
+    /// Beats of all nodes that came through, by their own count.
+    pub fn beats(&self) -> u64 {
+        self.nodes.iter().map(|node| node.metrics().heartbeat_count).sum()
+    }
+
+    /// What beats took from now on is what counts.
+    pub fn forget_times(&self) {
+        drop(self.times.take());
+    }
+
+    /// What beats took, in milliseconds.
+    pub fn times_ms(&self) -> Vec<f64> {
+        self.times.take()
+    }
+
+    /// Takes everybody out.
+    pub async fn leave(self) {
+        let mut leaving = tokio::task::JoinSet::new();
+        for node in self.nodes {
+            leaving.spawn(async move { node.leave().await });
+        }
+        leaving.join_all().await;
+    }
+}

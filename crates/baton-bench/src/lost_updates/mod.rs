@@ -1,0 +1,154 @@
+//! `lost-updates`: does the fence keep a shared number right, and is it really the fence?
+//!
+//! ```text
+//!   crew: five processes ── worker: leads? ─► read n ─► pause, at random ─► write n + 1 ─► count
+//!     │ resumes whoever paused itself, after up to 5 s, under a lease of 2 s
+//!     ▼
+//!   ledger: the number, in the same store    unfenced arm: a plain write     ─► updates are lost
+//!                                            fenced arm:   the driver's fence ─► none is
+//! ```
+//!
+//! Increments that were acknowledged are counted by whoever made them. What they add up to and the
+//! number does not have was lost. If nothing is lost without the fence, the test proves nothing,
+//! and fails.
+
+mod crew;
+mod ledger;
+mod worker;
+
+use crate::cli::LostUpdates;
+use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind, chosen};
+use crate::report::{Report, Sheet};
+use crate::site::Site;
+use crew::{Crew, Until};
+use ledger::Ledger;
+pub use worker::{Told, work};
+
+/// Pauses for longer than the lease that each arm must have had at least.
+const LONG_PAUSES: u32 = 8;
+
+const HEAD: [&str; 7] = ["ARM", "COUNTED", "VALUE", "LOST", "REFUSED", "PAUSES", "PAST LEASE"];
+
+/// What an arm came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Came {
+    told: Told,
+    value: u64,
+    pauses: u32,
+    long_pauses: u32,
+}
+
+impl Came {
+    fn lost(&self) -> u64 {
+        self.told.counted.saturating_sub(self.value)
+    }
+}
+
+/// Both arms on every store.
+pub async fn run(site: &Site, options: &LostUpdates, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("lost-updates", bars);
+    let mut sheet = Sheet::new("increments by five processes under a 2 s lease", &HEAD);
+    for kind in chosen(&options.store) {
+        if !Ledger::is_for(kind) {
+            report.note(format!("{kind}: not tried; the test is written for postgres and redis"));
+            continue;
+        }
+        let ground = Ground::new(kind).await?;
+        for fenced in [false, true] {
+            let came = try_arm(site, &ground, fenced, options).await?;
+            sheet.row(row(kind, fenced, &came));
+            judge(kind, fenced, options, &came, &mut report);
+        }
+    }
+    report.sheet(sheet);
+    report.note(format!("one write stands for {} increments (--batch)", options.batch));
+    Ok(report)
+}
+
+fn arm_name(kind: StoreKind, fenced: bool) -> String {
+    format!("{kind}-{}", if fenced { "fenced" } else { "unfenced" })
+}
+
+async fn try_arm(
+    site: &Site,
+    ground: &Ground,
+    fenced: bool,
+    options: &LostUpdates,
+) -> Result<Came, BenchError> {
+    let name = arm_name(ground.kind(), fenced);
+    let url = ground.url(&site.room(&name)?);
+    let mut ledger = Ledger::open(ground.kind(), &url, &name).await?;
+    ledger.make().await?;
+    let until =
+        Until { long_pauses: LONG_PAUSES, value: if fenced { options.increments } else { 0 } };
+    eprintln!("{name}: five processes, until {until}");
+    let mut crew = Crew::start(ground.kind(), &url, &name, fenced, options.batch)?;
+    crew.work(&mut ledger, until).await?;
+    let (pauses, long_pauses) = crew.pauses();
+    let told = crew.end().await?;
+    Ok(Came { told, value: ledger.read().await?, pauses, long_pauses })
+}
+
+fn row(kind: StoreKind, fenced: bool, came: &Came) -> [String; 7] {
+    let Came { told, value, pauses, long_pauses } = *came;
+    [
+        arm_name(kind, fenced),
+        told.counted.to_string(),
+        value.to_string(),
+        came.lost().to_string(),
+        told.refused.to_string(),
+        pauses.to_string(),
+        long_pauses.to_string(),
+    ]
+}
+
+fn judge(kind: StoreKind, fenced: bool, options: &LostUpdates, came: &Came, report: &mut Report) {
+    let arm = arm_name(kind, fenced);
+    let lost = came.lost();
+    if !fenced {
+        report.must(&format!("{arm}: updates lost"), lost > 0, lost.to_string(), "some");
+        if lost == 0 {
+            report.note(format!("{arm}: nothing was lost without the fence: this proves nothing"));
+        }
+        return;
+    }
+    report.must(&format!("{arm}: updates lost"), lost == 0, lost.to_string(), "0");
+    let (value, counted) = (came.value, came.told.counted);
+    let name = format!("{arm}: the number is what was counted");
+    report.must(&name, value == counted, value.to_string(), counted.to_string());
+    let (done, wanted) = (counted >= options.increments, options.increments.to_string());
+    report.must(&format!("{arm}: increments"), done, counted.to_string(), wanted);
+    let refused = came.told.refused;
+    report.must(&format!("{arm}: late writes refused"), refused > 0, refused.to_string(), "some");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(fenced: bool, counted: u64, value: u64, refused: u64) -> Report {
+        let options = LostUpdates { store: Vec::new(), increments: 100, batch: 1 };
+        let came = Came { told: Told { counted, refused }, value, pauses: 9, long_pauses: 8 };
+        let mut report = Report::new("test", true);
+        judge(StoreKind::Redis, fenced, &options, &came, &mut report);
+        report
+    }
+
+    #[test]
+    fn without_the_fence_something_must_be_lost() {
+        assert!(judged(false, 100, 90, 0).passes());
+        let proves_nothing = judged(false, 100, 100, 0);
+        assert!(!proves_nothing.passes());
+        assert!(proves_nothing.notes[0].contains("proves nothing"));
+    }
+
+    #[test]
+    fn with_the_fence_nothing_may_be_lost_and_somebody_must_have_tried() {
+        assert!(judged(true, 100, 100, 3).passes());
+        assert!(!judged(true, 100, 99, 3).passes());
+        assert!(!judged(true, 100, 101, 3).passes());
+        assert!(!judged(true, 99, 99, 3).passes());
+        assert!(!judged(true, 100, 100, 0).passes());
+    }
+}

@@ -1,0 +1,195 @@
+//! `failover`'s peers: what other locks take on the same server, struck in the same way.
+//!
+//! ```text
+//!   Contest: holder ── has the lock, ticks into a log ◄── kill -9, or asked to give it up
+//!            waiter ── blocked, or polling ──► its first line in the log ends the trial
+//!
+//!   etcd      etcdctl lock --ttl=15, with `baton tick` as its command
+//!   redis     the textbook lock: SET NX PX 15000, renewed every 5 s, polled every 100 ms
+//!   postgres  pg_advisory_lock on a session, the waiter blocked in the server
+//!   zookeeper ephemeral numbered nodes, a session of 15 s, the waiter watching the one before
+//! ```
+//!
+//! All but etcd's are a few lines of this program, and tick in the process that has the lock: they
+//! need not start a job as baton and etcdctl do.
+
+mod contest;
+mod etcd;
+mod hold;
+mod lock;
+mod postgres;
+mod redis;
+mod zookeeper;
+
+use std::sync::Arc;
+
+use baton_testbed::Server;
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+
+use crate::cli::Failover;
+use crate::error::BenchError;
+use crate::failover::Arm;
+use crate::ground::{Ground, StoreKind};
+use crate::progress::Progress;
+use crate::report::{Report, Sheet, number};
+use crate::site::Site;
+use crate::spread::ms;
+use contest::{Contest, Deed};
+pub use hold::hold;
+
+const HEAD: [&str; 5] = ["PEER", "BATON ON", "PEER ms", "BATON ms", "BATON : PEER"];
+
+/// Somebody else's way to have one of many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Peer {
+    Advisory,
+    Textbook,
+    Etcdctl,
+    Zookeeper,
+}
+
+impl Peer {
+    /// The one that runs on this store's server.
+    fn on(store: StoreKind) -> Option<Self> {
+        match store {
+            StoreKind::Etcd => Some(Self::Etcdctl),
+            StoreKind::Redis => Some(Self::Textbook),
+            StoreKind::Postgres => Some(Self::Advisory),
+            StoreKind::Sqlite | StoreKind::Mysql | StoreKind::S3 => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Advisory => "advisory lock",
+            Self::Textbook => "textbook lock",
+            Self::Etcdctl => "etcdctl lock",
+            Self::Zookeeper => "zookeeper lock",
+        }
+    }
+
+    /// Does the lock outlive its holder until a time is up?
+    fn waits(self, deed: Deed) -> bool {
+        deed == Deed::Kill && self != Self::Advisory
+    }
+}
+
+/// A peer, where its server is, and the store that baton is held against it on.
+#[derive(Clone, Debug)]
+struct Rival {
+    peer: Peer,
+    url: String,
+    store: StoreKind,
+}
+
+/// Strikes the peers of these stores, and holds them against what baton took.
+pub async fn measure(
+    site: &Arc<Site>,
+    grounds: &[Arc<Ground>],
+    options: &Failover,
+    report: &mut Report,
+) -> Result<(), BenchError> {
+    let mut sheet = Sheet::new("baton and its peers: medians", &HEAD);
+    for ground in grounds {
+        let store = ground.kind();
+        let Some(peer) = Peer::on(store) else { continue };
+        let rival = Rival { peer, url: ground.url(site.folder()), store };
+        compete(site, &rival, options, report, &mut sheet).await?;
+    }
+    // The store of baton's that is most like it.
+    if grounds.iter().any(|ground| ground.kind() == StoreKind::Etcd) {
+        match Server::start(baton_testbed::Kind::Zookeeper).await {
+            Ok(server) => {
+                let (peer, store) = (Peer::Zookeeper, StoreKind::Etcd);
+                let rival = Rival { peer, url: server.url(), store };
+                compete(site, &rival, options, report, &mut sheet).await?;
+            }
+            Err(problem) => report.note(format!("ZooKeeper: not measured: {problem}")),
+        }
+    }
+    report.sheet(sheet);
+    Ok(())
+}
+
+/// One peer, killed and asked to give up.
+async fn compete(
+    site: &Arc<Site>,
+    rival: &Rival,
+    options: &Failover,
+    report: &mut Report,
+    sheet: &mut Sheet,
+) -> Result<(), BenchError> {
+    let Rival { peer, store, .. } = rival;
+    for (deed, arm) in [(Deed::Kill, Arm::Kill), (Deed::Resign, Arm::Resign)] {
+        let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
+        let times = strike(site, rival, deed, trials).await?;
+        let name = format!("{} {}", peer.name(), deed.title());
+        report.measured(&name, "ms", &times, &[]);
+        let ours = report.median(&format!("{store} {}", arm.title()));
+        if let Some((theirs, ours)) = report.median(&name).zip(ours) {
+            let names = [name, format!("{store} {}", arm.title())];
+            let figures = [number(theirs), number(ours), ratio(ours, theirs)];
+            sheet.row(names.into_iter().chain(figures));
+        }
+    }
+    Ok(())
+}
+
+/// All trials are set up side by side; one strike at a time where milliseconds count.
+async fn strike(
+    site: &Arc<Site>,
+    rival: &Rival,
+    deed: Deed,
+    trials: u32,
+) -> Result<Vec<f64>, BenchError> {
+    let peer = rival.peer;
+    let what = format!("{} {}", peer.name(), deed.title());
+    let progress = Arc::new(Progress::new(&what, trials));
+    let floor = Arc::new(Mutex::new(()));
+    let mut at_work = JoinSet::new();
+    for number in 0..trials {
+        let (site, url) = (site.clone(), rival.url.clone());
+        let (floor, progress) = (floor.clone(), progress.clone());
+        at_work.spawn(async move {
+            let mut contest = Contest::begin(&site, &url, peer, deed, number).await?;
+            let _floor = if peer.waits(deed) { None } else { Some(floor.lock().await) };
+            let took = contest.strike(deed).await?;
+            contest.end(&site)?;
+            progress.step();
+            Ok::<_, BenchError>(ms(took))
+        });
+    }
+    let mut times = Vec::new();
+    while let Some(done) = at_work.join_next().await {
+        times.push(done??);
+    }
+    Ok(times)
+}
+
+/// How many times one is the other, with the smaller as 1.
+fn ratio(ours: f64, theirs: f64) -> String {
+    if ours <= theirs {
+        format!("1 : {}", number(theirs / ours))
+    } else {
+        format!("{} : 1", number(ours / theirs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smaller_is_one() {
+        assert_eq!(ratio(10.0, 12_500.0), "1 : 1250");
+        assert_eq!(ratio(10.0, 4.0), "2.50 : 1");
+        assert_eq!(ratio(10.0, 10.0), "1 : 1");
+    }
+
+    #[test]
+    fn only_a_lock_with_a_time_to_live_makes_the_next_one_wait() {
+        assert!(Peer::Etcdctl.waits(Deed::Kill) && Peer::Textbook.waits(Deed::Kill));
+        assert!(!Peer::Advisory.waits(Deed::Kill) && !Peer::Etcdctl.waits(Deed::Resign));
+    }
+}
