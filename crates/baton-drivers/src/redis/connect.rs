@@ -11,6 +11,7 @@ use ::redis::aio::{AsyncPushSender, MultiplexedConnection};
 use ::redis::{AsyncConnectionConfig, ProtocolVersion, RedisConnectionInfo};
 use baton_store::clock::{Clock, SystemClock};
 use rustls::pki_types::ServerName;
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::{AbortHandle, JoinSet};
@@ -27,6 +28,9 @@ pub(super) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> 
         () = SystemClock.sleep(span) => None,
     }
 }
+
+/// A silent connection is probed by the kernel so often.
+const PROBE_EVERY: Duration = Duration::from_secs(5);
 
 /// A connection to one server process. What runs it ends with it.
 pub(super) struct Link {
@@ -104,6 +108,8 @@ impl Dialer {
         let unreachable = |problem: std::io::Error| NoLink::Unreachable(problem.to_string());
         let tcp = TcpStream::connect((host.0.as_str(), host.1)).await.map_err(unreachable)?;
         tcp.set_nodelay(true).map_err(unreachable)?;
+        let probes = TcpKeepalive::new().with_time(PROBE_EVERY).with_interval(PROBE_EVERY);
+        SockRef::from(&tcp).set_tcp_keepalive(&probes).map_err(unreachable)?;
         let Some(tls) = &self.tls else { return self.greet(host, tcp, pushes).await };
         let name = ServerName::try_from(host.0.clone());
         let name = name.map_err(|problem| NoLink::Tls(format!("{}: {problem}", host.0)))?;

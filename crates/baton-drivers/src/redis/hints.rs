@@ -21,8 +21,9 @@ const KEPT: usize = 64;
 /// What the server pushed and nobody took yet. Beyond that it is lost, which hints may be.
 const PUSHED_MAX: usize = 1_024;
 
-/// A connection on which nothing comes is asked this often whether it is still there.
-const PING_EVERY: Duration = Duration::from_secs(5);
+/// A connection on which nothing comes is asked this often whether it is still there. Seldom, since
+/// every question is a round trip; the kernel asks far more often whether the server's machine is.
+const PING_EVERY: Duration = Duration::from_secs(120);
 
 /// How long to wait before connecting again: at first, and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));

@@ -164,9 +164,11 @@ impl Step<'_> {
             {
                 reads.spawn(read_one(Arc::clone(self.bucket), meta, self.deadline));
             }
-            match reads.join_next().await {
-                Some(read) => found.extend(read.expect("reading does not panic")?),
-                None => return Ok(found),
+            let Some(read) = reads.join_next().await else { return Ok(found) };
+            // Remembered one by one: if there is no time for all, the next reading has fewer.
+            if let Some((meta, seen)) = read.expect("reading does not panic")? {
+                self.remember(&seen.node.id, Some(Arc::clone(&seen)));
+                found.push((meta, seen));
             }
         }
     }
