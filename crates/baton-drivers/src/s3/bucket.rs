@@ -73,9 +73,7 @@ impl Bucket {
                 PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
             }
         };
-        let mut options = PutOptions::from(mode);
-        options.extensions.insert(note.clone());
-        let request = self.store.put_opts(key, body.into(), options);
+        let request = self.store.put_opts(key, body.into(), PutOptions::from(mode));
         let done = within(deadline, &note, request).await;
         let absent = matches!(condition, Condition::Matches(_));
         match (done, note.fate()) {
@@ -99,8 +97,8 @@ impl Bucket {
         deadline: Instant,
     ) -> Result<Got, Trouble> {
         let note = Note::default();
-        let mut options = GetOptions { if_none_match: known.map(str::to_owned), ..GetOptions::default() };
-        options.extensions.insert(note.clone());
+        let if_none_match = known.map(str::to_owned);
+        let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
             let found = self.store.get_opts(key, options).await?;
             let etag = found.meta.e_tag.clone();
@@ -127,8 +125,7 @@ impl Bucket {
         let request = self.store.list_with_delimiter(Some(folder));
         match within(deadline, &note, request).await {
             Some(Ok(found)) => Ok(found.objects),
-            Some(Err(error)) => Err(trouble("LIST", folder, false, fate_of_listing(&error))),
-            None => Err(trouble("LIST", folder, false, note.fate())),
+            _ => Err(trouble("LIST", folder, false, note.fate())),
         }
     }
 
@@ -137,8 +134,7 @@ impl Bucket {
         let note = Note::default();
         match within(deadline, &note, self.store.delete(key)).await {
             Some(Ok(())) | Some(Err(Error::NotFound { .. })) => Ok(()),
-            Some(Err(error)) => Err(trouble("DELETE", key, true, fate_of_listing(&error))),
-            None => Err(trouble("DELETE", key, true, note.fate())),
+            _ => Err(trouble("DELETE", key, true, note.fate())),
         }
     }
 }
@@ -158,22 +154,11 @@ async fn within<T>(
     note: &Note,
     request: impl Future<Output = object_store::Result<T>>,
 ) -> Option<object_store::Result<T>> {
-    let done = tokio::time::timeout_at(deadline, request).await.ok();
+    let done = tokio::time::timeout_at(deadline, note.follow(request)).await.ok();
     if done.is_none() {
         note.set(Fate::NotAnswered("no answer in time".to_owned()));
     }
     done
-}
-
-/// A listing or a removal carries no note; the library tells the few cases apart that matter.
-fn fate_of_listing(error: &Error) -> Fate {
-    let answered = |status| Fate::Answered { status, code: None, date: None };
-    match error {
-        Error::PermissionDenied { .. } => answered(403),
-        Error::Unauthenticated { .. } => answered(401),
-        Error::NotFound { .. } => answered(404),
-        _ => Fate::NotAnswered(one_line(error)),
-    }
 }
 
 fn one_line(error: &Error) -> String {

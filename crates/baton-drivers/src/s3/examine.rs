@@ -59,7 +59,6 @@ impl S3Engine {
             return (None, Fate::NotSent("the endpoint is no address".to_owned()));
         };
         *request.uri_mut() = uri;
-        request.extensions_mut().insert(note.clone());
         let signer = AwsAuthorizer::new(&credential, "s3", &self.bucket.region);
         if signer.try_authorize(&mut request, None).is_err() {
             return (None, Fate::NotMade);
@@ -69,7 +68,7 @@ impl S3Engine {
             let body = answer.into_body().bytes().await.ok()?;
             Some(String::from_utf8_lossy(&body).into_owned())
         };
-        let answer = tokio::time::timeout_at(self.deadline(), answer).await.ok().flatten();
+        let answer = tokio::time::timeout_at(self.deadline(), note.follow(answer)).await.ok().flatten();
         (answer, note.fate())
     }
 }

@@ -30,11 +30,21 @@ pub(super) enum Fate {
     },
 }
 
+tokio::task_local! {
+    /// The note of whatever request this task makes; the library has no place for it.
+    static NOTE: Note;
+}
+
 /// Travels with a request; what became of it is written on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Note(Arc<Mutex<Fate>>);
 
 impl Note {
+    /// Makes a request that this note travels with. If it makes several, the last is noted.
+    pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
+        NOTE.scope(self.clone(), request).await
+    }
+
     /// What became of the request.
     pub(super) fn fate(&self) -> Fate {
         self.0.lock().expect("no holder of this lock panics").clone()
@@ -52,7 +62,7 @@ pub(super) struct Tap(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for Tap {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let note = request.extensions().get::<Note>().cloned().unwrap_or_default();
+        let note = NOTE.try_with(Clone::clone).unwrap_or_default();
         let answer = match HttpService::call(&self.0, request).await {
             Ok(answer) => answer,
             Err(error) => {

@@ -1,5 +1,7 @@
 //! The server under test, and what can be done to it and to the objects in it.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -37,6 +39,22 @@ impl Site {
     /// The folder of a namespace.
     pub fn folder(&self, namespace: &Namespace) -> Path {
         Path::from(self.prefix()).join(format!("namespace={namespace}"))
+    }
+
+    /// Switches versioning on for the bucket.
+    pub fn keep_versions(&self) {
+        let xml = "<VersioningConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+                   <Status>Enabled</Status></VersioningConfiguration>";
+        let length = xml.len();
+        let request = format!(
+            "PUT /baton?versioning HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\
+             Content-Length: {length}\r\n\r\n{xml}"
+        );
+        let mut stream = TcpStream::connect(self.server.address()).expect("the server listens");
+        stream.write_all(request.as_bytes()).expect("the server listens");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers");
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
     async fn all(&self, namespace: &Namespace) -> Result<Vec<(Path, Vec<u8>)>, String> {

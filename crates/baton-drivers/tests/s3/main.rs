@@ -3,13 +3,17 @@
 //! ```text
 //!   conforms ── the suite across processes    ground: MiniStack, copies, what is no lease
 //!     └─ peer: a process of its own           front: HTTP in between, and a test decides
-//!   traps  round_trips ── on the real server, with or without something in front of it
+//!   faults  fence  refusals  rights  round_trips  traps ── what only s3 has
 //! ```
 
 mod beats;
 mod conforms;
+mod faults;
+mod fence;
 mod front;
 mod ground;
 mod peer;
+mod refusals;
+mod rights;
 mod round_trips;
 mod traps;

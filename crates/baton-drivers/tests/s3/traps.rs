@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton_core::protocol::{Claim, Failure, Outcome, Registration};
 use baton_drivers::open;
-use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
+use baton_drivers::s3::object_store::ObjectStoreExt;
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 use baton_testbed::subject::Ground;
 use tokio::sync::Barrier;

@@ -1,0 +1,96 @@
+//! The server goes away, sleeps, or cannot be heard; the handle outlasts it all.
+
+use std::time::Duration;
+
+use baton_core::protocol::{Claim, Failure, Version};
+use baton_drivers::open;
+use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::proxy::{Fault, Proxy};
+
+use crate::beats::{Peer, namespace};
+use crate::ground::Site;
+
+/// Looks until the store answers again, and goes on with the term. Nobody else is there to take it.
+async fn recovers(peer: &Peer) -> Version {
+    let until = SystemClock.now() + Duration::from_secs(20);
+    loop {
+        match peer.look().await {
+            Ok(seen) => {
+                let held = seen.lease.expect("it was held").version;
+                return peer.goes_on(held).await;
+            }
+            Err(failed) => assert!(SystemClock.now() < until, "it never came back: {failed}"),
+        }
+    }
+}
+
+fn failure<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Failure {
+    result.expect_err("nobody can answer").failure()
+}
+
+#[tokio::test]
+async fn a_handle_outlasts_its_server_and_its_network() {
+    let site = Site::start().await;
+    let proxy = Proxy::to(site.server.address()).await;
+    let url = format!("{}&timeout_ms=400", site.server.url_at(proxy.address()));
+    let store = open(&url).await.expect("the server is fit");
+    let peer = Peer::new(&store, &namespace("web"), 1);
+    let held = peer.take(Claim::Vacant).await;
+
+    // Killed: nothing can have been written. Started again: all is there.
+    site.server.kill().await.expect("it is ours");
+    let failed = failure(peer.renew(held).await);
+    assert!(matches!(failed, Failure::NotDone | Failure::Unknown), "{failed:?}");
+    site.server.start_again().await.expect("it is ours");
+    let held = recovers(&peer).await;
+    assert_eq!(held.epoch.0, 1);
+
+    // Paused for longer than the timeout: each call ends in time, with an outcome unknown.
+    site.server.pause().expect("it is ours");
+    let began = SystemClock.now();
+    assert_eq!(failure(peer.renew(held).await), Failure::Unknown);
+    let took = SystemClock.now().since(began);
+    assert!(took < Duration::from_millis(1_000), "one timeout, and it took {took:?}");
+    site.server.resume().expect("it is ours");
+    recovers(&peer).await;
+
+    // Connections cut, and then none to be had.
+    proxy.cut();
+    recovers(&peer).await;
+    proxy.set(Fault::Refuse);
+    assert!(peer.look().await.is_err());
+    proxy.set(Fault::None);
+    recovers(&peer).await;
+
+    // Half-open: costs one timeout, and the connection is not used again.
+    for fault in [Fault::HalfOpen, Fault::Drop] {
+        proxy.set(fault);
+        let began = SystemClock.now();
+        assert_eq!(failure(peer.look().await), Failure::Unknown, "{fault:?}");
+        let took = SystemClock.now().since(began);
+        assert!(took < Duration::from_millis(1_000), "one timeout, and it took {took:?}");
+        proxy.set(Fault::None);
+        recovers(&peer).await;
+    }
+
+    // A read that got no answer wrote nothing.
+    proxy.set(Fault::Drop);
+    assert_eq!(failure(store.inspect(&peer.namespace).await), Failure::NotDone);
+    proxy.set(Fault::None);
+    assert_eq!(recovers(&peer).await.epoch.0, 1);
+}
+
+/// Nobody there at all: certain that nothing was sent, so certain that nothing was written.
+#[tokio::test]
+async fn a_port_that_refuses_leaves_no_doubt() {
+    let site = Site::start().await;
+    let store = open(&site.server.url()).await.expect("the server is fit");
+    let peer = Peer::new(&store, &namespace("web"), 1);
+    let held = peer.take(Claim::Vacant).await;
+    site.server.kill().await.expect("it is ours");
+    // The first call may find that the connection it had is dead.
+    let _ = peer.renew(held).await;
+    let failed = peer.renew(held).await;
+    assert!(matches!(&failed, Err(StoreError::Unavailable { .. })), "{failed:?}");
+}
