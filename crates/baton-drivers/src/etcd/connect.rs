@@ -304,12 +304,15 @@ fn told(problem: &reqwest::Error) -> Trouble {
 fn is_about_tls(problem: &reqwest::Error) -> bool {
     let mut cause = problem.source();
     while let Some(error) = cause {
-        let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let inner = inner.map_or(error, |inner| inner);
-        if error.is::<rustls::Error>() || inner.is::<rustls::Error>() {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        cause = error.source();
+        // What an I/O error is made from is not its source, but what that was made from.
+        let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+        cause = match made_from {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
     false
 }

@@ -18,3 +18,5 @@ mod cluster;
 mod faults;
 mod refusals;
 mod rights;
+mod fence;
+mod tls;
