@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use crate::failure::Failure;
 
 /// A program with its arguments and environment; displayed as a line to paste into a shell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Command {
     program: &'static str,
     args: Vec<String>,
-    env: Vec<(&'static str, &'static str)>,
+    env: Vec<(&'static str, String)>,
 }
 
 impl Command {
@@ -42,8 +42,8 @@ impl Command {
     }
 
     /// The same, with an environment variable set.
-    pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
-        self.env.push((name, value));
+    pub fn env(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.env.push((name, value.into()));
         self
     }
 
@@ -74,7 +74,10 @@ impl Command {
             other => OsString::from(other),
         };
         let mut command = process::Command::new(program);
-        command.args(&self.args).envs(self.env.iter().copied()).current_dir(root);
+        command
+            .args(&self.args)
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
+            .current_dir(root);
         command
     }
 

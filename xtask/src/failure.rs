@@ -30,6 +30,22 @@ pub enum Failure {
         /// What the system said.
         source: io::Error,
     },
+    /// A file or folder of an earlier run stays.
+    #[error("could not remove {}: {source}", path.display())]
+    Unremovable {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A store did not write its report, or failed cases.
+    #[error("{failed} cases failed; stores without a report: {}", some(missing))]
+    NotConforming {
+        /// The stores without a report.
+        missing: String,
+        /// How many cases failed, over all stores.
+        failed: usize,
+    },
     /// `cargo metadata` answered something else than expected.
     #[error("cargo metadata: {0}")]
     Metadata(String),
@@ -59,6 +75,10 @@ impl Failure {
             _ => 1,
         }
     }
+}
+
+fn some(names: &str) -> &str {
+    if names.is_empty() { "none" } else { names }
 }
 
 fn ending(code: Option<i32>) -> String {

@@ -1,18 +1,21 @@
 //! The project's chores, as `cargo xtask <task>`.
 //!
 //! ```text
-//!   test ──► fmt ► clippy ► doc ► cargo test ► tidy ► short simulation ► kept seeds
+//!   test ──► fmt ► clippy ► doc ► cargo test ► conformance ► tidy ► simulation ► kept seeds
 //!   tidy ──► one small file per rule, over every file that git would track
 //!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bench ──► baton-bench with the baton program beside it, in release mode
+//!   servers ──► baton-servers: databases to work with all day
 //! ```
 //!
-//! Needs nothing but the Rust toolchain. Findings and the summary go to stdout, what is being run
-//! goes to stderr.
+//! Needs nothing but the Rust toolchain; the tests of stores install their servers, or say what to
+//! install. Findings and the summary go to stdout, what is being run goes to stderr.
 
 mod bench;
 mod command;
+mod conformance;
 mod failure;
+mod servers;
 mod sim;
 mod test;
 mod tidy;
@@ -38,9 +41,9 @@ struct Cli {
 enum Task {
     /// Run every check that a submission must pass
     ///
-    /// In order: formatting, clippy, documentation, the tests, tidy, a short simulation and the
-    /// kept failing seeds. Stops at the first step that fails and prints the command that repeats
-    /// it; otherwise the last line says how long each step took.
+    /// In order: formatting, clippy, documentation, the tests, the table of what conforms, tidy, a
+    /// short simulation and the kept failing seeds. Stops at the first step that fails and prints
+    /// the command that repeats it; otherwise the last line says how long each step took.
     Test,
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
@@ -72,6 +75,17 @@ enum Task {
     Cost,
     /// Walk every interleaving of a small cluster
     Exhaustive,
+    /// Show which store passed which case of the conformance suite when the tests last ran
+    Conformance,
+    /// Start, show or stop database servers that the tests use instead of starting their own
+    ///
+    /// `cargo xtask servers --help` lists the commands: up, status, down.
+    #[command(disable_help_flag = true)]
+    Servers {
+        /// Which command, and its options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+        arguments: Vec<String>,
+    },
     /// Measure failover, storms, single calls and idleness with real processes, and judge them
     ///
     /// `cargo xtask bench --help` lists the benches: failover, storm, micro, idle.
@@ -102,6 +116,8 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Soak { minutes } => sim::soak(*minutes).run(root),
         Task::Cost => sim::cost().run(root),
         Task::Exhaustive => sim::exhaustive().run(root),
+        Task::Conformance => conformance::run(root),
+        Task::Servers { arguments } => servers::run(arguments, root),
         Task::Bench { arguments } => bench::run(arguments, root),
     }
 }

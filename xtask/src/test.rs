@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{sim, tidy};
+use crate::{conformance, sim, tidy};
 
 /// One step, by its short name in the summary.
 struct Step {
@@ -16,6 +16,9 @@ struct Step {
 
 enum Job {
     Run(Command),
+    /// The tests, which leave the reports for the table behind.
+    Tests(Command),
+    Conformance,
     Tidy,
 }
 
@@ -23,6 +26,12 @@ impl Job {
     fn perform(&self, root: &Path) -> Result<(), Failure> {
         match self {
             Self::Run(command) => command.run(root),
+            Self::Tests(command) => {
+                conformance::forget(root)?;
+                let folder = conformance::folder(root).display().to_string();
+                command.clone().env(conformance::VARIABLE, folder).run(root)
+            }
+            Self::Conformance => conformance::run(root),
             Self::Tidy => tidy::run(root),
         }
     }
@@ -30,7 +39,8 @@ impl Job {
     /// The command that does this alone.
     fn repeat(&self) -> String {
         match self {
-            Self::Run(command) => command.to_string(),
+            Self::Run(command) | Self::Tests(command) => command.to_string(),
+            Self::Conformance => "cargo xtask conformance".to_owned(),
             Self::Tidy => "cargo xtask tidy".to_owned(),
         }
     }
@@ -66,7 +76,8 @@ fn steps() -> Vec<Step> {
         run("fmt", Command::cargo("fmt --all --check")),
         run("clippy", Command::cargo("clippy --workspace --all-targets -- -D warnings")),
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
-        run("tests", Command::cargo("test --workspace --no-fail-fast")),
+        Step { name: "tests", job: Job::Tests(Command::cargo("test --workspace --no-fail-fast")) },
+        Step { name: "conformance", job: Job::Conformance },
         Step { name: "tidy", job: Job::Tidy },
         run("simulation", sim::short()),
         run("replay", sim::replay()),
@@ -106,6 +117,7 @@ mod tests {
                 "cargo clippy --workspace --all-targets -- -D warnings",
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-fail-fast",
+                "cargo xtask conformance",
                 "cargo xtask tidy",
                 "cargo run --release -p baton-sim -- --seeds 1000",
                 "cargo run --release -p baton-sim -- replay",

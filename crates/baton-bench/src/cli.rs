@@ -130,6 +130,8 @@ pub enum HoldKind {
     Textbook,
     /// PostgreSQL, by pg_advisory_lock
     Advisory,
+    /// ZooKeeper, by ephemeral numbered nodes
+    Zookeeper,
 }
 
 /// How beats are counted.

@@ -24,7 +24,7 @@ mod error;
 mod failover;
 mod ground;
 mod judge;
-//mod lost_updates;
+mod lost_updates;
 mod micro;
 mod outage;
 mod peers;
@@ -88,7 +88,7 @@ fn take_part(part: &Part) -> Result<(), BenchError> {
     runtime()?.block_on(async {
         match part {
             Part::Hold(options) => peers::hold(options).await,
-            //Part::Worker(options) => lost_updates::work(options).await,
+            Part::Worker(options) => lost_updates::work(options).await,
         }
     })
 }
@@ -103,7 +103,7 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
     match bench {
         Bench::Failover(options) => failover::run(site, options, bars).await,
         Bench::Beats(options) => beats::run(site, options, bars).await,
-        //Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
+        Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
         Bench::Storm(options) => storm::run(site, options, bars).await,
         Bench::Chaos(options) => chaos::run(site, options, bars).await,
         Bench::Outage(options) => outage::run(site, options, bars).await,

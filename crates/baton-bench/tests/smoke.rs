@@ -5,10 +5,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[test]
-fn a_few_failovers_end_well_and_are_told_in_json() {
+/// Runs so many trials of each arm, and checks that all ended well.
+fn fails_over(store: &str, arms: &str, rows_wanted: &[&str]) {
     let bench = Command::new(env!("CARGO_BIN_EXE_baton-bench"))
-        .args(["failover", "--trials", "2", "--arms", "kill,resign", "--no-bars", "--json"])
+        .args(["failover", "--trials", "2", "--arms", arms, "--store", store])
+        .args(["--peer-trials", "0", "--no-bars", "--json"])
         .args(["--baton", env!("CARGO_BIN_EXE_baton-under-test")])
         .output()
         .expect("it was built for this test");
@@ -16,11 +17,22 @@ fn a_few_failovers_end_well_and_are_told_in_json() {
     assert!(bench.status.success(), "{said}");
     let report: Value = serde_json::from_slice(&bench.stdout).expect("it prints JSON alone");
     let rows = report["rows"].as_array().expect("it has rows");
-    let counts: Vec<_> = rows.iter().map(|row| row["spread"]["count"].as_u64()).collect();
-    assert_eq!(counts, [Some(2), Some(2)], "{report}");
-    assert!(rows.iter().all(|row| row["verdict"] == "shown"), "{report}");
+    let names: Vec<_> = rows.iter().filter_map(|row| row["name"].as_str()).collect();
+    assert_eq!(names, rows_wanted, "{report}");
+    let shown = |row: &Value| row["verdict"] == "shown" && row["spread"]["count"] == 2;
+    assert!(rows.iter().all(shown), "{report}");
     let checks = report["checks"].as_array().expect("it has checks");
     assert!(!checks.is_empty() && checks.iter().all(|check| check["verdict"] == "met"));
+}
+
+#[test]
+fn a_few_failovers_on_a_file_end_well_and_are_told_in_json() {
+    fails_over("sqlite", "kill,resign", &["sqlite kill -9", "sqlite resign"]);
+}
+
+#[test]
+fn a_few_failovers_on_a_server_of_the_bench_s_own_end_well() {
+    fails_over("redis", "kill", &["redis kill -9"]);
 }
 
 #[test]

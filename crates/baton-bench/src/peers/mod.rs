@@ -7,9 +7,10 @@
 //!   etcd      etcdctl lock --ttl=15, with `baton tick` as its command
 //!   redis     the textbook lock: SET NX PX 15000, renewed every 5 s, polled every 100 ms
 //!   postgres  pg_advisory_lock on a session, the waiter blocked in the server
+//!   zookeeper ephemeral numbered nodes, a session of 15 s, the waiter watching the one before
 //! ```
 //!
-//! The last two are a few lines of this program, and tick in the process that has the lock: they
+//! All but etcd's are a few lines of this program, and tick in the process that has the lock: they
 //! need not start a job as baton and etcdctl do.
 
 mod contest;
@@ -18,10 +19,11 @@ mod hold;
 mod lock;
 mod postgres;
 mod redis;
-//mod zookeeper;
+mod zookeeper;
 
 use std::sync::Arc;
 
+use baton_testbed::Server;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
@@ -36,12 +38,15 @@ use crate::spread::ms;
 use contest::{Contest, Deed};
 pub use hold::hold;
 
+const HEAD: [&str; 5] = ["PEER", "BATON ON", "PEER ms", "BATON ms", "BATON : PEER"];
+
 /// Somebody else's way to have one of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    EtcdctlLock,
-    TextbookLock,
     AdvisoryLock,
+    TextbookLock,
+    EtcdctlLock,
+    ZookeeperLock,
 }
 
 impl Peer {
@@ -57,9 +62,10 @@ impl Peer {
 
     fn name(self) -> &'static str {
         match self {
-            Self::EtcdctlLock => "etcdctl lock",
-            Self::TextbookLock => "textbook lock",
             Self::AdvisoryLock => "advisory lock",
+            Self::TextbookLock => "textbook lock",
+            Self::EtcdctlLock => "etcdctl lock",
+            Self::ZookeeperLock => "zookeeper lock",
         }
     }
 
@@ -69,6 +75,14 @@ impl Peer {
     }
 }
 
+/// A peer, where its server is, and the store that baton is held against it on.
+#[derive(Clone, Debug)]
+struct Rival {
+    peer: Peer,
+    url: String,
+    store: StoreKind,
+}
+
 /// Strikes the peers of these stores, and holds them against what baton took.
 pub async fn measure(
     site: &Arc<Site>,
@@ -76,48 +90,69 @@ pub async fn measure(
     options: &Failover,
     report: &mut Report,
 ) -> Result<(), BenchError> {
-    let mut sheet = Sheet::new(
-        "baton and its peers, medians on the same server",
-        &["PEER", "DEED", "PEER ms", "BATON ms", "BATON : PEER"],
-    );
+    let mut sheet = Sheet::new("baton and its peers: medians", &HEAD);
     for ground in grounds {
-        let Some(peer) = Peer::on(ground.kind()) else { continue };
-        for (deed, arm) in [(Deed::Kill, Arm::Kill), (Deed::Resign, Arm::Resign)] {
-            let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
-            let times = strike(site, ground, peer, deed, trials).await?;
-            let name = format!("{} {}", peer.name(), deed.title());
-            report.measured(&name, "ms", &times, &[]);
-            let ours = report.median(&format!("{} {}", ground.kind(), arm.title()));
-            if let Some((theirs, ours)) = report.median(&name).zip(ours) {
-                let cells = [number(theirs), number(ours), ratio(ours, theirs)];
-                let names = [peer.name(), deed.title()].map(str::to_owned);
-                sheet.row(names.into_iter().chain(cells));
+        let store = ground.kind();
+        let Some(peer) = Peer::on(store) else { continue };
+        let rival = Rival { peer, url: ground.url(site.folder()), store };
+        compete(site, &rival, options, report, &mut sheet).await?;
+    }
+    // The store of baton's that is most like it.
+    if grounds.iter().any(|ground| ground.kind() == StoreKind::Etcd) {
+        match Server::start(baton_testbed::Kind::Zookeeper).await {
+            Ok(server) => {
+                let (peer, store) = (Peer::ZookeeperLock, StoreKind::Etcd);
+                let rival = Rival { peer, url: server.url(), store };
+                compete(site, &rival, options, report, &mut sheet).await?;
             }
+            Err(problem) => report.note(format!("ZooKeeper: not measured: {problem}")),
         }
     }
     report.sheet(sheet);
-    report
-        .note("ZooKeeper: not measured: its client here starts a JVM for each session".to_owned());
+    Ok(())
+}
+
+/// One peer, killed and asked to give up.
+async fn compete(
+    site: &Arc<Site>,
+    rival: &Rival,
+    options: &Failover,
+    report: &mut Report,
+    sheet: &mut Sheet,
+) -> Result<(), BenchError> {
+    let Rival { peer, store, .. } = rival;
+    for (deed, arm) in [(Deed::Kill, Arm::Kill), (Deed::Resign, Arm::Resign)] {
+        let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
+        let times = strike(site, rival, deed, trials).await?;
+        let name = format!("{} {}", peer.name(), deed.title());
+        report.measured(&name, "ms", &times, &[]);
+        let ours = report.median(&format!("{store} {}", arm.title()));
+        if let Some((theirs, ours)) = report.median(&name).zip(ours) {
+            let names = [name, format!("{store} {}", arm.title())];
+            let figures = [number(theirs), number(ours), ratio(ours, theirs)];
+            sheet.row(names.into_iter().chain(figures));
+        }
+    }
     Ok(())
 }
 
 /// All trials are set up side by side; one strike at a time where milliseconds count.
 async fn strike(
     site: &Arc<Site>,
-    ground: &Arc<Ground>,
-    peer: Peer,
+    rival: &Rival,
     deed: Deed,
     trials: u32,
 ) -> Result<Vec<f64>, BenchError> {
+    let peer = rival.peer;
     let what = format!("{} {}", peer.name(), deed.title());
     let progress = Arc::new(Progress::new(&what, trials));
     let floor = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..trials {
-        let (site, ground) = (site.clone(), ground.clone());
+        let (site, url) = (site.clone(), rival.url.clone());
         let (floor, progress) = (floor.clone(), progress.clone());
         at_work.spawn(async move {
-            let mut contest = Contest::begin(&site, &ground, peer, deed, number).await?;
+            let mut contest = Contest::begin(&site, &url, peer, deed, number).await?;
             let _floor = if peer.waits(deed) { None } else { Some(floor.lock().await) };
             let took = contest.strike(deed).await?;
             contest.end(&site)?;

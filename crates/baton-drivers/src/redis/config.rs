@@ -116,7 +116,8 @@ mod tests {
             ("h?colour=red", "redis option \"colour\" is unknown; known are password, "),
         ];
         for (rest, wanted) in cases {
-            let message = RedisConfig::parse("redis", rest).expect_err("must be refused").to_string();
+            let message =
+                RedisConfig::parse("redis", rest).expect_err("must be refused").to_string();
             assert!(message.starts_with(wanted), "{rest} gave {message:?}");
         }
     }

@@ -17,7 +17,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsConnector;
 
 use super::config::{RedisConfig, shown};
-use super::error::{NoLink, OLDEST};
+use super::error::{NoLink, OLDEST, is_of_tls};
 
 /// Runs this for so long at most; `None` if it took longer.
 pub(super) async fn within<T>(span: Duration, work: impl Future<Output = T>) -> Option<T> {
@@ -81,7 +81,8 @@ impl Dialer {
         for turn in 0..hosts.len() {
             let at = (first + turn) % hosts.len();
             let answer = within(share, self.dial_host(&hosts[at], pushes.clone())).await;
-            let late = || format!("no answer from {} in {} ms", shown(&hosts[at]), share.as_millis());
+            let late =
+                || format!("no answer from {} in {} ms", shown(&hosts[at]), share.as_millis());
             match answer.unwrap_or_else(|| Err(NoLink::Unreachable(late()))) {
                 Ok(link) => {
                     self.first.store(at, Ordering::Relaxed);
@@ -107,8 +108,13 @@ impl Dialer {
         let name = ServerName::try_from(host.0.clone());
         let name = name.map_err(|problem| NoLink::Tls(format!("{}: {problem}", host.0)))?;
         let stream = tls.connect(name, tcp).await.map_err(tls_problem)?;
-        // With TLS 1.3 a client certificate is refused only after the handshake.
-        self.greet(host, stream, pushes).await
+        match self.greet(host, stream, pushes).await {
+            // With TLS 1.3 a client's certificate is judged only after the handshake.
+            Err(NoLink::Unreachable(detail)) => Err(NoLink::Tls(format!(
+                "{detail} right after the handshake; the server may want another certificate"
+            ))),
+            greeted => greeted,
+        }
     }
 
     async fn greet<S>(
@@ -174,7 +180,7 @@ impl AsyncPushSender for Pushes {
 }
 
 fn tls_problem(problem: std::io::Error) -> NoLink {
-    match problem.get_ref().is_some_and(|cause| cause.is::<rustls::Error>()) {
+    match is_of_tls(&problem) {
         true => NoLink::Tls(problem.to_string()),
         false => NoLink::Unreachable(problem.to_string()),
     }
@@ -185,11 +191,10 @@ pub(super) async fn facts(
     connection: &mut MultiplexedConnection,
     sections: &[&str],
 ) -> ::redis::RedisResult<BTreeMap<String, String>> {
-    let mut pipe = ::redis::pipe();
+    let mut texts: Vec<String> = Vec::with_capacity(sections.len());
     for section in sections {
-        pipe.cmd("INFO").arg(section);
+        texts.push(::redis::cmd("INFO").arg(section).query_async(connection).await?);
     }
-    let texts: Vec<String> = pipe.query_async(connection).await?;
     let lines = texts.iter().flat_map(|text| text.lines());
     let facts = lines.filter_map(|line| line.split_once(':'));
     Ok(facts.map(|(name, value)| (name.to_owned(), value.to_owned())).collect())

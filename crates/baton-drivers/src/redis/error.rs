@@ -61,7 +61,8 @@ impl NoLink {
         };
         match self {
             Self::Unreachable(_) => StoreError::Unavailable { detail },
-            Self::Replica { .. } => {
+            // It may have been in the middle of a restart.
+            Self::Replica { .. } | Self::Tls(_) => {
                 StoreError::Unavailable { detail: self.refusal(place).to_string() }
             }
             other => StoreError::Refused { detail: other.refusal(place).to_string() },
@@ -71,10 +72,14 @@ impl NoLink {
     /// Why a connection that was made is of no use.
     pub(super) fn of(error: &RedisError) -> Self {
         match (error.kind(), error.code()) {
-            (ErrorKind::AuthenticationFailed, _)
-            | (_, Some("NOAUTH" | "WRONGPASS" | "DENIED" | "NOPERM")) => {
+            (ErrorKind::AuthenticationFailed, _) | (_, Some("NOAUTH" | "WRONGPASS" | "DENIED")) => {
                 Self::Login(error.to_string())
             }
+            (_, Some("NOPERM")) => {
+                let why = error.detail().unwrap_or("NOPERM");
+                Self::Rights { what: format!("run what the store needs ({why})") }
+            }
+            _ if is_of_tls(error) => Self::Tls(error.to_string()),
             (ErrorKind::Io, _) => Self::Unreachable(error.to_string()),
             (ErrorKind::Server(ServerErrorKind::BusyLoading), _) => {
                 Self::Unreachable("it is still loading its data".to_owned())
@@ -82,6 +87,14 @@ impl NoLink {
             _ => Self::Strange(error.to_string()),
         }
     }
+}
+
+/// Did TLS fail, rather than what it runs over?
+pub(super) fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || inner.is_some_and(|inner| inner.is::<rustls::Error>())
+        || error.source().is_some_and(is_of_tls)
 }
 
 /// What a failed request means for the write. It was sent.

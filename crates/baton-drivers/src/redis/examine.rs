@@ -1,11 +1,216 @@
-//! What `baton doctor` sees of the server.
+//! What `baton doctor` sees of the server: whatever would weaken a promise, with its remedy.
 
+use std::collections::BTreeMap;
+
+use ::redis::aio::MultiplexedConnection;
 use baton_store::{Finding, StoreError};
 
+use super::connect::{facts, major_minor, within};
 use super::engine::Redis;
+use super::{error, rights};
+
+/// What `INFO` and `CONFIG GET` show.
+struct Server {
+    version: String,
+    facts: BTreeMap<String, String>,
+    /// `None` if this user may not see the settings.
+    settings: Option<BTreeMap<String, String>>,
+    /// Is every host an address of this machine?
+    local: bool,
+    tls: bool,
+    missing: Vec<String>,
+}
 
 /// Looks at the server.
 pub(super) async fn examine(store: &Redis) -> Result<Vec<Finding>, StoreError> {
     let link = store.line.link().await?;
-    Ok(vec![Finding::ok("version", link.version.clone())])
+    let config = store.line.dialer.config();
+    let late = || StoreError::Unavailable { detail: "no answer to INFO".to_owned() };
+    let mut connection = link.connection.clone();
+    let asked = facts(&mut connection, &["server", "memory", "persistence", "replication"]);
+    let facts = within(config.timeout, asked).await.ok_or_else(late)?;
+    let settings = within(config.timeout, settings(&mut connection)).await.ok_or_else(late)?;
+    let missing = rights::missing(&link, &store.steps, &store.names);
+    let missing = within(config.timeout, missing).await.ok_or_else(late)?;
+    let local = |name: &str| matches!(name, "localhost" | "::1") || name.starts_with("127.");
+    let server = Server {
+        version: link.version.clone(),
+        facts: facts.map_err(|problem| error::failed(&problem))?,
+        settings,
+        local: config.hosts.iter().all(|(name, _)| local(name)),
+        tls: config.tls.is_some(),
+        missing: missing.map_err(|problem| problem.in_use(config.place()))?,
+    };
+    Ok(server.findings())
+}
+
+/// The settings that matter; `None` if they may not be seen, as with most managed services.
+async fn settings(connection: &mut MultiplexedConnection) -> Option<BTreeMap<String, String>> {
+    let mut pipe = ::redis::pipe();
+    for name in ["save", "appendfsync", "timeout", "min-replicas-to-write"] {
+        pipe.cmd("CONFIG").arg("GET").arg(name);
+    }
+    let found: Vec<Vec<String>> = pipe.query_async(connection).await.ok()?;
+    let pairs = found.iter().flat_map(|flat| flat.chunks_exact(2));
+    Some(pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect())
+}
+
+impl Server {
+    fn fact(&self, name: &str) -> &str {
+        self.facts.get(name).map_or("", String::as_str)
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        self.fact(name).parse().unwrap_or(0)
+    }
+
+    fn setting(&self, name: &str) -> Option<&str> {
+        self.settings.as_ref()?.get(name).map(String::as_str)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        let found = [self.version(), self.rights(), self.settings(), self.persistence()];
+        let more = [self.eviction(), self.memory(), self.replication(), self.cluster()];
+        let last = [self.timeout(), self.transport()];
+        found.into_iter().chain(more).chain(last).collect()
+    }
+
+    fn version(&self) -> Finding {
+        let name = match self.facts.get("valkey_version") {
+            Some(valkey) => format!("Valkey {valkey}"),
+            None => format!("Redis {}", self.version),
+        };
+        Finding::ok("version", name)
+    }
+
+    fn rights(&self) -> Finding {
+        if !self.missing.is_empty() {
+            let detail = format!("this user may not run {}", self.missing.join(", "));
+            return Finding::fail("rights", detail, "give it the rules of docs/stores/redis.md");
+        }
+        if major_minor(&self.version).is_some_and(|version| version < (7, 0)) {
+            let detail = "a server before 7.0 cannot be asked for rights; the first beat will tell";
+            return Finding::ok("rights", detail);
+        }
+        Finding::ok("rights", "this user may run every step")
+    }
+
+    fn settings(&self) -> Finding {
+        match self.settings {
+            Some(_) => Finding::ok("settings", "CONFIG GET shows them"),
+            None => Finding::warn(
+                "settings",
+                "this user may not run CONFIG GET: save, appendfsync, timeout and \
+                 min-replicas-to-write could not be seen",
+                "allow +config|get, or look at them yourself",
+            ),
+        }
+    }
+
+    fn persistence(&self) -> Finding {
+        let log = self.fact("aof_enabled") == "1";
+        let remedy = "set appendonly yes";
+        match (log, self.setting("save"), self.setting("appendfsync")) {
+            (true, _, Some("always")) => Finding::ok("persistence", "every write is synced"),
+            (true, _, Some("no")) => Finding::warn(
+                "persistence",
+                "appendfsync no: a power loss takes as much as the system had not yet written",
+                "set appendfsync everysec or always",
+            ),
+            (true, ..) => Finding::ok(
+                "persistence",
+                "append-only file; a power loss may take the last second, and a new lineage tells",
+            ),
+            (false, Some(""), _) => Finding::fail(
+                "persistence",
+                "appendonly no and no save: a restart loses every lease, term and document",
+                remedy,
+            ),
+            (false, ..) => Finding::warn(
+                "persistence",
+                "appendonly no: a restart goes back to the last snapshot",
+                remedy,
+            ),
+        }
+    }
+
+    /// No key of ours has a time to live, so the volatile policies never choose one.
+    fn eviction(&self) -> Finding {
+        let policy = self.fact("maxmemory_policy");
+        match (self.number("maxmemory"), policy) {
+            (0, _) => Finding::ok("eviction", "no maxmemory"),
+            (_, "noeviction") => Finding::ok("eviction", "noeviction"),
+            (_, policy) if policy.starts_with("volatile-") => {
+                Finding::ok("eviction", format!("{policy} spares keys without a time to live"))
+            }
+            (_, policy) => Finding::fail(
+                "eviction",
+                format!("maxmemory-policy {policy} may evict a lease while it is held"),
+                "set maxmemory-policy noeviction, or give baton a server of its own",
+            ),
+        }
+    }
+
+    fn memory(&self) -> Finding {
+        let (used, most) = (self.number("used_memory"), self.number("maxmemory"));
+        let shown = |bytes: u64| format!("{} MiB", bytes / (1 << 20));
+        if most == 0 {
+            return Finding::ok("memory", format!("{} in use, no limit", shown(used)));
+        }
+        let detail = format!("{} of {} in use", shown(used), shown(most));
+        match used > most / 10 * 9 {
+            true => {
+                Finding::warn("memory", detail, "raise maxmemory: a full server refuses writes")
+            }
+            false => Finding::ok("memory", detail),
+        }
+    }
+
+    fn replication(&self) -> Finding {
+        let replicas = self.number("connected_slaves");
+        let needed = self.setting("min-replicas-to-write");
+        match (replicas, needed) {
+            (0, _) => Finding::ok("replication", "a master without replicas"),
+            (some, Some("0")) => Finding::warn(
+                "replication",
+                format!("{some} replicas, and writes wait for none: a failover may lose the last"),
+                "set min-replicas-to-write 1, which shortens what can be lost; a lineage tells of it",
+            ),
+            (some, _) => Finding::ok("replication", format!("{some} replicas")),
+        }
+    }
+
+    fn cluster(&self) -> Finding {
+        match self.fact("redis_mode") {
+            "cluster" => Finding::warn(
+                "cluster",
+                "a Redis Cluster: only the slots of this node can be used",
+                "name the node that has the namespace's slot, or use a server outside a cluster",
+            ),
+            _ => Finding::ok("cluster", "not a cluster"),
+        }
+    }
+
+    fn timeout(&self) -> Finding {
+        match self.setting("timeout") {
+            Some("0") | None => Finding::ok("timeout", "idle connections are kept"),
+            Some(seconds) => Finding::warn(
+                "timeout",
+                format!("idle connections are closed after {seconds} s"),
+                "set timeout 0, or keep it above the beat: else each beat connects anew",
+            ),
+        }
+    }
+
+    fn transport(&self) -> Finding {
+        match (self.tls, self.local) {
+            (true, _) => Finding::ok("transport", "TLS"),
+            (false, true) => Finding::ok("transport", "no TLS, and this machine's own address"),
+            (false, false) => Finding::warn(
+                "transport",
+                "no TLS: passwords and leases can be read and changed on the way",
+                "write rediss:// and set tls-port at the server",
+            ),
+        }
+    }
 }

@@ -33,6 +33,8 @@ mod script;
 
 use std::sync::Arc;
 
+/// The client library, in the version that [`fence`] takes connections and commands of.
+pub use ::redis as client;
 use baton_store::Store;
 
 use crate::refusal::Refusal;

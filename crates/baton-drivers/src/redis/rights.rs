@@ -22,7 +22,7 @@ pub(super) async fn missing(
     match answer.and_then(|answer| Ok(Vec::<String>::from_redis_value(answer)?)) {
         Ok(missing) => Ok(missing),
         Err(problem) if problem.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => {
-            Ok(vec![problem.detail().unwrap_or("EVALSHA and EVAL").to_owned()])
+            Ok(vec!["EVALSHA and EVAL".to_owned()])
         }
         Err(problem) => Err(NoLink::of(&problem)),
     }

@@ -2,9 +2,19 @@
 //!
 //! ```text
 //!   ground: a server, what can be done to it ──► conforms (peer: a process of its own)
-//!   cluster: beats, names, waiting            ──► traps  faults  refusals  rights  round_trips  fence
+//!   beats: a node's side                     ──► traps  faults  rights  round_trips
+//!   certificates                             ──► refusals
+//!                                                fence: the user's own writes
 //! ```
 
+mod beats;
+mod certificates;
 mod conforms;
+mod faults;
+mod fence;
 mod ground;
 mod peer;
+mod refusals;
+mod rights;
+mod round_trips;
+mod traps;

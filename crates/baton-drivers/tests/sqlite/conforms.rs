@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use baton_store::conformance::{self, Pace, Report};
+use baton_testbed::subject::keep_report;
 
 use crate::one_process::OneProcess;
 use crate::processes::Processes;
@@ -42,5 +43,6 @@ async fn one_process_conforms_by_the_machines_clock() {
 async fn many_processes_conform() {
     let pace = Pace { increments: 3, ..Pace::default() };
     let report = conformance::run(&Processes::new(pace)).await;
+    keep_report(&report);
     assert_eq!(counts(&report), [CASES - ABSENT, ABSENT, 0, 0], "{report}");
 }

@@ -33,8 +33,11 @@ pub use process::{Process, Start};
 pub use remote::Remote;
 pub use serve::serve_if_asked;
 
-/// Opens the store of a URL, or says why not.
-pub type Open = fn(&str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+/// A store that is being opened, or why it cannot be.
+pub type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
+/// Opens the store of a URL.
+pub type Open = fn(&str) -> Opening;
 
 /// The test that serves.
 const TEST: &str = "peer::a_peer_answers_from_its_own_process";

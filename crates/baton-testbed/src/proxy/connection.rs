@@ -1,6 +1,7 @@
 //! One connection: two pumps, and the fault that each of them asks.
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -70,13 +71,27 @@ impl Line<'_> {
         server.set_zero_linger()?;
         server.set_nodelay(true)?;
         client.set_nodelay(true)?;
+        self.pump(client, &mut server).await?;
+        set_socket_linger(&server, None).map_err(io::Error::from)?;
+        Ok(())
+    }
+
+    /// Both ways, until both have ended.
+    async fn pump(&self, client: &mut TcpStream, server: &mut TcpStream) -> Result<(), Reset> {
         let (from_client, to_client) = client.split();
         let (from_server, to_server) = server.split();
-        tokio::try_join!(
-            self.pump_up(from_client, to_server),
-            self.pump_down(from_server, to_client)
-        )?;
-        set_socket_linger(&server, None).map_err(io::Error::from)?;
+        let mut up = pin!(self.pump_up(from_client, to_server));
+        let mut down = pin!(self.pump_down(from_server, to_client));
+        tokio::select! {
+            ended = &mut up => {
+                ended?;
+                down.await?;
+            }
+            ended = &mut down => {
+                ended?;
+                up.await?;
+            }
+        }
         Ok(())
     }
 

@@ -15,6 +15,7 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         "clientPortAddress=127.0.0.1".to_owned(),
         "admin.enableServer=false".to_owned(),
         "4lw.commands.whitelist=srvr".to_owned(),
+        "maxSessionTimeout=40000".to_owned(),
     ];
     let file = site.folder.join("zoo.cfg");
     let written = fs::write(&file, settings.join("\n"));

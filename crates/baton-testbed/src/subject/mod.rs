@@ -3,8 +3,8 @@
 //! ```text
 //!   Ground: the URL, and what can be done to the server ─┬─► InOneProcess ─┐
 //!     url, restart, keep and restore a copy, corrupt     └─► Processes ────┴─► conformance::run
-//!                                                               │ a process a handle
-//!                                                               └ one file with their clock's offset
+//!                                                             │ a process a handle
+//!                                                             └ their clocks: one file
 //!   keep_report ── one file a store in $BATON_CONFORMANCE_DIR, for the table of all
 //! ```
 

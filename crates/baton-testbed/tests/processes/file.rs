@@ -1,12 +1,12 @@
 //! A database file as a ground.
 
-use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_drivers::sqlite::{SqliteConfig, SqliteStore};
 use baton_store::Store;
+use baton_testbed::peer::Opening;
 use baton_testbed::subject::Ground;
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ impl File {
 }
 
 /// Opens what the URL names.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Opening {
     let path = url.strip_prefix("sqlite://").unwrap_or(url).to_owned();
     Box::pin(async move {
         let store = SqliteStore::open(SqliteConfig::at(path)).map_err(|it| it.to_string())?;

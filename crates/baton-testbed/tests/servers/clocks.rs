@@ -16,7 +16,7 @@ fn now(server: &Server) -> f64 {
     said.parse().unwrap_or_else(|_| unreachable!("the server said {said}"))
 }
 
-async fn check_steps(kind: Kind) {
+async fn assert_steps(kind: Kind) {
     let options = Options { faketime: true, ..Options::default() };
     let server = Server::start_with(kind, options).await.expect("it can be started");
     for (step, ahead) in [(0, 0.0), (600, 600.0), (-1_200, -600.0), (600, 0.0)] {
@@ -30,12 +30,12 @@ async fn check_steps(kind: Kind) {
 
 #[tokio::test]
 async fn postgres_is_stepped() {
-    check_steps(Kind::Postgres).await;
+    assert_steps(Kind::Postgres).await;
 }
 
 #[tokio::test]
 async fn mariadb_is_stepped() {
-    check_steps(Kind::Mariadb).await;
+    assert_steps(Kind::Mariadb).await;
 }
 
 #[tokio::test]

@@ -33,7 +33,7 @@ fn processes_of(folder: &Path) -> Vec<String> {
     lines.filter(|line| line.contains(&text)).collect()
 }
 
-async fn check_leash(kind: Kind) {
+async fn assert_nothing_is_left(kind: Kind) {
     let this = std::env::current_exe().expect("a test knows its program");
     let test = "leash::a_server_waits_in_a_process_of_its_own";
     let mut process = Command::new(this)
@@ -66,10 +66,10 @@ async fn check_leash(kind: Kind) {
 /// Its children are in sessions of their own.
 #[tokio::test]
 async fn postgres_goes_with_its_test() {
-    check_leash(Kind::Postgres).await;
+    assert_nothing_is_left(Kind::Postgres).await;
 }
 
 #[tokio::test]
 async fn redis_goes_with_its_test() {
-    check_leash(Kind::Redis).await;
+    assert_nothing_is_left(Kind::Redis).await;
 }

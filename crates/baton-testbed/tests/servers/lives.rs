@@ -8,7 +8,7 @@ use baton_testbed::{Kind, Options, Server, TestbedError};
 use crate::client::{has, write};
 
 /// It keeps what it was given through a kill and through a stop, and is gone when it is dropped.
-async fn check(kind: Kind) {
+async fn assert_lives(kind: Kind) {
     let options = Options::default();
     let server = Server::start_with(kind, options).await.expect("it can be started");
     let (folder, url) = (server.folder().expect("it is ours").to_path_buf(), server.url());
@@ -53,25 +53,25 @@ async fn check(kind: Kind) {
 
 #[tokio::test]
 async fn postgres() {
-    check(Kind::Postgres).await;
+    assert_lives(Kind::Postgres).await;
 }
 
 #[tokio::test]
 async fn mariadb() {
-    check(Kind::Mariadb).await;
+    assert_lives(Kind::Mariadb).await;
 }
 
 #[tokio::test]
 async fn redis() {
-    check(Kind::Redis).await;
+    assert_lives(Kind::Redis).await;
 }
 
 #[tokio::test]
 async fn etcd() {
-    check(Kind::Etcd).await;
+    assert_lives(Kind::Etcd).await;
 }
 
 #[tokio::test]
 async fn ministack() {
-    check(Kind::Ministack).await;
+    assert_lives(Kind::Ministack).await;
 }

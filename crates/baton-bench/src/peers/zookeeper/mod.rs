@@ -90,10 +90,10 @@ impl Lock for Numbered {
         let parent = self.parent.clone();
         self.create(&parent, PERSISTENT).await?;
         let own = self.create(&format!("{parent}/n-"), EPHEMERAL_NUMBERED).await?;
-        let own = own.unwrap_or_default();
+        let own = own.as_deref().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
         loop {
             let queue = self.queue().await?;
-            let before = queue.iter().rfind(|name| **name < own[parent.len() + 1..]);
+            let before = queue.iter().rfind(|name| name.as_str() < own);
             let Some(before) = before else { return Ok(()) };
             let before = format!("{parent}/{before}");
             if self.watch(&before).await? {
@@ -110,4 +110,3 @@ impl Lock for Numbered {
         self.session.ask(CLOSE, Words::default()).await.map(drop)
     }
 }
-

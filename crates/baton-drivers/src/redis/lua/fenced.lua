@@ -3,7 +3,8 @@
 -- KEYS: 1 the fence; 2 on: every key that the commands touch
 -- ARGV: 1 epoch; then for each command: how many words it has, and those words
 --
--- Answers 'behind' and the highest epoch that was here; or 'written' and what each command answered.
+-- Answers 'behind' and the highest epoch that was here; 'foreign' if the fence holds no epoch; or
+-- 'written' and what each command answered.
 -- A command that fails ends the script with its error: the ones before it stay, the fence too.
 
 -- Epochs have 64 bits: compared as decimal text, for a Lua number loses bits above 2^53.
@@ -13,6 +14,7 @@ local function less(a, b)
 end
 
 local highest = redis.call('GET', KEYS[1]) or '0'
+if not string.find(highest, '^%d+$') then return { 'foreign' } end
 if less(ARGV[1], highest) then return { 'behind', highest } end
 redis.call('SET', KEYS[1], ARGV[1])
 local answers = { 'written' }

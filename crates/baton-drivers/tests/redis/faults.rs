@@ -1,0 +1,135 @@
+//! The server and the network fail; the handle stays open, and nothing is taken for what it is not.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::protocol::{Claim, Failure, Hint, Outcome};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{HintStream, Store, StoreError};
+use baton_testbed::{Fault, Proxy, Server};
+
+use crate::beats::{Node, namespace, open, until};
+use crate::ground::{run, server};
+
+const TIMEOUT: Duration = Duration::from_millis(300);
+
+fn url(plain: &str) -> String {
+    format!("{plain}?timeout_ms={}", TIMEOUT.as_millis())
+}
+
+async fn behind_a_proxy(server: &Server) -> (Proxy, Arc<dyn Store>) {
+    let proxy = Proxy::to(server.address()).await;
+    let store = open(&url(&server.url_at(proxy.address()))).await;
+    (proxy, store)
+}
+
+/// Waits for a hint, past any other.
+async fn hears(hints: &mut HintStream, wanted: &Hint) -> bool {
+    let waiting = async {
+        while let Some(hint) = hints.recv().await {
+            if hint == *wanted {
+                return true;
+            }
+        }
+        false
+    };
+    tokio::select! {
+        heard = waiting => heard,
+        () = SystemClock.sleep(Duration::from_secs(5)) => false,
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_killed_paused_and_restarted() {
+    let server = server(&[]).await;
+    let store = open(&url(&server.url())).await;
+    let mut node = Node::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await.version;
+    let mut hints = store.hints(&node.namespace).await.expect("it can be listened to");
+
+    server.kill().await.expect("it is ours");
+    let gone = node.try_look().await.map_err(|error| error.failure());
+    assert_eq!(gone.err(), Some(Failure::NotDone), "nobody was there to send it to");
+    server.start_again().await.expect("it can be started");
+    let seen = node.look().await;
+    assert_eq!(seen.lease.as_ref().map(|lease| lease.version), Some(held), "nothing was lost");
+    let renewed = node.renew(held, &seen).await.expect("it answers");
+    assert_eq!(renewed.outcome, Some(Outcome::Applied), "{renewed:?}");
+    assert!(hears(&mut hints, &Hint::Look).await, "something may have been missed");
+
+    server.pause().expect("it is ours");
+    let began = SystemClock.now();
+    let silent = node.try_look().await;
+    let took = SystemClock.now().since(began);
+    assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
+    assert!(took < TIMEOUT * 2, "it took {took:?}");
+    server.resume().expect("it is ours");
+    until("it answers again", async || node.try_look().await.is_ok()).await;
+}
+
+#[tokio::test]
+async fn connections_that_the_server_kills_or_holds_up() {
+    let server = server(&[]).await;
+    let store = open(&url(&server.url())).await;
+    let mut node = Node::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await.version;
+    let mut hints = store.hints(&node.namespace).await.expect("it can be listened to");
+    let killed: u64 = run(&server, &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).await;
+    assert!(killed > 0, "the store has a connection");
+    // Until the close has come through, a beat may be told that its outcome is unknown.
+    until("a beat gets through", async || node.try_look().await.is_ok()).await;
+    let _: u64 = run(&server, &["CLIENT", "KILL", "TYPE", "pubsub"]).await;
+    assert!(hears(&mut hints, &Hint::Look).await, "it listens again");
+    assert_eq!(node.release(held).await, Outcome::Applied);
+    let heard = tokio::select! {
+        hint = hints.recv() => hint,
+        () = SystemClock.sleep(Duration::from_secs(5)) => None,
+    };
+    assert!(matches!(heard, Some(Hint::Released { .. })), "{heard:?}");
+
+    let _: () = run(&server, &["CLIENT", "PAUSE", "600", "WRITE"]).await;
+    let held_up = node.try_look().await;
+    assert!(matches!(held_up, Err(StoreError::Unknown { .. })), "{held_up:?}");
+    until("it answers again", async || node.try_look().await.is_ok()).await;
+}
+
+#[tokio::test]
+async fn a_network_that_cuts_and_swallows() {
+    let server = server(&[]).await;
+    let (proxy, store) = behind_a_proxy(&server).await;
+    let mut node = Node::new(&store, &namespace("web"), 1);
+    node.look().await;
+
+    proxy.cut();
+    until("it connects anew", async || node.try_look().await.is_ok()).await;
+
+    for fault in [Fault::HalfOpen, Fault::Drop] {
+        proxy.set(fault);
+        let began = SystemClock.now();
+        let silent = node.try_look().await;
+        let took = SystemClock.now().since(began);
+        assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
+        assert!(took < TIMEOUT * 2, "one timeout, and it took {took:?}");
+        proxy.set(Fault::None);
+        until("it connects anew", async || node.try_look().await.is_ok()).await;
+    }
+
+    proxy.set(Fault::Refuse);
+    until("the cut came through", async || {
+        let refused = node.try_look().await.map_err(|error| error.failure());
+        refused.err() == Some(Failure::NotDone)
+    })
+    .await;
+    proxy.set(Fault::None);
+    until("it connects anew", async || node.try_look().await.is_ok()).await;
+
+    // Applied and not answered: unknown, and reading back shows whose nonce is there.
+    let seen = node.look().await;
+    proxy.set(Fault::LoseReplies);
+    let lost = node.claim(&seen, Claim::Vacant).await;
+    assert!(matches!(lost, Err(StoreError::Unknown { .. })), "{lost:?}");
+    proxy.set(Fault::None);
+    until("it connects anew", async || node.try_look().await.is_ok()).await;
+    let lease = node.look().await.lease.expect("it was granted");
+    assert_eq!((lease.version.nonce.boot, lease.version.nonce.attempt), (node.boot, 1));
+}

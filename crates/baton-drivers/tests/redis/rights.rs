@@ -1,0 +1,58 @@
+//! The user of docs/stores/redis.md, with exactly its rules.
+
+use baton_core::protocol::{Claim, Outcome};
+use baton_store::Verdict;
+use baton_testbed::Server;
+
+use crate::beats::{Node, namespace, open};
+use crate::ground::{run, server};
+
+/// The rules as the documentation shows them: the words of its `ACL SETUSER` line.
+fn documented() -> Vec<String> {
+    let page = include_str!("../../../../docs/stores/redis.md");
+    let line = page.lines().find(|line| line.starts_with("ACL SETUSER baton "));
+    let words = line.expect("the page has the line").split_whitespace();
+    words.map(|word| word.replace("PASSWORD", "hush")).collect()
+}
+
+async fn with_user(rules: &[String]) -> (Server, String) {
+    let server = server(&[]).await;
+    let words: Vec<&str> = rules.iter().map(String::as_str).collect();
+    let _: () = run(&server, &words).await;
+    let url = format!("redis://baton:hush@{}", server.address());
+    (server, url)
+}
+
+#[tokio::test]
+async fn the_documented_user_can_do_everything() {
+    let (_server, url) = with_user(&documented()).await;
+    let store = open(&url).await;
+    let mut node = Node::new(&store, &namespace("web"), 1);
+    let mut hints = store.hints(&node.namespace).await.expect("it may listen");
+    let held = node.take(Claim::Vacant).await.version;
+    assert_eq!(node.release(held).await, Outcome::Applied);
+    assert!(hints.recv().await.is_some());
+    assert_eq!(store.members(&node.namespace).await.map(|members| members.len()), Ok(1));
+    assert_eq!(store.history(&node.namespace, 9).await.map(|terms| terms.len()), Ok(1));
+    let findings = store.examine().await.expect("it may look");
+    assert!(findings.iter().all(|finding| finding.verdict == Verdict::Ok), "{findings:?}");
+}
+
+#[tokio::test]
+async fn each_missing_rule_is_told_when_the_store_is_opened() {
+    let all = documented();
+    for (rule, wanted) in [
+        ("+hset", "this user may not run HSET on baton:{any}:lease"),
+        ("~baton:*", "this user may not run "),
+        ("&baton:*", "PUBLISH on baton:{any}:hints"),
+        ("+evalsha", "this user may not run "),
+        ("+info", "this user may not run what the store needs"),
+    ] {
+        assert!(all.iter().any(|given| given == rule), "the page has {rule}");
+        let rules: Vec<String> = all.iter().filter(|given| *given != rule).cloned().collect();
+        let (_server, url) = with_user(&rules).await;
+        let refused = baton_drivers::open(&url).await.err().expect("a rule is missing").to_string();
+        assert!(refused.contains(wanted), "without {rule}: {refused}");
+        assert!(!refused.contains("hush") && !refused.contains('\n'), "{refused}");
+    }
+}
