@@ -89,12 +89,10 @@ fn within(ticks: &Ticks, history: &[TermRecord]) -> Ticks {
 }
 
 fn details(ticks: &Ticks) -> Vec<String> {
-    let mut found: Vec<String> =
-        ticks.overlaps().iter().take(TOLD_MAX).map(overlap).collect();
+    let mut found: Vec<String> = ticks.overlaps().iter().take(TOLD_MAX).map(overlap).collect();
     let doubles = ticks.doubles();
     if !doubles.is_empty() {
-        let first: Vec<String> =
-            doubles.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+        let first: Vec<String> = doubles.iter().take(TOLD_MAX).map(ToString::to_string).collect();
         found.push(format!("{} slots twice: {} …", doubles.len(), first.join(", ")));
     }
     let shared = ticks.shared_epochs().into_iter().take(TOLD_MAX);

@@ -76,9 +76,8 @@ impl Fleet {
         let mut looks = Looks::new(LOOK_EVERY, patience);
         while looks.again().await {
             let record = self.record(back_ms, back_ms);
-            let closed = |node: &Node| {
-                node.circuit_breaker_status().state == baton::BreakerState::Closed
-            };
+            let closed =
+                |node: &Node| node.circuit_breaker_status().state == baton::BreakerState::Closed;
             if record.recovery_ms.is_some() && self.nodes.iter().all(closed) {
                 return;
             }

@@ -41,7 +41,9 @@ pub async fn run(site: &Arc<Site>, options: &Outage, bars: bool) -> Result<Repor
     let mut at_work = JoinSet::new();
     for kind in chosen(&options.store) {
         let (site, options) = (Arc::clone(site), options.clone());
-        at_work.spawn(async move { Ok::<_, BenchError>((kind, endure(&site, kind, &options).await?)) });
+        at_work.spawn(
+            async move { Ok::<_, BenchError>((kind, endure(&site, kind, &options).await?)) },
+        );
     }
     let mut records = BTreeMap::new();
     while let Some(done) = at_work.join_next().await {

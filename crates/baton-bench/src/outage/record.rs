@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use baton::{Event, NodeId, Settings, Stamped};
 
-use crate::report::{Report, Sheet};
+use crate::report::Report;
 
 /// One term, by its node's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -175,6 +175,7 @@ mod tests {
     use baton::{DemotionReason, Epoch, Namespace};
 
     use super::*;
+    use crate::report::Sheet;
 
     fn at(at_ms: u64, node: &str, event: Event) -> Arc<Stamped> {
         let namespace = Namespace::new("n").expect("a plain name");

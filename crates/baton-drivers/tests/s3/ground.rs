@@ -23,6 +23,11 @@ impl Site {
         Self { server, copy: Mutex::default() }
     }
 
+    /// Is it one that the environment names, which is not ours to stop?
+    pub fn is_named(&self) -> bool {
+        self.server.folder().is_err()
+    }
+
     /// A client that goes behind the store's back.
     pub fn objects(&self) -> Arc<dyn ObjectStore> {
         baton_drivers::s3::client(&self.url()).expect("the URL is sound")
@@ -84,6 +89,9 @@ impl Ground for Site {
     }
 
     async fn restart(&self) -> Result<bool, String> {
+        if self.is_named() {
+            return Ok(false);
+        }
         self.server.kill().await.map_err(|error| error.to_string())?;
         self.server.start_again().await.map_err(|error| error.to_string())?;
         Ok(true)
