@@ -21,6 +21,11 @@ impl Counts {
         self.at_leader += u32::from(at_leader);
     }
 
+    /// One that was counted did not come about.
+    pub fn never_was(&mut self, kind: Kind) {
+        self.faults.entry(kind).and_modify(|count| *count = count.saturating_sub(1));
+    }
+
     /// Faults of this kind.
     pub fn of(&self, kind: Kind) -> u32 {
         self.faults.get(&kind).copied().unwrap_or_default()
@@ -47,6 +52,9 @@ mod tests {
         counts.struck(Kind::Kill, true);
         counts.struck(Kind::Kill, false);
         assert_eq!((counts.of(Kind::Kill), counts.total(), counts.at_leader), (2, 2, 1));
+        assert_eq!(counts.missing(&[Kind::Kill, Kind::Cut]), [Kind::Cut]);
+        counts.struck(Kind::Cut, false);
+        counts.never_was(Kind::Cut);
         assert_eq!(counts.missing(&[Kind::Kill, Kind::Cut]), [Kind::Cut]);
     }
 }

@@ -42,7 +42,8 @@ impl Deck {
         }
         let kind = self.cards.pop_front().unwrap_or(Kind::Kill);
         let (low, high) = kind.lasts();
-        let (at_leader, pick) = (self.rng.one_in(2), self.rng.bits());
+        // Two in three: a follower's fault shows little by itself.
+        let (at_leader, pick) = (!self.rng.one_in(3), self.rng.bits());
         let lasts = self.rng.span(low, high);
         let late = self.rng.span(Duration::from_millis(20), Duration::from_millis(400));
         Fault { kind, at_leader, pick, lasts, late }

@@ -56,16 +56,19 @@ impl Lines {
         self.faulty.values().copied().min().unwrap_or(Moment::NEVER)
     }
 
-    /// Mends those whose time has come.
-    pub fn relieve(&mut self, now: Moment) {
+    /// Mends those whose time has come. Says how many replies were to be lost, and none came.
+    pub fn relieve(&mut self, now: Moment) -> u32 {
+        let mut never_lost = 0;
         let (proxies, faulty) = (&self.proxies, &mut self.faulty);
         faulty.retain(|name, until| {
             if *until <= now
                 && let Some(proxy) = proxies.get(name)
             {
+                never_lost += u32::from(proxy.fault() == Line::LoseReplies);
                 proxy.set(Line::None);
             }
             *until > now
         });
+        never_lost
     }
 }

@@ -59,6 +59,11 @@ impl<'a> Nodes<'a> {
         self.down.values().map(|(at, _)| *at).min().unwrap_or(Moment::NEVER)
     }
 
+    /// Is this one up?
+    pub fn is_up(&self, name: &NodeId) -> bool {
+        !self.down.contains_key(name)
+    }
+
     /// Is nobody down?
     pub fn are_up(&self) -> bool {
         self.down.is_empty()

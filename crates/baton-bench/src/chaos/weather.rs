@@ -8,6 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::counts::Counts;
 use super::fault::{Deck, Fault};
+use super::kind::Kind;
 use super::lines::Lines;
 use super::nodes::Nodes;
 use super::store::StoreServer;
@@ -67,7 +68,7 @@ impl Weather<'_> {
     pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
         loop {
             let now = SystemClock.now();
-            self.lines.relieve(Moment::NEVER);
+            self.mend(Moment::NEVER);
             self.store.relieve(Moment::NEVER).await?;
             self.nodes.all_due(now);
             self.nodes.relieve(now)?;
@@ -93,13 +94,21 @@ impl Weather<'_> {
                 look_at = now + LOOK_EVERY;
             }
             self.nodes.relieve(now)?;
-            self.lines.relieve(now);
+            self.mend(now);
             self.store.relieve(now).await?;
             let relief = self.nodes.next().min(self.lines.next()).min(self.store.next());
             let wake = strike_at.min(look_at).min(relief).min(until);
             SystemClock.sleep(wake.since(SystemClock.now())).await;
         }
         Ok(())
+    }
+
+    /// Mends connections. A reply that never came was not lost: it is not counted, and comes again.
+    fn mend(&mut self, now: Moment) {
+        for _ in 0..self.lines.relieve(now) {
+            self.counts.never_was(Kind::LoseReply);
+            self.deck.put_back(Kind::LoseReply);
+        }
     }
 
     /// One fault, or none if it cannot be now.
@@ -110,7 +119,10 @@ impl Weather<'_> {
             let victim = victim(&fault, leader.as_ref(), self.nodes.to_strike());
             victim.map(|name| self.nodes.strike(&fault, &name, now).map(|()| name)).transpose()?
         } else if fault.kind.is_of_line() {
-            let victim = victim(&fault, leader.as_ref(), self.lines.to_strike());
+            // A process that is down has no connections.
+            let mut those = self.lines.to_strike();
+            those.retain(|name| self.nodes.is_up(name));
+            let victim = victim(&fault, leader.as_ref(), those);
             victim.inspect(|name| self.lines.strike(&fault, name, now))
         } else if self.store.strike(&fault, now).await? {
             self.counts.struck(fault.kind, false);
