@@ -45,6 +45,11 @@ pub async fn tell(
         let why = "sqlite has no server and no connections: only its processes were struck";
         report.note(why.to_owned());
     }
+    if columns.done().any(|(_, outcome)| outcome.counts.ended_by_themselves > 0) {
+        report.note(
+            "a node that finds no store when it starts says so, ends, and is started again".into(),
+        );
+    }
     columns.wrong().into_iter().for_each(|line| report.note(line));
     Ok(())
 }
@@ -87,7 +92,7 @@ impl Columns<'_> {
         self.row(&mut sheet, "lines written by jobs", |_, it| it.judged.lines.to_string());
         self.row(&mut sheet, "longest without a line, s", |_, it| seconds(it.gap));
         self.row(&mut sheet, "settled after the end, s", |_, it| seconds(it.settled_in));
-        self.row(&mut sheet, "nodes that gave up", |_, it| {
+        self.row(&mut sheet, "starts without a store", |_, it| {
             it.counts.ended_by_themselves.to_string()
         });
         for (name, count) in NEVER {

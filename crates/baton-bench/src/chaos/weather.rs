@@ -22,8 +22,8 @@ const LED_WITHIN: Duration = Duration::from_millis(500);
 
 /// How long a gust and a calm last, at least and at most, in milliseconds. In a calm nothing new
 /// happens, so that somebody comes to lead who can be struck.
-const GUST: (u64, u64) = (4_000, 7_000);
-const CALM: (u64, u64) = (2_000, 4_000);
+const GUST: (u64, u64) = (2_500, 5_000);
+const CALM: (u64, u64) = (1_500, 3_500);
 
 /// Between two faults of a gust.
 const BETWEEN: (u64, u64) = (50, 900);

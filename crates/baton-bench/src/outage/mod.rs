@@ -14,6 +14,7 @@
 mod fleet;
 mod gone;
 mod record;
+mod tell;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,14 +27,11 @@ use tokio::task::JoinSet;
 use crate::cli::Outage;
 use crate::error::BenchError;
 use crate::ground::{Ground, StoreKind, chosen};
-use crate::report::{Report, Sheet};
+use crate::report::Report;
 use crate::site::Site;
 use fleet::Fleet;
 use gone::Away;
 use record::Record;
-
-const HEAD: [&str; 8] =
-    ["STORE", "RECOVERY s", "LED ON s", "EPOCHS", "OPEN", "PROBES", "CLOSED", "AT ONCE"];
 
 /// Every store, side by side.
 pub async fn run(site: &Arc<Site>, options: &Outage, bars: bool) -> Result<Report, BenchError> {
@@ -50,18 +48,7 @@ pub async fn run(site: &Arc<Site>, options: &Outage, bars: bool) -> Result<Repor
         let (kind, record) = done??;
         records.insert(kind, record);
     }
-    let (nodes, seconds) = (options.nodes, options.seconds);
-    let mut sheet = Sheet::new(format!("{nodes} nodes, gone for {seconds} s"), &HEAD);
-    for (kind, record) in &records {
-        sheet.row(record.cells(kind.name()));
-        record.judge(kind.name(), nodes as usize, &mut report);
-    }
-    report.sheet(sheet);
-    report.note(
-        "LED ON: how long the last coordinator led on without the store. EPOCHS: before and\n\
-         after. OPEN, CLOSED: nodes whose breaker did. AT ONCE: the most leaders at one time"
-            .to_owned(),
-    );
+    tell::tell(&records, options, &mut report);
     Ok(report)
 }
 

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use baton::{Event, NodeId, Settings, Stamped};
-
-use crate::report::Report;
+use baton::{Event, NodeId, Stamped};
 
 /// One term, by its node's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +32,6 @@ pub struct Record {
     /// From the store's return until somebody led and had heard from it.
     pub recovery_ms: Option<u64>,
     most_at_once: usize,
-    /// Nodes that another process went by the name of: somebody was started again.
     superseded: usize,
 }
 
@@ -71,21 +68,19 @@ impl Record {
         ]
     }
 
-    /// Puts what must hold into the report.
-    pub fn judge(&self, store: &str, nodes: usize, report: &mut Report) {
-        let lease = Settings::default().lease_timeout;
-        let most_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
-        let found = self.recovery_ms.map_or_else(|| "never".to_owned(), seconds);
-        let in_time = self.recovery_ms.is_some_and(|took| took <= most_ms);
-        report.must(&format!("{store}: recovery, s"), in_time, found, "15 at most, one lease");
-        let closed = self.breakers.values().filter(|breaker| breaker.closed).count();
-        let name = format!("{store}: breakers opened, probed, closed");
-        report.must(&name, closed == nodes, closed.to_string(), nodes.to_string());
-        let name = format!("{store}: terms that overlapped, epochs not rising");
-        report.must_be_none(&name, self.overlaps());
-        let name = format!("{store}: leaders at one time");
-        report.must(&name, self.most_at_once == 1, self.most_at_once.to_string(), "1");
-        report.must_be_none(&format!("{store}: nodes started again"), self.superseded);
+    /// Breakers that opened, probed, and closed.
+    pub fn closed(&self) -> usize {
+        self.breakers.values().filter(|breaker| breaker.closed).count()
+    }
+
+    /// The most that led at one time.
+    pub fn most_at_once(&self) -> usize {
+        self.most_at_once
+    }
+
+    /// Nodes that another process went by the name of: somebody was started again.
+    pub fn superseded(&self) -> usize {
+        self.superseded
     }
 
     /// How long somebody led after the store was lost.
@@ -103,7 +98,7 @@ impl Record {
     }
 
     /// Terms that began before the one before had ended, or with an epoch that is not higher.
-    fn overlaps(&self) -> usize {
+    pub fn overlaps(&self) -> usize {
         let is_bad = |pair: &&[Term]| {
             pair[0].epoch >= pair[1].epoch
                 || pair[0].ended_ms.is_none_or(|ended| ended > pair[1].began_ms)
@@ -233,11 +228,8 @@ mod tests {
     #[test]
     fn a_row_has_a_cell_for_each_column() {
         let record = Record::of(&[promoted(1, "a", 1)], 10, 30, 1);
-        let mut sheet = Sheet::new("outage", &super::super::HEAD);
+        let mut sheet = Sheet::new("outage", &super::super::tell::HEAD);
         sheet.row(record.cells("redis"));
         assert_eq!(sheet.rows[0].len(), sheet.head.len());
-        let mut report = Report::new("test", true);
-        record.judge("redis", 1, &mut report);
-        assert!(!report.passes());
     }
 }
