@@ -106,9 +106,9 @@ async fn survive(
         last: None,
     };
     weather.rage(lasts).await?;
+    let calm_since = SystemClock.now();
     weather.relieve_all().await?;
     let Weather { counts, lines, .. } = weather;
-    let calm_since = SystemClock.now();
     settled(&stage).await?;
     let settled_in = SystemClock.now().since(calm_since);
     eprintln!("{kind}: settled {:.1} s after the last fault", settled_in.as_secs_f64());

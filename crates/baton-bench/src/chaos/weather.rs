@@ -17,6 +17,9 @@ use crate::error::BenchError;
 /// How often everybody is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
+/// Longer than a process takes to find that there is no store.
+const STEADY_FOR: Duration = Duration::from_secs(4);
+
 /// A job that wrote within this time still runs, as far as one knows.
 const LED_WITHIN: Duration = Duration::from_millis(500);
 
@@ -64,19 +67,24 @@ impl Weather<'_> {
         Ok(())
     }
 
-    /// Takes every fault back, and waits until everybody is up.
+    /// Takes every fault back, and waits until everybody is up and stays up: a process that was
+    /// started while there was no store may take its time to say so and end.
     pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
-        loop {
+        let mut steady_since = SystemClock.now();
+        while SystemClock.now() < steady_since + STEADY_FOR {
             let now = SystemClock.now();
             self.mend(Moment::NEVER);
             self.store.relieve(Moment::NEVER).await?;
             self.nodes.all_due(now);
             self.nodes.relieve(now)?;
-            if self.nodes.are_up() && self.nodes.look_round(now)? == 0 {
-                return Ok(());
+            let ended = self.nodes.look_round(now)?;
+            self.counts.ended_by_themselves += ended;
+            if ended > 0 || !self.nodes.are_up() {
+                steady_since = now;
             }
             SystemClock.sleep(LOOK_EVERY).await;
         }
+        Ok(())
     }
 
     /// Until then, with new faults or without.
