@@ -11,6 +11,7 @@ use crate::time::Moment;
 use crate::timer::Timer;
 
 /// One effect. The runtime carries actions out in order.
+#[expect(clippy::large_enum_variant, reason = "sending is nearly all that is done")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Send a request to the store. Exactly one `Replied` or `Failed` must come back for it, the

@@ -14,6 +14,7 @@
 
 #[cfg(feature = "network")]
 pub mod address;
+mod behind;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 #[cfg(feature = "mysql")]
@@ -34,6 +35,7 @@ pub mod sqlite;
 #[cfg(feature = "network")]
 pub mod tls;
 
+pub use behind::Behind;
 pub use open::{OpenError, open};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;

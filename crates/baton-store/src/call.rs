@@ -9,6 +9,7 @@ use crate::contract::Inspection;
 use crate::document::{Document, Precondition, WriteOutcome};
 
 /// What a store can be asked.
+#[expect(clippy::large_enum_variant, reason = "beats are nearly all of the traffic")]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Call {

@@ -188,12 +188,7 @@ impl Link {
     }
 
     /// Asks one endpoint and no other.
-    pub(super) async fn ask_one<Q, A>(
-        &self,
-        at: usize,
-        path: &str,
-        query: &Q,
-    ) -> Result<A, Trouble>
+    pub(super) async fn ask_one<Q, A>(&self, at: usize, path: &str, query: &Q) -> Result<A, Trouble>
     where
         Q: Serialize + Sync,
         A: DeserializeOwned,
@@ -220,11 +215,7 @@ impl Link {
     }
 
     /// A refusal is not an answer.
-    async fn judged(
-        &self,
-        at: usize,
-        response: Response,
-    ) -> Result<(usize, Response), Trouble> {
+    async fn judged(&self, at: usize, response: Response) -> Result<(usize, Response), Trouble> {
         let status = response.status();
         if status.is_success() {
             return Ok((at, response));
@@ -241,11 +232,7 @@ impl Link {
         Err(Trouble::Said { code: said.code, message: said.message })
     }
 
-    async fn read<A: DeserializeOwned>(
-        &self,
-        at: usize,
-        response: Response,
-    ) -> Result<A, Trouble> {
+    async fn read<A: DeserializeOwned>(&self, at: usize, response: Response) -> Result<A, Trouble> {
         let body = response.bytes().await.map_err(|problem| self.broken(at, &problem))?;
         serde_json::from_slice(&body).map_err(|problem| Trouble::Strange(problem.to_string()))
     }

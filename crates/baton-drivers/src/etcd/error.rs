@@ -107,7 +107,7 @@ impl Trouble {
             }
             Self::Tls(detail) => Refusal::Tls { store, place, detail },
             Self::Strange(detail) => {
-                let detail = format!("{detail}; its gateway under /v3 is there from 3.4 on");
+                let detail = format!("{detail}; is it 3.4 or later, with its gRPC gateway on?");
                 Refusal::Strange { store, place, detail }
             }
             other => Refusal::Unreachable { store, place, detail: other.words() },

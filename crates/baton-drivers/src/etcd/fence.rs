@@ -108,8 +108,8 @@ impl EtcdFence {
         }
     }
 
-    /// Changes what a key says, unless a later epoch has written to the resource. `change` gets what
-    /// it says now and may be called more than once: whoever is ahead wins, and it is tried again.
+    /// Changes what a key says, unless a later epoch has written to the resource. `change` gets
+    /// what it says now, and may be called again when somebody else was ahead.
     ///
     /// # Errors
     ///
@@ -158,7 +158,7 @@ impl EtcdFence {
 
     /// Reads the fence, then the key.
     fn both(&self, key: &str) -> Vec<Op> {
-        [Range::key(&self.key), Range::key(key)].map(Op::RequestRange).into()
+        [Range::key(&self.key), Range::key(key)].map(Op::Range).into()
     }
 
     fn highest(&self, answer: &TxnAnswer) -> Result<Epoch, StoreError> {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   watch ── events ──► hints ──► receiver, 64 of them at most
-//!     │ broken, compacted, or its member lost the cluster
+//!     │ broken, compacted, silent, or its member lost the cluster
 //!     └── again, with growing pauses, and one Look: something may have been missed
 //! ```
 
@@ -25,6 +25,9 @@ use super::wire::{KeyValue, Octets, end_of};
 
 /// So many hints wait for a slow listener. It may lose the rest.
 const HINTS_KEPT: usize = 64;
+
+/// Renewals are heard too, so a watch that is silent for so long is dead, or nobody leads.
+const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long to wait before listening again, at first and at most.
 const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
@@ -83,6 +86,7 @@ async fn relay(link: Arc<Link>, keys: Keys, mut ear: Ear, sender: mpsc::Sender<H
         let events = tokio::select! {
             () = sender.closed() => return,
             events = ear.next() => events,
+            () = link.clock.sleep(SILENCE) => None,
         };
         let hints = match events {
             Some(events) => heard.hints(&keys, &events),
@@ -125,7 +129,8 @@ impl Ear {
     async fn open(link: &Link, keys: &Keys) -> Result<Self, Trouble> {
         let prefix = keys.lead();
         let range_end = end_of(&prefix);
-        let query = Watch { create_request: Create { key: Octets(prefix.into_bytes()), range_end } };
+        let query =
+            Watch { create_request: Create { key: Octets(prefix.into_bytes()), range_end } };
         let response = link.stream("watch", &query).await?;
         let mut ear = Self { response, buffer: Vec::new() };
         let first = tokio::select! {

@@ -41,12 +41,19 @@ pub(super) struct WallMs(pub(super) u64);
 
 /// How the last term ends if the claim holds; `None` if it does not hold. `is_over`: the holder key
 /// and its etcd lease are gone.
-pub(super) fn claim_holds(sight: &Sight, is_over: bool, grant: &Acquire) -> Option<Option<TermEnd>> {
+pub(super) fn claim_holds(
+    sight: &Sight,
+    is_over: bool,
+    grant: &Acquire,
+) -> Option<Option<TermEnd>> {
     if grant.lineage != super::LINEAGE {
         return None;
     }
     let Some(row) = sight.row() else {
-        return (grant.expect.is_none() && grant.claim == Claim::Vacant).then_some(None);
+        // Somebody deleted the record of a term whose holder may still trust it.
+        let in_use = sight.holder.as_ref().is_some_and(|key| key.lease != 0);
+        let vacant = grant.expect.is_none() && grant.claim == Claim::Vacant && !in_use;
+        return vacant.then_some(None);
     };
     if grant.expect != Some(row.version()) {
         return None;
@@ -83,11 +90,7 @@ pub(super) fn begin(
     LeaseRow {
         epoch,
         nonce: wanted.nonce,
-        holder: Some(Holder {
-            node: id.clone(),
-            boot,
-            lifeline: node.profile.lifeline.clone(),
-        }),
+        holder: Some(Holder { node: id.clone(), boot, lifeline: node.profile.lifeline.clone() }),
         successor: None,
         ttl: wanted.ttl,
         lease: grant.id,

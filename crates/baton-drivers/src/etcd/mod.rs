@@ -17,8 +17,8 @@
 //! for every renewal (`lease` says why), then the transaction.
 //!
 //! What cannot be noticed: a cluster restored from a snapshot that keeps the cluster's id and whose
-//! revisions have passed those that were seen. So no lineage is declared; the floor that nodes bring
-//! along keeps their epochs from coming back.
+//! revisions have passed those that were seen. So no lineage is declared; the floor that nodes
+//! bring along keeps their epochs from coming back.
 
 mod beat;
 mod config;

@@ -110,8 +110,7 @@ pub(super) fn read<T: Record>(
     what: impl FnOnce() -> String,
 ) -> Result<Seen<T>, StoreError> {
     let raw = found.value.0.clone();
-    let record =
-        T::read(&raw).map_err(|detail| StoreError::Corrupt { record: what(), detail })?;
+    let record = T::read(&raw).map_err(|detail| StoreError::Corrupt { record: what(), detail })?;
     Ok(Seen { record, raw, revision: found.mod_revision.0, lease: found.lease.0 })
 }
 

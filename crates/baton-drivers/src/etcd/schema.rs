@@ -16,7 +16,7 @@ pub(super) async fn settle(link: &Link) -> Result<(), Refusal> {
     let txn = Txn {
         compare: vec![Compare::absent(&key)],
         success: vec![Op::put(&key, VERSION.to_string())],
-        failure: vec![Op::RequestRange(Range::key(&key))],
+        failure: vec![Op::Range(Range::key(&key))],
     };
     let answer: Result<TxnAnswer, _> = link.ask("kv/txn", &txn, link.deadline()).await;
     let answer = answer.map_err(|trouble| trouble.of_opening(place, prefix))?;
@@ -29,12 +29,9 @@ pub(super) async fn settle(link: &Link) -> Result<(), Refusal> {
     let found: Option<i64> = text.and_then(|text| text.parse().ok());
     match found {
         Some(VERSION) => Ok(()),
-        Some(found) => Err(Refusal::NewerSchema {
-            store: "etcd",
-            place: place.clone(),
-            found,
-            known: VERSION,
-        }),
+        Some(found) => {
+            Err(Refusal::NewerSchema { store: "etcd", place: place.clone(), found, known: VERSION })
+        }
         None => Err(Refusal::Strange {
             store: "etcd",
             place: place.clone(),

@@ -88,7 +88,7 @@ impl Look {
         ];
         ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
         ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
-        ranges.into_iter().map(Op::RequestRange).collect()
+        ranges.into_iter().map(Op::Range).collect()
     }
 
     /// Their answers, in the same order.

@@ -122,8 +122,8 @@ impl<'e> Step<'e> {
     }
 
     /// What is known of the etcd lease that the record names. Asks etcd where this handle cannot
-    /// know: on its first look, and when the holder key is gone. A key that somebody deleted by hand
-    /// ends no lease; its holder may still trust it.
+    /// know: on its first look, and when the holder key is gone. A key that somebody deleted by
+    /// hand ends no lease; its holder may still trust it.
     pub(super) async fn life(&self, sight: &Sight) -> Life {
         let mut life = self.engine.life(self.namespace);
         let Some(row) = sight.held() else {

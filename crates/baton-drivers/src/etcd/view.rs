@@ -50,8 +50,7 @@ pub(super) async fn publish(
 
 fn is_refused(sight: &Sight, fence: Epoch, view: &View) -> bool {
     let known = sight.view.as_ref().map(|seen| seen.record.version);
-    let older = known.is_some_and(|known| {
-        known.epoch == view.version.epoch && known >= view.version
-    });
+    let older =
+        known.is_some_and(|known| known.epoch == view.version.epoch && known >= view.version);
     older || fence < sight.highest_epoch()
 }

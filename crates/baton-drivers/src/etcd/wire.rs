@@ -117,11 +117,13 @@ impl Compare {
 
 /// One operation of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) enum Op {
-    RequestPut(Put),
-    RequestRange(Range),
-    RequestDeleteRange(Delete),
+    #[serde(rename = "requestPut")]
+    Put(Put),
+    #[serde(rename = "requestRange")]
+    Range(Range),
+    #[serde(rename = "requestDeleteRange")]
+    Delete(Delete),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -188,16 +190,16 @@ impl Op {
     /// The key goes when the lease does.
     pub(super) fn put_with(key: &str, value: impl Into<Vec<u8>>, lease: i64) -> Self {
         let value = Octets(value.into());
-        Self::RequestPut(Put { key: octets(key), value, lease: Decimal(lease) })
+        Self::Put(Put { key: octets(key), value, lease: Decimal(lease) })
     }
 
     pub(super) fn delete(key: &str) -> Self {
-        Self::RequestDeleteRange(Delete { key: octets(key), range_end: None })
+        Self::Delete(Delete { key: octets(key), range_end: None })
     }
 
     /// Deletes from the first key to just before the second.
     pub(super) fn delete_range(from: &str, to: &str) -> Self {
-        Self::RequestDeleteRange(Delete { key: octets(from), range_end: Some(octets(to)) })
+        Self::Delete(Delete { key: octets(from), range_end: Some(octets(to)) })
     }
 }
 

@@ -6,7 +6,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use mysql_async::{Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row};
 use super::config::MysqlConfig;
 use super::error::Fault;
 use super::tls;
+use crate::address::Secret;
 use crate::refusal::Refusal;
 
 /// So many calls of one handle are under way at once; the others wait.
@@ -34,6 +35,8 @@ pub(super) struct Servers {
     hosts: Vec<(OptsBuilder, Mutex<Pool>)>,
     /// The one that answered last.
     current: AtomicUsize,
+    /// A longer statement than this the server would not take.
+    pub(super) packet_max: AtomicU64,
 }
 
 impl Servers {
@@ -49,7 +52,7 @@ impl Servers {
                 .ip_or_hostname(name)
                 .tcp_port(*port)
                 .user(config.user.as_deref())
-                .pass(config.password.as_ref().map(|secret| secret.reveal()))
+                .pass(config.password.as_ref().map(Secret::reveal))
                 .db_name(Some(&config.database))
                 .prefer_socket(false)
                 .tcp_keepalive(Some(KEEPALIVE))
@@ -61,7 +64,8 @@ impl Servers {
             (options, pool)
         };
         let hosts = config.hosts.iter().map(host).collect();
-        Ok(Self { hosts, config, current: AtomicUsize::new(0) })
+        let (current, packet_max) = (AtomicUsize::new(0), AtomicU64::new(u64::MAX));
+        Ok(Self { hosts, config, current, packet_max })
     }
 
     /// Where the last answer came from, for messages.
@@ -86,6 +90,10 @@ impl Servers {
         text: String,
         timeout: Duration,
     ) -> Result<Vec<Row>, Fault> {
+        let (bytes, most) = (text.len() as u64, self.packet_max.load(Ordering::Relaxed));
+        if bytes >= most {
+            return Err(Fault::TooLong { bytes, most });
+        }
         let mut deadline = SystemClock.sleep(timeout);
         let connected = before(&mut deadline, self.connect()).await;
         let mut conn = connected.ok_or(Fault::NoConnection(None))??;

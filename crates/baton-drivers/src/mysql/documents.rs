@@ -29,7 +29,10 @@ pub(super) fn document(
     let Some(row) = rows.first() else { return Ok(None) };
     let record = record(namespace, name);
     let columns = Columns::new(row, &record);
-    Ok(Some(Document { version: columns.number("version")?, body: columns.bytes("body")?.to_vec() }))
+    Ok(Some(Document {
+        version: columns.number("version")?,
+        body: columns.bytes("body")?.to_vec(),
+    }))
 }
 
 /// The call that writes a document.

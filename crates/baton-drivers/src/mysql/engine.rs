@@ -103,8 +103,7 @@ impl Engine for MysqlEngine {
             }
             Call::WriteDocument { name, body, precondition, fence } => {
                 let place = (namespace, name.as_str());
-                let text =
-                    documents::write(prefix, place, self.seen(), &body, precondition, fence);
+                let text = documents::write(prefix, place, self.seen(), &body, precondition, fence);
                 let rows = self.query(namespace, text).await?;
                 Answer::Written(self.saw(documents::written(&rows, namespace, &name)?))
             }

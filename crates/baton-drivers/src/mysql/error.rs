@@ -14,6 +14,8 @@ use crate::refusal::Refusal;
 pub(super) enum Fault {
     /// No host gave a connection; the last error, unless the time was up.
     NoConnection(Option<Error>),
+    /// The statement is too long, and was not sent.
+    TooLong { bytes: u64, most: u64 },
     /// The statement was sent, and this came back.
     Call(Error),
     /// The statement was sent, and nothing came back in this time.
@@ -45,13 +47,27 @@ fn meaning(error: &ServerError) -> Meaning {
         return Meaning::Corrupt;
     }
     match error.code {
-        // Lock wait timeout, deadlock, out of memory or room, not ready (Galera), idle for too
-        // long, transaction rolled back by the replication plugin.
-        1205 | 1213 | 1021 | 1037 | 1041 | 1047 | 1114 | 3101 | 4031 => Meaning::RolledBack,
+        // Lock wait timeout, deadlock, a row or table that changed meanwhile, out of memory, locks
+        // or room, not ready (Galera), idle for too long, rolled back by group replication.
+        1205 | 1213 | 1020 | 1021 | 1037 | 1041 | 1047 | 1114 | 1206 | 1412 | 1615 | 3101
+        | 4031 => Meaning::RolledBack,
         1290 | 1792 | 1836 | 3100 => Meaning::ReadOnly,
         1040 | 1203 | 1226 => Meaning::TooMany,
-        // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit.
-        1053 | 1180 | 1181 | 1196 | 1197 | 1317 | 1598 | 1927 | 1969 | 3024 => Meaning::MayStand,
+        // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit,
+        // and the server's own trouble with the connection.
+        1152
+        | 1158..=1161
+        | 1184
+        | 1053
+        | 1180
+        | 1181
+        | 1196
+        | 1197
+        | 1317
+        | 1598
+        | 1927
+        | 1969
+        | 3024 => Meaning::MayStand,
         1044 | 1045 | 1142 | 1143 | 1227 | 1370 | 1410 | 1698 | 3118 => Meaning::Rights,
         1046 | 1049 | 1054 | 1146 | 1305 | 1318 | 1364 => Meaning::Schema,
         1665 => Meaning::BinlogFormat,
@@ -107,7 +123,7 @@ impl Fault {
             },
             Self::NoConnection(_) => StoreError::Unavailable { detail },
             Self::Call(Error::Server(error)) => of_server(error, detail, namespace),
-            Self::Call(Error::Driver(DriverError::PacketTooLarge)) => StoreError::Refused {
+            Self::TooLong { .. } => StoreError::Refused {
                 detail: format!("{detail}; raise max_allowed_packet, or write less at once"),
             },
             Self::Call(_) => StoreError::Unknown { detail },
@@ -118,6 +134,9 @@ impl Fault {
     pub(super) fn detail(&self) -> String {
         match self {
             Self::NoConnection(None) => "no connection in time".to_owned(),
+            Self::TooLong { bytes, most } => {
+                format!("the statement has {bytes} bytes, and max_allowed_packet is {most}")
+            }
             Self::Late(waited) => format!("no answer within {} ms", waited.as_millis()),
             Self::NoConnection(Some(error)) | Self::Call(error) => match error {
                 Error::Server(error) => one_line(&format!("{} ({})", error.message, error.code)),
@@ -133,7 +152,7 @@ impl Fault {
         let store = "mysql";
         let detail = self.detail();
         let connecting = matches!(self, Self::NoConnection(_));
-        if let Self::NoConnection(Some(Error::Io(IoError::Tls(_)))) = &self {
+        if matches!(&self, Self::NoConnection(Some(error)) if is_of_tls(error)) {
             return Refusal::Tls { store, place, detail };
         }
         match self.server().map(|error| (error.code, meaning(error))) {
@@ -156,12 +175,9 @@ impl Fault {
                 what: format!("do what it must ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
-            Some((_, Meaning::BinlogFormat)) => Refusal::Unfit {
-                store,
-                place,
-                finding: detail,
-                remedy: BINLOG_FORMAT.to_owned(),
-            },
+            Some((_, Meaning::BinlogFormat)) => {
+                Refusal::Unfit { store, place, finding: detail, remedy: BINLOG_FORMAT.to_owned() }
+            }
             Some((_, Meaning::ReadOnly)) => Refusal::Unfit {
                 store,
                 place,
@@ -171,6 +187,18 @@ impl Fault {
             Some((_, Meaning::TooMany)) | None => Refusal::Unreachable { store, place, detail },
             Some(_) => Refusal::Strange { store, place, detail },
         }
+    }
+}
+
+/// Could the two not agree on TLS, or does one not believe the other?
+fn is_of_tls(error: &Error) -> bool {
+    match error {
+        Error::Io(IoError::Tls(_)) | Error::Driver(DriverError::NoClientSslFlagFromServer) => true,
+        Error::Io(IoError::Io(error)) => {
+            let inner = error.get_ref();
+            inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
+        }
+        _ => false,
     }
 }
 

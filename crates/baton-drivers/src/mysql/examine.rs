@@ -1,6 +1,7 @@
 //! What the server is, and every setting that would weaken a promise.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use baton_store::{Finding, StoreError};
 
@@ -17,16 +18,23 @@ pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, Refusal> {
     let mut hosts_left = servers.config.hosts.len();
     loop {
         hosts_left -= 1;
-        let rows = servers.query("SELECT VERSION(), @@global.read_only".to_owned()).await;
-        let rows = rows.map_err(refused)?;
+        let look = "SELECT VERSION(), @@global.read_only, @@max_allowed_packet".to_owned();
+        let rows = servers.query(look).await.map_err(refused)?;
         let text = |at: usize| rows.first().and_then(|row| row.get::<String, _>(at));
         let (version, read_only) = (text(0).unwrap_or_default(), text(1).unwrap_or_default());
+        let packet_max = text(2).and_then(|text| text.parse().ok()).unwrap_or(u64::MAX);
+        servers.packet_max.store(packet_max, Ordering::Relaxed);
         let is_mariadb = version.contains("MariaDB");
         let flavour = if is_mariadb { Flavour::Mariadb } else { Flavour::Mysql };
         let place = || servers.place();
         let (needed, least) = flavour.needed();
         if number(&version) < Some(least) {
-            return Err(Refusal::Version { store: "mysql", place: place(), found: version, needed });
+            return Err(Refusal::Version {
+                store: "mysql",
+                place: place(),
+                found: version,
+                needed,
+            });
         }
         match is_on(&read_only) {
             false => return Ok(flavour),

@@ -1,1 +1,135 @@
-//! Fenced writes for the user's own tables.
+//! Fenced writes for the user's own tables: a write is conditional on the epoch, in the same
+//! transaction, and the highest epoch seen wins, resource by resource.
+//!
+//! ```text
+//!   START TRANSACTION
+//!     admit(resource, epoch) ── raises <prefix>fences, and locks its row until COMMIT
+//!     your own statements
+//!   COMMIT                      a later epoch waits here, and an earlier one comes too late
+//! ```
+//!
+//! The register is a table in your own database, beside your own tables: never a row that the lease
+//! needs, so that a long transaction of yours holds up no renewal.
+//!
+//! Any client can do the same with the two statements of [`Fence::statements`]: begin a
+//! transaction, run the first, run the second, and go on only if the second affected one row. It
+//! always changes what it finds, so that it does not matter whether the client counts rows that
+//! were found or rows that were changed (`CLIENT_FOUND_ROWS`).
+
+use baton_core::ids::Epoch;
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Error, Transaction};
+
+/// Why a write must not go on. Roll the transaction back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// A later epoch has written here: this term is over.
+    #[error(
+        "epoch {given} is behind {highest}, which was admitted to {resource}; its term is over"
+    )]
+    Behind {
+        /// What was to be written.
+        resource: String,
+        /// The epoch of the writer.
+        given: Epoch,
+        /// The highest epoch seen.
+        highest: Epoch,
+    },
+    /// The prefix is not one that a table can have.
+    #[error("fence prefix {0:?} must be 1 to 40 letters, digits or '_'")]
+    Prefix(String),
+    /// The database failed; nothing is said about the epoch.
+    #[error(transparent)]
+    Database(#[from] Error),
+}
+
+/// A register of epochs, one row a resource, in a table `<prefix>fences`.
+#[derive(Clone, Debug)]
+pub struct Fence {
+    table: String,
+}
+
+impl Default for Fence {
+    /// The register in the table `baton_fences`.
+    fn default() -> Self {
+        Self { table: "baton_fences".to_owned() }
+    }
+}
+
+impl Fence {
+    /// The register in the table `<prefix>fences` of the connection's database.
+    pub fn new(prefix: &str) -> Result<Self, Refused> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if prefix.is_empty() || prefix.len() > 40 || !prefix.chars().all(allowed) {
+            return Err(Refused::Prefix(prefix.to_owned()));
+        }
+        Ok(Self { table: format!("{prefix}fences") })
+    }
+
+    /// The statement that makes the table, if it is not there.
+    pub fn create_statement(&self) -> String {
+        format!(
+            "CREATE TABLE IF NOT EXISTS `{}` (resource VARBINARY(512) NOT NULL, \
+             epoch BIGINT UNSIGNED NOT NULL, writes BIGINT UNSIGNED NOT NULL, \
+             PRIMARY KEY (resource)) ENGINE = InnoDB",
+            self.table
+        )
+    }
+
+    /// The two statements that admit a write, for any client. The first takes the resource; the
+    /// second the epoch, the resource and the epoch again, and affects one row if it is admitted.
+    pub fn statements(&self) -> [String; 2] {
+        let table = &self.table;
+        [
+            format!(
+                "INSERT INTO `{table}` (resource, epoch, writes) VALUES (?, 0, 0) \
+                 ON DUPLICATE KEY UPDATE writes = writes + 1"
+            ),
+            format!(
+                "UPDATE `{table}` SET epoch = ?, writes = writes + 1 \
+                 WHERE resource = ? AND epoch <= ?"
+            ),
+        ]
+    }
+
+    /// Makes the table, if it is not there. Commits whatever the connection was about.
+    pub async fn create(&self, conn: &mut Conn) -> Result<(), Refused> {
+        Ok(conn.query_drop(self.create_statement()).await?)
+    }
+
+    /// Admits what this transaction writes, unless a later epoch has written to the resource. The
+    /// register's row stays locked until the transaction ends, so that nobody comes in between.
+    ///
+    /// ```no_run
+    /// # use baton_core::ids::Epoch;
+    /// # use baton_drivers::mysql::fence::{Fence, Refused};
+    /// # use mysql_async::{Conn, TxOpts, prelude::Queryable};
+    /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), Refused> {
+    /// let fence = Fence::default();
+    /// let mut work = conn.start_transaction(TxOpts::default()).await?;
+    /// fence.admit(&mut work, "invoices", epoch).await?;
+    /// work.query_drop("UPDATE invoices SET sent = 1 WHERE id = 7").await?;
+    /// work.commit().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn admit(
+        &self,
+        transaction: &mut Transaction<'_>,
+        resource: &str,
+        epoch: Epoch,
+    ) -> Result<(), Refused> {
+        let [register, raise] = self.statements();
+        let name = resource.as_bytes();
+        transaction.exec_drop(register, (name,)).await?;
+        transaction.exec_drop(raise, (epoch.0, name, epoch.0)).await?;
+        if transaction.affected_rows() == 1 {
+            return Ok(());
+        }
+        let look = format!("SELECT epoch FROM `{}` WHERE resource = ? FOR UPDATE", self.table);
+        let highest: Option<u64> = transaction.exec_first(look, (name,)).await?;
+        let highest = Epoch(highest.unwrap_or(0));
+        Err(Refused::Behind { resource: resource.to_owned(), given: epoch, highest })
+    }
+}

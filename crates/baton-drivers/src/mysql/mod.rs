@@ -2,16 +2,16 @@
 //!
 //! ```text
 //!   handle ──► service thread ──► engine ── one CALL, one reply ──► server
-//!                                   │ connect: a few connections,     │ sql/procedures: each begins
-//!                                   │   each host in turn             │   and ends a transaction
-//!                                   │ statement: arguments as         │ sql/0001-tables: what is kept
-//!                                   │   literals, bytes in hex        ▼
-//!                                   └ error: what the caller must do  InnoDB
+//!                        │ connect: a few connections,     │ sql/procedures: each
+//!                        │   each host in turn             │   one transaction
+//!                        │ statement: arguments as         │ sql/0001-tables
+//!                        │   literals, bytes in hex        ▼
+//!                        └ error: what the caller must do  InnoDB
 //!   fence ──► the user's own transaction, in the user's own connection
 //! ```
 //!
-//! Who judges by which clock: the server's, in UTC with microseconds, read in a statement of its own
-//! once every lock is held. The session's time zone has no part in it.
+//! Who judges by which clock: the server's, in UTC with microseconds, read in a statement of its
+//! own once every lock is held. The session's time zone has no part in it.
 //!
 //! Locks are taken in one order: lineage, namespace, lease, node. A beat that only looks takes its
 //! own node's row alone.
@@ -40,7 +40,9 @@ use baton_store::Store;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-pub use config::MysqlConfig;
+pub use config::{MysqlConfig, TlsMode};
+/// The client library that [`fence`] speaks through.
+pub use mysql_async;
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {

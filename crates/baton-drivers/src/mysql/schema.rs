@@ -1,7 +1,7 @@
 //! What must be there at the server: tables and procedures, made on the first opening.
 //!
-//! Many processes may come at once. Each statement does nothing if its work is done already, and the
-//! meta row, which says that all of it is there, is written last.
+//! Many processes may come at once. Each statement does nothing if its work is done already, and
+//! the meta row, which says that all of it is there, is written last.
 
 use std::time::Duration;
 
@@ -94,9 +94,12 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Re
     };
     match found {
         Some(KNOWN) => Ok(()),
-        Some(found) if found > KNOWN => {
-            Err(Refusal::NewerSchema { store: "mysql", place: servers.place(), found, known: KNOWN })
-        }
+        Some(found) if found > KNOWN => Err(Refusal::NewerSchema {
+            store: "mysql",
+            place: servers.place(),
+            found,
+            known: KNOWN,
+        }),
         _ => match create(servers, flavour).await {
             Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
             created => created.map_err(refused),

@@ -31,8 +31,11 @@ impl Postgres {
     /// Connects, and sees to it that the schema is there and may be used.
     pub(super) async fn open(config: PostgresConfig) -> Result<Self, Refusal> {
         let place = config.place();
-        let tls = tls::connector(&config)
-            .map_err(|detail| Refusal::Tls { store: NAME, place: place.clone(), detail })?;
+        let tls = tls::connector(&config).map_err(|detail| Refusal::Tls {
+            store: NAME,
+            place: place.clone(),
+            detail,
+        })?;
         let links = Arc::new(Links::new(config, tls));
         let link = links.link_within(links.config.timeout).await?;
         let ready = async {

@@ -58,10 +58,7 @@ fn is_the_end(said: &DbError) -> bool {
 
 /// A standby, or a primary that became one.
 fn is_not_writable(code: &SqlState) -> bool {
-    let standby = [
-        SqlState::READ_ONLY_SQL_TRANSACTION,
-        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-    ];
+    let standby = [SqlState::READ_ONLY_SQL_TRANSACTION, SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE];
     standby.contains(code)
 }
 

@@ -80,8 +80,7 @@ impl Fence {
         epoch: Epoch,
     ) -> Result<(), Refused> {
         let given = epoch.0.to_string();
-        let params: [super::step::Param<'_>; 2] =
-            [(&resource, Type::TEXT), (&given, Type::TEXT)];
+        let params: [super::step::Param<'_>; 2] = [(&resource, Type::TEXT), (&given, Type::TEXT)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());
         };

@@ -13,7 +13,8 @@
 //! ages are judged by the server's `clock_timestamp()`, read under the locks of the step.
 //!
 //! The lineage moves when the server is another one, or on another timeline, or the database or its
-//! tables were made anew, or when it is behind what this handle has seen: see `sql/functions/settle.sql`.
+//! tables were made anew, or when it is behind what this handle has seen: see
+//! `sql/functions/settle.sql`.
 
 mod beat;
 mod config;
@@ -44,6 +45,8 @@ use crate::service::Service;
 
 pub use config::{PostgresConfig, TlsMode};
 pub use schema::schema_sql;
+/// The client that [`fence`] takes transactions of.
+pub use tokio_postgres;
 
 use engine::Postgres;
 

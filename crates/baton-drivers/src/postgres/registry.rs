@@ -46,11 +46,7 @@ fn member(step: &Step<'_>, row: &Row) -> Result<Member, Fault> {
 }
 
 /// Takes a node's record out, if it is still this boot's.
-pub(super) async fn leave(
-    step: &Step<'_>,
-    node: &NodeId,
-    boot: BootId,
-) -> Result<Outcome, Fault> {
+pub(super) async fn leave(step: &Step<'_>, node: &NodeId, boot: BootId) -> Result<Outcome, Fault> {
     let (node, boot) = (node.as_str(), boot.to_string());
     let sql = "SELECT {t}leave($1, $2::numeric, $3, $4, $5)";
     step.outcome(sql, &[(&node, Type::TEXT), (&boot, Type::TEXT)]).await

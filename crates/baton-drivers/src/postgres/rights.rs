@@ -41,8 +41,7 @@ pub(super) async fn missing(
 /// Refuses to go on without them: a beat that fails for want of a right would fail late.
 pub(super) async fn require(client: &Client, config: &PostgresConfig) -> Result<(), Refusal> {
     let missing = missing(client, config).await;
-    let missing =
-        missing.map_err(|problem| error::refused(config, config.place(), &problem))?;
+    let missing = missing.map_err(|problem| error::refused(config, config.place(), &problem))?;
     if missing.is_empty() {
         return Ok(());
     }

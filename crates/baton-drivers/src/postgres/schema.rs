@@ -88,9 +88,13 @@ async fn is_known(client: &Client, config: &PostgresConfig) -> Result<bool, Refu
     let place = config.place();
     let names = config.names();
     let refused = |problem: Error| unread(config, &problem);
-    let there = format!("SELECT to_regclass('{names}meta') IS NOT NULL");
-    let row = client.query_typed_one(&there, &[]).await.map_err(refused)?;
-    if !row.try_get::<_, bool>(0).map_err(refused)? {
+    // Read from the catalogue itself: what the session remembers of it may be older than the lock.
+    let there = format!(
+        "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+         WHERE nspname = '{}' AND relname = '{}meta'",
+        config.schema, config.table_prefix
+    );
+    if client.query_typed_opt(&there, &[]).await.map_err(refused)?.is_none() {
         return Ok(false);
     }
     let version = format!("SELECT schema_version FROM {names}meta");
@@ -120,13 +124,22 @@ fn unread(config: &PostgresConfig, problem: &Error) -> Refusal {
         let what = format!("read {}meta ({detail})", config.names());
         return Refusal::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
     }
-    error::refused(config, place, problem)
+    unexpected(config, problem)
+}
+
+/// Nothing that a right could mend.
+fn unexpected(config: &PostgresConfig, problem: &Error) -> Refusal {
+    let (place, detail) = (config.place(), error::whole(problem));
+    match problem.as_db_error() {
+        Some(_) => Refusal::Strange { store: NAME, place, detail },
+        None => Refusal::Unreachable { store: NAME, place, detail },
+    }
 }
 
 /// The schema cannot be made.
 fn no_schema(config: &PostgresConfig, problem: &Error) -> Refusal {
     if problem.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
-        return error::refused(config, config.place(), problem);
+        return unexpected(config, problem);
     }
     let what = format!("baton's schema (tables {}*)", config.names());
     let remedy = format!(

@@ -107,7 +107,7 @@ impl Dialer {
         let Some(tls) = &self.tls else { return self.greet(host, tcp, pushes).await };
         let name = ServerName::try_from(host.0.clone());
         let name = name.map_err(|problem| NoLink::Tls(format!("{}: {problem}", host.0)))?;
-        let stream = tls.connect(name, tcp).await.map_err(tls_problem)?;
+        let stream = tls.connect(name, tcp).await.map_err(|problem| tls_problem(&problem))?;
         match self.greet(host, stream, pushes).await {
             // With TLS 1.3 a client's certificate is judged only after the handshake.
             Err(NoLink::Unreachable(detail)) => Err(NoLink::Tls(format!(
@@ -179,8 +179,8 @@ impl AsyncPushSender for Pushes {
     }
 }
 
-fn tls_problem(problem: std::io::Error) -> NoLink {
-    match is_of_tls(&problem) {
+fn tls_problem(problem: &std::io::Error) -> NoLink {
+    match is_of_tls(problem) {
         true => NoLink::Tls(problem.to_string()),
         false => NoLink::Unreachable(problem.to_string()),
     }

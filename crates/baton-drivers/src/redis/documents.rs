@@ -12,8 +12,9 @@ impl Redis {
         namespace: &Namespace,
         name: String,
     ) -> Result<Option<Document>, StoreError> {
-        let fill = |it: &mut Arguments| it.push(name);
-        let mut pieces = self.run(namespace, &self.steps.read_document, fill).await?;
+        let mut own = Arguments::default();
+        own.push(name);
+        let mut pieces = self.run(namespace, &self.steps.read_document, own).await?;
         let (version, body) = (pieces.maybe_text()?, pieces.maybe_bytes()?);
         match (version.map(|version| version.parse()), body) {
             (None, None) => Ok(None),
@@ -35,14 +36,13 @@ impl Redis {
             Precondition::Absent => ("absent", 0),
             Precondition::Version(version) => ("version", version),
         };
-        let fill = |it: &mut Arguments| {
-            it.push(name);
-            it.push(body);
-            it.push(word);
-            it.number(version);
-            it.maybe(fence.map(|fence| fence.to_string()));
-        };
-        let mut pieces = self.write(namespace, &self.steps.write_document, fill).await?;
+        let mut own = Arguments::default();
+        own.push(name);
+        own.push(body);
+        own.push(word);
+        own.number(version);
+        own.maybe(fence.map(|fence| fence.to_string()));
+        let mut pieces = self.write(namespace, &self.steps.write_document, own).await?;
         let (word, version) = (pieces.text()?, pieces.parsed()?);
         match word.as_str() {
             "written" => Ok(WriteOutcome::Written(version)),

@@ -60,7 +60,7 @@ impl Redis {
         &self,
         namespace: &Namespace,
         step: &Step,
-        fill: impl FnOnce(&mut Arguments) + Send,
+        own: Arguments,
     ) -> Result<Pieces, StoreError> {
         let timeout = self.line.timeout();
         let began = SystemClock.now();
@@ -69,7 +69,7 @@ impl Redis {
         arguments.push(link.run_id.as_str());
         arguments.number(self.seen.highest(namespace));
         arguments.push(namespace.as_str());
-        fill(&mut arguments);
+        arguments.append(own);
         let keys = self.names.keys(namespace);
         let left = timeout.saturating_sub(SystemClock.now().since(began));
         let answer = within(left, send(&link, step, &keys, &arguments)).await;
@@ -94,77 +94,62 @@ impl Redis {
         &self,
         namespace: &Namespace,
         step: &Step,
-        fill: impl FnOnce(&mut Arguments) + Send,
+        own: Arguments,
     ) -> Result<Pieces, StoreError> {
-        let mut pieces = self.run(namespace, step, fill).await?;
+        let mut pieces = self.run(namespace, step, own).await?;
         self.seen.note(namespace, pieces.lineage()?);
         Ok(pieces)
     }
 
     async fn perform(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
-        let hint = request.hint_when_applied().map(|hint| {
-            let hint = serde_json::to_string(&hint).expect("a hint is plain data");
-            (self.names.channel(namespace), hint)
-        });
-        let tell = |arguments: &mut Arguments| {
-            if let Some((channel, hint)) = hint {
-                arguments.push(channel);
-                arguments.push(hint);
-            }
-        };
-        let (step, fill): (_, Box<dyn FnOnce(&mut Arguments) + Send>) = match request {
+        let mut own = Arguments::default();
+        let step = match &request {
             Request::Beat(request) => {
-                let pieces = self.run(namespace, &self.steps.beat, |it| beat::push(it, &request));
-                let reply = beat::reply(namespace, pieces.await?)?;
+                beat::push(&mut own, request);
+                let pieces = self.run(namespace, &self.steps.beat, own).await?;
+                let reply = beat::reply(namespace, pieces)?;
                 self.seen.note(namespace, reply.lineage);
                 return Ok(Reply::Beat(reply));
             }
             Request::ReadMembers => {
-                let mut pieces = self.run(namespace, &self.steps.members, |_| {}).await?;
+                let mut pieces = self.run(namespace, &self.steps.members, own).await?;
                 let now_us = pieces.parsed()?;
                 let members = registry::members(namespace, now_us, &pieces.pairs()?);
                 return members.map(Reply::Members);
             }
             Request::PublishView { fence, view } => {
-                let fill = move |it: &mut Arguments| {
-                    it.number(fence.0);
-                    it.number(view.version.epoch.0);
-                    it.number(view.version.number);
-                    it.push(serde_json::to_vec(&view).expect("a view is plain data"));
-                    tell(it);
-                };
-                (&self.steps.publish_view, Box::new(fill))
+                own.number(fence.0);
+                own.number(view.version.epoch.0);
+                own.number(view.version.number);
+                own.push(serde_json::to_vec(view).expect("a view is plain data"));
+                &self.steps.publish_view
             }
             Request::Release(release) => {
-                let fill = move |it: &mut Arguments| {
-                    push_release(it, &release);
-                    tell(it);
-                };
-                (&self.steps.release, Box::new(fill))
+                push_release(&mut own, release);
+                &self.steps.release
             }
             Request::Leave { node, boot } => {
-                let fill = move |it: &mut Arguments| {
-                    it.push(node.as_str());
-                    it.push(boot.to_string());
-                };
-                (&self.steps.leave, Box::new(fill))
+                own.push(node.as_str());
+                own.push(boot.to_string());
+                &self.steps.leave
             }
             Request::Ask { epoch, ask } => {
-                let fill = move |it: &mut Arguments| {
-                    it.number(epoch.0);
-                    it.push(serde_json::to_vec(&ask).expect("an ask is plain data"));
-                    tell(it);
-                };
-                (&self.steps.ask, Box::new(fill))
+                own.number(epoch.0);
+                own.push(serde_json::to_vec(ask).expect("an ask is plain data"));
+                &self.steps.ask
             }
         };
-        let mut pieces = self.write(namespace, step, fill).await?;
+        if let Some(hint) = request.hint_when_applied() {
+            own.push(self.names.channel(namespace));
+            own.push(serde_json::to_vec(&hint).expect("a hint is plain data"));
+        }
+        let mut pieces = self.write(namespace, step, own).await?;
         let outcome: Option<Outcome> = pieces.maybe_outcome()?;
         outcome.map(Reply::Done).ok_or_else(|| pieces.strange("its outcome"))
     }
 
     async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
-        let mut pieces = self.run(namespace, &self.steps.inspect, |_| {}).await?;
+        let mut pieces = self.run(namespace, &self.steps.inspect, Arguments::default()).await?;
         let lineage = pieces.lineage()?;
         let now_us = pieces.parsed()?;
         let view = pieces.maybe_text()?.map(|body| serde_json::from_str(&body)).transpose();
@@ -216,8 +201,9 @@ impl Engine for Redis {
             Call::History { limit: 0 } => Ok(Answer::History(Vec::new())),
             Call::History { limit } => {
                 let limit = u64::try_from(limit).unwrap_or(u64::MAX);
-                let fill = |it: &mut Arguments| it.number(limit.min(history::KEPT));
-                let mut pieces = self.run(namespace, &self.steps.history, fill).await?;
+                let mut own = Arguments::default();
+                own.number(limit.min(history::KEPT));
+                let mut pieces = self.run(namespace, &self.steps.history, own).await?;
                 history::terms(namespace, &pieces.list()?).map(Answer::History)
             }
         }

@@ -91,10 +91,10 @@ impl NoLink {
 
 /// Did TLS fail, rather than what it runs over?
 pub(super) fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    // An io::Error shows what it wraps by get_ref, and not as its source.
     let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    error.is::<rustls::Error>()
-        || inner.is_some_and(|inner| inner.is::<rustls::Error>())
-        || error.source().is_some_and(is_of_tls)
+    let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    inner.is_some() || error.is::<rustls::Error>() || error.source().is_some_and(is_of_tls)
 }
 
 /// What a failed request means for the write. It was sent.

@@ -174,7 +174,7 @@ impl Server {
             (some, Some("0")) => Finding::warn(
                 "replication",
                 format!("{some} replicas, and writes wait for none: a failover may lose the last"),
-                "set min-replicas-to-write 1, which shortens what can be lost; a lineage tells of it",
+                "set min-replicas-to-write 1: less can be lost, and a new lineage tells of it",
             ),
             (some, _) => Finding::ok("replication", format!("{some} replicas")),
         }

@@ -42,8 +42,11 @@ pub enum Refused {
 /// The fence of one resource: the highest epoch that has written to it wins.
 ///
 /// ```no_run
-/// # async fn example(connection: &mut redis::aio::MultiplexedConnection, epoch: baton_core::ids::Epoch)
-/// # -> Result<(), baton_drivers::redis::fence::Refused> {
+/// # use baton_core::ids::Epoch;
+/// # use baton_drivers::redis::fence::Refused;
+/// # use redis::aio::MultiplexedConnection;
+/// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch)
+/// # -> Result<(), Refused> {
 /// use baton_drivers::redis::fence::Fence;
 ///
 /// let invoices = Fence::new("invoices");

@@ -163,7 +163,7 @@ impl Ear {
         let mut connection = link.connection.clone();
         let ping = ::redis::cmd("PING");
         let answer = ping.query_async::<String>(&mut connection);
-        if !within(self.timeout(), answer).await.is_some_and(|answer| answer.is_ok()) {
+        if within(self.timeout(), answer).await.is_none_or(|answer| answer.is_err()) {
             self.connect_again().await;
         }
     }

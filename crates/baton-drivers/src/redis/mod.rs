@@ -5,7 +5,7 @@
 //!   engine ── beat, lease, registry, history: a call as arguments, an answer from pieces ── reply
 //!      │ EVALSHA, one round trip
 //!      ▼
-//!   lua/ prelude + lease + lineage + terms + one step ──► keys of one namespace, in one slot (schema)
+//!   lua/ prelude + lease + lineage + terms + one step ──► the keys of one namespace (schema)
 //!      │ PUBLISH in the same script
 //!      ▼
 //!   hints ── a second connection, subscribed again whenever it breaks

@@ -98,6 +98,11 @@ impl Arguments {
         self.0.push(argument.map(Into::into).unwrap_or_default());
     }
 
+    /// All of these too.
+    pub(super) fn append(&mut self, mut more: Self) {
+        self.0.append(&mut more.0);
+    }
+
     fn follow(&self, command: &mut Cmd, keys: &[String]) -> Cmd {
         command.arg(keys.len()).arg(keys);
         for argument in &self.0 {

@@ -1,8 +1,8 @@
 //! One beat: the node's record, and the lease.
 //!
 //! ```text
-//!   observe           PUT worker ─┬─► reply        both at once
-//!                     GET state ──┘
+//!   observe           PUT worker ─┬─► reply        both at once; the first only if the record
+//!                     GET state ──┘                cannot wait
 //!   renew, acquire    PUT worker ──► PUT state     the second only if the first was let
 //! ```
 //!
@@ -23,7 +23,7 @@ impl Step<'_> {
         if beat.lease == LeaseIntent::Observe {
             return self.observe(beat).await;
         }
-        let registration = self.register(&beat.node, beat.replaces).await?;
+        let registration = self.register(&beat).await?;
         let rule = |space: &mut Space, at| {
             let reply = space.registered_beat(at, beat.clone(), registration.clone());
             let changed = reply.outcome == Some(Outcome::Applied);
@@ -33,7 +33,7 @@ impl Step<'_> {
     }
 
     async fn observe(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {
-        let registering = self.register(&beat.node, beat.replaces);
+        let registering = self.register(&beat);
         let (registration, kept) = tokio::join!(registering, self.read());
         let (registration, kept) = (registration?, kept?);
         let mut space = kept.map_or_else(state::empty, |kept| kept.space.clone());

@@ -5,12 +5,18 @@ use std::future::Future;
 use object_store::aws::AmazonS3;
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, UpdateVersion,
+    Attribute, Attributes, Error, GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt,
+    PutMode, PutOptions, UpdateVersion,
 };
 use tokio::time::Instant;
 
+use super::date;
 use super::error::Trouble;
 use super::tap::{Fate, Note, Tap};
+
+/// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
+/// not of its ETag: a record that says nothing new keeps it.
+const BEAT: &str = "baton-beat";
 
 /// What must hold for an object to be written.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +49,20 @@ pub(super) enum Got {
         body: Vec<u8>,
         /// Which one it is.
         etag: String,
+        /// The count of beats beside it, if there is one.
+        beat: Option<u64>,
+        /// When it was written, in Unix seconds of the server's.
+        written: i64,
     },
+}
+
+/// What a folder holds.
+#[derive(Debug)]
+pub(super) struct Listing {
+    /// Its objects.
+    pub(super) objects: Vec<ObjectMeta>,
+    /// When, in Unix seconds of the server's.
+    pub(super) at: Option<i64>,
 }
 
 /// A bucket at a server.
@@ -63,6 +82,7 @@ impl Bucket {
         &self,
         key: &Path,
         body: Vec<u8>,
+        beat: Option<u64>,
         condition: Condition<'_>,
         deadline: Instant,
     ) -> Result<Put, Trouble> {
@@ -73,7 +93,10 @@ impl Bucket {
                 PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
             }
         };
-        let request = self.store.put_opts(key, body.into(), PutOptions::from(mode));
+        let beat = beat.map(|beat| (Attribute::Metadata(BEAT.into()), beat.to_string()));
+        let attributes = Attributes::from_iter(beat);
+        let options = PutOptions { mode, attributes, ..PutOptions::default() };
+        let request = self.store.put_opts(key, body.into(), options);
         let done = within(deadline, &note, request).await;
         let absent = matches!(condition, Condition::Matches(_));
         match (done, note.fate()) {
@@ -82,7 +105,9 @@ impl Bucket {
                 trouble("PUT", key, true, fate)
             }),
             (_, Fate::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
-            (_, Fate::Answered { status: 404, code, .. }) if absent && !is_bucket(code.as_deref()) => {
+            (_, Fate::Answered { status: 404, code, .. })
+                if absent && !is_bucket(code.as_deref()) =>
+            {
                 Ok(Put::Lost)
             }
             (_, fate) => Err(trouble("PUT", key, true, fate)),
@@ -101,13 +126,18 @@ impl Bucket {
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
             let found = self.store.get_opts(key, options).await?;
-            let etag = found.meta.e_tag.clone();
-            Ok((found.bytes().await?.to_vec(), etag))
+            let (etag, beat) = (found.meta.e_tag.clone(), beat_of(&found));
+            let written = found.meta.last_modified.timestamp();
+            Ok((found.bytes().await?.to_vec(), etag, beat, written))
         };
         match (within(deadline, &note, request).await, note.fate()) {
-            (Some(Ok((body, Some(etag)))), _) => Ok(Got::Found { body, etag }),
+            (Some(Ok((body, Some(etag), beat, written))), _) => {
+                Ok(Got::Found { body, etag, beat, written })
+            }
             (_, Fate::Answered { status: 304, .. }) => Ok(Got::Same),
-            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => Ok(Got::Absent),
+            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => {
+                Ok(Got::Absent)
+            }
             (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
                 Err(trouble("GET", key, false, Fate::NotAnswered(one_line(&error))))
             }
@@ -116,16 +146,16 @@ impl Bucket {
     }
 
     /// The objects of a folder.
-    pub(super) async fn list(
-        &self,
-        folder: &Path,
-        deadline: Instant,
-    ) -> Result<Vec<ObjectMeta>, Trouble> {
+    pub(super) async fn list(&self, folder: &Path, deadline: Instant) -> Result<Listing, Trouble> {
         let note = Note::default();
         let request = self.store.list_with_delimiter(Some(folder));
-        match within(deadline, &note, request).await {
-            Some(Ok(found)) => Ok(found.objects),
-            _ => Err(trouble("LIST", folder, false, note.fate())),
+        match (within(deadline, &note, request).await, note.fate()) {
+            (Some(Ok(found)), Fate::Answered { date, .. }) => {
+                let at = date.as_deref().and_then(date::unix_seconds);
+                let at = at.and_then(|at| i64::try_from(at).ok());
+                Ok(Listing { objects: found.objects, at })
+            }
+            (_, fate) => Err(trouble("LIST", folder, false, fate)),
         }
     }
 
@@ -137,6 +167,10 @@ impl Bucket {
             _ => Err(trouble("DELETE", key, true, note.fate())),
         }
     }
+}
+
+fn beat_of(found: &GetResult) -> Option<u64> {
+    found.attributes.get(&Attribute::Metadata(BEAT.into()))?.parse().ok()
 }
 
 /// Is it the bucket that is not there? That is no answer about an object.

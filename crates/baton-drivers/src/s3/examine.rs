@@ -68,7 +68,8 @@ impl S3Engine {
             let body = answer.into_body().bytes().await.ok()?;
             Some(String::from_utf8_lossy(&body).into_owned())
         };
-        let answer = tokio::time::timeout_at(self.deadline(), note.follow(answer)).await.ok().flatten();
+        let answer =
+            tokio::time::timeout_at(self.deadline(), note.follow(answer)).await.ok().flatten();
         (answer, note.fate())
     }
 }

@@ -9,8 +9,8 @@
 //! The ETag of an object is made from its *bytes*. If two terms wrote the same bytes, a paused
 //! writer of the first could not tell, and would overwrite the second. So every body must contain a
 //! mark that no other write has, and a body without it is refused. What cannot hold a mark, such as
-//! a large binary file, is written under a name of its own, and the small object that *points* to it
-//! is the one to fence.
+//! a large binary file, is written under a name of its own, and the small object that *points* to
+//! it is the one to fence.
 
 use baton_core::ids::Epoch;
 use object_store::path::Path;
@@ -119,7 +119,8 @@ async fn look(
         None => Epoch::NONE,
         Some(value) => {
             let text: &str = value.as_ref();
-            let foreign = |_| FenceError::Foreign { resource: key.to_string(), found: text.to_owned() };
+            let foreign =
+                |_| FenceError::Foreign { resource: key.to_string(), found: text.to_owned() };
             Epoch(text.parse().map_err(foreign)?)
         }
     };

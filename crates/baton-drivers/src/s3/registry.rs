@@ -1,4 +1,9 @@
-//! Node records: one object each, written by its own node alone, by every beat.
+//! Node records: one object each, written by its own node alone.
+//!
+//! The count of beats stands beside the body. A body that says nothing new keeps its ETag, and a
+//! listing, which shows when each was last written, tells the coordinator that its node has beaten:
+//! the record need not be read. Only what was written in the very second of a listing is read,
+//! since more may have been written in it.
 //!
 //! A node that leaves is marked as gone, because no S3 call removes an object only if it is still
 //! the one that was read. The mark is swept once it is old.
@@ -7,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use baton_core::ids::{BootId, NodeId};
-use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
+use baton_core::protocol::{BeatRequest, Member, NodeRecord, Outcome, Registration};
 use baton_store::StoreError;
 use baton_store::memory::registration;
 use object_store::ObjectMeta;
@@ -16,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Condition, Got, Put};
+use super::bucket::{Bucket, Condition, Got, Listing, Put};
 use super::schema::{FORMAT, check, corrupt};
 use super::step::Step;
 
@@ -30,27 +35,43 @@ const SWEPT_AFTER_SECONDS: i64 = 3_600;
 #[derive(Debug, Serialize, Deserialize)]
 struct Written {
     format: u32,
-    /// Tells this write from every other, and so its ETag.
-    write: String,
     /// Has the node left?
     left: bool,
+    /// Without its count.
     node: NodeRecord,
 }
 
 /// A node record as this handle last saw it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Seen {
     etag: String,
     left: bool,
     node: NodeRecord,
+    /// When it was written, in Unix seconds of the server's; `None` if it was written here.
+    written: Option<i64>,
 }
 
 impl Seen {
-    fn read(record: &str, body: &[u8], etag: String) -> Result<Self, StoreError> {
-        check(record, body)?;
-        let written: Result<Written, _> = serde_json::from_slice(body);
-        let Written { left, node, .. } = written.map_err(|problem| corrupt(record, &problem))?;
-        Ok(Self { etag, left, node })
+    /// `None` if there is nothing to be read.
+    fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
+        let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
+        check(record, &body)?;
+        let kept: Result<Written, _> = serde_json::from_slice(&body);
+        let Written { left, mut node, .. } = kept.map_err(|problem| corrupt(record, &problem))?;
+        node.beat = beat.ok_or_else(|| corrupt(record, &"its metadata names no count of beats"))?;
+        Ok(Some(Self { etag, left, node, written: Some(written) }))
+    }
+
+    /// The same as a listing at that time shows it, if the listing says all there is to know.
+    fn listed(&self, meta: &ObjectMeta, at: Option<i64>) -> Option<Self> {
+        let written = meta.last_modified.timestamp();
+        let same = meta.e_tag.as_ref() == Some(&self.etag);
+        let settled = at.is_some_and(|at| written < at);
+        let mut seen = (same && settled).then(|| self.clone())?;
+        let moved = seen.written.replace(written).is_some_and(|before| before != written);
+        // How many beats there were is not known; that there was one is.
+        seen.node.beat = seen.node.beat.saturating_add(u64::from(moved));
+        Some(seen)
     }
 
     /// The record, unless its node has left.
@@ -60,13 +81,15 @@ impl Seen {
 }
 
 impl Step<'_> {
-    /// Writes a node's record, if it may be written.
-    pub(super) async fn register(
-        &self,
-        node: &NodeRecord,
-        replaces: Option<BootId>,
-    ) -> Result<Registration, StoreError> {
+    /// Writes a node's record, if it may be written. One that can wait costs nothing, as long as
+    /// this handle knows of no other: whoever took the id over is met at the next beat.
+    pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
+        let (node, replaces) = (&beat.node, beat.replaces);
         let mut seen = self.shelf.records().get(&node.id).cloned();
+        let present = seen.as_deref().and_then(Seen::present);
+        if beat.may_leave_record() && present.is_some_and(|known| known.boot == node.boot) {
+            return Ok(Registration::Registered);
+        }
         let mut is_fresh = false;
         loop {
             let present = seen.as_deref().and_then(Seen::present);
@@ -99,16 +122,15 @@ impl Step<'_> {
         }
     }
 
-    /// Every node record, sorted. Only those are read whose ETag is not known.
+    /// Every node record, sorted. Only those are read that say something new, or may.
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
-        let listed = self.bucket.list(&self.keys.workers, self.deadline).await?;
-        let newest = listed.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
+        let Listing { objects, at } = self.bucket.list(&self.keys.workers, self.deadline).await?;
+        let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
         let known = self.known_by_key();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
-        for meta in listed {
-            let seen = known.get(&meta.location).filter(|seen| meta.e_tag.as_ref() == Some(&seen.etag));
-            match seen {
-                Some(seen) => found.push((meta, Arc::clone(seen))),
+        for meta in objects {
+            match known.get(&meta.location).and_then(|seen| seen.listed(&meta, at)) {
+                Some(seen) => found.push((meta, Arc::new(seen))),
                 None => unread.push(meta),
             }
         }
@@ -151,10 +173,8 @@ impl Step<'_> {
 
     async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<Seen>>, StoreError> {
         let key = self.keys.worker(node);
-        let seen = match self.bucket.get(&key, None, self.deadline).await? {
-            Got::Found { body, etag } => Some(Arc::new(Seen::read(key.as_ref(), &body, etag)?)),
-            Got::Absent | Got::Same => None,
-        };
+        let got = self.bucket.get(&key, None, self.deadline).await?;
+        let seen = Seen::read(key.as_ref(), got)?.map(Arc::new);
         self.remember(node, seen.clone());
         Ok(seen)
     }
@@ -167,16 +187,16 @@ impl Step<'_> {
         left: bool,
     ) -> Result<bool, StoreError> {
         let written =
-            Written { format: FORMAT, write: self.marks.next(), left, node: node.clone() };
+            Written { format: FORMAT, left, node: NodeRecord { beat: 0, ..node.clone() } };
         let body = serde_json::to_vec(&written).expect("it is plain data");
         let condition = match known {
             Some(seen) => Condition::Matches(&seen.etag),
             None => Condition::Absent,
         };
         let key = self.keys.worker(&node.id);
-        match self.bucket.put(&key, body, condition, self.deadline).await {
+        match self.bucket.put(&key, body, Some(node.beat), condition, self.deadline).await {
             Ok(Put::Written(etag)) => {
-                let seen = Seen { etag, left, node: written.node };
+                let seen = Seen { etag, left, node: node.clone(), written: None };
                 self.remember(&node.id, Some(Arc::new(seen)));
                 Ok(true)
             }
@@ -202,11 +222,7 @@ async fn read_one(
     meta: ObjectMeta,
     deadline: Instant,
 ) -> Result<Option<(ObjectMeta, Arc<Seen>)>, StoreError> {
-    match bucket.get(&meta.location, None, deadline).await? {
-        Got::Found { body, etag } => {
-            let seen = Seen::read(meta.location.as_ref(), &body, etag)?;
-            Ok(Some((meta, Arc::new(seen))))
-        }
-        Got::Absent | Got::Same => Ok(None),
-    }
+    let got = bucket.get(&meta.location, None, deadline).await?;
+    let seen = Seen::read(meta.location.as_ref(), got)?;
+    Ok(seen.map(|seen| (meta, Arc::new(seen))))
 }

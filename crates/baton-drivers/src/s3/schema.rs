@@ -63,7 +63,7 @@ impl Step<'_> {
             let made_by = format!("baton {}", env!("CARGO_PKG_VERSION"));
             let metadata = Metadata { format: FORMAT, made_by };
             let body = serde_json::to_vec(&metadata).expect("it is plain data");
-            let put = self.bucket.put(key, body, Condition::Absent, self.deadline).await?;
+            let put = self.bucket.put(key, body, None, Condition::Absent, self.deadline).await?;
             if put != Put::Lost {
                 break;
             }

@@ -19,7 +19,8 @@ static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 /// An ETag that no content has.
 const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
 
-const REMEDY: &str = "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
+const REMEDY: &str =
+    "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
 
 impl S3Engine {
     /// Tries the server out under a name that nobody else has, once a process and bucket.
@@ -49,7 +50,7 @@ impl S3Engine {
         let found = |text: &str| Ok(Some(text.to_owned()));
         let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
         let put = async |number, condition| {
-            self.bucket.put(key, body(number), condition, self.deadline()).await
+            self.bucket.put(key, body(number), None, condition, self.deadline()).await
         };
         let Put::Written(first) = put(1, Condition::Absent).await? else {
             return found("a first create was refused as if the object were there");
@@ -58,7 +59,9 @@ impl S3Engine {
             return found("If-None-Match: * was ignored: a second create was answered 200");
         }
         if put(3, Condition::Matches(NO_ETAG)).await? != Put::Lost {
-            return found("If-Match was ignored: a write on an ETag that never was is answered 200");
+            return found(
+                "If-Match was ignored: a write on an ETag that never was is answered 200",
+            );
         }
         let Put::Written(second) = put(4, Condition::Matches(&first)).await? else {
             return found("If-Match with the ETag that was just given is refused");
@@ -67,7 +70,7 @@ impl S3Engine {
             return found("If-Match was ignored: a write on an earlier ETag was answered 200");
         }
         match self.bucket.get(key, None, self.deadline()).await? {
-            Got::Found { body: read, etag } if read == body(4) && etag == second => {}
+            Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
             _ => return found("a read after a write shows something else than was written"),
         }
         let listed = self.bucket.list(folder, self.deadline()).await?;

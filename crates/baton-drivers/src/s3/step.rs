@@ -87,7 +87,7 @@ impl Step<'_> {
         let kept = match self.bucket.get(&self.keys.state, etag, self.deadline).await? {
             Got::Same => return Ok(known),
             Got::Absent => None,
-            Got::Found { body, etag } => {
+            Got::Found { body, etag, .. } => {
                 let space = state::read(self.keys.state.as_ref(), &body)?;
                 Some(Arc::new(Kept { etag, space }))
             }
@@ -145,7 +145,7 @@ impl Step<'_> {
             Some(kept) => Condition::Matches(&kept.etag),
             None => Condition::Absent,
         };
-        match self.bucket.put(&self.keys.state, body, condition, self.deadline).await {
+        match self.bucket.put(&self.keys.state, body, None, condition, self.deadline).await {
             Ok(Put::Written(etag)) => {
                 *self.shelf.state() = Some(Arc::new(Kept { etag, space }));
                 Ok(true)

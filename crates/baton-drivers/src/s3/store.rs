@@ -72,9 +72,7 @@ impl Engine for S3Engine {
                 };
                 step.change(rule).await.map(Answer::Written)
             }
-            Call::Inspect => {
-                step.look(|space| Answer::Inspected(space.inspect(stamp().now))).await
-            }
+            Call::Inspect => step.look(|space| Answer::Inspected(space.inspect(stamp().now))).await,
             Call::ReadDocument { name } => {
                 step.look(|space| Answer::Document(space.read_document(&name))).await
             }

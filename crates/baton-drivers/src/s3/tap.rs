@@ -4,10 +4,10 @@ use std::error::Error;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use object_store::ClientOptions;
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
 };
-use object_store::ClientOptions;
 
 /// What became of one request.
 #[derive(Clone, Debug, Default)]

@@ -29,6 +29,7 @@ mod config;
 mod connect;
 mod documents;
 mod error;
+pub mod fence;
 mod filesystem;
 mod history;
 mod lease;
@@ -48,4 +49,6 @@ mod worker;
 pub use config::SqliteConfig;
 pub use error::Refusal;
 pub use locks::process_locks;
+/// The client library, for the fence's callers.
+pub use rusqlite as client;
 pub use store::SqliteStore;

@@ -53,7 +53,7 @@ impl Node {
             profile: Arc::default(),
         };
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node, replaces: None, lease, known_view };
+        let beat = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
         self.store.beat(&self.namespace, beat).await
     }
 

@@ -4,8 +4,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use baton_core::protocol::{Claim, LeaseIntent, Outcome, Version};
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::Verdict;
+use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::{Kind, Options, Server};
 
 use crate::beats::{Node, namespace, open, until};

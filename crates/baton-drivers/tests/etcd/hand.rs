@@ -49,7 +49,8 @@ impl Hand {
     pub async fn under(&self, prefix: &str) -> Vec<Pair> {
         let said = self.say("kv/range", format!("{{{}}}", range(prefix))).await;
         let found = said["kvs"].as_array().cloned().unwrap_or_default();
-        let pair = |it: &Value| (String::from_utf8_lossy(&plain(&it["key"])).into(), plain(&it["value"]));
+        let pair =
+            |it: &Value| (String::from_utf8_lossy(&plain(&it["key"])).into(), plain(&it["value"]));
         found.iter().map(pair).collect()
     }
 

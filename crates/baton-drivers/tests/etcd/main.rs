@@ -8,15 +8,15 @@
 //! ```
 
 mod beats;
+mod cluster;
 mod conforms;
+mod faults;
+mod fence;
 mod ground;
 mod hand;
 mod peer;
-mod round_trips;
-mod traps;
-mod cluster;
-mod faults;
 mod refusals;
 mod rights;
-mod fence;
+mod round_trips;
 mod tls;
+mod traps;

@@ -7,8 +7,10 @@ use std::sync::Arc;
 use baton_store::Store;
 use baton_testbed::peer::serve_if_asked;
 
+type Opened = Result<Arc<dyn Store>, String>;
+
 /// Opens the store of a URL.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Opened> + Send>> {
     let url = url.to_owned();
     Box::pin(async move {
         let opened = baton_drivers::open(&url).await;

@@ -43,8 +43,8 @@ async fn what_is_not_there_or_not_etcd_is_told() {
         () = answers => unreachable!("it answers for ever"),
     };
     let wanted = format!(
-        "etcd at {address} answers what a etcd server does not (HTTP status 404; its gateway \
-         under /v3 is there from 3.4 on)"
+        "etcd at {address} answers what a etcd server does not (HTTP status 404; is it 3.4 \
+         or later, with its gRPC gateway on?)"
     );
     assert_eq!(refused, wanted);
     let silent = TcpListener::bind("127.0.0.1:0").await.expect("there is a port left");
@@ -62,7 +62,8 @@ async fn http(listener: TcpListener) {
         let (mut stream, _) = listener.accept().await.expect("it listens");
         let mut buffer = [0; 4_096];
         let _ = stream.read(&mut buffer).await;
-        let answer = "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\nconnection: close\r\n\r\nno.\n";
+        let answer =
+            "HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\nconnection: close\r\n\r\nno.\n";
         let _ = stream.write_all(answer.as_bytes()).await;
     }
 }

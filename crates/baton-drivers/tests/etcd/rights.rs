@@ -17,11 +17,8 @@ async fn with_users() -> Server {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let hand = Hand::on(server.address());
     let role = |name: &str, kind: &str, from: &str, to: &str| {
-        let perm = format!(
-            r#""permType":"{kind}","key":"{}","range_end":"{}""#,
-            coded(from),
-            coded(to)
-        );
+        let perm =
+            format!(r#""permType":"{kind}","key":"{}","range_end":"{}""#, coded(from), coded(to));
         format!(r#"{{"name":"{name}","perm":{{{perm}}}}}"#)
     };
     let named = |name: &str| format!(r#"{{"name":"{name}"}}"#);

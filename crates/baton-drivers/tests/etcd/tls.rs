@@ -25,21 +25,30 @@ fn run(folder: &Path, command: &str) {
 /// Two authorities; a server and a client that the first one vouches for.
 fn certificates(folder: &Path) {
     for name in ["ca", "other"] {
-        run(folder, &format!(
-            "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name} \
+        run(
+            folder,
+            &format!(
+                "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN={name} \
              -keyout {name}.key -out {name}.pem"
-        ));
+            ),
+        );
     }
     std::fs::write(folder.join("san"), "subjectAltName=IP:127.0.0.1\n").expect("there is room");
     for name in ["server", "client"] {
-        run(folder, &format!(
-            "openssl req -newkey rsa:2048 -nodes -subj /CN={name} -keyout {name}.key \
+        run(
+            folder,
+            &format!(
+                "openssl req -newkey rsa:2048 -nodes -subj /CN={name} -keyout {name}.key \
              -out {name}.csr"
-        ));
-        run(folder, &format!(
-            "openssl x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
+            ),
+        );
+        run(
+            folder,
+            &format!(
+                "openssl x509 -req -in {name}.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 \
              -extfile san -out {name}.pem"
-        ));
+            ),
+        );
     }
 }
 
@@ -77,7 +86,8 @@ async fn a_server_is_trusted_by_its_authority_alone() {
     assert_eq!(opened.await.declaration().name, "etcd");
 
     let refused = refusal(&url("other.pem")).await;
-    let wanted = format!("etcd at 127.0.0.1:{port}: TLS cannot be set up (invalid peer certificate");
+    let wanted =
+        format!("etcd at 127.0.0.1:{port}: TLS cannot be set up (invalid peer certificate");
     assert!(refused.starts_with(&wanted), "{refused}");
     let refused = refusal(&url("server.key")).await;
     assert!(refused.contains("it holds no certificate"), "{refused}");

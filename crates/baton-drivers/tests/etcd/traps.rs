@@ -112,17 +112,23 @@ async fn every_renewal_has_a_lease_of_its_own(etcd: &Etcd) {
     assert_eq!(reply.outcome, Some(Outcome::Applied));
 }
 
-/// The floor and the fence outlive the record, whoever removed it.
+/// Somebody deleted the record itself: the term is over, and nobody gets in beside its holder.
 async fn a_deleted_lease_record_is_not_an_empty_namespace(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("record-gone"));
-    let mut holder = Node::new(&store, &space, 1);
+    let (mut holder, mut rival) = (Node::new(&store, &space, 1), Node::new(&store, &space, 2));
     let held = holder.take(Claim::Vacant).await;
     etcd.hand().delete(&format!("{}lead/lease", self::space(&space))).await;
     let reply = holder.renew(held.version).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict), "a term without a record is over");
-    let boot = BootId(1);
-    let claim = Node::new(&store, &space, 2).claim(Claim::Dead { boot }).await;
-    assert_eq!(claim.expect("the store answers").outcome, Some(Outcome::Conflict));
+    for claim in [Claim::Vacant, Claim::Dead { boot: BootId(1) }] {
+        let reply = rival.claim(claim).await.expect("the store answers");
+        assert_eq!(reply.outcome, Some(Outcome::Conflict), "its holder may still trust it");
+    }
+    until("the holder key to go", async || {
+        let reply = rival.claim(Claim::Vacant).await.expect("the store answers");
+        (reply.outcome == Some(Outcome::Applied)).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -20,6 +20,15 @@ const ZONE: [&str; 3] = [
     "SET GLOBAL init_connect = 'SET time_zone = ''+02:00'''",
 ];
 
+/// Is Oracle's server to be started instead of MariaDB's?
+pub fn is_by_oracle() -> bool {
+    std::env::var("BATON_TEST_MYSQL_BY").is_ok_and(|by| by == "oracle")
+}
+
+fn kind() -> Kind {
+    if is_by_oracle() { Kind::Mysql } else { Kind::Mariadb }
+}
+
 /// A server of the test's own, or the one that the environment names.
 pub struct MysqlGround {
     pub server: Server,
@@ -28,18 +37,18 @@ pub struct MysqlGround {
 
 impl MysqlGround {
     pub async fn start() -> Self {
-        Self::on(Server::start(Kind::Mariadb).await.expect("a server can be had"))
+        Self::on(Server::start(kind()).await.expect("a server can be had"))
     }
 
     /// One with more flags.
     pub async fn start_with(arguments: &[&str]) -> Self {
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
         let options = Options { arguments, ..Options::default() };
-        let server = Server::start_with(Kind::Mariadb, options).await;
+        let server = Server::start_with(kind(), options).await;
         Self::on(server.expect("a server can be had"))
     }
 
-    fn on(server: Server) -> Self {
+    pub fn on(server: Server) -> Self {
         Self { server, restored: AtomicU64::new(0) }
     }
 
@@ -65,6 +74,19 @@ impl MysqlGround {
         let mut conn = self.connect().await;
         let rows = conn.query::<Row, _>(text).await;
         rows.unwrap_or_else(|error| unreachable!("{text} failed: {error}"))
+    }
+
+    /// Runs one statement as the superuser, who need not succeed.
+    pub async fn try_sql(&self, text: &str) {
+        let mut conn = self.connect().await;
+        // Whoever asks says by other means what must come of it.
+        let _ = conn.query_drop(text).await;
+    }
+
+    /// Runs one statement as the superuser, in no database.
+    pub async fn sql_anywhere(&self, text: &str) {
+        let mut conn = self.connect_with(|options| options.db_name(None::<String>)).await;
+        conn.query_drop(text).await.expect("the superuser may");
     }
 
     /// The first column of the first row, as text.
@@ -128,13 +150,14 @@ impl Ground for MysqlGround {
         self.server.start_again().await.map_err(said).map(|()| true)
     }
 
-    /// The data folder of a server that was killed: what a snapshot of its disk would hold.
+    /// The data folder of a server that stands still: what a snapshot of its disk would hold.
     async fn keep_copy(&self, _namespace: &Namespace) -> Result<bool, String> {
         let Some((data, kept)) = self.data() else { return Ok(false) };
         let said = |error: baton_testbed::TestbedError| error.to_string();
-        self.server.kill().await.map_err(said)?;
-        copy(&data, &kept)?;
-        self.server.start_again().await.map_err(said).map(|()| true)
+        self.server.pause().map_err(said)?;
+        let copied = copy(&data, &kept);
+        self.server.resume().map_err(said)?;
+        copied.map(|()| true)
     }
 
     /// Comes up as another server, as a promoted replica or a restored backup does.

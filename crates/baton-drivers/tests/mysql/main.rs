@@ -2,9 +2,20 @@
 //!
 //! ```text
 //!   ground: a server, SQL behind the store's back, copies of its data folder
-//!     └─► conforms: the whole suite, a process a handle (peer)
+//!     ├─► conforms: the whole suite, a process a handle (peer)
+//!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
+//!     ├─► faults, refusals, rights, round_trips
+//!     └─► fence: the user's own tables
+//!   beats: the requests that these make
 //! ```
 
+mod beats;
 mod conforms;
+mod faults;
+mod fence;
 mod ground;
 mod peer;
+mod refusals;
+mod rights;
+mod round_trips;
+mod traps;

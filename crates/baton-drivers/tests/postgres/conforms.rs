@@ -8,7 +8,7 @@ use baton_testbed::subject::{Processes, keep_report};
 use crate::ground::{Postgres, open};
 
 /// How many cases there are. A case that is lost on the way must not go unnoticed.
-const CASES: usize = 91;
+const CASES: usize = 92;
 
 /// The server does not know when a process is gone; these cases assert that it does not pretend.
 const ABSENT: usize = 4;

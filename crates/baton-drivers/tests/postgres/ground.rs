@@ -14,8 +14,10 @@ use baton_testbed::{Kind, Options, Server};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
 
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
 /// Opens a store, for peers.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Opening {
     let url = url.to_owned();
     Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
 }
@@ -67,19 +69,25 @@ impl Postgres {
         std::fs::remove_file(copy.join("postmaster.pid")).map_err(|error| error.to_string())
     }
 
-    /// Puts this copy of the data in place, and starts the server as a recovery of it would.
-    pub async fn restore(&self, copy: &Path) -> Result<(), String> {
+    /// Kills the server and puts this copy of its data in place.
+    pub async fn put_back(&self, copy: &Path) -> Result<(), String> {
         let data = self.data();
         self.server.kill().await.map_err(|error| error.to_string())?;
         let lost = data.with_file_name("lost");
+        drop(std::fs::remove_dir_all(&lost));
         std::fs::rename(&data, &lost).map_err(|error| error.to_string())?;
-        run("cp", &["-a", &shown(copy), &shown(&data)])?;
+        run("cp", &["-a", &shown(copy), &shown(&data)])
+    }
+
+    /// Puts this copy of the data in place, and starts the server as a recovery of it would.
+    pub async fn restore(&self, copy: &Path) -> Result<(), String> {
+        self.put_back(copy).await?;
+        let data = self.data();
         std::fs::write(data.join("recovery.signal"), "").map_err(|error| error.to_string())?;
         let settings = data.join("postgresql.auto.conf");
         let lines = "restore_command = 'false'\nhot_standby = off\n";
         std::fs::write(settings, lines).map_err(|error| error.to_string())?;
-        self.server.start_again().await.map_err(|error| error.to_string())?;
-        std::fs::remove_dir_all(&lost).map_err(|error| error.to_string())
+        self.server.start_again().await.map_err(|error| error.to_string())
     }
 }
 

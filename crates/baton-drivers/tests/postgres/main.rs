@@ -1,9 +1,24 @@
 //! The postgres store, on real servers.
 //!
 //! ```text
-//!   ground: a server, copies of its data, SQL behind its back ──► conforms (peer: a process a handle)
+//!   ground: a server, copies of its data, SQL behind its back ──► conforms
+//!   peer: a process a handle ─────────────────────────────────────┘
+//!   node: beats of one node ──► traps  copies  faults  failover  round_trips
+//!   refusals  rights: what cannot be opened, and what is enough
+//!   fence ── paused: an old leader that was stopped before its write
 //! ```
 
 mod conforms;
+mod copies;
+mod failover;
+mod faults;
+mod fence;
 mod ground;
+mod node;
+mod paused;
 mod peer;
+mod refusals;
+mod rights;
+mod round_trips;
+mod tls;
+mod traps;

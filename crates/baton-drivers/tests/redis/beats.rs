@@ -64,7 +64,10 @@ impl Node {
         };
         let known_view = ViewVersion::default();
         self.store
-            .beat(&self.namespace, BeatRequest { node, replaces: None, lease, known_view })
+            .beat(
+                &self.namespace,
+                BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view },
+            )
             .await
     }
 

@@ -12,7 +12,7 @@ use redis::Cmd;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::task::JoinSet;
 
-use crate::beats::{Node, namespace, open};
+use crate::beats::{Node, namespace, open, until};
 use crate::ground::{client, run, server};
 
 const URL: &str = "BATON_TEST_FENCED_URL";
@@ -66,6 +66,15 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert!(matches!(foreign, Err(Refused::Foreign { .. })), "{foreign:?}");
 }
 
+/// Is every thread of this process stopped?
+fn stands_still(pid: u32) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).expect("the process is there");
+    tasks.flatten().all(|task| {
+        let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'))
+    })
+}
+
 fn say(what: &str) {
     let mut out = std::io::stdout().lock();
     let said = writeln!(out, "\n{MARK}{what}").and_then(|()| out.flush());
@@ -111,6 +120,8 @@ async fn a_leader_that_was_paused_writes_too_late() {
     assert_eq!(said.next().as_deref(), Some("leads 1"));
 
     kill_process(pid, Signal::STOP).expect("it is ours");
+    // The signal is only sent then: a thread that still ran would read on and write in time.
+    until("the old leader stands still", async || stands_still(old.id())).await;
     let mut stdin = old.stdin.take().expect("it was asked for");
     stdin.write_all(b"go on\n").expect("it has a pipe");
     let store = open(&server.url()).await;

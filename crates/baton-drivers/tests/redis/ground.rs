@@ -33,8 +33,8 @@ pub fn key(namespace: &Namespace, name: &str) -> String {
     format!("baton:{{{namespace}}}:{name}")
 }
 
-/// The server of the suite. A backup is a copy of its append-only log, and restoring one replaces the
-/// server's process too.
+/// The server of the suite. A backup is a copy of its append-only log, and restoring one replaces
+/// the server's process too.
 pub struct Redis(pub Server);
 
 impl Redis {

@@ -9,8 +9,10 @@ use baton_store::{Call, Store};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::{Kind, Server};
 
+type Opened = Result<Arc<dyn Store>, String>;
+
 /// How every process of these tests opens a URL.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Opened> + Send>> {
     let url = url.to_owned();
     Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
 }

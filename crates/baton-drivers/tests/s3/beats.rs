@@ -9,12 +9,17 @@ use baton_core::protocol::{
     Acquire, BeatReply, BeatRequest, Claim, LeaseIntent, NodeRecord, Outcome, Renew, Version,
     ViewVersion,
 };
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
 const TTL: Duration = Duration::from_secs(60);
 
-pub fn namespace(name: &str) -> Namespace {
-    Namespace::new(name).expect("tests name well")
+/// A namespace that nobody has used, on a server that other tests may have used before.
+pub fn namespace(label: &str) -> Namespace {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let (number, process) = (MADE.fetch_add(1, Ordering::Relaxed), std::process::id());
+    let name = format!("{label}-{process}-{}-{number}", SystemClock.wall_ms());
+    Namespace::new(&name).expect("tests name well")
 }
 
 /// A process of a node that is named after its boot.
@@ -36,6 +41,19 @@ impl Peer {
     }
 
     pub async fn beat(&self, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
+        self.beat_with(lease, false).await
+    }
+
+    /// A look whose record may wait.
+    pub async fn calm_look(&self) -> Result<BeatReply, StoreError> {
+        self.beat_with(LeaseIntent::Observe, true).await
+    }
+
+    async fn beat_with(
+        &self,
+        lease: LeaseIntent,
+        record_may_wait: bool,
+    ) -> Result<BeatReply, StoreError> {
         let node = NodeRecord {
             id: self.id(),
             boot: self.boot,
@@ -47,7 +65,8 @@ impl Peer {
             profile: Arc::default(),
         };
         let known_view = ViewVersion::default();
-        self.store.beat(&self.namespace, BeatRequest { node, replaces: None, lease, known_view }).await
+        let beat = BeatRequest { node, record_may_wait, replaces: None, lease, known_view };
+        self.store.beat(&self.namespace, beat).await
     }
 
     pub async fn look(&self) -> Result<BeatReply, StoreError> {

@@ -33,7 +33,7 @@ fn failure<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Failure {
 async fn a_handle_outlasts_its_server_and_its_network() {
     let site = Site::start().await;
     let proxy = Proxy::to(site.server.address()).await;
-    let url = format!("{}&timeout_ms=400", site.server.url_at(proxy.address()));
+    let url = site.server.url_at(proxy.address());
     let store = open(&url).await.expect("the server is fit");
     let peer = Peer::new(&store, &namespace("web"), 1);
     let held = peer.take(Claim::Vacant).await;
@@ -51,7 +51,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     let began = SystemClock.now();
     assert_eq!(failure(peer.renew(held).await), Failure::Unknown);
     let took = SystemClock.now().since(began);
-    assert!(took < Duration::from_millis(1_000), "one timeout, and it took {took:?}");
+    assert!(took < Duration::from_millis(2_900), "one timeout, and it took {took:?}");
     site.server.resume().expect("it is ours");
     recovers(&peer).await;
 
@@ -69,7 +69,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
         let began = SystemClock.now();
         assert_eq!(failure(peer.look().await), Failure::Unknown, "{fault:?}");
         let took = SystemClock.now().since(began);
-        assert!(took < Duration::from_millis(1_000), "one timeout, and it took {took:?}");
+        assert!(took < Duration::from_millis(2_900), "one timeout, and it took {took:?}");
         proxy.set(Fault::None);
         recovers(&peer).await;
     }

@@ -129,7 +129,8 @@ impl Shared {
             Deed::Answer(status, code) => {
                 let xml = format!("<Error><Code>{code}</Code></Error>");
                 let length = xml.len();
-                format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{xml}")
+                let close = "Connection: close\r\n\r\n";
+                format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\n{close}{xml}")
                     .into_bytes()
             }
             _ => self.forward(&head, &body, matches!(deed, Deed::Unconditional))?,
@@ -144,7 +145,8 @@ impl Shared {
     fn forward(&self, head: &str, body: &[u8], unconditional: bool) -> io::Result<Vec<u8>> {
         let dropped = |line: &str| {
             let name = line.split(':').next().unwrap_or_default().to_ascii_lowercase();
-            name == "connection" || unconditional && matches!(name.as_str(), "if-match" | "if-none-match")
+            name == "connection"
+                || unconditional && matches!(name.as_str(), "if-match" | "if-none-match")
         };
         let mut lines = head.lines().filter(|line| !line.is_empty());
         let first = lines.next().unwrap_or_default();

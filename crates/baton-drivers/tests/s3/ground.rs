@@ -9,7 +9,7 @@ use baton_core::ids::Namespace;
 use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
 use baton_testbed::subject::Ground;
-use baton_testbed::{Kind, Server};
+use baton_testbed::{Kind, Server, TestbedError};
 
 /// A server, and a copy of some objects in it.
 pub struct Site {
@@ -21,11 +21,6 @@ impl Site {
     pub async fn start() -> Self {
         let server = Server::start(Kind::Ministack).await.expect("it can be started");
         Self { server, copy: Mutex::default() }
-    }
-
-    /// Is it one that the environment names, which is not ours to stop?
-    pub fn is_named(&self) -> bool {
-        self.server.folder().is_err()
     }
 
     /// A client that goes behind the store's back.
@@ -89,10 +84,10 @@ impl Ground for Site {
     }
 
     async fn restart(&self) -> Result<bool, String> {
-        if self.is_named() {
-            return Ok(false);
+        match self.server.kill().await {
+            Err(TestbedError::NotOurs { .. }) => return Ok(false),
+            killed => killed.map_err(|error| error.to_string())?,
         }
-        self.server.kill().await.map_err(|error| error.to_string())?;
         self.server.start_again().await.map_err(|error| error.to_string())?;
         Ok(true)
     }

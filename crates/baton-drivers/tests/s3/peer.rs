@@ -8,10 +8,13 @@ use baton_store::{Answer, Call, Store};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::subject::Ground;
 
+use crate::beats::namespace;
 use crate::ground::Site;
 
+type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
+
 /// Opens a store for a peer.
-pub fn open(url: &str) -> Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>> {
+pub fn open(url: &str) -> Opening {
     let url = url.to_owned();
     Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
 }
@@ -23,7 +26,7 @@ async fn a_peer_answers_from_its_own_process() {
     }
     let site = Site::start().await;
     let process = Process::start(&site.url(), Start::default()).await.expect("it may be opened");
-    let web = baton_core::ids::Namespace::new("web").expect("a good name");
+    let web = namespace("web");
     let answer = process.call(&web, Call::Inspect).await;
     assert!(matches!(answer, Ok(Answer::Inspected(_))), "{answer:?}");
 }

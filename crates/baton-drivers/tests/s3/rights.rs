@@ -34,7 +34,8 @@ async fn four_actions_under_the_prefix_are_enough() {
     let peer = Peer::new(&store, &web, 1);
     let held = peer.take(Claim::Vacant).await;
     let held = peer.goes_on(held).await;
-    let written = store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
+    let written =
+        store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
     assert_eq!(written, Ok(WriteOutcome::Written(1)));
     assert_eq!(store.members(&web).await.map(|members| members.len()), Ok(1));
     let (nonce, reason) = (peer.next_nonce(), ReleaseReason::Shutdown);

@@ -1,9 +1,11 @@
 //! What a beat costs, counted in front of the server.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton_core::protocol::Claim;
 use baton_drivers::s3::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
+use baton_store::clock::{Clock, SystemClock};
 
 use crate::beats::{Peer, namespace};
 use crate::front::{Asked, Front};
@@ -34,21 +36,27 @@ async fn a_beat_costs_two_requests_whatever_it_wants() {
         follower.look().await.expect("the server answers");
         assert_eq!(spent(&front), Requests { put: 1, get: 1, list: 0 });
     }
+    // A record that may wait is not written, and what is known already is not sent again.
+    follower.calm_look().await.expect("the server answers");
+    assert_eq!(spent(&front), Requests { put: 0, get: 1, list: 0 });
     // A claim on what was just seen costs no more.
     let seen = follower.look().await.expect("the server answers");
     front.asked();
     let claim = Claim::Dead { boot: leader.boot };
     let reply = follower.claim(&seen, claim, follower.next_nonce()).await;
-    assert_eq!(reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0), Some(2));
+    assert_eq!(
+        reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0),
+        Some(2)
+    );
     assert_eq!(spent(&front), Requests { put: REQUESTS_PER_BEAT, get: 0, list: 0 });
 }
 
 #[tokio::test]
 async fn an_interval_costs_what_the_estimate_says() {
     const NODES: u64 = 4;
-    let (_site, front, _) = fronted().await;
+    let (site, front, _) = fronted().await;
     let web = namespace("web");
-    let url = _site.server.url_at(front.address);
+    let url = site.server.url_at(front.address);
     let mut peers = Vec::new();
     for boot in 1..=u128::from(NODES) {
         let store = baton_drivers::open(&url).await.expect("the server is fit");
@@ -61,16 +69,25 @@ async fn an_interval_costs_what_the_estimate_says() {
     let members = peers[0].store.members(&web).await.expect("the server answers");
     assert_eq!(members.len() as u64, NODES);
     front.asked();
-    let beats = 3;
-    for _ in 0..beats {
+    let beats = 4;
+    let mut counts = BTreeSet::new();
+    for beat in 0..beats {
         held = peers[0].goes_on(held).await;
         for peer in &peers[1..] {
-            peer.look().await.expect("the server answers");
+            let looked = if beat % 2 == 0 { peer.look().await } else { peer.calm_look().await };
+            looked.expect("the server answers");
         }
-        peers[0].store.members(&web).await.expect("the server answers");
+        // What was written in the second of a listing is read; here nothing is.
+        SystemClock.sleep(Duration::from_millis(1_100)).await;
+        let members = peers[0].store.members(&web).await.expect("the server answers");
+        counts.insert(members[1].record.beat);
     }
-    let told = requests_per_hour(NODES, Duration::from_secs(3_600) / beats);
+    let mut told = requests_per_hour(NODES, Duration::from_secs(3_600) / beats);
+    let looks = u64::from(beats) * (NODES - 1);
+    assert!((looks..=looks + 1).contains(&told.get), "{told:?}: an hour's beat is hardly fresh");
+    told.get = looks;
     assert_eq!(spent(&front), told);
+    assert_eq!(counts.len(), 2, "a beat was seen for each record written, and read for none");
 
     // Nobody beats: a listing tells that nobody need be read.
     peers[0].store.members(&web).await.expect("the server answers");

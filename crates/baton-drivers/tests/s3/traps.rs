@@ -206,7 +206,10 @@ async fn a_race_has_one_winner() {
         }
         let replies = race.join_all().await;
         let won = |reply: &&Result<_, _>| {
-            matches!(reply, Ok(baton_core::protocol::BeatReply { outcome: Some(Outcome::Applied), .. }))
+            matches!(
+                reply,
+                Ok(baton_core::protocol::BeatReply { outcome: Some(Outcome::Applied), .. })
+            )
         };
         assert_eq!(replies.iter().filter(won).count(), 1, "{replies:?}");
         let all = |reply: &Result<baton_core::protocol::BeatReply, _>| {

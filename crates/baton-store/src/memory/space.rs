@@ -29,7 +29,8 @@ pub struct Stamp {
 }
 
 /// Everything a store keeps for one namespace. Written down it lacks the node records and the
-/// deaths: a store that keeps it so has a place of its own for the first, and cannot tell the other.
+/// deaths: a store that keeps it so has a place of its own for the first, and cannot tell the
+/// other.
 #[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct Space {
     pub(super) expiry: ExpiryClock,

@@ -107,7 +107,7 @@ impl Server {
         self.ours()?.step_clock(seconds)
     }
 
-    /// The processor time that it and its children have used.
+    /// The processor time that it and its children have used, in hundredths of a second.
     pub fn cpu(&self) -> Result<Duration, TestbedError> {
         self.ours()?.cpu()
     }

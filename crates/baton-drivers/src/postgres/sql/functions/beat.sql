@@ -1,13 +1,13 @@
 -- One beat: the node record, the lease, and the view if it moved. One statement, one round trip,
 -- one transaction.
 --
--- Locks, in the order that every step keeps: the lineage (a claim only, shared), the node's own row,
--- the namespace (a claim only), the lease (a claim or a renewal). A mere look waits for nobody but
--- another process of its own name.
+-- Locks, in the order that every step keeps: the lineage (a claim only, shared), the node's own
+-- row, the namespace (a claim only), the lease (a claim or a renewal). A mere look waits for nobody
+-- but another process of its own name.
 --
--- READ COMMITTED suffices: what a decision rests on is read after its lock was taken, each statement
--- in here sees what was committed before it began, and the clock is read last, under the locks.
--- In a stricter session a lost race is an error that undoes the step (40001), never a wrong grant.
+-- READ COMMITTED suffices: what a decision rests on is read after its lock was taken, each
+-- statement in here sees what was committed before it began, and the clock is read last, under the
+-- locks. In a stricter session a lost race is an error that undoes the step (40001), never a wrong grant.
 CREATE OR REPLACE FUNCTION {t}beat(
     space text, seen_lineage numeric, seen_lsn pg_lsn, request jsonb, described text,
     lifeline text, OUT reply jsonb, OUT view text, OUT lsn pg_lsn

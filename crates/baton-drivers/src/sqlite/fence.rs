@@ -1,0 +1,69 @@
+//! Fenced writes of the user's own: conditional on the epoch, in the transaction of the write, in a
+//! database of the user's own.
+//!
+//! ```text
+//!   BEGIN IMMEDIATE
+//!   Fence::admit ── raises baton_fences, or Behind if a later epoch was here: roll back
+//!   your own statements
+//!   COMMIT
+//! ```
+//!
+//! Any client can do the same: make the table with [`CREATE`], and in the transaction compare and
+//! raise the row of the resource before anything else.
+
+use baton_core::ids::Epoch;
+use rusqlite::{OptionalExtension, Transaction};
+
+use super::columns::Bits;
+use crate::behind::Behind;
+
+/// Makes the register, if it is not there.
+pub const CREATE: &str = "\
+CREATE TABLE IF NOT EXISTS baton_fences (
+    resource TEXT    NOT NULL PRIMARY KEY,
+    epoch    INTEGER NOT NULL
+) STRICT, WITHOUT ROWID";
+
+const HIGHEST: &str = "SELECT epoch FROM baton_fences WHERE resource = ?1";
+
+const RAISE: &str = "INSERT OR REPLACE INTO baton_fences (resource, epoch) VALUES (?1, ?2)";
+
+/// Why a write was not admitted. Roll the transaction back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FenceError {
+    /// The writer's term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
+    /// The database failed; nothing is said about the epoch.
+    #[error(transparent)]
+    Store(#[from] rusqlite::Error),
+}
+
+/// The fence of one resource: the highest epoch that was admitted wins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fence {
+    resource: String,
+}
+
+impl Fence {
+    /// The fence of this resource, which is anything that only one coordinator may write at a time.
+    pub fn new(resource: &str) -> Self {
+        Self { resource: resource.to_owned() }
+    }
+
+    /// Admits what this transaction is going to write, or says that a later epoch was here. The
+    /// transaction must have begun with `BEGIN IMMEDIATE`, so that nobody else writes meanwhile.
+    pub fn admit(&self, transaction: &Transaction<'_>, given: Epoch) -> Result<(), FenceError> {
+        transaction.execute(CREATE, ())?;
+        let resource = self.resource.as_str();
+        let mut highest = transaction.prepare_cached(HIGHEST)?;
+        let highest: Option<Bits> = highest.query_row([resource], |row| row.get(0)).optional()?;
+        let highest = highest.map_or(Epoch::NONE, |bits| Epoch(bits.0));
+        if given < highest {
+            return Err(Behind { resource: self.resource.clone(), given, highest }.into());
+        }
+        transaction.prepare_cached(RAISE)?.execute((resource, Bits(given.0)))?;
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! The server goes away in every way it can, and the same handle goes on when it is back.
+
+use std::time::Duration;
+
+use baton_core::protocol::{Claim, Failure, Outcome};
+use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::proxy::{Fault, Proxy};
+
+use crate::beats::Peer;
+use crate::ground::MysqlGround;
+
+const TIMEOUT: Duration = Duration::from_millis(400);
+
+fn url(ground: &MysqlGround, proxy: &Proxy) -> String {
+    let url = ground.server.url_at(proxy.address());
+    format!("{url}?timeout_ms={}", TIMEOUT.as_millis())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
+    let ground = MysqlGround::start_with(&[]).await;
+    let server = &ground.server;
+    let url = format!("{}?timeout_ms={}", server.url(), TIMEOUT.as_millis());
+    let mut peer = Peer::open(&url, "lives", "a", 1).await;
+    let held = peer.take(Claim::Vacant).await;
+
+    server.kill().await.expect("it is ours");
+    let gone = peer.renew(held).await.expect_err("nobody is there");
+    assert_eq!(gone.failure(), Failure::NotDone, "{gone}");
+    server.start_again().await.expect("it comes back");
+    let reply = peer.renew(held).await.expect("it is back");
+    assert_eq!(reply.outcome, Some(Outcome::Applied));
+    let held = reply.lease.expect("it is held").version;
+
+    server.pause().expect("it is ours");
+    let began = SystemClock.now();
+    let late = peer.renew(held).await.expect_err("it is paused");
+    assert_eq!(late.failure(), Failure::Unknown, "{late}");
+    let waited = SystemClock.now().since(began);
+    assert!(waited >= TIMEOUT && waited < TIMEOUT * 2, "{waited:?}");
+    // A second connection is not had either: certainly nothing was sent.
+    let late = peer.look().await.expect_err("it is paused");
+    assert_eq!(late.failure(), Failure::NotDone, "{late}");
+    server.resume().expect("it is ours");
+    let lease = peer.look_until_answered().await.lease.expect("it is held");
+    assert!(lease.is_held_by(peer.record.boot));
+
+    // Sessions that are killed one by one are noticed before anything is said to them.
+    let sessions = "SELECT id FROM information_schema.processlist WHERE command = 'Sleep'";
+    for row in ground.sql(sessions).await {
+        let id: u64 = row.get(0).expect("it has a number");
+        ground.try_sql(&format!("KILL {id}")).await;
+    }
+    peer.look_until_answered().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_happens_on_the_way_is_told_for_what_it_is() {
+    let ground = MysqlGround::start().await;
+    let proxy = Proxy::to(ground.server.address()).await;
+    let mut peer = Peer::open(&url(&ground, &proxy), "way", "a", 1).await;
+    let mut held = peer.take(Claim::Vacant).await;
+
+    // Done, and not told: the nonce tells.
+    proxy.set(Fault::LoseReplies);
+    let lost = peer.renew(held).await.expect_err("the reply was lost");
+    assert_eq!(lost.failure(), Failure::Unknown, "{lost}");
+    let nonce = peer.last_nonce();
+    let lease = peer.look_until_answered().await.lease.expect("it is held");
+    assert_eq!(lease.version.nonce, nonce, "the renewal took place");
+    held = lease.version;
+
+    // Half open: the request arrives, and one timeout is all it costs.
+    proxy.set(Fault::HalfOpen);
+    let lost = peer.renew(held).await.expect_err("nothing comes back");
+    assert_eq!(lost.failure(), Failure::Unknown, "{lost}");
+    proxy.set(Fault::None);
+    let lease = peer.look().await.expect("a new connection is made").lease;
+    held = lease.expect("it is held").version;
+
+    // Cut, and refused.
+    proxy.cut();
+    peer.look_until_answered().await;
+    proxy.set(Fault::Refuse);
+    let until = SystemClock.now() + Duration::from_secs(5);
+    let refused = loop {
+        let refused = peer.renew(held).await.expect_err("nobody gets through");
+        // The connection that was there when it began may have carried something.
+        if refused.failure() == Failure::NotDone || SystemClock.now() > until {
+            break refused;
+        }
+    };
+    assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
+    proxy.set(Fault::None);
+    let lease = peer.look_until_answered().await.lease.expect("it is held");
+    assert_eq!(lease.version, held, "nothing was written meanwhile");
+}
+
+/// A statement that is killed in the middle leaves nothing locked behind.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_killed_statement_leaves_nothing_behind() {
+    use mysql_async::prelude::Queryable;
+    let ground = MysqlGround::start().await;
+    let mut peer = Peer::open(&ground.server.url(), "killed", "a", 1).await;
+    let held = peer.take(Claim::Vacant).await;
+    let mut other = ground.connect().await;
+    other.query_drop("START TRANSACTION").await.expect("it may");
+    let lock = "SELECT * FROM baton_locks WHERE lock_key = 'killed' FOR UPDATE";
+    other.query_drop(lock).await.expect("it may");
+    let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx \
+                   WHERE trx_state = 'LOCK WAIT'";
+    let (renewed, ()) = tokio::join!(peer.renew(held), async {
+        let until = SystemClock.now() + Duration::from_secs(5);
+        let id = loop {
+            if let Some(id) = ground.value(waiting).await {
+                break id;
+            }
+            assert!(SystemClock.now() < until, "nobody waits");
+        };
+        ground.sql(&format!("KILL QUERY {id}")).await;
+    });
+    let killed = renewed.expect_err("it was killed");
+    assert_eq!(killed.failure(), Failure::Unknown, "{killed}");
+    other.query_drop("COMMIT").await.expect("it may");
+    let reply = peer.renew(held).await.expect("nothing is locked");
+    assert_eq!(reply.outcome, Some(Outcome::Applied));
+}
+
+/// A failover: the server turns read-only, and the next host in the list takes the writes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_turns_read_only_is_left_for_the_next() {
+    let old = MysqlGround::start_with(&["--server-id=11"]).await.prepare_zone().await;
+    let new = MysqlGround::start_with(&["--server-id=12"]).await.prepare_zone().await;
+    drop(baton_drivers::open(&new.server.url()).await.expect("it can be opened"));
+    let (first, second) = (old.server.address(), new.server.address());
+    let url = format!("mysql://east@{first},{second}/baton");
+    let mut peer = Peer::open(&url, "failover", "a", 1).await;
+    let before = peer.look().await.expect("it answers").lineage;
+    old.sql("SET GLOBAL read_only = 1").await;
+    let refused = peer.look().await.expect_err("it takes no writes");
+    assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
+    let after = peer.look().await.expect("the next host answers").lineage;
+    assert!(after > before, "another server's data is another lineage");
+}

@@ -1,0 +1,75 @@
+//! Every way in which a server's data can go back, and every one in which it only seems to.
+
+use baton_core::ids::{Epoch, Lineage};
+use baton_core::protocol::Claim;
+use baton_testbed::subject::Ground;
+
+use crate::ground::{Postgres, program, run, shown};
+use crate::node::{Node, namespace};
+
+/// Two terms come and go.
+async fn two_terms(node: &mut Node) -> Lineage {
+    for _ in 0..2 {
+        let held = node.take(Claim::Vacant).await;
+        node.release(held).await;
+    }
+    node.look().await.lineage
+}
+
+/// The lineage has moved, and the next epoch is beyond what was lost.
+async fn went_on(node: &mut Node, before: Lineage) -> Lineage {
+    let after = node.look_until_it_answers().await.lineage;
+    assert!(after > before, "{after:?} after {before:?}");
+    let inspected = node.store.inspect(&node.namespace).await.expect("it is answered");
+    assert_eq!(inspected.lineage, after);
+    let held = node.take(Claim::Vacant).await;
+    assert!(held.epoch > Epoch(Epoch::LEAP), "{held:?}");
+    node.release(held).await;
+    after
+}
+
+#[tokio::test]
+async fn restarts_and_crashes_take_nothing_back() {
+    let ground = Postgres::start().await;
+    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    let before = two_terms(&mut node).await;
+    assert_eq!(ground.restart().await, Ok(true));
+    assert_eq!(node.look_until_it_answers().await.lineage, before);
+    ground.server.kill().await.expect("it is ours");
+    ground.server.start_again().await.expect("it recovers");
+    assert_eq!(node.look_until_it_answers().await.lineage, before);
+    assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(3));
+}
+
+/// A snapshot of the disk comes back on the same timeline: nothing at the server tells, but whoever
+/// was there has seen more of the log than there is.
+#[tokio::test]
+async fn a_snapshot_of_the_disk_is_noticed_by_whoever_was_there() {
+    let ground = Postgres::start().await;
+    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    node.look().await;
+    let copy = ground.data().with_file_name("copy");
+    ground.snapshot(&copy).expect("there is room");
+    let before = two_terms(&mut node).await;
+    ground.put_back(&copy).await.expect("there is room");
+    ground.server.start_again().await.expect("it recovers");
+    assert!(went_on(&mut node, before).await > before);
+}
+
+/// A dump comes back into the same server and the same database.
+#[tokio::test]
+async fn a_dump_that_comes_back_is_noticed_by_everybody() {
+    let ground = Postgres::start().await;
+    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    node.look().await;
+    let (url, dump) = (ground.server.url(), shown(&ground.data().with_file_name("dump.sql")));
+    run(&program("pg_dump"), &["--clean", "-f", &dump, &url]).expect("it can be read");
+    let before = two_terms(&mut node).await;
+    run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
+    // Nobody remembers anything: the server alone tells.
+    let mut fresh = Node::new(ground.open().await, &namespace("web"), 2);
+    let first = went_on(&mut fresh, before).await;
+    run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
+    let mut fresh = Node::new(ground.open().await, &namespace("web"), 3);
+    assert!(went_on(&mut fresh, first).await > first, "the same dump, back again");
+}

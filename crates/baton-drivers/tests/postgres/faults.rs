@@ -1,0 +1,116 @@
+//! Servers killed, paused and cut off: the handle is never opened again.
+
+use std::time::Duration;
+
+use baton_core::protocol::{Claim, Hint, LeaseIntent, Outcome};
+use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::proxy::{Fault, Proxy};
+
+use crate::ground::Postgres;
+use crate::node::{Node, eventually, namespace, soon};
+
+/// How long the handle waits for an answer.
+const TIMEOUT: Duration = Duration::from_millis(400);
+
+struct Stage {
+    ground: Postgres,
+    proxy: Proxy,
+    node: Node,
+}
+
+async fn stage() -> Stage {
+    let ground = Postgres::start().await;
+    let proxy = Proxy::to(ground.server.address()).await;
+    // The schema takes longer than the timeout allows on a busy machine.
+    drop(ground.open().await);
+    let url =
+        format!("{}?timeout_ms={}", ground.server.url_at(proxy.address()), TIMEOUT.as_millis());
+    let store = eventually("it opens", || async { baton_drivers::open(&url).await.ok() }).await;
+    Stage { ground, proxy, node: Node::new(store, &namespace("web"), 1) }
+}
+
+#[tokio::test]
+async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
+    let Stage { ground, proxy: _proxy, node } = stage().await;
+    let mut hints = node.store.hints(&node.namespace).await.expect("it pushes");
+    node.look().await;
+
+    ground.server.kill().await.expect("it is ours");
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody is there");
+    let told = matches!(lost, StoreError::Unavailable { .. } | StoreError::Unknown { .. });
+    assert!(told, "{lost:?}");
+    ground.server.start_again().await.expect("it recovers");
+    node.look_until_it_answers().await;
+    assert_eq!(hints.recv().await, Some(Hint::Look), "something may have been missed");
+
+    ground.server.pause().expect("it is ours");
+    let began = SystemClock.now();
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody answers");
+    assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody lets anybody in");
+    assert!(matches!(lost, StoreError::Unavailable { .. }), "{lost:?}");
+    let took = SystemClock.now().since(began);
+    assert!(took < TIMEOUT * 4, "two timeouts took {took:?}");
+    ground.server.resume().expect("it is ours");
+    node.look_until_it_answers().await;
+
+    let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name";
+    ground.sql(&format!("{end} = 'baton'")).await;
+    node.look_until_it_answers().await;
+    // Hints come over the new connection by themselves, and are hints of the namespace again.
+    let mut other = Node::new(ground.open().await, &node.namespace, 2);
+    let held = other.take(Claim::Vacant).await;
+    other.release(held).await;
+    let heard = async {
+        while let Some(hint) = hints.recv().await {
+            if matches!(hint, Hint::Released { .. }) {
+                return Some(());
+            }
+        }
+        None
+    };
+    let heard =
+        tokio::select! { heard = heard => heard, () = SystemClock.sleep(TIMEOUT * 20) => None };
+    assert_eq!(heard, Some(()), "a release is heard of");
+}
+
+#[tokio::test]
+async fn a_subscription_alone_finds_its_way_back() {
+    let Stage { ground, proxy, node } = stage().await;
+    let mut hints = node.store.hints(&node.namespace).await.expect("it pushes");
+    proxy.set(Fault::Refuse);
+    SystemClock.sleep(TIMEOUT).await;
+    proxy.set(Fault::None);
+    assert_eq!(soon(hints.recv()).await, Some(Hint::Look), "nobody beat meanwhile");
+    drop(hints);
+    assert_eq!(ground.sql("SELECT 1").await, ["1"]);
+}
+
+#[tokio::test]
+async fn cut_half_open_and_unanswered_connections_cost_one_timeout() {
+    let Stage { ground: _ground, proxy, mut node } = stage().await;
+    node.look().await;
+    proxy.cut();
+    node.look_until_it_answers().await;
+
+    proxy.set(Fault::HalfOpen);
+    let began = SystemClock.now();
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nothing comes back");
+    assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
+    assert!(SystemClock.now().since(began) < TIMEOUT * 3);
+    proxy.set(Fault::None);
+    node.look_until_it_answers().await;
+
+    // Applied, and not told: the nonce tells.
+    let seen = node.look().await;
+    proxy.set(Fault::LoseReplies);
+    let lost = node.claim_on(&seen, Claim::Vacant).await.expect_err("the answer is lost");
+    assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
+    proxy.set(Fault::None);
+    let lease = node.look_until_it_answers().await.lease.expect("it was granted");
+    assert_eq!(lease.version.nonce, node.last_nonce());
+    let seen = node.look().await;
+    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    assert_eq!(renewed.outcome, Some(Outcome::Applied));
+}

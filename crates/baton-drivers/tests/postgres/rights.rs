@@ -1,0 +1,78 @@
+//! The least rights that docs/stores/postgres.md lists are enough, and fewer are told.
+
+use baton_core::protocol::{Claim, Outcome};
+use baton_store::{Precondition, Verdict, WriteOutcome};
+
+use crate::ground::Postgres;
+use crate::node::{Node, namespace};
+
+const PAGE: &str = include_str!("../../../../docs/stores/postgres.md");
+
+/// The statements of the page, for the user `app`.
+fn grants() -> String {
+    let after = PAGE.split("```sql\n").nth(1).expect("the page lists them");
+    after.split("```").next().expect("the list ends").to_owned()
+}
+
+#[tokio::test]
+async fn the_grants_of_the_page_are_enough() {
+    let ground = Postgres::start().await;
+    ground
+        .sql("CREATE ROLE app LOGIN; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
+        .await;
+    ground.sql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC").await;
+    let url = ground.server.url().replace("postgres@", "app@");
+
+    let refused = baton_drivers::open(&url).await.err().expect("there is no schema").to_string();
+    assert!(refused.contains("baton's schema (tables public.baton_*) is missing"), "{refused}");
+    assert!(refused.contains("open the store once as one who may create tables"), "{refused}");
+    drop(ground.open().await);
+    let refused = baton_drivers::open(&url).await.err().expect("nothing is granted").to_string();
+    assert!(refused.contains("may not read public.baton_meta"), "{refused}");
+    ground.sql(&grants()).await;
+    ground.sql("REVOKE UPDATE ON baton_locks FROM app").await;
+    let refused = baton_drivers::open(&url).await.err().expect("one is missing").to_string();
+    assert!(refused.contains("(UPDATE on public.baton_locks is missing)"), "{refused}");
+    ground.sql(&grants()).await;
+
+    let store = baton_drivers::open(&url).await.expect("that is enough");
+    let web = namespace("web");
+    let mut node = Node::new(store.clone(), &web, 1);
+    let mut hints = store.hints(&web).await.expect("it pushes");
+    let held = node.take(Claim::Vacant).await;
+    let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
+    assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
+    let seen = node.look().await;
+    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    let held = renewed.lease.expect("it is held").version;
+    assert_eq!(node.release(held).await, Outcome::Applied);
+    assert!(hints.recv().await.is_some());
+    assert_eq!(store.history(&web, 5).await.map(|terms| terms.len()), Ok(1));
+    assert_eq!(store.leave(&web, &node.record.id, node.record.boot).await, Ok(Outcome::Applied));
+    ground.sql("UPDATE baton_meta SET identity = 'elsewhere'").await;
+    assert!(store.inspect(&web).await.expect("it is answered").lineage > seen.lineage);
+    let findings = store.examine().await.expect("it is answered");
+    let rights = findings.iter().find(|finding| finding.check == "rights");
+    assert_eq!(rights.map(|finding| finding.verdict), Some(Verdict::Ok), "{findings:?}");
+    let durability = findings.iter().find(|finding| finding.check == "durability");
+    assert_eq!(durability.map(|finding| finding.verdict), Some(Verdict::Warn), "fsync is off here");
+}
+
+#[tokio::test]
+async fn many_may_open_a_new_database_at_once_and_prefixes_do_not_meet() {
+    let ground = Postgres::start().await;
+    let url = format!("{}?schema=ops&table_prefix=helix_&timeout_ms=10000", ground.server.url());
+    let mut openings = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let url = url.clone();
+        openings.spawn(async move { baton_drivers::open(&url).await.map_err(|e| e.to_string()) });
+    }
+    let web = namespace("web");
+    for opened in openings.join_all().await {
+        opened.expect("it is made once").inspect(&web).await.expect("it is answered");
+    }
+    let store = baton_drivers::open(&url).await.expect("it is there");
+    Node::new(store, &web, 1).take(Claim::Vacant).await;
+    assert_eq!(ground.sql("SELECT lock_key FROM ops.helix_locks").await, ["web"]);
+    Node::new(ground.open().await, &web, 1).take(Claim::Vacant).await;
+}

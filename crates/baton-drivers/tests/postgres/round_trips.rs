@@ -1,0 +1,36 @@
+//! A beat is one request and one answer, counted between the client and the server.
+
+use baton_core::protocol::{Claim, LeaseIntent, Outcome};
+use baton_testbed::proxy::Proxy;
+
+use crate::ground::Postgres;
+use crate::node::{Node, namespace};
+
+#[tokio::test]
+async fn every_beat_is_one_round_trip() {
+    let ground = Postgres::start().await;
+    let proxy = Proxy::to(ground.server.address()).await;
+    let url = ground.server.url_at(proxy.address());
+    let store = baton_drivers::open(&url).await.expect("the server answers");
+    let mut node = Node::new(store.clone(), &namespace("web"), 1);
+    let trips = || proxy.counts().round_trips;
+
+    let at = trips();
+    let mut seen = node.look().await;
+    assert_eq!(trips() - at, 1, "a look, the first on this connection");
+    let at = trips();
+    seen = node.claim_on(&seen, Claim::Vacant).await.expect("it is answered");
+    assert_eq!(seen.outcome, Some(Outcome::Applied));
+    assert_eq!(trips() - at, 1, "a claim");
+    let at = trips();
+    for _ in 0..10 {
+        seen = node.renew_on(&seen).await.expect("it is answered");
+        node.beat(LeaseIntent::Observe).await.expect("it is answered");
+    }
+    assert_eq!(trips() - at, 20, "ten renewals and ten looks");
+    let at = trips();
+    let held = seen.lease.expect("it is held").version;
+    assert_eq!(node.release(held).await, Outcome::Applied);
+    assert_eq!(trips() - at, 1, "a release, with its hint");
+    assert_eq!(proxy.counts().connections, 1);
+}

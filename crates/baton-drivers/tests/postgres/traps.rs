@@ -1,0 +1,148 @@
+//! What is known to go wrong on PostgreSQL, and does not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Claim, NodeProfile, Outcome};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Precondition, StoreError, WriteOutcome};
+
+use crate::ground::{Postgres, Session};
+use crate::node::{Node, eventually, namespace};
+
+#[tokio::test]
+async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
+    let ground = Postgres::start().await;
+    let (store, web) = (ground.open().await, namespace("web"));
+    let mut first = Node::new(store.clone(), &web, 1);
+    first.take(Claim::Vacant).await;
+    let user = Session::open(&ground.server.url()).await;
+    user.run("BEGIN; SELECT baton_fence('invoices', 1)").await.expect("it is admitted");
+
+    let seen = first.look().await;
+    let renewed = first.renew_on(&seen).await.expect("it is answered");
+    assert_eq!(renewed.outcome, Some(Outcome::Applied));
+    let held = renewed.lease.expect("it was just renewed").version;
+    assert_eq!(first.release(held).await, Outcome::Applied);
+    let mut second = Node::new(store.clone(), &web, 2);
+    assert_eq!(second.take(Claim::Vacant).await.epoch, Epoch(2));
+    let fence = Some(Epoch(2));
+    let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, fence).await;
+    assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
+    let gone = ground.sql("SELECT count(*) FROM pg_locks WHERE NOT granted").await;
+    assert_eq!(gone, ["0"], "nobody waits");
+}
+
+#[tokio::test]
+async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
+    let ground = Postgres::start().await;
+    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    node.ttl = Duration::from_millis(500);
+    node.take(Claim::Vacant).await;
+    let seen = node.look().await;
+    let blocker = Session::open(&ground.server.url()).await;
+    blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
+    let (renewed, ()) = tokio::join!(node.renew_on(&seen), async {
+        let waits = || async {
+            let found = ground.sql("SELECT 1 FROM pg_locks WHERE NOT granted").await;
+            (!found.is_empty()).then_some(())
+        };
+        eventually("the renewal waits", waits).await;
+        SystemClock.sleep(Duration::from_millis(520)).await;
+        blocker.run("ROLLBACK").await.expect("it goes on");
+    });
+    let reply = renewed.expect("it got its turn");
+    assert_eq!(reply.outcome, Some(Outcome::Conflict), "it had expired when its turn came");
+}
+
+/// What the server undid was certainly not done, and is told as that; what a person must mend, too.
+#[tokio::test]
+async fn an_error_of_the_servers_is_told_by_what_to_do() {
+    let ground = Postgres::start().await;
+    drop(ground.open().await);
+    let url = format!("{}?timeout_ms=600", ground.server.url());
+    let store = baton_drivers::open(&url).await.expect("the server answers");
+    let mut node = Node::new(store, &namespace("web"), 1);
+    node.take(Claim::Vacant).await;
+    let seen = node.look().await;
+    let blocker = Session::open(&ground.server.url()).await;
+    blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
+    let late = node.renew_on(&seen).await.expect_err("somebody else has it");
+    assert!(matches!(late, StoreError::Unavailable { .. }), "{late:?}");
+    assert_eq!(node.look().await.lease.map(|lease| lease.version), seen.lease.map(|it| it.version));
+    blocker.run("ROLLBACK; ALTER FUNCTION baton_renew RENAME TO gone").await.expect("it can");
+    let seen = node.look().await;
+    let refused = node.renew_on(&seen).await.expect_err("a function is missing");
+    assert!(refused.to_string().contains("open the store once as the owner"), "{refused}");
+}
+
+#[tokio::test]
+async fn no_setting_of_a_role_changes_what_a_step_does() {
+    let ground = Postgres::start().await;
+    ground.sql("CREATE ROLE odd LOGIN SUPERUSER").await;
+    let settings = [
+        "synchronous_commit TO off",
+        "default_transaction_isolation TO serializable",
+        "search_path TO pg_temp, odd",
+        "timezone TO 'Asia/Kathmandu'",
+        "datestyle TO 'German'",
+        "intervalstyle TO 'iso_8601'",
+        "extra_float_digits TO -15",
+        "bytea_output TO escape",
+    ];
+    for setting in settings {
+        ground.sql(&format!("ALTER ROLE odd SET {setting}")).await;
+    }
+    let url = ground.server.url().replace("postgres@", "odd@");
+    let odd = baton_drivers::open(&url).await.expect("it may come in");
+    let web = namespace("web");
+    let mut node = Node::new(odd, &web, 1);
+    let before = ground.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").await;
+    let held = node.take(Claim::Vacant).await;
+    let seen = node.look().await;
+    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    assert_eq!(renewed.outcome, Some(Outcome::Applied));
+    let last = renewed.lease.expect("it was just renewed").version;
+    assert_eq!(node.release(last).await, Outcome::Applied);
+    let terms = node.store.history(&web, 1).await.expect("it is answered");
+    let before: u64 = before[0].parse().expect("a number");
+    assert!((before..before + 20_000).contains(&terms[0].began_ms), "{terms:?}");
+    assert_eq!(terms[0].epoch, held.epoch);
+
+    // An acknowledged grant outlasts a crash, whatever the session said.
+    let session = Session::open(&url).await;
+    let level =
+        session.run("BEGIN; SELECT public.baton_settle(0, '0/0', false); SHOW synchronous_commit");
+    assert_eq!(level.await.expect("it is there").last().map(String::as_str), Some("on"));
+}
+
+#[tokio::test]
+async fn numbers_and_names_have_no_edge_to_fall_over() {
+    let ground = Postgres::start().await;
+    let (store, web) = (ground.open().await, namespace("web"));
+    let mut node = Node::new(store.clone(), &web, u128::MAX);
+    let labels = BTreeMap::from([("zone\0".to_owned(), "ü\u{1F600}\\u0000".to_owned())]);
+    node.record.profile = Arc::new(NodeProfile { labels, ..NodeProfile::default() });
+    (node.record.beat, node.record.seen) = (u64::MAX, Epoch(u64::MAX));
+    node.floor = Epoch(u64::MAX - 1);
+    assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(u64::MAX));
+    let dead = Claim::Dead { boot: node.record.boot };
+    assert_eq!(node.take(dead).await.epoch, Epoch(u64::MAX), "it stays at the end");
+    let members = store.members(&web).await.expect("it is answered");
+    assert_eq!(members[0].record, node.record);
+    node.ttl = Duration::MAX;
+    let seen = node.look().await;
+    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    assert_eq!(renewed.outcome, Some(Outcome::Applied), "no end is still an end");
+
+    for name in ["", "a\0b", "a", "A", "ä", "a "] {
+        let body = name.as_bytes().to_vec();
+        let fence = Some(Epoch(u64::MAX));
+        let wrote = store.write_document(&web, name, body.clone(), Precondition::Absent, fence);
+        assert_eq!(wrote.await, Ok(WriteOutcome::Written(1)), "{name:?}");
+        let read = store.read_document(&web, name).await.expect("it is answered");
+        assert_eq!(read.map(|read| read.body), Some(body));
+    }
+}

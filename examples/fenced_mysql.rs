@@ -1,0 +1,49 @@
+//! Like `fenced_write`, but what it writes is in a table of its own: the epoch is checked in the
+//! very transaction of the write. Run it with the URL of a MySQL or MariaDB server.
+
+use baton::{Epoch, Node};
+use baton_drivers::mysql::fence::{Fence, Refused};
+use baton_drivers::mysql::mysql_async::prelude::Queryable;
+use baton_drivers::mysql::mysql_async::{Conn, TxOpts};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let url = std::env::args().nth(1).ok_or("name a store: mysql://user@host/database")?;
+    let node = Node::builder(baton::open(&url).await?).build()?;
+
+    // The application's own connection to the same database.
+    let mut conn = Conn::from_url(&url).await?;
+    conn.query_drop("CREATE TABLE IF NOT EXISTS invoices (number BIGINT)").await?;
+    Fence::default().create(&mut conn).await?;
+
+    let term = node.leadership().await?;
+    let old = term.epoch();
+    write_invoice(&mut conn, old, 41).await?;
+    println!("epoch {old}: written");
+
+    // Another term begins, here or elsewhere, and writes.
+    node.resign();
+    term.lost().await;
+    drop(term);
+    let next = node.leadership().await?;
+    write_invoice(&mut conn, next.epoch(), 42).await?;
+    println!("epoch {}: written", next.epoch());
+
+    // The old one comes back and finds that it is too late.
+    match write_invoice(&mut conn, old, 43).await {
+        Err(Refused::Behind { given, highest, .. }) => {
+            println!("epoch {given}: refused, {highest} was here");
+        }
+        other => return Err(format!("the old epoch was not refused: {other:?}").into()),
+    }
+    drop(next);
+    node.leave().await;
+    Ok(())
+}
+
+async fn write_invoice(conn: &mut Conn, epoch: Epoch, number: i64) -> Result<(), Refused> {
+    let mut work = conn.start_transaction(TxOpts::default()).await?;
+    Fence::default().admit(&mut work, "invoices", epoch).await?;
+    work.exec_drop("INSERT INTO invoices VALUES (?)", (number,)).await?;
+    Ok(work.commit().await?)
+}

@@ -1,0 +1,53 @@
+//! Like `fenced_write`, but what it writes is in a table of its own: the epoch is checked in the
+//! very transaction of the write. Run it with a PostgreSQL URL.
+
+use baton::Node;
+use baton_drivers::postgres::fence::{Fence, Refused};
+use baton_drivers::postgres::tokio_postgres::{self, Client, NoTls};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let url = std::env::args().nth(1).ok_or("name a store: postgres://user@host/database")?;
+    let node = Node::builder(baton::open(&url).await?).build()?;
+
+    // The application's own connection to the same database.
+    let (mut client, connection) = tokio_postgres::connect(&url, NoTls).await?;
+    let mut reading = tokio::task::JoinSet::new();
+    reading.spawn(connection);
+    client.batch_execute("CREATE TABLE IF NOT EXISTS invoices (number bigint)").await?;
+
+    let term = node.leadership().await?;
+    let old = term.epoch();
+    write_invoice(&mut client, old, 41).await?;
+    println!("epoch {old}: written");
+
+    // Another term begins, here or elsewhere, and writes.
+    node.resign();
+    term.lost().await;
+    drop(term);
+    let next = node.leadership().await?;
+    write_invoice(&mut client, next.epoch(), 42).await?;
+    println!("epoch {}: written", next.epoch());
+
+    // The old one comes back and finds that it is too late.
+    match write_invoice(&mut client, old, 43).await {
+        Err(Refused::Behind { given, highest, .. }) => {
+            println!("epoch {given}: refused, {highest} was here");
+        }
+        other => return Err(format!("the old epoch was not refused: {other:?}").into()),
+    }
+    drop(next);
+    node.leave().await;
+    Ok(())
+}
+
+async fn write_invoice(
+    client: &mut Client,
+    epoch: baton::Epoch,
+    number: i64,
+) -> Result<(), Refused> {
+    let transaction = client.transaction().await?;
+    Fence::default().admit(&transaction, "invoices", epoch).await?;
+    transaction.execute("INSERT INTO invoices VALUES ($1)", &[&number]).await?;
+    Ok(transaction.commit().await?)
+}
