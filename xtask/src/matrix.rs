@@ -34,7 +34,7 @@ const ENTRIES: [Entry; 2] = [
         given_as: "BATON_TEST_ORACLE_MYSQL_URL",
         wanted_as: "BATON_TEST_MYSQL_URL",
         driver: "mysql",
-        files: &["conforms::", "peer::"],
+        files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
     },
     Entry {
         server: "seaweedfs",
@@ -97,7 +97,8 @@ mod tests {
     fn the_tests_get_the_url_under_the_name_they_know() {
         let command = ENTRIES[0].tests("mysql://x").to_string();
         let wanted = "BATON_TEST_MYSQL_URL=\"mysql://x\" cargo test -p baton-drivers \
-                      --features all --test mysql -- conforms:: peer::";
+                      --features all --test mysql -- conforms:: peer:: fence:: round_trips:: \
+                      traps::";
         assert_eq!(command, wanted);
     }
 }

@@ -78,11 +78,15 @@ impl Arm {
         matches!(self, Self::Kill | Self::Resign | Self::Term)
     }
 
-    /// How many of so many clusters try it on each of so many stores. Where milliseconds count,
-    /// half of them: neighbours that only wait still tick and beat, and make the list of processes
+    /// How many of so many clusters try it on each of so many stores. Where milliseconds count, two
+    /// in three: neighbours that only wait still tick and beat, and make the list of processes
     /// longer for a guard. Stores that wait side by side have half of them each.
     pub fn clusters(self, most: u32, stores: usize) -> u32 {
-        if self.is_quick() || stores > 1 { most.div_ceil(2) } else { most }
+        match (self.is_quick(), stores) {
+            (true, _) => most.saturating_mul(2).div_ceil(3),
+            (false, 0 | 1) => most,
+            (false, _) => most.div_ceil(2),
+        }
     }
 
     /// More flags of `baton run`.
@@ -112,7 +116,7 @@ mod tests {
 
     #[test]
     fn fewer_clusters_try_what_must_not_be_disturbed() {
-        assert_eq!(Arm::Kill.clusters(10, 1), 5);
+        assert_eq!(Arm::Kill.clusters(10, 1), 7);
         assert_eq!(Arm::Pause.clusters(10, 1), 10);
         assert_eq!(Arm::Pause.clusters(10, 6), 5);
         assert_eq!(Arm::Pause.clusters(1, 6), 1);

@@ -65,7 +65,9 @@ impl Crew {
         fenced: bool,
         batch: u64,
     ) -> Result<Self, BenchError> {
-        let mut crew = Self { hands: Vec::new(), chance: Rng::new(1), pauses: 0, long_pauses: 0 };
+        // Any 64 of the 128 bits will do.
+        let chance = Rng::new(baton::fresh_boot()?.0 as u64);
+        let mut crew = Self { hands: Vec::new(), chance, pauses: 0, long_pauses: 0 };
         for number in 1..=WORKERS {
             let mut command = Command::new(this_program()?);
             command.args(["worker", kind.name(), name, &number.to_string(), &batch.to_string()]);
@@ -88,7 +90,10 @@ impl Crew {
             self.look()?;
             looks += 1;
             let paused_enough = self.long_pauses >= until.long_pauses;
-            if looks % READ_EVERY == 0 && paused_enough && ledger.read().await? >= until.value {
+            if looks.is_multiple_of(READ_EVERY)
+                && paused_enough
+                && ledger.read().await? >= until.value
+            {
                 return Ok(());
             }
             SystemClock.sleep(LOOK_EVERY).await;

@@ -1,5 +1,6 @@
 //! One trial of a peer: somebody has the lock, somebody waits for it, and the first one is struck.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -89,7 +90,7 @@ impl Contest {
         let signal = if deed == Deed::Kill { Signal::KILL } else { Signal::TERM };
         // etcdctl gives the lock up when its command ends; the others when they are told to.
         let target = match (self.peer, deed) {
-            (Peer::EtcdctlLock, Deed::Resign) => job.unwrap_or(self.holder.0.id()),
+            (Peer::Etcdctl, Deed::Resign) => job.unwrap_or(self.holder.0.id()),
             _ => self.holder.0.id(),
         };
         send(target, signal)?;
@@ -121,13 +122,16 @@ fn start(
     epoch: u64,
 ) -> Result<Party, BenchError> {
     let mut command = match peer {
-        Peer::EtcdctlLock => etcd::lock(url, &format!("lock-{key}"), site.program()),
-        Peer::TextbookLock => hold::command("textbook", key, url)?,
-        Peer::AdvisoryLock => hold::command("advisory", key, url)?,
-        Peer::ZookeeperLock => hold::command("zookeeper", key, url)?,
+        Peer::Etcdctl => etcd::lock(url, &format!("lock-{key}"), site.program()),
+        Peer::Textbook => hold::command("textbook", key, url)?,
+        Peer::Advisory => hold::command("advisory", key, url)?,
+        Peer::Zookeeper => hold::command("zookeeper", key, url)?,
     };
     command.args(["--epoch", &epoch.to_string(), "--log"]).arg(log);
-    command.stdin(Stdio::null()).stdout(Stdio::null());
+    let said = log.with_extension("err");
+    let file = File::options().create(true).append(true).open(&said);
+    let file = file.map_err(|problem| BenchError::File { path: said, problem })?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let started = command.spawn();
     let trouble = |problem| BenchError::File { path: command.get_program().into(), problem };
     started.map(Party).map_err(trouble)

@@ -43,35 +43,35 @@ const HEAD: [&str; 5] = ["PEER", "BATON ON", "PEER ms", "BATON ms", "BATON : PEE
 /// Somebody else's way to have one of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    AdvisoryLock,
-    TextbookLock,
-    EtcdctlLock,
-    ZookeeperLock,
+    Advisory,
+    Textbook,
+    Etcdctl,
+    Zookeeper,
 }
 
 impl Peer {
     /// The one that runs on this store's server.
     fn on(store: StoreKind) -> Option<Self> {
         match store {
-            StoreKind::Etcd => Some(Self::EtcdctlLock),
-            StoreKind::Redis => Some(Self::TextbookLock),
-            StoreKind::Postgres => Some(Self::AdvisoryLock),
+            StoreKind::Etcd => Some(Self::Etcdctl),
+            StoreKind::Redis => Some(Self::Textbook),
+            StoreKind::Postgres => Some(Self::Advisory),
             StoreKind::Sqlite | StoreKind::Mysql | StoreKind::S3 => None,
         }
     }
 
     fn name(self) -> &'static str {
         match self {
-            Self::AdvisoryLock => "advisory lock",
-            Self::TextbookLock => "textbook lock",
-            Self::EtcdctlLock => "etcdctl lock",
-            Self::ZookeeperLock => "zookeeper lock",
+            Self::Advisory => "advisory lock",
+            Self::Textbook => "textbook lock",
+            Self::Etcdctl => "etcdctl lock",
+            Self::Zookeeper => "zookeeper lock",
         }
     }
 
     /// Does the lock outlive its holder until a time is up?
     fn waits(self, deed: Deed) -> bool {
-        deed == Deed::Kill && self != Self::AdvisoryLock
+        deed == Deed::Kill && self != Self::Advisory
     }
 }
 
@@ -101,7 +101,7 @@ pub async fn measure(
     if grounds.iter().any(|ground| ground.kind() == StoreKind::Etcd) {
         match Server::start(baton_testbed::Kind::Zookeeper).await {
             Ok(server) => {
-                let (peer, store) = (Peer::ZookeeperLock, StoreKind::Etcd);
+                let (peer, store) = (Peer::Zookeeper, StoreKind::Etcd);
                 let rival = Rival { peer, url: server.url(), store };
                 compete(site, &rival, options, report, &mut sheet).await?;
             }
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn only_a_lock_with_a_time_to_live_makes_the_next_one_wait() {
-        assert!(Peer::EtcdctlLock.waits(Deed::Kill) && Peer::TextbookLock.waits(Deed::Kill));
-        assert!(!Peer::AdvisoryLock.waits(Deed::Kill) && !Peer::EtcdctlLock.waits(Deed::Resign));
+        assert!(Peer::Etcdctl.waits(Deed::Kill) && Peer::Textbook.waits(Deed::Kill));
+        assert!(!Peer::Advisory.waits(Deed::Kill) && !Peer::Etcdctl.waits(Deed::Resign));
     }
 }

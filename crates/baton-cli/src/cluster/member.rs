@@ -32,7 +32,7 @@ impl Member {
             .arg(&plan.program)
             .args(["tick", "--every", &every, "--log"])
             .arg(log_in(&plan.folder))
-            // Not as a flag: everybody on the machine can read those, and a URL may hold a password.
+            // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
             .env("BATON_STORE", store)
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -1,5 +1,5 @@
-//! etcd's count of answered calls. The gateway for JSON calls the same interface, so that what comes
-//! through it is among them.
+//! etcd's count of answered calls. The gateway for JSON calls the same interface, so that what
+//! comes through it is among them.
 
 use std::net::SocketAddr;
 

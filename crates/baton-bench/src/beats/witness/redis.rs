@@ -37,7 +37,8 @@ mod tests {
     #[test]
     fn scripts_are_counted_and_what_they_call_is_not() {
         let info = "# Commandstats\r\ncmdstat_hget:calls=90,usec=1\r\n\
-                    cmdstat_evalsha:calls=7,usec=2,usec_per_call=0.3\r\ncmdstat_eval:calls=1,u=0\r\n";
+                    cmdstat_evalsha:calls=7,usec=2,usec_per_call=0.3\r\n\
+                    cmdstat_eval:calls=1,usec=0\r\n";
         assert_eq!(super::scripts(info), 8);
     }
 }
