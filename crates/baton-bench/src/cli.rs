@@ -214,7 +214,8 @@ pub struct Chaos {
     /// How many processes on each store
     #[arg(long, default_value = "7", value_parser = clap::value_parser!(u32).range(3..))]
     pub nodes: u32,
-    /// How many failovers there must be on each store [default: 20, or one in six seconds]
+    /// How many failovers there must be on each store, in up to twice the time [default: one in six
+    /// seconds, and no more than 20]
     #[arg(long)]
     pub failovers: Option<u32>,
 }

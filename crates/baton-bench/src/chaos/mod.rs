@@ -22,7 +22,7 @@ mod store;
 mod tell;
 mod weather;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -63,12 +63,12 @@ type Outcomes = BTreeMap<StoreKind, Result<Outcome, BenchError>>;
 pub async fn run(site: &Arc<Site>, options: &Chaos, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("chaos", bars);
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
-    let lasts = options.lasts();
-    eprintln!("chaos: seed {seed}, {} nodes, {} s", options.nodes, lasts.as_secs());
+    let seconds = options.lasts().as_secs();
+    eprintln!("chaos: seed {seed}, {} nodes, {seconds} s", options.nodes);
     let mut at_work = JoinSet::new();
     for kind in chosen(&options.store) {
-        let (site, nodes) = (Arc::clone(site), options.nodes);
-        at_work.spawn(async move { (kind, survive(&site, kind, nodes, seed, lasts).await) });
+        let (site, options) = (Arc::clone(site), options.clone());
+        at_work.spawn(async move { (kind, survive(&site, kind, &options, seed).await) });
     }
     let mut outcomes = Outcomes::new();
     while let Some(done) = at_work.join_next().await {
@@ -84,13 +84,12 @@ pub async fn run(site: &Arc<Site>, options: &Chaos, bars: bool) -> Result<Report
 async fn survive(
     site: &Site,
     kind: StoreKind,
-    nodes: u32,
+    options: &Chaos,
     seed: u64,
-    lasts: Duration,
 ) -> Result<Outcome, BenchError> {
     let ground = Ground::new(kind).await?;
     let id = |number| NodeId::new(&format!("node-{number}")).expect("a plain name");
-    let names: Vec<NodeId> = (1..=nodes).map(id).collect();
+    let names: Vec<NodeId> = (1..=options.nodes).map(id).collect();
     let lines = Lines::new(ground.server(), &names).await;
     let mut stage = begin(site, &ground, &lines, names).await?;
     settled(&stage).await?;
@@ -104,8 +103,9 @@ async fn survive(
         deck: Deck::new(Rng::new(seed).fork(kind as u64), kinds.clone()),
         counts: Counts::default(),
         last: None,
+        epochs: BTreeSet::new(),
     };
-    weather.rage(lasts).await?;
+    weather.rage(options.lasts(), options.failovers_wanted()).await?;
     let calm_since = SystemClock.now();
     weather.relieve_all().await?;
     let Weather { counts, lines, .. } = weather;

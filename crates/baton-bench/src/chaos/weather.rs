@@ -1,5 +1,6 @@
 //! Gusts and calms: strikes when a fault is due, takes faults back when that is due.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use baton::{Moment, NodeId};
@@ -49,14 +50,21 @@ pub struct Weather<'a> {
     pub counts: Counts,
     /// Who wrote last, and when.
     pub last: Option<(NodeId, Moment)>,
+    /// The epochs that anybody wrote in.
+    pub epochs: BTreeSet<u64>,
 }
 
 impl Weather<'_> {
-    /// Gusts and calms for so long.
-    pub async fn rage(&mut self, lasts: Duration) -> Result<(), BenchError> {
+    /// Gusts and calms for so long; for up to twice as long if there have been too few failovers to
+    /// learn anything from.
+    pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
         let began = SystemClock.now();
-        let ends_at = began + lasts;
-        while SystemClock.now() < ends_at {
+        loop {
+            let too_few = self.epochs.len() <= failovers;
+            let ends_at = began + if too_few { 2 * lasts } else { lasts };
+            if SystemClock.now() >= ends_at {
+                return Ok(());
+            }
             let gust = self.deck.span(GUST.0, GUST.1);
             self.pass(ends_at.min(SystemClock.now() + gust), true).await?;
             let calm = self.deck.span(CALM.0, CALM.1);
@@ -64,7 +72,6 @@ impl Weather<'_> {
             let (so_far, faults) = (SystemClock.now().since(began).as_secs(), self.counts.total());
             eprintln!("{}: {so_far} s, {faults} faults", self.name);
         }
-        Ok(())
     }
 
     /// Takes every fault back, and waits until everybody is up and stays up: a process that was
@@ -147,7 +154,8 @@ impl Weather<'_> {
 
     /// Whose job wrote a moment ago.
     fn leader(&mut self, now: Moment) -> Result<Option<NodeId>, BenchError> {
-        if let Some(tick) = self.follow.new_ticks()?.pop() {
+        for tick in self.follow.new_ticks()? {
+            self.epochs.insert(tick.epoch);
             self.last = NodeId::new(&tick.node).ok().map(|node| (node, tick.at));
         }
         let fresh = self.last.as_ref().filter(|(_, at)| *at + LED_WITHIN >= now);
