@@ -53,8 +53,15 @@ pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, Ben
         let mut measured = Vec::new();
         for (nodes, plugins) in fleets(options.nodes) {
             eprintln!("{kind}: {nodes} nodes with {plugins} plugins");
-            let figures = measure(site, &ground, nodes, plugins, options.seconds).await?;
-            measured.push((nodes, plugins, figures));
+            match measure(site, &ground, nodes, plugins, options.seconds).await {
+                Ok(figures) => measured.push((nodes, plugins, figures)),
+                // The other fleets and stores have something to say all the same.
+                Err(BenchError::NotSettled { patience, .. }) => {
+                    let found = format!("not in {} s", patience.as_secs());
+                    report.must(&format!("{kind}, {nodes} nodes: settled"), false, found, "yes");
+                }
+                Err(problem) => return Err(problem),
+            }
         }
         tell(kind, &measured, &mut report);
     }
@@ -84,7 +91,11 @@ async fn measure(
     let namespace = Namespace::new(&name).expect("a plain name");
     let mut witness = Witness::at(ground).await?;
     let fleet = Fleet::start(&ground.url(&folder), &namespace, nodes, plugins).await?;
-    fleet.settle().await?;
+    if let Err(problem) = fleet.settle().await {
+        // All at once: dropped, they would leave one after the other.
+        fleet.leave().await;
+        return Err(problem);
+    }
     fleet.forget_times();
     let before = Reading::take(ground, &fleet, &mut witness).await?;
     SystemClock.sleep(Duration::from_secs(seconds.into())).await;

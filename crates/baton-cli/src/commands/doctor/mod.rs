@@ -5,12 +5,13 @@
 //!   clock ────┤
 //!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
 //!   store ────┤
-//!     file, declaration, server, beats, lease; races with --stress
+//!     file, declaration, server, beats, lease, cost; races with --stress
 //! ```
 //!
 //! Trials run in a namespace of the doctor's own, and take their node record out again.
 
 mod clock;
+mod cost;
 mod file;
 mod lifeline;
 mod store;
@@ -56,6 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         findings.extend(clock::examine().await);
         findings.extend(lifeline::examine(&config).await);
         findings.extend(store::examine(&config).await);
+        findings.extend(cost::estimate(&config));
         if arguments.stress {
             findings.extend(stress::examine(&config.store).await);
         }
