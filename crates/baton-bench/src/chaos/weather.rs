@@ -131,13 +131,13 @@ impl Weather<'_> {
         let fault = self.deck.draw();
         let leader = self.leader(now)?;
         let struck = if fault.kind.is_of_process() {
-            let victim = victim(&fault, leader.as_ref(), self.nodes.to_strike());
+            let victim = victim(&fault, leader.as_ref(), &self.nodes.to_strike());
             victim.map(|name| self.nodes.strike(&fault, &name, now).map(|()| name)).transpose()?
         } else if fault.kind.is_of_line() {
             // A process that is down has no connections.
             let mut those = self.lines.to_strike();
             those.retain(|name| self.nodes.is_up(name));
-            let victim = victim(&fault, leader.as_ref(), those);
+            let victim = victim(&fault, leader.as_ref(), &those);
             victim.inspect(|name| self.lines.strike(&fault, name, now))
         } else if self.store.strike(&fault, now).await? {
             self.counts.struck(fault.kind, false);
@@ -164,7 +164,7 @@ impl Weather<'_> {
 }
 
 /// The leader if the fault is meant for it and it can be struck, else any that can.
-fn victim(fault: &Fault, leader: Option<&NodeId>, those: Vec<NodeId>) -> Option<NodeId> {
+fn victim(fault: &Fault, leader: Option<&NodeId>, those: &[NodeId]) -> Option<NodeId> {
     let led = leader.filter(|leader| fault.at_leader && those.contains(leader));
     let any = those.get((fault.pick % those.len().max(1) as u64) as usize);
     led.or(any).cloned()
