@@ -11,8 +11,11 @@ use crate::report::{Report, Sheet};
 use crate::site::Site;
 use crate::storm::checks::left_behind;
 
-/// What must never be, and how often it was.
-const NEVER: [(&str, fn(&Outcome) -> usize); 7] = [
+/// A name, and how often it was.
+type Count = (&'static str, fn(&Outcome) -> usize);
+
+/// What must never be.
+const NEVER: [Count; 7] = [
     ("overlaps between epochs", |it| it.judged.overlaps),
     ("slots done twice", |it| it.judged.doubles),
     ("epochs used by two processes", |it| it.judged.shared),
