@@ -46,6 +46,12 @@ pub enum Failure {
         /// How many cases failed, over all stores.
         failed: usize,
     },
+    /// A server was started and did not say where it is.
+    #[error("baton-servers started {server} and printed no URL of it")]
+    NoUrl {
+        /// Which.
+        server: &'static str,
+    },
     /// `cargo metadata` answered something else than expected.
     #[error("cargo metadata: {0}")]
     Metadata(String),

@@ -1,10 +1,12 @@
 //! The project's chores, as `cargo xtask <task>`.
 //!
 //! ```text
-//!   test ──► fmt ► clippy ► doc ► cargo test ► conformance ► tidy ► simulation ► kept seeds
+//!   test ──► fmt ► clippy ► doc ► cargo test ► conformance ► chaos ► tidy ► simulation
 //!   tidy ──► one small file per rule, over every file that git would track
 //!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bench ──► baton-bench with the baton program beside it, in release mode
+//!   chaos ──► baton-bench again: processes, connections and servers struck at random
+//!   matrix ──► the tests of drivers on servers that the test suite does not use
 //!   servers ──► baton-servers: databases to work with all day
 //! ```
 //!
@@ -12,9 +14,11 @@
 //! install. Findings and the summary go to stdout, what is being run goes to stderr.
 
 mod bench;
+mod chaos;
 mod command;
 mod conformance;
 mod failure;
+mod matrix;
 mod servers;
 mod sim;
 mod test;
@@ -41,9 +45,10 @@ struct Cli {
 enum Task {
     /// Run every check that a submission must pass
     ///
-    /// In order: formatting, clippy, documentation, the tests, the table of what conforms, tidy, a
-    /// short simulation and the kept failing seeds. Stops at the first step that fails and prints
-    /// the command that repeats it; otherwise the last line says how long each step took.
+    /// In order: formatting, clippy, documentation, the tests, the table of what conforms, a short
+    /// chaos, tidy, a short simulation and the kept failing seeds. Stops at the first step that
+    /// fails and prints the command that repeats it; otherwise the last line says how long each
+    /// step took.
     Test,
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
@@ -88,13 +93,26 @@ enum Task {
     },
     /// Measure failover, storms, single calls and idleness with real processes, and judge them
     ///
-    /// `cargo xtask bench --help` lists the benches: failover, storm, micro, idle.
+    /// `cargo xtask bench --help` lists the benches: failover, storm, outage, micro, idle, ….
     #[command(disable_help_flag = true)]
     Bench {
         /// Which bench, and its options
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "BENCH")]
         arguments: Vec<String>,
     },
+    /// Strike real processes, their connections and their store at random: does one lead at a time?
+    ///
+    /// `cargo xtask chaos --help` lists the options: --store, --minutes, --seed, --nodes, ….
+    #[command(disable_help_flag = true)]
+    Chaos {
+        /// Options of the chaos
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        arguments: Vec<String>,
+    },
+    /// Run the tests of drivers on other servers: MySQL by Oracle, S3 by SeaweedFS
+    ///
+    /// Those that would stop the server are left out. Not a part of `cargo xtask test`.
+    Matrix,
 }
 
 fn main() -> ExitCode {
@@ -119,6 +137,8 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Conformance => conformance::run(root),
         Task::Servers { arguments } => servers::run(arguments, root),
         Task::Bench { arguments } => bench::run(arguments, root),
+        Task::Chaos { arguments } => chaos::run(arguments, root),
+        Task::Matrix => matrix::run(root),
     }
 }
 

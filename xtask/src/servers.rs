@@ -7,20 +7,21 @@ use crate::failure::Failure;
 
 /// Builds the program, and runs it.
 pub fn run(arguments: &[String], root: &Path) -> Result<(), Failure> {
-    servers(arguments).run(root)
+    command(arguments).run(root)
 }
 
-fn servers(arguments: &[String]) -> Command {
+/// The call of baton-servers.
+pub fn command(arguments: &[String]) -> Command {
     Command::cargo("run --quiet -p baton-testbed --bin baton-servers --").args(arguments)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::servers;
+    use super::command;
 
     #[test]
     fn arguments_are_passed_on() {
-        let ran = servers(&["up".to_owned(), "--install-only".to_owned()]).to_string();
+        let ran = command(&["up".to_owned(), "--install-only".to_owned()]).to_string();
         let wanted = "cargo run --quiet -p baton-testbed --bin baton-servers -- up --install-only";
         assert_eq!(ran, wanted);
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{conformance, sim, tidy};
+use crate::{chaos, conformance, sim, tidy};
 
 /// One step, by its short name in the summary.
 struct Step {
@@ -78,6 +78,7 @@ fn steps() -> Vec<Step> {
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
         Step { name: "tests", job: Job::Tests(Command::cargo("test --workspace --no-fail-fast")) },
         Step { name: "conformance", job: Job::Conformance },
+        run("chaos", chaos::short()),
         Step { name: "tidy", job: Job::Tidy },
         run("simulation", sim::short()),
         run("replay", sim::replay()),
@@ -109,6 +110,7 @@ mod tests {
     fn the_steps_stand_in_their_order() {
         let repeats: Vec<String> = steps().iter().map(|step| step.job.repeat()).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
+        let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
         let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
         assert_eq!(
             repeats,
@@ -118,6 +120,7 @@ mod tests {
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-fail-fast",
                 "cargo xtask conformance",
+                &format!("cargo run --quiet -p baton-bench --bin baton-bench -- {chaos}"),
                 "cargo xtask tidy",
                 "cargo run --release -p baton-sim -- --seeds 1000",
                 "cargo run --release -p baton-sim -- replay",

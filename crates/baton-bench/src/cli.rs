@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -72,6 +73,10 @@ pub enum Bench {
     LostUpdates(LostUpdates),
     /// Many processes, killed, ended and paused at random: does one write at a time?
     Storm(Storm),
+    /// Processes, connections and server struck at random: does one write at a time?
+    Chaos(Chaos),
+    /// The store is gone for a while: does everybody come back, and how soon?
+    Outage(Outage),
     /// What single calls cost, and what waiting costs
     Micro,
     /// What waiting costs: the processor time of many idle nodes
@@ -189,6 +194,57 @@ pub struct Storm {
     /// What the faults are drawn from [default: a new one]
     #[arg(long)]
     pub seed: Option<u64>,
+}
+
+/// How the chaos goes.
+#[derive(Clone, Debug, Args)]
+pub struct Chaos {
+    /// The stores, all of them side by side
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
+    pub store: Vec<Choice>,
+    /// How long
+    #[arg(long, default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
+    pub minutes: u32,
+    /// How long, for less than a minute
+    #[arg(long, conflicts_with = "minutes", value_parser = clap::value_parser!(u32).range(10..))]
+    pub seconds: Option<u32>,
+    /// What the faults are drawn from [default: a new one]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How many processes on each store
+    #[arg(long, default_value = "7", value_parser = clap::value_parser!(u32).range(3..))]
+    pub nodes: u32,
+    /// How many failovers there must be on each store, in up to twice the time [default: one in six
+    /// seconds, and no more than 20]
+    #[arg(long)]
+    pub failovers: Option<u32>,
+}
+
+impl Chaos {
+    /// How long.
+    pub fn lasts(&self) -> Duration {
+        Duration::from_secs(self.seconds.unwrap_or(self.minutes * 60).into())
+    }
+
+    /// How many failovers there must be.
+    pub fn failovers_wanted(&self) -> usize {
+        let by_time = (self.lasts().as_secs() / 6).min(20);
+        self.failovers.map_or(by_time as usize, |count| count as usize)
+    }
+}
+
+/// How the store goes away.
+#[derive(Clone, Debug, Args)]
+pub struct Outage {
+    /// The stores, all of them side by side
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
+    pub store: Vec<Choice>,
+    /// How many nodes on each store
+    #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(2..))]
+    pub nodes: u32,
+    /// How long it is gone; within 10 s every breaker has opened
+    #[arg(long, default_value = "120", value_parser = clap::value_parser!(u32).range(10..))]
+    pub seconds: u32,
 }
 
 /// How idleness is measured.

@@ -6,6 +6,8 @@
 //!      └──► beats/      what a beat costs the store, counted outside of baton
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► storm/      everything at once, at random, on fifty processes
+//!      └──► chaos/      the same to connections and servers too, on every store
+//!      └──► outage/     the store is gone for two minutes
 //!      └──► micro/      single calls, single requests; idle nodes
 //!                │ site: a folder, clusters of `baton run` with `baton tick` as their job
 //!                ▼
@@ -16,6 +18,7 @@
 //! that every process of the machine reads alike.
 
 mod beats;
+mod chaos;
 mod cli;
 mod error;
 mod failover;
@@ -23,6 +26,7 @@ mod ground;
 mod judge;
 mod lost_updates;
 mod micro;
+mod outage;
 mod peers;
 mod processes;
 mod progress;
@@ -101,6 +105,8 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
         Bench::Beats(options) => beats::run(site, options, bars).await,
         Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
         Bench::Storm(options) => storm::run(site, options, bars).await,
+        Bench::Chaos(options) => chaos::run(site, options, bars).await,
+        Bench::Outage(options) => outage::run(site, options, bars).await,
         Bench::Micro => micro::run(site, bars).await,
         Bench::Idle(options) => micro::idle(site, options, bars).await,
     }

@@ -45,19 +45,19 @@ pub async fn judge(
 }
 
 /// Pairs of terms, the newest first, whose epochs do not fall.
-fn disorder(history: &[TermRecord]) -> usize {
+pub fn disorder(history: &[TermRecord]) -> usize {
     history.windows(2).filter(|pair| pair[0].epoch <= pair[1].epoch).count()
 }
 
 /// Terms of the log that the history has not, or of another node.
-fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
+pub fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
     let known: BTreeMap<u64, &str> =
         history.iter().map(|term| (term.epoch.0, term.node.as_str())).collect();
     let is_known = |epoch: &u64, node: &str| known.get(epoch) == Some(&node);
     ticks.terms().iter().filter(|(epoch, node, ..)| !is_known(epoch, node)).count()
 }
 
-async fn left_behind(site: &Site) -> Result<usize, BenchError> {
+pub async fn left_behind(site: &Site) -> Result<usize, BenchError> {
     let mut left = 0;
     let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
     while looks.again().await {

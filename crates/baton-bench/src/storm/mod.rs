@@ -7,7 +7,7 @@
 //!                calm: all settled, all stopped ──► checks: the log, the store's history, /proc
 //! ```
 
-mod checks;
+pub mod checks;
 mod fault;
 mod weather;
 
@@ -57,7 +57,8 @@ pub async fn run(site: &Site, options: &Storm, bars: bool) -> Result<Report, Ben
     Ok(report)
 }
 
-fn fresh_seed() -> Result<u64, BenchError> {
+/// A seed that was not there before.
+pub fn fresh_seed() -> Result<u64, BenchError> {
     let drawn = baton::fresh_boot()?.0;
     // Short enough to be typed again.
     Ok(u64::try_from(drawn % 1_000_000).unwrap_or_default())

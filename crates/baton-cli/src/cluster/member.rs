@@ -20,7 +20,7 @@ pub struct Member {
 }
 
 impl Member {
-    pub(super) fn start(plan: &Plan, name: &NodeId) -> Result<Self, ClusterError> {
+    pub(super) fn start(plan: &Plan, name: &NodeId, store: &str) -> Result<Self, ClusterError> {
         let file = |problem| ClusterError::File { path: plan.folder.clone(), problem };
         let said = plan.folder.join(format!("{name}.err"));
         let said = File::options().create(true).append(true).open(said).map_err(file)?;
@@ -33,7 +33,7 @@ impl Member {
             .args(["tick", "--every", &every, "--log"])
             .arg(log_in(&plan.folder))
             // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
-            .env("BATON_STORE", &plan.store)
+            .env("BATON_STORE", store)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(said)

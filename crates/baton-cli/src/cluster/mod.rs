@@ -59,6 +59,7 @@ pub struct Cluster {
     plan: Plan,
     store: Arc<dyn Store>,
     members: BTreeMap<NodeId, Member>,
+    routes: BTreeMap<NodeId, String>,
 }
 
 /// Who leads, as the store shows it.
@@ -84,7 +85,7 @@ impl Cluster {
     /// A cluster without members.
     pub async fn new(plan: Plan) -> Result<Self, ClusterError> {
         let store = baton_drivers::open(&plan.store).await?;
-        Ok(Self { plan, store, members: BTreeMap::new() })
+        Ok(Self { plan, store, members: BTreeMap::new(), routes: BTreeMap::new() })
     }
 
     /// How it runs.
@@ -97,9 +98,16 @@ impl Cluster {
         &self.store
     }
 
+    /// From its next start on, this node opens the store by a URL of its own: somebody may stand in
+    /// between who does to this node's connections what is not done to the others'.
+    pub fn route(&mut self, name: &NodeId, url: String) {
+        self.routes.insert(name.clone(), url);
+    }
+
     /// Starts a node. One of the same name must have ended.
     pub fn start(&mut self, name: &NodeId) -> Result<(), ClusterError> {
-        let member = Member::start(&self.plan, name)?;
+        let url = self.routes.get(name).unwrap_or(&self.plan.store);
+        let member = Member::start(&self.plan, name, url)?;
         self.members.insert(name.clone(), member);
         Ok(())
     }

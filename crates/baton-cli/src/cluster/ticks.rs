@@ -45,6 +45,12 @@ impl Ticks {
         &self.0
     }
 
+    /// The lines of this epoch and of later ones.
+    #[must_use]
+    pub fn since_epoch(&self, epoch: u64) -> Self {
+        Self(self.0.iter().filter(|tick| tick.epoch >= epoch).cloned().collect())
+    }
+
     /// The first line after this moment that is of a later epoch than this one.
     pub fn first_beyond(&self, after: Moment, beyond: u64) -> Option<&Tick> {
         self.0.iter().find(|tick| tick.at > after && tick.epoch > beyond)
@@ -137,6 +143,7 @@ mod tests {
         let stale = tick(4, 1, "a", 4);
         let bad = Ticks([&good.0[..], std::slice::from_ref(&stale)].concat());
         assert_eq!(bad.overlaps(), [Overlap { newer: tick(3, 2, "b", 3), stale }]);
+        assert_eq!(bad.since_epoch(2).all(), [tick(3, 2, "b", 3)]);
     }
 
     #[test]

@@ -81,6 +81,11 @@ impl Proxy {
         self.shared.fault.send_replace(fault);
     }
 
+    /// What happens now. A [`Fault::LoseReplies`] that has struck is over.
+    pub fn fault(&self) -> Fault {
+        *self.shared.fault.borrow()
+    }
+
     /// Resets every connection that is open now.
     pub fn cut(&self) {
         self.shared.cuts.send_modify(|cuts| *cuts += 1);

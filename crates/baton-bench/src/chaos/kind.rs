@@ -1,0 +1,130 @@
+//! The kinds of faults, and on which stores each can be.
+
+use std::time::Duration;
+
+use crate::ground::StoreKind;
+
+/// What happens, and to what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// A process: kill -9, started again after a while.
+    Kill,
+    /// A process: SIGTERM, started again after a while.
+    Term,
+    /// A process: SIGSTOP for less than a lease.
+    ShortPause,
+    /// A process: SIGSTOP for more than a lease.
+    LongPause,
+    /// A node's connections: reset.
+    Cut,
+    /// A node's connections: nothing passes, either way.
+    Drop,
+    /// A node's connections: requests arrive, nothing comes back.
+    HalfOpen,
+    /// A node's connections: everything is late.
+    Delay,
+    /// A node's connections: one request is done, and its answer lost.
+    LoseReply,
+    /// The server: SIGSTOP.
+    PauseStore,
+    /// The server: kill -9, started again after a while.
+    KillStore,
+    /// The server ends one of its sessions.
+    EndSession,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 12] = [
+        Self::Kill,
+        Self::Term,
+        Self::ShortPause,
+        Self::LongPause,
+        Self::Cut,
+        Self::Drop,
+        Self::HalfOpen,
+        Self::Delay,
+        Self::LoseReply,
+        Self::PauseStore,
+        Self::KillStore,
+        Self::EndSession,
+    ];
+
+    /// The kinds that this store can have: a file has no connections and no server, and only some
+    /// servers have sessions that can be ended from another one.
+    pub fn of(store: StoreKind) -> Vec<Self> {
+        let has_sessions = matches!(store, StoreKind::Postgres | StoreKind::Mysql);
+        let can_be = |kind: &Self| match kind {
+            Self::EndSession => has_sessions,
+            kind => kind.is_of_process() || store.server().is_some(),
+        };
+        Self::ALL.into_iter().filter(can_be).collect()
+    }
+
+    /// In tables.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Kill => "node killed with -9",
+            Self::Term => "node ended with TERM",
+            Self::ShortPause => "node paused, under a lease",
+            Self::LongPause => "node paused, over a lease",
+            Self::Cut => "connections cut",
+            Self::Drop => "connections dropped",
+            Self::HalfOpen => "connections half-open",
+            Self::Delay => "connections delayed",
+            Self::LoseReply => "reply lost after apply",
+            Self::PauseStore => "store paused",
+            Self::KillStore => "store killed with -9",
+            Self::EndSession => "session ended by the server",
+        }
+    }
+
+    /// Does it strike a process?
+    pub fn is_of_process(self) -> bool {
+        matches!(self, Self::Kill | Self::Term | Self::ShortPause | Self::LongPause)
+    }
+
+    /// Does it strike a node's connections?
+    pub fn is_of_line(self) -> bool {
+        let lines = [Self::Cut, Self::Drop, Self::HalfOpen, Self::Delay, Self::LoseReply];
+        lines.contains(&self)
+    }
+
+    /// How long it lasts, at least and at most. A lease is 3 s: a loss of connections may be
+    /// shorter or longer than that.
+    pub fn lasts(self) -> (Duration, Duration) {
+        let (low, high) = match self {
+            Self::Kill | Self::Term => (10, 2_000),
+            Self::ShortPause => (50, 2_500),
+            Self::LongPause => (3_300, 7_000),
+            Self::Cut | Self::EndSession => (0, 0),
+            Self::Drop | Self::HalfOpen => (300, 6_000),
+            Self::Delay => (500, 5_000),
+            // By then there has been a beat.
+            Self::LoseReply => (1_500, 1_500),
+            Self::PauseStore => (1_000, 5_000),
+            Self::KillStore => (200, 3_000),
+        };
+        (Duration::from_millis(low), Duration::from_millis(high))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::settings::Profile;
+
+    use super::*;
+
+    #[test]
+    fn a_file_has_processes_only_and_two_servers_have_sessions() {
+        let count = |store| Kind::of(store).len();
+        assert_eq!(StoreKind::ALL.map(count), [4, 12, 12, 11, 11, 11]);
+        assert!(Kind::of(StoreKind::Sqlite).into_iter().all(Kind::is_of_process));
+    }
+
+    #[test]
+    fn pauses_are_clearly_shorter_or_longer_than_the_lease() {
+        let lease = Profile::Fast.settings().lease_timeout;
+        assert!(Kind::ShortPause.lasts().1 < lease && Kind::LongPause.lasts().0 > lease);
+    }
+}

@@ -1,0 +1,74 @@
+//! Faults of connections: each node has a proxy to itself.
+
+use std::collections::BTreeMap;
+
+use baton::{Moment, NodeId};
+use baton_testbed::{Fault as Line, Proxy, Server};
+
+use super::fault::Fault;
+use super::kind::Kind;
+
+/// A proxy for each node, and which of them do harm.
+#[derive(Default)]
+pub struct Lines {
+    proxies: BTreeMap<NodeId, Proxy>,
+    faulty: BTreeMap<NodeId, Moment>,
+}
+
+impl Lines {
+    /// A proxy for each of these; without a server there is none.
+    pub async fn new(server: Option<&Server>, names: &[NodeId]) -> Self {
+        let mut lines = Self::default();
+        if let Some(server) = server {
+            for name in names {
+                lines.proxies.insert(name.clone(), Proxy::to(server.address()).await);
+            }
+        }
+        lines
+    }
+
+    /// What this node opens.
+    pub fn url(&self, server: &Server, name: &NodeId) -> Option<String> {
+        self.proxies.get(name).map(|proxy| server.url_at(proxy.address()))
+    }
+
+    /// Nodes whose connections are sound.
+    pub fn to_strike(&self) -> Vec<NodeId> {
+        let sound = self.proxies.keys().filter(|name| !self.faulty.contains_key(*name));
+        sound.cloned().collect()
+    }
+
+    /// Strikes this one's.
+    pub fn strike(&mut self, fault: &Fault, name: &NodeId, now: Moment) {
+        let Some(proxy) = self.proxies.get(name) else { return };
+        match fault.kind {
+            Kind::Drop => proxy.set(Line::Drop),
+            Kind::HalfOpen => proxy.set(Line::HalfOpen),
+            Kind::Delay => proxy.set(Line::Delay(fault.late)),
+            Kind::LoseReply => proxy.set(Line::LoseReplies),
+            _ => return proxy.cut(),
+        }
+        self.faulty.insert(name.clone(), now + fault.lasts);
+    }
+
+    /// When a connection is to be mended next.
+    pub fn next(&self) -> Moment {
+        self.faulty.values().copied().min().unwrap_or(Moment::NEVER)
+    }
+
+    /// Mends those whose time has come. Says how many replies were to be lost, and none came.
+    pub fn relieve(&mut self, now: Moment) -> u32 {
+        let mut never_lost = 0;
+        let (proxies, faulty) = (&self.proxies, &mut self.faulty);
+        faulty.retain(|name, until| {
+            if *until <= now
+                && let Some(proxy) = proxies.get(name)
+            {
+                never_lost += u32::from(proxy.fault() == Line::LoseReplies);
+                proxy.set(Line::None);
+            }
+            *until > now
+        });
+        never_lost
+    }
+}

@@ -1,0 +1,156 @@
+//! `chaos`: processes on one private server, and everything happens to all of it.
+//!
+//! ```text
+//!   seed ──► fault: a deck of kinds ──► weather: gusts and calms
+//!              nodes  kill, TERM, SIGSTOP ───┤   ┌──────────┐   proxy 1 ┐
+//!              lines  cut, drop, delay … ────┼──►│ baton run├─► proxy 2 ├─► server
+//!              store  kill, pause, sessions ─┘   └────┬─────┘   proxy N ┘
+//!   time is up: every fault is taken back, all settle, all stop
+//!   outcome ◄── the jobs' log, the store's own history ──► tell: one table for all stores
+//! ```
+//!
+//! All stores run side by side. A file has no server and no connections: there only processes are
+//! struck.
+
+mod counts;
+mod fault;
+mod kind;
+mod lines;
+mod nodes;
+mod outcome;
+mod store;
+mod tell;
+mod weather;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::{Namespace, NodeId};
+use baton_cli::cluster::{Cluster, Plan};
+use baton_core::rng::Rng;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::JoinSet;
+
+use crate::cli::Chaos;
+use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind, chosen};
+use crate::report::Report;
+use crate::site::{Site, Stage};
+use crate::storm::fresh_seed;
+use counts::Counts;
+use fault::Deck;
+use kind::Kind;
+use lines::Lines;
+use nodes::Nodes;
+use outcome::Outcome;
+use store::StoreServer;
+use weather::Weather;
+
+/// A lease of 3 s: many failovers in a short time, those that wait for the lease among them.
+const FLAGS: [&str; 2] = ["--profile", "fast"];
+
+/// How often the job writes.
+const TICK_EVERY: Duration = Duration::from_millis(10);
+
+/// How often a cluster may be asked to settle: the first question may meet a broken connection.
+const TRIES: u32 = 3;
+
+/// What became of each store.
+type Outcomes = BTreeMap<StoreKind, Result<Outcome, BenchError>>;
+
+/// Lets it rage on every store, then looks at what is left.
+pub async fn run(site: &Arc<Site>, options: &Chaos, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("chaos", bars);
+    let seed = options.seed.map_or_else(fresh_seed, Ok)?;
+    let seconds = options.lasts().as_secs();
+    eprintln!("chaos: seed {seed}, {} nodes, {seconds} s", options.nodes);
+    let mut at_work = JoinSet::new();
+    for kind in chosen(&options.store) {
+        let (site, options) = (Arc::clone(site), options.clone());
+        at_work.spawn(async move { (kind, survive(&site, kind, &options, seed).await) });
+    }
+    let mut outcomes = Outcomes::new();
+    while let Some(done) = at_work.join_next().await {
+        let (kind, outcome) = done?;
+        outcomes.insert(kind, outcome);
+    }
+    report.note(format!("seed {seed}"));
+    tell::tell(site, &outcomes, options.failovers_wanted(), &mut report).await?;
+    Ok(report)
+}
+
+/// One store.
+async fn survive(
+    site: &Site,
+    kind: StoreKind,
+    options: &Chaos,
+    seed: u64,
+) -> Result<Outcome, BenchError> {
+    let ground = Ground::new(kind).await?;
+    let id = |number| NodeId::new(&format!("node-{number}")).expect("a plain name");
+    let names: Vec<NodeId> = (1..=options.nodes).map(id).collect();
+    let lines = Lines::new(ground.server(), &names).await;
+    let mut stage = begin(site, &ground, &lines, names).await?;
+    settled(&stage).await?;
+    let kinds = Kind::of(kind);
+    let mut weather = Weather {
+        name: kind.to_string(),
+        follow: stage.cluster.follow()?,
+        nodes: Nodes::new(&mut stage),
+        lines,
+        store: StoreServer::new(&ground),
+        deck: Deck::new(Rng::new(seed).fork(kind as u64), kinds.clone()),
+        counts: Counts::default(),
+        last: None,
+        epochs: BTreeSet::new(),
+    };
+    weather.rage(options.lasts(), options.failovers_wanted()).await?;
+    let calm_since = SystemClock.now();
+    weather.relieve_all().await?;
+    let Weather { counts, lines, .. } = weather;
+    settled(&stage).await?;
+    let settled_in = SystemClock.now().since(calm_since);
+    eprintln!("{kind}: settled {:.1} s after the last fault", settled_in.as_secs_f64());
+    stage.cluster.stop().await?;
+    let outcome = Outcome::of(&stage.cluster, counts, &kinds, settled_in).await;
+    drop(lines);
+    outcome
+}
+
+/// Starts everybody, each by a way of its own to the server.
+async fn begin(
+    site: &Site,
+    ground: &Ground,
+    lines: &Lines,
+    names: Vec<NodeId>,
+) -> Result<Stage, BenchError> {
+    let folder = site.room(&format!("chaos-{}", ground.kind()))?;
+    let mut cluster = Cluster::new(Plan {
+        program: site.program().to_owned(),
+        store: ground.url(&folder),
+        folder,
+        namespace: Namespace::new("chaos").expect("a plain name"),
+        every: TICK_EVERY,
+        flags: FLAGS.iter().map(|flag| (*flag).to_owned()).collect(),
+    })
+    .await?;
+    for name in &names {
+        let url = ground.server().and_then(|server| lines.url(server, name));
+        if let Some(url) = url {
+            cluster.route(name, url);
+        }
+        cluster.start(name)?;
+    }
+    Ok(Stage { cluster, names })
+}
+
+async fn settled(stage: &Stage) -> Result<(), BenchError> {
+    let mut tries = 1;
+    loop {
+        match stage.settled().await {
+            Err(_) if tries < TRIES => tries += 1,
+            settled => return settled.map(drop),
+        }
+    }
+}

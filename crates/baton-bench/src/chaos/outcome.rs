@@ -1,0 +1,114 @@
+//! What became of one store's cluster, by the jobs' log and by the store's own history.
+
+use std::time::Duration;
+
+use baton_cli::cluster::{Cluster, Overlap, Ticks};
+use baton_cli::look::Looks;
+use baton_core::protocol::TermRecord;
+
+use super::counts::Counts;
+use super::kind::Kind;
+use crate::error::BenchError;
+use crate::judge::Judged;
+use crate::storm::checks::{disorder, strangers};
+
+/// More terms than there are.
+const TERMS_MAX: usize = 100_000;
+
+/// How long a store may take to be asked again after all that was done to it.
+const PATIENCE: Duration = Duration::from_secs(30);
+const ASK_EVERY: Duration = Duration::from_millis(500);
+
+/// How many findings of a kind are told in full.
+const TOLD_MAX: usize = 3;
+
+/// All that is known.
+pub struct Outcome {
+    /// What was done.
+    pub counts: Counts,
+    /// Kinds of faults that never came.
+    pub missing: Vec<Kind>,
+    /// What the log says.
+    pub judged: Judged,
+    /// Terms in the history whose epochs do not rise.
+    pub disorder: usize,
+    /// Terms of the log that the history has not.
+    pub strangers: usize,
+    /// The longest time without a line.
+    pub gap: Duration,
+    /// How long after the last fault everything was as it should be.
+    pub settled_in: Duration,
+    /// What is wrong, in full.
+    pub details: Vec<String>,
+}
+
+impl Outcome {
+    /// Looks at everything.
+    pub async fn of(
+        cluster: &Cluster,
+        counts: Counts,
+        kinds: &[Kind],
+        settled_in: Duration,
+    ) -> Result<Self, BenchError> {
+        let ticks = cluster.ticks()?;
+        let history = history(cluster).await?;
+        let missing = counts.missing(kinds);
+        Ok(Self {
+            missing,
+            counts,
+            judged: Judged::of(&ticks),
+            disorder: disorder(&history),
+            strangers: strangers(&within(&ticks, &history), &history),
+            gap: ticks.longest_gap(),
+            settled_in,
+            details: details(&ticks),
+        })
+    }
+
+    /// How often another term took over.
+    pub fn failovers(&self) -> usize {
+        self.judged.terms.saturating_sub(1)
+    }
+}
+
+/// A connection may be one of those that broke, so that it is asked more than once.
+async fn history(cluster: &Cluster) -> Result<Vec<TermRecord>, BenchError> {
+    let mut looks = Looks::new(ASK_EVERY, PATIENCE);
+    loop {
+        let asked = cluster.store().history(&cluster.plan().namespace, TERMS_MAX).await;
+        if asked.is_ok() || !looks.again().await {
+            return Ok(asked?);
+        }
+    }
+}
+
+/// The lines of terms that the history goes back to: some stores forget the oldest.
+fn within(ticks: &Ticks, history: &[TermRecord]) -> Ticks {
+    let oldest = history.iter().map(|term| term.epoch.0).min().unwrap_or_default();
+    ticks.since_epoch(oldest)
+}
+
+fn details(ticks: &Ticks) -> Vec<String> {
+    let mut found: Vec<String> = ticks.overlaps().iter().take(TOLD_MAX).map(overlap).collect();
+    let doubles = ticks.doubles();
+    if !doubles.is_empty() {
+        let first: Vec<String> = doubles.iter().take(TOLD_MAX).map(ToString::to_string).collect();
+        found.push(format!("{} slots twice: {} …", doubles.len(), first.join(", ")));
+    }
+    let shared = ticks.shared_epochs().into_iter().take(TOLD_MAX);
+    found.extend(shared.map(|epoch| format!("two processes wrote in epoch {epoch}")));
+    found
+}
+
+fn overlap(Overlap { newer, stale }: &Overlap) -> String {
+    let late = stale.at.since(newer.at);
+    format!(
+        "{} wrote in epoch {} at {}, {:.1} ms after {} began epoch {}",
+        stale.node,
+        stale.epoch,
+        stale.at.as_micros(),
+        late.as_secs_f64() * 1e3,
+        newer.node,
+        newer.epoch
+    )
+}

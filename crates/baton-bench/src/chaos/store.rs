@@ -1,0 +1,109 @@
+//! Faults of the server: paused, killed, sessions ended. One at a time.
+
+use baton::Moment;
+use baton_testbed::Server;
+use mysql_async::prelude::Queryable;
+use tokio::task::JoinSet;
+use tokio_postgres::NoTls;
+
+use super::fault::Fault;
+use super::kind::Kind;
+use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind};
+
+/// What helps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relief {
+    Resume,
+    Start,
+}
+
+/// The server, and until when it is down.
+pub struct StoreServer<'a> {
+    kind: StoreKind,
+    server: Option<&'a Server>,
+    down: Option<(Moment, Relief)>,
+}
+
+impl<'a> StoreServer<'a> {
+    /// It is up, if there is one.
+    pub fn new(ground: &'a Ground) -> Self {
+        Self { kind: ground.kind(), server: ground.server(), down: None }
+    }
+
+    /// Is it up?
+    pub fn is_up(&self) -> bool {
+        self.down.is_none()
+    }
+
+    /// Strikes it. Says whether there was anything to strike.
+    pub async fn strike(&mut self, fault: &Fault, now: Moment) -> Result<bool, BenchError> {
+        let Some(server) = self.server.filter(|_| self.is_up()) else { return Ok(false) };
+        let relief = match fault.kind {
+            Kind::PauseStore => server.pause().map(|()| Relief::Resume)?,
+            Kind::KillStore => server.kill().await.map(|()| Relief::Start)?,
+            // A server that has only just come back may refuse one more session.
+            _ => return Ok(self.end_session(&server.url(), fault.pick).await.unwrap_or(false)),
+        };
+        self.down = Some((now + fault.lasts, relief));
+        Ok(true)
+    }
+
+    /// When it is to be helped.
+    pub fn next(&self) -> Moment {
+        self.down.map_or(Moment::NEVER, |(at, _)| at)
+    }
+
+    /// Helps it if its time has come.
+    pub async fn relieve(&mut self, now: Moment) -> Result<(), BenchError> {
+        if let (Some(server), Some((at, relief))) = (self.server, self.down)
+            && at <= now
+        {
+            match relief {
+                Relief::Resume => server.resume()?,
+                Relief::Start => server.start_again().await?,
+            }
+            self.down = None;
+        }
+        Ok(())
+    }
+
+    /// Ends somebody's session. Says whether there was one.
+    async fn end_session(&self, url: &str, pick: u64) -> Result<bool, BenchError> {
+        match self.kind {
+            StoreKind::Postgres => end_postgres(url, pick).await,
+            StoreKind::Mysql => end_mysql(url, pick).await,
+            _ => Ok(false),
+        }
+    }
+}
+
+async fn end_postgres(url: &str, pick: u64) -> Result<bool, BenchError> {
+    let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+    let mut moving = JoinSet::new();
+    moving.spawn(connection);
+    let others = "SELECT pid FROM pg_stat_activity
+                  WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()";
+    let sessions = client.query(others, &[]).await?;
+    let Some(session) = chosen(&sessions, pick) else { return Ok(false) };
+    let end = "SELECT pg_terminate_backend($1)";
+    Ok(client.query_one(end, &[&session.get::<_, i32>(0)]).await?.get(0))
+}
+
+async fn end_mysql(url: &str, pick: u64) -> Result<bool, BenchError> {
+    let mut connection = mysql_async::Conn::from_url(url).await?;
+    let others = "SELECT id FROM information_schema.processlist
+                  WHERE id <> CONNECTION_ID() AND db = 'baton'";
+    let sessions: Vec<u64> = connection.query(others).await?;
+    let ended = match chosen(&sessions, pick) {
+        // It may have ended meanwhile, which is no trouble.
+        Some(session) => connection.query_drop(format!("KILL {session}")).await.is_ok(),
+        None => false,
+    };
+    connection.disconnect().await?;
+    Ok(ended)
+}
+
+fn chosen<T>(all: &[T], pick: u64) -> Option<&T> {
+    all.get((pick % all.len().max(1) as u64) as usize)
+}

@@ -1,0 +1,126 @@
+//! The outcomes of all stores in one table: a row for each thing, a column for each store.
+
+use std::time::Duration;
+
+use super::Outcomes;
+use super::kind::Kind;
+use super::outcome::Outcome;
+use crate::error::BenchError;
+use crate::ground::StoreKind;
+use crate::report::{Report, Sheet};
+use crate::site::Site;
+use crate::storm::checks::left_behind;
+
+/// A name, and how often it was.
+type Count = (&'static str, fn(&Outcome) -> usize);
+
+/// What must never be.
+const NEVER: [Count; 7] = [
+    ("overlaps between epochs", |it| it.judged.overlaps),
+    ("slots done twice", |it| it.judged.doubles),
+    ("epochs used by two processes", |it| it.judged.shared),
+    ("epochs that did not rise", |it| it.judged.disorder),
+    ("disorder in the history", |it| it.disorder),
+    ("terms the history has not", |it| it.strangers),
+    ("kinds of faults missing", |it| it.missing.len()),
+];
+
+/// Judges every store.
+pub async fn tell(
+    site: &Site,
+    outcomes: &Outcomes,
+    failovers: usize,
+    report: &mut Report,
+) -> Result<(), BenchError> {
+    let columns = Columns(outcomes);
+    report.sheet(columns.faults());
+    report.sheet(columns.found());
+    for (name, count) in NEVER {
+        report.must_be_none(name, columns.done().map(|(_, outcome)| count(outcome)).sum());
+    }
+    let fewest = columns.done().map(|(_, outcome)| outcome.failovers()).min().unwrap_or(0);
+    let wanted = format!("{failovers} or more");
+    report.must("failovers, on each store", fewest >= failovers, fewest.to_string(), wanted);
+    report.must_be_none("processes left behind", left_behind(site).await?);
+    let broken = outcomes.values().filter(|outcome| outcome.is_err()).count();
+    report.must_be_none("stores whose run broke off", broken);
+    if outcomes.contains_key(&StoreKind::Sqlite) {
+        let why = "sqlite has no server and no connections: only its processes were struck";
+        report.note(why.to_owned());
+    }
+    if columns.done().any(|(_, outcome)| outcome.counts.ended_by_themselves > 0) {
+        report.note(
+            "a node that finds no store when it starts says so, ends, and is started again".into(),
+        );
+    }
+    columns.wrong().into_iter().for_each(|line| report.note(line));
+    Ok(())
+}
+
+/// The stores, side by side.
+struct Columns<'a>(&'a Outcomes);
+
+impl Columns<'_> {
+    /// Those that came to their end.
+    fn done(&self) -> impl Iterator<Item = (StoreKind, &Outcome)> {
+        self.0.iter().filter_map(|(kind, outcome)| Some((*kind, outcome.as_ref().ok()?)))
+    }
+
+    fn sheet(&self, title: &str, first: &'static str) -> Sheet {
+        let stores = self.done().map(|(kind, _)| kind.name());
+        Sheet::new(title, &std::iter::once(first).chain(stores).collect::<Vec<_>>())
+    }
+
+    fn row(&self, sheet: &mut Sheet, name: &str, cell: impl Fn(StoreKind, &Outcome) -> String) {
+        let cells = self.done().map(|(kind, outcome)| cell(kind, outcome));
+        sheet.row(std::iter::once(name.to_owned()).chain(cells));
+    }
+
+    fn faults(&self) -> Sheet {
+        let mut sheet = self.sheet("What was done", "FAULT");
+        for fault in Kind::ALL {
+            self.row(&mut sheet, fault.title(), |store, outcome| {
+                let can_be = Kind::of(store).contains(&fault);
+                if can_be { outcome.counts.of(fault).to_string() } else { "-".to_owned() }
+            });
+        }
+        self.row(&mut sheet, "all, of which", |_, it| it.counts.total().to_string());
+        self.row(&mut sheet, "  at whoever led", |_, it| it.counts.at_leader.to_string());
+        sheet
+    }
+
+    fn found(&self) -> Sheet {
+        let mut sheet = self.sheet("What was found", "FOUND");
+        self.row(&mut sheet, "failovers", |_, it| it.failovers().to_string());
+        self.row(&mut sheet, "lines written by jobs", |_, it| it.judged.lines.to_string());
+        self.row(&mut sheet, "longest without a line, s", |_, it| seconds(it.gap));
+        self.row(&mut sheet, "settled after the end, s", |_, it| seconds(it.settled_in));
+        self.row(&mut sheet, "starts without a store", |_, it| {
+            it.counts.ended_by_themselves.to_string()
+        });
+        for (name, count) in NEVER {
+            self.row(&mut sheet, name, |_, outcome| count(outcome).to_string());
+        }
+        sheet
+    }
+
+    /// What is wrong, in full, a line each.
+    fn wrong(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (store, outcome) in self.0 {
+            match outcome {
+                Ok(outcome) => {
+                    lines.extend(outcome.details.iter().map(|it| format!("{store}: {it}")));
+                    let missing = outcome.missing.iter().map(|kind| kind.title());
+                    lines.extend(missing.map(|kind| format!("{store}: never came: {kind}")));
+                }
+                Err(problem) => lines.push(format!("{store}: broke off: {problem}")),
+            }
+        }
+        lines
+    }
+}
+
+fn seconds(span: Duration) -> String {
+    format!("{:.1}", span.as_secs_f64())
+}

@@ -1,0 +1,171 @@
+//! Gusts and calms: strikes when a fault is due, takes faults back when that is due.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use baton::{Moment, NodeId};
+use baton_cli::cluster::Follow;
+use baton_store::clock::{Clock, SystemClock};
+
+use super::counts::Counts;
+use super::fault::{Deck, Fault};
+use super::kind::Kind;
+use super::lines::Lines;
+use super::nodes::Nodes;
+use super::store::StoreServer;
+use crate::error::BenchError;
+
+/// How often everybody is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Longer than a process takes to find that there is no store.
+const STEADY_FOR: Duration = Duration::from_secs(4);
+
+/// A job that wrote within this time still runs, as far as one knows.
+const LED_WITHIN: Duration = Duration::from_millis(500);
+
+/// How long a gust and a calm last, at least and at most, in milliseconds. In a calm nothing new
+/// happens, so that somebody comes to lead who can be struck.
+const GUST: (u64, u64) = (2_500, 5_000);
+const CALM: (u64, u64) = (1_500, 3_500);
+
+/// Between two faults of a gust.
+const BETWEEN: (u64, u64) = (50, 900);
+
+/// Everything that can be struck.
+pub struct Weather<'a> {
+    /// In front of every line on stderr.
+    pub name: String,
+    /// The processes.
+    pub nodes: Nodes<'a>,
+    /// Their connections.
+    pub lines: Lines,
+    /// The server.
+    pub store: StoreServer<'a>,
+    /// What the jobs write: it says who leads, whatever the store's state.
+    pub follow: Follow,
+    /// What comes.
+    pub deck: Deck,
+    /// What came.
+    pub counts: Counts,
+    /// Who wrote last, and when.
+    pub last: Option<(NodeId, Moment)>,
+    /// The epochs that anybody wrote in.
+    pub epochs: BTreeSet<u64>,
+}
+
+impl Weather<'_> {
+    /// Gusts and calms for so long; for up to twice as long if there have been too few failovers to
+    /// learn anything from.
+    pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
+        let began = SystemClock.now();
+        loop {
+            let too_few = self.epochs.len() <= failovers;
+            let ends_at = began + if too_few { 2 * lasts } else { lasts };
+            if SystemClock.now() >= ends_at {
+                return Ok(());
+            }
+            let gust = self.deck.span(GUST.0, GUST.1);
+            self.pass(ends_at.min(SystemClock.now() + gust), true).await?;
+            let calm = self.deck.span(CALM.0, CALM.1);
+            self.pass(ends_at.min(SystemClock.now() + calm), false).await?;
+            let (so_far, faults) = (SystemClock.now().since(began).as_secs(), self.counts.total());
+            eprintln!("{}: {so_far} s, {faults} faults", self.name);
+        }
+    }
+
+    /// Takes every fault back, and waits until everybody is up and stays up: a process that was
+    /// started while there was no store may take its time to say so and end.
+    pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
+        let mut steady_since = SystemClock.now();
+        while SystemClock.now() < steady_since + STEADY_FOR {
+            let now = SystemClock.now();
+            self.mend(Moment::NEVER);
+            self.store.relieve(Moment::NEVER).await?;
+            self.nodes.all_due(now);
+            self.nodes.relieve(now)?;
+            let ended = self.nodes.look_round(now)?;
+            self.counts.ended_by_themselves += ended;
+            if ended > 0 || !self.nodes.are_up() {
+                steady_since = now;
+            }
+            SystemClock.sleep(LOOK_EVERY).await;
+        }
+        Ok(())
+    }
+
+    /// Until then, with new faults or without.
+    async fn pass(&mut self, until: Moment, strikes: bool) -> Result<(), BenchError> {
+        let mut strike_at = if strikes { SystemClock.now() } else { Moment::NEVER };
+        let mut look_at = SystemClock.now();
+        while SystemClock.now() < until {
+            let now = SystemClock.now();
+            if now >= strike_at {
+                self.strike(now).await?;
+                strike_at = now + self.deck.span(BETWEEN.0, BETWEEN.1);
+            }
+            if now >= look_at {
+                self.counts.ended_by_themselves += self.nodes.look_round(now)?;
+                look_at = now + LOOK_EVERY;
+            }
+            self.nodes.relieve(now)?;
+            self.mend(now);
+            self.store.relieve(now).await?;
+            let relief = self.nodes.next().min(self.lines.next()).min(self.store.next());
+            let wake = strike_at.min(look_at).min(relief).min(until);
+            SystemClock.sleep(wake.since(SystemClock.now())).await;
+        }
+        Ok(())
+    }
+
+    /// Mends connections. A reply that never came was not lost: it is not counted, and comes again.
+    fn mend(&mut self, now: Moment) {
+        for _ in 0..self.lines.relieve(now) {
+            self.counts.never_was(Kind::LoseReply);
+            self.deck.put_back(Kind::LoseReply);
+        }
+    }
+
+    /// One fault, or none if it cannot be now.
+    async fn strike(&mut self, now: Moment) -> Result<(), BenchError> {
+        let fault = self.deck.draw();
+        let leader = self.leader(now)?;
+        let struck = if fault.kind.is_of_process() {
+            let victim = victim(&fault, leader.as_ref(), &self.nodes.to_strike());
+            victim.map(|name| self.nodes.strike(&fault, &name, now).map(|()| name)).transpose()?
+        } else if fault.kind.is_of_line() {
+            // A process that is down has no connections.
+            let mut those = self.lines.to_strike();
+            those.retain(|name| self.nodes.is_up(name));
+            let victim = victim(&fault, leader.as_ref(), &those);
+            victim.inspect(|name| self.lines.strike(&fault, name, now))
+        } else if self.store.strike(&fault, now).await? {
+            self.counts.struck(fault.kind, false);
+            return Ok(());
+        } else {
+            None
+        };
+        match struck {
+            Some(name) => self.counts.struck(fault.kind, leader == Some(name)),
+            None => self.deck.put_back(fault.kind),
+        }
+        Ok(())
+    }
+
+    /// Whose job wrote a moment ago.
+    fn leader(&mut self, now: Moment) -> Result<Option<NodeId>, BenchError> {
+        for tick in self.follow.new_ticks()? {
+            self.epochs.insert(tick.epoch);
+            self.last = NodeId::new(&tick.node).ok().map(|node| (node, tick.at));
+        }
+        let fresh = self.last.as_ref().filter(|(_, at)| *at + LED_WITHIN >= now);
+        Ok(fresh.map(|(node, _)| node.clone()))
+    }
+}
+
+/// The leader if the fault is meant for it and it can be struck, else any that can.
+fn victim(fault: &Fault, leader: Option<&NodeId>, those: &[NodeId]) -> Option<NodeId> {
+    let led = leader.filter(|leader| fault.at_leader && those.contains(leader));
+    let any = those.get((fault.pick % those.len().max(1) as u64) as usize);
+    led.or(any).cloned()
+}

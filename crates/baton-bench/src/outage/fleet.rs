@@ -1,0 +1,109 @@
+//! The nodes, everything they tell, and somebody who looks all the time how many lead.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use baton::{Namespace, Node, NodeId, Stamped};
+use baton_cli::look::Looks;
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::JoinSet;
+
+use super::record::Record;
+use crate::error::BenchError;
+
+/// How long they may take to know each other.
+const PATIENCE: Duration = Duration::from_secs(120);
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// How often the leaders are counted.
+const COUNT_EVERY: Duration = Duration::from_millis(20);
+
+/// Every event of every node, in the order they came.
+type Told = Arc<Mutex<Vec<Arc<Stamped>>>>;
+
+/// Nodes under observation.
+pub struct Fleet {
+    nodes: Vec<Node>,
+    told: Told,
+    most_leaders: Arc<AtomicUsize>,
+    /// A listener for each node, which ends with it, and the one who counts.
+    listeners: JoinSet<()>,
+}
+
+impl Fleet {
+    /// Starts so many nodes.
+    pub async fn start(url: &str, namespace: &Namespace, nodes: u32) -> Result<Self, BenchError> {
+        let mut fleet = Self {
+            nodes: Vec::new(),
+            told: Told::default(),
+            most_leaders: Arc::default(),
+            listeners: JoinSet::new(),
+        };
+        for number in 1..=nodes {
+            let store = baton_drivers::open(url).await?;
+            let id = NodeId::new(&format!("node-{number:03}")).expect("a plain name");
+            let node = Node::builder(store).namespace(namespace.clone()).id(id);
+            let (node, mut events) = node.build_with_events()?;
+            let told = Arc::clone(&fleet.told);
+            fleet.listeners.spawn(async move {
+                while let Some(event) = events.recv().await {
+                    told.lock().expect("no holder panics").push(event);
+                }
+            });
+            fleet.nodes.push(node);
+        }
+        fleet.listeners.spawn(count(fleet.nodes.clone(), Arc::clone(&fleet.most_leaders)));
+        Ok(fleet)
+    }
+
+    /// Waits until everybody has everybody in view.
+    pub async fn settle(&self) -> Result<(), BenchError> {
+        let count = self.nodes.len();
+        let knows = |node: &Node| node.leader().is_some() && node.active_workers().len() == count;
+        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
+        while looks.again().await {
+            if self.nodes.iter().all(knows) {
+                return Ok(());
+            }
+        }
+        Err(BenchError::NotSettled { nodes: count, patience: PATIENCE })
+    }
+
+    /// Waits until somebody leads again and every breaker that opened has closed; not longer than
+    /// the patience, for whoever judges sees what is missing.
+    pub async fn recovered(&self, back_ms: u64, patience: Duration) {
+        let mut looks = Looks::new(LOOK_EVERY, patience);
+        while looks.again().await {
+            let record = self.record(back_ms, back_ms);
+            let closed =
+                |node: &Node| node.circuit_breaker_status().state == baton::BreakerState::Closed;
+            if record.recovery_ms.is_some() && self.nodes.iter().all(closed) {
+                return;
+            }
+        }
+    }
+
+    /// What has been told since the store was lost, and of terms before.
+    pub fn record(&self, lost_ms: u64, back_ms: u64) -> Record {
+        let told = self.told.lock().expect("no holder panics");
+        let most_at_once = self.most_leaders.load(Ordering::SeqCst);
+        Record::of(&told, lost_ms, back_ms, most_at_once)
+    }
+
+    /// Everybody leaves.
+    pub async fn leave(mut self) {
+        self.listeners.abort_all();
+        for node in &self.nodes {
+            node.leave().await;
+        }
+    }
+}
+
+async fn count(nodes: Vec<Node>, most: Arc<AtomicUsize>) {
+    loop {
+        let leaders = nodes.iter().filter(|node| node.is_leader()).count();
+        most.fetch_max(leaders, Ordering::SeqCst);
+        SystemClock.sleep(COUNT_EVERY).await;
+    }
+}

@@ -1,0 +1,75 @@
+//! `outage`: the store is gone for a while, and comes back.
+//!
+//! ```text
+//!   fleet: N nodes, each with a store handle of its own ──► gone: killed, or moved away
+//!     │ every event, stamped                                  │ … back
+//!     │ who leads, looked at all the time                     ▼
+//!     └──────────► record: terms, breakers, recovery ──► one row a store
+//! ```
+//!
+//! The nodes are in one process: their event streams tell everything, and nobody can be started
+//! again unnoticed. They have default settings. All stores run side by side, since most of it is
+//! waiting.
+
+mod fleet;
+mod gone;
+mod record;
+mod tell;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::{Namespace, Settings};
+use baton_store::clock::{Clock, SystemClock};
+use tokio::task::JoinSet;
+
+use crate::cli::Outage;
+use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind, chosen};
+use crate::report::Report;
+use crate::site::Site;
+use fleet::Fleet;
+use gone::Away;
+use record::Record;
+
+/// Every store, side by side.
+pub async fn run(site: &Arc<Site>, options: &Outage, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("outage", bars);
+    let mut at_work = JoinSet::new();
+    for kind in chosen(&options.store) {
+        let (site, options) = (Arc::clone(site), options.clone());
+        at_work.spawn(
+            async move { Ok::<_, BenchError>((kind, endure(&site, kind, &options).await?)) },
+        );
+    }
+    let mut records = BTreeMap::new();
+    while let Some(done) = at_work.join_next().await {
+        let (kind, record) = done??;
+        records.insert(kind, record);
+    }
+    tell::tell(&records, options, &mut report);
+    Ok(report)
+}
+
+/// One store.
+async fn endure(site: &Site, kind: StoreKind, options: &Outage) -> Result<Record, BenchError> {
+    let ground = Ground::new(kind).await?;
+    let folder = site.room(&format!("outage-{kind}"))?;
+    let namespace = Namespace::new("outage").expect("a plain name");
+    let url = ground.url(&folder);
+    let fleet = Fleet::start(&url, &namespace, options.nodes).await?;
+    fleet.settle().await?;
+    eprintln!("{kind}: {} nodes have settled, the store goes", options.nodes);
+    let lost_ms = SystemClock.wall_ms();
+    let away = Away::take(&ground, &folder).await?;
+    SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
+    away.bring_back().await?;
+    let back_ms = SystemClock.wall_ms();
+    eprintln!("{kind}: the store is back");
+    let lease = Settings::default().lease_timeout;
+    fleet.recovered(back_ms, 3 * lease).await;
+    let record = fleet.record(lost_ms, back_ms);
+    fleet.leave().await;
+    Ok(record)
+}

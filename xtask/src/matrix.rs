@@ -1,0 +1,104 @@
+//! `cargo xtask matrix`: the tests of drivers against servers that the test suite does not use.
+//!
+//! ```text
+//!   baton-servers up ──► a URL each ──► cargo test -p baton-drivers, the URL in its environment
+//!        └── baton-servers down, whatever came of it
+//! ```
+//!
+//! A server that the environment names is not the tests' to stop: those that would are left out by
+//! the name of their file.
+
+use std::path::Path;
+
+use crate::command::Command;
+use crate::failure::Failure;
+use crate::servers;
+
+/// A driver's tests on another server.
+struct Entry {
+    /// The server, by baton-servers' name.
+    server: &'static str,
+    /// What baton-servers calls its URL.
+    given_as: &'static str,
+    /// What the tests look for.
+    wanted_as: &'static str,
+    /// The driver, and its test program. All of them are built, so that one build serves all.
+    driver: &'static str,
+    /// The files of tests that a server need not be stopped for.
+    files: &'static [&'static str],
+}
+
+const ENTRIES: [Entry; 2] = [
+    Entry {
+        server: "mysql",
+        given_as: "BATON_TEST_ORACLE_MYSQL_URL",
+        wanted_as: "BATON_TEST_MYSQL_URL",
+        driver: "mysql",
+        files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
+    },
+    Entry {
+        server: "seaweedfs",
+        given_as: "BATON_TEST_SEAWEEDFS_URL",
+        wanted_as: "BATON_TEST_S3_URL",
+        driver: "s3",
+        files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
+    },
+];
+
+/// Runs every entry, and says at the end which passed.
+pub fn run(root: &Path) -> Result<(), Failure> {
+    let mut failed = None;
+    for entry in &ENTRIES {
+        let outcome = entry.run(root);
+        let verdict = if outcome.is_ok() { "passed" } else { "FAILED" };
+        println!("{verdict}: {} on {}: {}", entry.driver, entry.server, entry.files.join(" "));
+        failed = failed.or(outcome.err());
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+impl Entry {
+    fn run(&self, root: &Path) -> Result<(), Failure> {
+        let said = servers::command(&["up".to_owned(), self.server.to_owned()]).output(root)?;
+        let tested = match url(&said, self.given_as) {
+            Some(url) => self.tests(url).run(root),
+            None => Err(Failure::NoUrl { server: self.server }),
+        };
+        let down = servers::command(&["down".to_owned()]).run(root);
+        tested.and(down)
+    }
+
+    fn tests(&self, url: &str) -> Command {
+        let (driver, files) = (self.driver, self.files.join(" "));
+        let test = format!("test -p baton-drivers --features all --test {driver} -- {files}");
+        Command::cargo(&test).env(self.wanted_as, url)
+    }
+}
+
+/// What a line like `export NAME='URL'` says.
+fn url<'a>(said: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.strip_prefix("export ")?.strip_prefix(name)?.strip_prefix('=');
+    said.lines().find_map(value).map(|quoted| quoted.trim_matches('\''))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ENTRIES, url};
+
+    #[test]
+    fn the_url_is_read_from_what_is_meant_for_a_shell() {
+        let said = "noise\nexport A_URL='a://x?y=1&z=2'\nexport B_URL='b://x'\n";
+        assert_eq!(url(said, "B_URL"), Some("b://x"));
+        assert_eq!(url(said, "A_URL"), Some("a://x?y=1&z=2"));
+        assert_eq!(url(said, "C_URL"), None);
+    }
+
+    #[test]
+    fn the_tests_get_the_url_under_the_name_they_know() {
+        let command = ENTRIES[0].tests("mysql://x").to_string();
+        let wanted = "BATON_TEST_MYSQL_URL=\"mysql://x\" cargo test -p baton-drivers \
+                      --features all --test mysql -- conforms:: peer:: fence:: round_trips:: \
+                      traps::";
+        assert_eq!(command, wanted);
+    }
+}
