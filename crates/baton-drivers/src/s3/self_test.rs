@@ -74,7 +74,7 @@ impl S3Engine {
             _ => return found("a read after a write shows something else than was written"),
         }
         let listed = self.bucket.list(folder, self.deadline()).await?;
-        if !listed.iter().any(|meta| meta.location == *key) {
+        if !listed.objects.iter().any(|meta| meta.location == *key) {
             return found("a listing after a write does not show it");
         }
         Ok(None)

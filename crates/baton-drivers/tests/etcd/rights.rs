@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
-use baton_drivers::etcd::fence::EtcdFence;
+use baton_drivers::etcd::fence::Fence;
 use baton_store::{Precondition, Verdict, WriteOutcome};
 use baton_testbed::{Kind, Server};
 
@@ -69,7 +69,7 @@ async fn readwrite_on_the_prefix_is_enough() {
     assert_eq!(store.history(&space, 5).await.expect("answers").len(), 1);
     assert_eq!(store.members(&space).await.expect("answers").len(), 1);
     assert!(store.inspect(&space).await.expect("answers").lease.is_some());
-    let fence = EtcdFence::open(&url, &space, "r").await.expect("a user may");
+    let fence = Fence::open(&url, &space, "r").await.expect("a user may");
     fence.put(held.epoch, "baton/mine", b"x").await.expect("a user may");
     let findings = store.examine().await.expect("answers");
     assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");

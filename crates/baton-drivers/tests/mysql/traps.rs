@@ -278,10 +278,10 @@ async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
     assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "the trap does not bite");
     work.rollback().await.expect("it may");
 
-    let fence = Fence::new("helix_").expect("a good prefix");
+    let fence = Fence::new("invoices").with_prefix("helix_").expect("a good prefix");
     fence.create(&mut user).await.expect("it may");
     let mut work = user.start_transaction(TxOpts::default()).await.expect("it may");
-    fence.admit(&mut work, "invoices", held.epoch).await.expect("it is the first");
+    fence.admit(&mut work, held.epoch).await.expect("it is the first");
     let renewed = peer.renew(held).await.expect("nobody is in the way");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     work.commit().await.expect("it may");

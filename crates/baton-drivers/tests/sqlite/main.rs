@@ -12,6 +12,7 @@ mod beats;
 mod clock;
 mod conforms;
 mod file;
+mod fence;
 mod files;
 mod kills;
 mod locks;
