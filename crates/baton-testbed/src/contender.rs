@@ -10,6 +10,7 @@ use baton_core::protocol::{
 };
 use baton_store::{Store, StoreError};
 
+use crate::subject::Names;
 use crate::wait::until;
 
 /// The namespace of this name.
@@ -31,6 +32,20 @@ pub fn left(reply: &BeatReply) -> Duration {
         Expiry::Left(left) => left,
         Expiry::Observer => unreachable!("the store judges by a clock"),
     }
+}
+
+/// The version of the lease that a reply shows.
+///
+/// # Panics
+///
+/// If it shows none.
+pub fn held_in(reply: &BeatReply) -> Version {
+    reply.lease.as_ref().expect("there is a lease").version
+}
+
+/// A namespace that nobody has used, on a server that other tests may have used before.
+pub fn fresh_namespace(label: &str) -> Namespace {
+    Names::new().next(label)
 }
 
 /// One boot of a node that is named after it. It does what it is told, and decides nothing.
@@ -162,7 +177,7 @@ impl Contender {
     /// Looks, claims what it sees, and must get it.
     pub async fn take(&self, claim: Claim) -> Version {
         let reply = self.claim(claim).await.expect("the store answers");
-        applied(reply)
+        applied(&reply)
     }
 
     /// Renews what it holds, in the lineage it last saw.
@@ -175,7 +190,7 @@ impl Contender {
     /// Renews, and must be let.
     pub async fn goes_on(&self, held: Version) -> Version {
         let reply = self.renew(held).await.expect("the store answers");
-        applied(reply)
+        applied(&reply)
     }
 
     /// Gives up what it holds, and may fail.
@@ -195,7 +210,7 @@ impl Contender {
     }
 }
 
-fn applied(reply: BeatReply) -> Version {
+fn applied(reply: &BeatReply) -> Version {
     assert_eq!(reply.outcome, Some(Outcome::Applied), "{reply:?}");
-    reply.lease.expect("it is held").version
+    held_in(reply)
 }

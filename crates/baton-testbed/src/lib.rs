@@ -12,7 +12,7 @@
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
 //!   paused::Old ── the test program again, stopped right before it writes
-//!   wait ── for what must come
+//!   contender ── one node's words, without a core     wait ── for what must come
 //! ```
 //!
 //! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its

@@ -4,11 +4,12 @@ use baton_core::ids::{BootId, Epoch};
 use baton_core::protocol::Claim;
 use baton_drivers::Behind;
 use baton_drivers::etcd::fence::{Fence, FenceError};
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::paused::{self, Old};
 use baton_testbed::{Kind, Server};
 use tokio::task::JoinSet;
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::hand::{Hand, coded};
 
 const DATA: &str = "shop/invoices";
@@ -73,7 +74,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
 /// The old coordinator: takes the lease, and writes when it is told to.
 async fn lead(url: &str) {
     let (store, space) = (open(url).await, namespace("paused"));
-    let epoch = Node::new(&store, &space, 1).take(Claim::Vacant).await.version.epoch;
+    let epoch = Contender::new(&store, &space, 1).take(Claim::Vacant).await.epoch;
     let fence = Fence::open(url, &space, "invoices").await.expect("etcd answers");
     paused::say(&format!("epoch {epoch}"));
     paused::wait_for_word();
@@ -93,8 +94,8 @@ async fn a_paused_coordinator_comes_too_late() {
     old.pause();
     old.tell().await;
 
-    let mut next = Node::new(&open(&url).await, &space, 2);
-    let epoch = next.take(Claim::Dead { boot: BootId(1) }).await.version.epoch;
+    let next = Contender::new(&open(&url).await, &space, 2);
+    let epoch = next.take(Claim::Dead { boot: BootId(1) }).await.epoch;
     assert_eq!(epoch, Epoch(2));
     let fence = Fence::open(&url, &space, "invoices").await.expect("etcd answers");
     fence.put(epoch, DATA, b"of the new one").await.expect("it is the newest");

@@ -8,8 +8,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, TxOpts};
 use tokio::task::JoinSet;
 
-use crate::beats::Peer;
-use crate::ground::MysqlGround;
+use crate::ground::{MysqlGround, contender};
 
 async fn connect(url: &str) -> Conn {
     let options = Opts::from_url(url).expect("the testbed's URLs are sound");
@@ -40,7 +39,7 @@ async fn prepare(ground: &MysqlGround) -> Conn {
 /// The old leader: takes the lease, and writes when it is told to.
 async fn lead(url: &str) {
     let mut conn = connect(url).await;
-    let held = Peer::open(url, "fenced", "old", 1).await.take(Claim::Vacant).await;
+    let held = contender(url, "fenced", 1).await.take(Claim::Vacant).await;
     paused::say(&format!("epoch {}", held.epoch));
     paused::wait_for_word();
     let written = write(&mut conn, held.epoch, "old").await;
@@ -95,7 +94,7 @@ async fn a_leader_that_was_paused_writes_nothing() {
     old.pause();
     old.tell().await;
 
-    let mut next = Peer::open(&ground.server.url(), "fenced", "new", 2).await;
+    let next = contender(&ground.server.url(), "fenced", 2).await;
     let held = next.take(Claim::Dead { boot: baton_core::ids::BootId(1) }).await;
     assert_eq!(held.epoch, Epoch(2));
     write(&mut conn, held.epoch, "new").await.expect("the present epoch is admitted");

@@ -1,16 +1,16 @@
 //! An old leader that was stopped right before its write: when it goes on, it is refused.
 
 use baton_core::protocol::Claim;
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::paused::{self, Old};
 
 use crate::fence::add_one;
 use crate::ground::{Postgres, Session};
-use crate::node::{Node, namespace};
 
 /// The old leader: takes the lease, and writes when it is told to.
 async fn lead(url: &str) {
     let store = baton_drivers::open(url).await.expect("the server answers");
-    let held = Node::new(store, &namespace("web"), 1).take(Claim::Vacant).await;
+    let held = Contender::new(&store, &namespace("web"), 1).take(Claim::Vacant).await;
     let mut session = Session::open(url).await;
     paused::say(&format!("epoch {}", held.epoch));
     paused::wait_for_word();
@@ -33,7 +33,7 @@ async fn an_old_leader_that_was_stopped_is_refused() {
     old.tell().await;
 
     let boot = baton_core::ids::BootId(1);
-    let held = Node::new(store, &namespace("web"), 2).take(Claim::Dead { boot }).await;
+    let held = Contender::new(&store, &namespace("web"), 2).take(Claim::Dead { boot }).await;
     let mut session = Session::open(&ground.server.url()).await;
     add_one(&mut session, held.epoch.0).await.expect("it leads");
     ground.sql("UPDATE numbers SET n = 100").await;

@@ -1,16 +1,14 @@
 //! The user's own writes, fenced.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use baton_core::ids::Epoch;
 use baton_core::protocol::Claim;
 use baton_drivers::redis::fence::{Fence, FenceError};
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::paused::{self, Old};
 use redis::Cmd;
 use tokio::task::JoinSet;
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::ground::{client, run, server};
 
 const KEY: &str = "{invoices}:last";
@@ -64,9 +62,8 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
 /// The old leader: takes a term, waits for the word, and writes in that term.
 async fn old_leader(url: &str) {
     let store = open(url).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
-    node.ttl = Duration::from_millis(500);
-    let epoch = node.take(Claim::Vacant).await.version.epoch;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let epoch = node.take(Claim::Vacant).await.epoch;
     let server = redis::Client::open(url).expect("the URL is sound");
     let mut connection = server.get_multiplexed_async_connection().await.expect("it answers");
     paused::say(&format!("epoch {epoch}"));
@@ -86,9 +83,9 @@ async fn a_leader_that_was_paused_writes_too_late() {
     old.pause();
     old.tell().await;
     let store = open(&server.url()).await;
-    let mut node = Node::new(&Arc::clone(&store), &namespace("web"), 2);
+    let node = Contender::new(&store, &namespace("web"), 2);
     let boot = baton_core::ids::BootId(1);
-    let epoch = node.take(Claim::Dead { boot }).await.version.epoch;
+    let epoch = node.take(Claim::Dead { boot }).await.epoch;
     assert_eq!(epoch, Epoch(2));
     let mut connection = client(&server).await;
     let written = Fence::new("invoices").write(&mut connection, epoch, &[KEY], &[set("new")]).await;

@@ -8,16 +8,16 @@ use baton_drivers::s3::fence::{Fence, FenceError};
 use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
 use baton_drivers::{open, s3};
+use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::paused::{self, Old};
 use baton_testbed::subject::Ground;
 use tokio::task::JoinSet;
 
-use crate::beats::{Peer, namespace};
 use crate::ground::Site;
 
 /// An object that nobody has written.
 fn fresh() -> Path {
-    Path::from(format!("{}.json", namespace("invoices")))
+    Path::from(format!("{}.json", fresh_namespace("invoices")))
 }
 
 /// What the object says: who wrote it, and the mark.
@@ -91,7 +91,7 @@ async fn lead(url: &str, web: &str) {
     let store = open(url).await.expect("the server is fit");
     let key = Path::from(format!("{web}.json"));
     let web = Namespace::new(web).expect("it was one");
-    let held = Peer::new(&store, &web, 1).take(Claim::Vacant).await;
+    let held = Contender::new(&store, &web, 1).take(Claim::Vacant).await;
     let objects = s3::client(url).expect("the URL is sound");
     let objects = objects.as_ref();
     Fence::new(key.clone())
@@ -116,7 +116,7 @@ async fn a_paused_old_leader_writes_nothing() {
         return lead(url, web).await;
     }
     let site = Site::start().await;
-    let web = namespace("web");
+    let web = fresh_namespace("web");
     let key = Path::from(format!("{web}.json"));
     let objects = site.objects();
     let orders = format!("{} {web}", site.url());
@@ -127,7 +127,7 @@ async fn a_paused_old_leader_writes_nothing() {
 
     let store = open(&site.url()).await.expect("the server is fit");
     let old_boot = baton_core::ids::BootId(1);
-    let new = Peer::new(&store, &web, 2).take(Claim::Dead { boot: old_boot }).await;
+    let new = Contender::new(&store, &web, 2).take(Claim::Dead { boot: old_boot }).await;
     assert_eq!(new.epoch, Epoch(2));
     // The same but for the mark: without it the ETag would be what the old leader has seen.
     Fence::new(key.clone())

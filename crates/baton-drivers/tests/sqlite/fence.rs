@@ -27,7 +27,8 @@ fn connect(folder: &Path) -> Connection {
 
 fn prepare(folder: &Path) -> Connection {
     let conn = connect(folder);
-    let make = "CREATE TABLE counter (number INTEGER, who TEXT); INSERT INTO counter VALUES (0, '')";
+    let make =
+        "CREATE TABLE counter (number INTEGER, who TEXT); INSERT INTO counter VALUES (0, '')";
     conn.execute_batch(make).expect("the file is ours");
     conn
 }
@@ -41,9 +42,8 @@ fn write(conn: &mut Connection, epoch: Epoch, who: &str) -> Result<(), FenceErro
 }
 
 fn stands(conn: &Connection) -> (i64, String) {
-    let row = conn.query_row("SELECT number, who FROM counter", (), |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    });
+    let row =
+        conn.query_row("SELECT number, who FROM counter", (), |row| Ok((row.get(0)?, row.get(1)?)));
     row.expect("there is one row")
 }
 
