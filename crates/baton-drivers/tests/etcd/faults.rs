@@ -38,7 +38,9 @@ async fn a_server_that_was_killed_or_paused_is_used_again() {
 
     server.kill().await.expect("it is ours");
     let (_, failed) = timed(node.beat(LeaseIntent::Observe)).await;
-    assert_eq!(failed.expect_err("it is gone").failure(), Failure::Unknown);
+    // Whether the kept connection broke under the request or before it is a matter of luck.
+    let failure = failed.expect_err("it is gone").failure();
+    assert!(matches!(failure, Failure::Unknown | Failure::NotDone), "{failure:?}");
     server.start_again().await.expect("it starts");
     let reply = until("the store to answer", async || node.renew(held).await.ok()).await;
     assert_eq!(reply.outcome, Some(Outcome::Applied), "the term outlived the server's restart");
