@@ -1,6 +1,6 @@
 //! Like `fenced_write`, but for an object of your own in S3: the highest epoch that wrote it wins.
 //!
-//! `cargo run -p baton --features s3 --example fenced_s3 -- "s3://bucket/prefix?endpoint=http://host:9000"`
+//! `cargo run -p baton --features s3 --example fenced_s3 -- "s3://bucket/prefix"`
 
 use baton::Node;
 use baton::drivers::s3;
