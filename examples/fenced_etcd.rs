@@ -1,10 +1,10 @@
 //! Like `fenced_write`, but the data is the service's own, in etcd: the epoch is checked in the
 //! same transaction as the write.
 //!
-//! `cargo run -p baton --features baton-drivers/etcd --example fenced_etcd -- etcd://HOST:2379`
+//! `cargo run -p baton --features etcd --example fenced_etcd -- etcd://HOST:2379`
 
+use baton::drivers::etcd::fence::{Fence, FenceError};
 use baton::{Namespace, Node};
-use baton_drivers::etcd::fence::{EtcdFence, FenceError};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -12,7 +12,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let namespace = Namespace::new("invoices")?;
     let builder = Node::builder(baton::open(&url).await?).namespace(namespace.clone());
     let node = builder.build()?;
-    let fence = EtcdFence::open(&url, &namespace, "invoices").await?;
+    let fence = Fence::open(&url, &namespace, "invoices").await?;
 
     let term = node.leadership().await?;
     let old = term.epoch();

@@ -1,10 +1,10 @@
 //! Like `fenced_write`, but what it writes is in a table of its own: the epoch is checked in the
 //! very transaction of the write. Run it with the URL of a MySQL or MariaDB server.
 
+use baton::drivers::mysql::fence::{Fence, FenceError};
+use baton::drivers::mysql::mysql_async::prelude::Queryable;
+use baton::drivers::mysql::mysql_async::{Conn, TxOpts};
 use baton::{Epoch, Node};
-use baton_drivers::mysql::fence::{Fence, Refused};
-use baton_drivers::mysql::mysql_async::prelude::Queryable;
-use baton_drivers::mysql::mysql_async::{Conn, TxOpts};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -14,7 +14,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // The application's own connection to the same database.
     let mut conn = Conn::from_url(&url).await?;
     conn.query_drop("CREATE TABLE IF NOT EXISTS invoices (number BIGINT)").await?;
-    Fence::default().create(&mut conn).await?;
+    Fence::new("invoices").create(&mut conn).await?;
 
     let term = node.leadership().await?;
     let old = term.epoch();
@@ -31,9 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match write_invoice(&mut conn, old, 43).await {
-        Err(Refused::Behind { given, highest, .. }) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+        Err(FenceError::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);
@@ -41,9 +39,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-async fn write_invoice(conn: &mut Conn, epoch: Epoch, number: i64) -> Result<(), Refused> {
+async fn write_invoice(conn: &mut Conn, epoch: Epoch, number: i64) -> Result<(), FenceError> {
     let mut work = conn.start_transaction(TxOpts::default()).await?;
-    Fence::default().admit(&mut work, "invoices", epoch).await?;
+    Fence::new("invoices").admit(&mut work, epoch).await?;
     work.exec_drop("INSERT INTO invoices VALUES (?)", (number,)).await?;
     Ok(work.commit().await?)
 }

@@ -2,8 +2,8 @@
 //! very transaction of the write. Run it with a PostgreSQL URL.
 
 use baton::Node;
-use baton_drivers::postgres::fence::{Fence, Refused};
-use baton_drivers::postgres::tokio_postgres::{self, Client, NoTls};
+use baton::drivers::postgres::fence::{Fence, FenceError};
+use baton::drivers::postgres::tokio_postgres::{self, Client, NoTls};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,9 +31,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match write_invoice(&mut client, old, 43).await {
-        Err(Refused::Behind { given, highest, .. }) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+        Err(FenceError::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);
@@ -45,9 +43,9 @@ async fn write_invoice(
     client: &mut Client,
     epoch: baton::Epoch,
     number: i64,
-) -> Result<(), Refused> {
+) -> Result<(), FenceError> {
     let transaction = client.transaction().await?;
-    Fence::default().admit(&transaction, "invoices", epoch).await?;
+    Fence::new("invoices").admit(&transaction, epoch).await?;
     transaction.execute("INSERT INTO invoices VALUES ($1)", &[&number]).await?;
     Ok(transaction.commit().await?)
 }

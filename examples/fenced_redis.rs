@@ -2,8 +2,8 @@
 //! script that writes.
 
 use baton::Node;
-use baton_drivers::redis::client as redis;
-use baton_drivers::redis::fence::{Fence, Refused};
+use baton::drivers::redis::client as redis;
+use baton::drivers::redis::fence::{Fence, FenceError};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,9 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match invoices.write(&mut connection, old, &["{invoices}:open"], &add("4713")).await {
-        Err(Refused::Behind { given, highest, .. }) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+        Err(FenceError::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

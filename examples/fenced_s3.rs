@@ -1,11 +1,10 @@
 //! Like `fenced_write`, but for an object of your own in S3: the highest epoch that wrote it wins.
 //!
-//! `cargo run --example fenced_s3 --features s3 -- "s3://bucket/prefix?endpoint=http://host:9000"`
+//! `cargo run -p baton --features s3 --example fenced_s3 -- "s3://bucket/prefix"`
 
 use baton::Node;
-use baton_drivers::s3;
-use baton_drivers::s3::fence::{self, FenceError};
-use baton_drivers::s3::object_store::path::Path;
+use baton::drivers::s3;
+use baton::drivers::s3::fence::{Fence, FenceError};
 
 /// The mark tells this write from every other; put it anywhere into the object.
 fn invoices(paid: u32) -> impl Fn(&str) -> Vec<u8> {
@@ -18,11 +17,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let node = Node::builder(baton::open(&url).await?).build()?;
     // The same server and keys, for objects of your own. It repeats no write.
     let objects = s3::client(&url)?;
-    let key = Path::from("invoices.json");
+    let fence = Fence::new("invoices.json");
 
     let term = node.leadership().await?;
     let old = term.epoch();
-    fence::put(&*objects, &key, old, invoices(41)).await?;
+    fence.put(&*objects, old, invoices(41)).await?;
     println!("epoch {old}: written");
 
     // Another term begins, here or elsewhere, and writes.
@@ -30,14 +29,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     term.lost().await;
     drop(term);
     let next = node.leadership().await?;
-    fence::put(&*objects, &key, next.epoch(), invoices(42)).await?;
+    fence.put(&*objects, next.epoch(), invoices(42)).await?;
     println!("epoch {}: written", next.epoch());
 
     // The old one comes back and finds that it is too late.
-    match fence::put(&*objects, &key, old, invoices(43)).await {
-        Err(FenceError::Behind { given, highest, .. }) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+    match fence.put(&*objects, old, invoices(43)).await {
+        Err(FenceError::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

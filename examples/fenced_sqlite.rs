@@ -1,9 +1,8 @@
 //! Like `fenced_write`, but what it writes is in a SQLite database of its own: the epoch is checked
 //! in the very transaction of the write.
 
-use baton::drivers::Behind;
-use baton::drivers::sqlite::client::{Connection, TransactionBehavior};
 use baton::drivers::sqlite::fence::{Fence, FenceError};
+use baton::drivers::sqlite::rusqlite::{Connection, TransactionBehavior};
 use baton::{Epoch, Node};
 
 #[tokio::main]
@@ -30,9 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match write_invoice(&mut invoices, old, 43) {
-        Err(FenceError::Behind(Behind { given, highest, .. })) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+        Err(FenceError::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

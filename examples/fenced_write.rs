@@ -28,9 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match invoices.admit(old).await {
-        Err(Refused::Behind { given, highest, .. }) => {
-            println!("epoch {given}: refused, {highest} was here");
-        }
+        Err(Refused::Behind(behind)) => println!("{behind}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

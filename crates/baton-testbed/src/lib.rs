@@ -11,20 +11,25 @@
 //!     ├─ InOneProcess ─┐
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
+//!   paused::Old ── the test program again, stopped right before it writes
+//!   contender ── one node's words, without a core     wait ── for what must come
 //! ```
 //!
 //! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
 //! leash when the test's process is killed.
 
+pub mod contender;
 pub mod disk;
 mod error;
 mod faketime;
 mod install;
+pub mod paused;
 pub mod peer;
 mod place;
 pub mod proxy;
 pub mod server;
 pub mod subject;
+pub mod wait;
 
 pub use error::TestbedError;
 pub use place::{cache, target};

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::{Epoch, Namespace};
+use baton_drivers::Behind;
 use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 
 /// Names the documents of the register.
@@ -13,17 +14,8 @@ const PREFIX: &str = "fence:";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// The caller's term is over: stop.
-    #[error(
-        "epoch {given} is behind {highest}, which was admitted to {resource}; its term is over"
-    )]
-    Behind {
-        /// The resource.
-        resource: String,
-        /// The epoch that asked.
-        given: Epoch,
-        /// The highest that was admitted.
-        highest: Epoch,
-    },
+    #[error(transparent)]
+    Behind(#[from] Behind),
     /// The register holds something else than an epoch: a person must look.
     #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
     Foreign {
@@ -59,7 +51,7 @@ impl Fence {
             let found = self.store.read_document(&self.namespace, &name).await?;
             let highest = self.highest_in(found.as_ref())?;
             if given < highest {
-                return Err(Refused::Behind { resource: self.resource.clone(), given, highest });
+                return Err(Behind { resource: self.resource.clone(), given, highest }.into());
             }
             if given == highest && found.is_some() {
                 return Ok(());

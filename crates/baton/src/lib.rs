@@ -45,7 +45,7 @@ pub use baton_core::time::Moment;
 pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};
 /// The stores, each with the fence for the user's own data in it.
 pub use baton_drivers as drivers;
-pub use baton_drivers::{OpenError, open};
+pub use baton_drivers::{Behind, OpenError, open};
 pub use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 
 /// The README's example is compiled and run as a test.

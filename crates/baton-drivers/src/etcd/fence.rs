@@ -9,7 +9,7 @@
 //!   else get fence                     behind, and by whom
 //! ```
 //!
-//! [`Guard`] is that condition as data, for a transaction of any etcd client. [`EtcdFence`] does
+//! [`Guard`] is that condition as data, for a transaction of any etcd client. [`Fence`] does
 //! the usual: put a key, or change what it says.
 
 use baton_core::ids::{Epoch, Namespace};
@@ -21,13 +21,14 @@ use super::error::Trouble;
 use super::keys::Keys;
 use super::record::Record;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
+use crate::behind::Behind;
 use crate::refusal::Refusal;
 
 /// How often a change is tried that others keep getting ahead of.
 const TRIES: usize = 200;
 
 /// What to add to a transaction of one's own, so that it is refused once a later epoch wrote: one
-/// comparison, and one put. Needs the key to be there; [`EtcdFence::open`] sees to that.
+/// comparison, and one put. Needs the key to be there; [`Fence::open`] sees to that.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard {
     /// The key of the fence.
@@ -38,22 +39,11 @@ pub struct Guard {
     pub value: Vec<u8>,
 }
 
-/// A later epoch has written to the resource: the writer's term is over.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("epoch {given} may not write to {resource:?} any more: epoch {highest} did; stop")]
-pub struct Behind {
-    /// What was to be written to.
-    pub resource: String,
-    /// By whom.
-    pub given: Epoch,
-    /// The highest epoch that wrote.
-    pub highest: Epoch,
-}
-
 /// Why a fenced write did not take place, or may not have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FenceError {
-    /// The term is over.
+    /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
     /// The store did not answer, or would not have it.
@@ -62,13 +52,13 @@ pub enum FenceError {
 }
 
 /// The fence of one resource, with a connection of its own.
-pub struct EtcdFence {
+pub struct Fence {
     link: Link,
     resource: String,
     key: String,
 }
 
-impl EtcdFence {
+impl Fence {
     /// The fence of a resource, which is anything that only one coordinator may write to at a time.
     /// It belongs to a namespace, whose epochs it compares.
     pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, Refusal> {
@@ -113,7 +103,7 @@ impl EtcdFence {
     ///
     /// # Errors
     ///
-    /// As [`EtcdFence::put`]; [`StoreError::Throttled`] if others were ahead 200 times.
+    /// As [`Fence::put`]; [`StoreError::Throttled`] if others were ahead 200 times.
     pub async fn update(
         &self,
         epoch: Epoch,

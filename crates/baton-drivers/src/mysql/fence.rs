@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   START TRANSACTION
-//!     admit(resource, epoch) ── raises <prefix>fences, and locks its row until COMMIT
+//!     admit(epoch) ── raises <prefix>fences, and locks its row until COMMIT
 //!     your own statements
 //!   COMMIT                      a later epoch waits here, and an earlier one comes too late
 //! ```
@@ -20,51 +20,45 @@ use baton_core::ids::Epoch;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
-/// Why a write must not go on. Roll the transaction back.
+use crate::behind::Behind;
+
+/// Why a write was not admitted. Roll the transaction back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
-    /// A later epoch has written here: this term is over.
-    #[error(
-        "epoch {given} is behind {highest}, which was admitted to {resource}; its term is over"
-    )]
-    Behind {
-        /// What was to be written.
-        resource: String,
-        /// The epoch of the writer.
-        given: Epoch,
-        /// The highest epoch seen.
-        highest: Epoch,
-    },
+pub enum FenceError {
+    /// The writer's term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
     /// The prefix is not one that a table can have.
     #[error("fence prefix {0:?} must be 1 to 40 letters, digits or '_'")]
-    Prefix(String),
+    Name(String),
     /// The database failed; nothing is said about the epoch.
     #[error(transparent)]
-    Database(#[from] Error),
+    Store(#[from] Error),
 }
 
-/// A register of epochs, one row a resource, in a table `<prefix>fences`.
-#[derive(Clone, Debug)]
+/// The fence of one resource: the highest epoch that was admitted wins. It is a row in the table
+/// `<prefix>fences`.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {
+    resource: String,
     table: String,
 }
 
-impl Default for Fence {
-    /// The register in the table `baton_fences`.
-    fn default() -> Self {
-        Self { table: "baton_fences".to_owned() }
-    }
-}
-
 impl Fence {
-    /// The register in the table `<prefix>fences` of the connection's database.
-    pub fn new(prefix: &str) -> Result<Self, Refused> {
+    /// The fence of this resource, which is anything that only one coordinator may write at a time,
+    /// in the table `baton_fences` of the connection's database.
+    pub fn new(resource: &str) -> Self {
+        Self { resource: resource.to_owned(), table: "baton_fences".to_owned() }
+    }
+
+    /// The same, in the table `<prefix>fences`.
+    pub fn with_prefix(self, prefix: &str) -> Result<Self, FenceError> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if prefix.is_empty() || prefix.len() > 40 || !prefix.chars().all(allowed) {
-            return Err(Refused::Prefix(prefix.to_owned()));
+            return Err(FenceError::Name(prefix.to_owned()));
         }
-        Ok(Self { table: format!("{prefix}fences") })
+        Ok(Self { table: format!("{prefix}fences"), ..self })
     }
 
     /// The statement that makes the table, if it is not there.
@@ -94,7 +88,7 @@ impl Fence {
     }
 
     /// Makes the table, if it is not there. Commits whatever the connection was about.
-    pub async fn create(&self, conn: &mut Conn) -> Result<(), Refused> {
+    pub async fn create(&self, conn: &mut Conn) -> Result<(), FenceError> {
         Ok(conn.query_drop(self.create_statement()).await?)
     }
 
@@ -103,12 +97,12 @@ impl Fence {
     ///
     /// ```no_run
     /// # use baton_core::ids::Epoch;
-    /// # use baton_drivers::mysql::fence::{Fence, Refused};
+    /// # use baton_drivers::mysql::fence::{Fence, FenceError};
     /// # use mysql_async::{Conn, TxOpts, prelude::Queryable};
-    /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), Refused> {
-    /// let fence = Fence::default();
+    /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), FenceError> {
+    /// let fence = Fence::new("invoices");
     /// let mut work = conn.start_transaction(TxOpts::default()).await?;
-    /// fence.admit(&mut work, "invoices", epoch).await?;
+    /// fence.admit(&mut work, epoch).await?;
     /// work.query_drop("UPDATE invoices SET sent = 1 WHERE id = 7").await?;
     /// work.commit().await?;
     /// # Ok(())
@@ -117,11 +111,10 @@ impl Fence {
     pub async fn admit(
         &self,
         transaction: &mut Transaction<'_>,
-        resource: &str,
         epoch: Epoch,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), FenceError> {
         let [register, raise] = self.statements();
-        let name = resource.as_bytes();
+        let name = self.resource.as_bytes();
         transaction.exec_drop(register, (name,)).await?;
         transaction.exec_drop(raise, (epoch.0, name, epoch.0)).await?;
         if transaction.affected_rows() == 1 {
@@ -130,6 +123,6 @@ impl Fence {
         let look = format!("SELECT epoch FROM `{}` WHERE resource = ? FOR UPDATE", self.table);
         let highest: Option<u64> = transaction.exec_first(look, (name,)).await?;
         let highest = Epoch(highest.unwrap_or(0));
-        Err(Refused::Behind { resource: resource.to_owned(), given: epoch, highest })
+        Err(Behind { resource: self.resource.clone(), given: epoch, highest }.into())
     }
 }

@@ -18,6 +18,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Transaction};
 
 use super::config::is_plain;
+use crate::behind::Behind;
 
 /// Raised by the function: a later epoch was here.
 const BEHIND: &str = "BT002";
@@ -30,45 +31,43 @@ pub fn sql(schema: &str, prefix: &str) -> Option<String> {
     plain.then(|| parts.replace("{t}", &format!("{schema}.{prefix}")))
 }
 
-/// Why a write was not admitted.
+/// Why a write was not admitted. Roll the transaction back.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Refused {
-    /// A later epoch was here: the writer's term is over.
-    #[error("epoch {given} may not write {resource} any more; {highest} was here")]
-    Behind {
-        /// What was to be written.
-        resource: String,
-        /// Under which epoch.
-        given: Epoch,
-        /// The highest that was admitted.
-        highest: Epoch,
-    },
-    /// The register could not be asked; roll the transaction back.
-    #[error("the fence cannot be asked: {0}")]
+pub enum FenceError {
+    /// The writer's term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
+    /// The schema or the prefix is not one that is used unquoted.
+    #[error(
+        "fence schema and prefix {0:?} must be of a-z, 0-9 and '_', and not begin with a digit"
+    )]
+    Name(String),
+    /// The database failed; nothing is said about the epoch.
+    #[error(transparent)]
     Store(#[from] Error),
 }
 
-/// The register of one prefix.
+/// The fence of one resource: the highest epoch that was admitted wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fence {
+    resource: String,
     statement: String,
 }
 
-impl Default for Fence {
-    /// The one of the default schema and prefix.
-    fn default() -> Self {
-        Self { statement: "SELECT public.baton_fence($1, $2::numeric)".to_owned() }
-    }
-}
-
 impl Fence {
-    /// The one of this schema and prefix. `None` if a name has other characters than a-z, 0-9 and
-    /// '_', or begins with a digit.
-    pub fn named(schema: &str, prefix: &str) -> Option<Self> {
-        let plain = is_plain(schema, 63) && is_plain(prefix, 40);
-        let statement = format!("SELECT {schema}.{prefix}fence($1, $2::numeric)");
-        plain.then_some(Self { statement })
+    /// The fence of this resource, which is anything that only one coordinator may write at a time,
+    /// in the default schema and under the default prefix.
+    pub fn new(resource: &str) -> Self {
+        Self { resource: resource.to_owned(), statement: statement("public", "baton_") }
+    }
+
+    /// The same, in the register of this schema and prefix.
+    pub fn in_schema(self, schema: &str, prefix: &str) -> Result<Self, FenceError> {
+        if !is_plain(schema, 63) || !is_plain(prefix, 40) {
+            return Err(FenceError::Name(format!("{schema}.{prefix}")));
+        }
+        Ok(Self { statement: statement(schema, prefix), ..self })
     }
 
     /// Admits what this transaction is going to write, or says that a later epoch was here. Ask
@@ -76,9 +75,9 @@ impl Fence {
     pub async fn admit(
         &self,
         transaction: &Transaction<'_>,
-        resource: &str,
         epoch: Epoch,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), FenceError> {
+        let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let params: [super::step::Param<'_>; 2] = [(&resource, Type::TEXT), (&given, Type::TEXT)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
@@ -86,11 +85,15 @@ impl Fence {
         };
         let said = problem.as_db_error().filter(|said| *said.code() == SqlState::from_code(BEHIND));
         let highest = said.and_then(|said| said.detail()?.parse().ok()).map(Epoch);
-        match highest {
+        Err(match highest {
             Some(highest) => {
-                Err(Refused::Behind { resource: resource.to_owned(), given: epoch, highest })
+                Behind { resource: self.resource.clone(), given: epoch, highest }.into()
             }
-            None => Err(Refused::Store(problem)),
-        }
+            None => problem.into(),
+        })
     }
+}
+
+fn statement(schema: &str, prefix: &str) -> String {
+    format!("SELECT {schema}.{prefix}fence($1, $2::numeric)")
 }

@@ -45,7 +45,7 @@ use crate::service::Service;
 
 pub use config::{PostgresConfig, TlsMode};
 pub use schema::schema_sql;
-/// The client that [`fence`] takes transactions of.
+/// The client library, in the version that [`fence`] takes transactions of.
 pub use tokio_postgres;
 
 use engine::Postgres;

@@ -12,22 +12,18 @@ use ::redis::aio::ConnectionLike;
 use ::redis::{Arg, Cmd, RedisError, Script, Value};
 use baton_core::ids::Epoch;
 
+use crate::behind::Behind;
+
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
 pub const SCRIPT: &str = include_str!("lua/fenced.lua");
 
 /// Why nothing was written, or why that is not known.
 #[derive(Debug, thiserror::Error)]
-pub enum Refused {
-    /// The writer's term is over: stop.
-    #[error("epoch {given} is behind {highest}, which has written to {resource}; its term is over")]
-    Behind {
-        /// The resource.
-        resource: String,
-        /// The epoch that was given.
-        given: Epoch,
-        /// The highest that has written.
-        highest: Epoch,
-    },
+#[non_exhaustive]
+pub enum FenceError {
+    /// The writer's term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
     /// The fence holds something else than an epoch: a person must look.
     #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
     Foreign {
@@ -39,14 +35,14 @@ pub enum Refused {
     Store(#[from] RedisError),
 }
 
-/// The fence of one resource: the highest epoch that has written to it wins.
+/// The fence of one resource: the highest epoch that was admitted wins.
 ///
 /// ```no_run
 /// # use baton_core::ids::Epoch;
-/// # use baton_drivers::redis::fence::Refused;
+/// # use baton_drivers::redis::fence::FenceError;
 /// # use redis::aio::MultiplexedConnection;
 /// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch)
-/// # -> Result<(), Refused> {
+/// # -> Result<(), FenceError> {
 /// use baton_drivers::redis::fence::Fence;
 ///
 /// let invoices = Fence::new("invoices");
@@ -87,7 +83,7 @@ impl Fence {
         epoch: Epoch,
         keys: &[&str],
         commands: &[Cmd],
-    ) -> Result<Vec<Value>, Refused> {
+    ) -> Result<Vec<Value>, FenceError> {
         let mut call = self.script.key(&self.key);
         for key in keys {
             call.key(*key);
@@ -110,9 +106,9 @@ impl Fence {
             Some(Value::BulkString(word)) if word == b"behind" => {
                 let highest = rest.into_iter().next().unwrap_or_default();
                 let highest = Epoch(::redis::from_redis_value(highest).map_err(RedisError::from)?);
-                Err(Refused::Behind { resource: self.resource.clone(), given: epoch, highest })
+                Err(Behind { resource: self.resource.clone(), given: epoch, highest }.into())
             }
-            _ => Err(Refused::Foreign { resource: self.resource.clone() }),
+            _ => Err(FenceError::Foreign { resource: self.resource.clone() }),
         }
     }
 }

@@ -19,6 +19,7 @@ use object_store::{
 };
 
 use super::random;
+use crate::behind::Behind;
 
 /// The name of the metadata that holds the epoch; S3 shows it as `x-amz-meta-baton-epoch`.
 const EPOCH: &str = "baton-epoch";
@@ -27,16 +28,9 @@ const EPOCH: &str = "baton-epoch";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FenceError {
-    /// A later epoch was here.
-    #[error("{resource}: epoch {given} is behind {highest}; its term is over, so stop")]
-    Behind {
-        /// The object's key.
-        resource: String,
-        /// The epoch that was refused.
-        given: Epoch,
-        /// The epoch that wrote the object.
-        highest: Epoch,
-    },
+    /// The writer's term is over.
+    #[error(transparent)]
+    Behind(#[from] Behind),
     /// The body lacks the mark.
     #[error("{resource}: the body does not contain the mark {mark}; put it anywhere into it")]
     NoMark {
@@ -46,7 +40,10 @@ pub enum FenceError {
         mark: String,
     },
     /// The object was written by something that does not say in which epoch.
-    #[error("{resource}: its metadata baton-epoch is {found:?} and no number; remove the object")]
+    #[error(
+        "the fence of {resource} holds something else than an epoch: its metadata baton-epoch is \
+         {found:?}; remove the object"
+    )]
     Foreign {
         /// The object's key.
         resource: String,
@@ -62,68 +59,84 @@ pub enum FenceError {
     Store(#[from] Error),
 }
 
-/// Writes an object, unless a later epoch has written it. `body` makes what it is to say from a
-/// mark that must be in it; it is asked again if another writer came first.
-///
-/// An object that was never fenced counts as written in epoch 0. Turn the client's own retries off
-/// (`RetryConfig { max_retries: 0, .. }`): a repeated write that had succeeded is told as lost.
-pub async fn put(
-    store: &dyn ObjectStore,
-    key: &Path,
-    epoch: Epoch,
-    body: impl Fn(&str) -> Vec<u8>,
-) -> Result<(), FenceError> {
-    let resource = || key.to_string();
-    loop {
-        let mode = match look(store, key).await? {
-            None => PutMode::Create,
-            Some((highest, _)) if highest > epoch => {
-                return Err(FenceError::Behind { resource: resource(), given: epoch, highest });
+/// The fence of one object: the highest epoch that was admitted wins. An object that was never
+/// fenced counts as written in epoch 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fence {
+    key: Path,
+}
+
+impl Fence {
+    /// The fence of the object with this key.
+    pub fn new(key: impl Into<Path>) -> Self {
+        Self { key: key.into() }
+    }
+
+    /// Writes the object, unless a later epoch has written it. `body` makes what it is to say from
+    /// a mark that must be in it; it is asked again if another writer came first.
+    ///
+    /// Turn the client's own retries off (`RetryConfig { max_retries: 0, .. }`): a repeated write
+    /// that had succeeded is told as lost.
+    pub async fn put(
+        &self,
+        objects: &dyn ObjectStore,
+        epoch: Epoch,
+        body: impl Fn(&str) -> Vec<u8>,
+    ) -> Result<(), FenceError> {
+        let resource = || self.key.to_string();
+        loop {
+            let mode = match self.look(objects).await? {
+                None => PutMode::Create,
+                Some((highest, _)) if highest > epoch => {
+                    return Err(Behind { resource: resource(), given: epoch, highest }.into());
+                }
+                Some((_, version)) => PutMode::Update(version),
+            };
+            let chance = random().map_err(|problem| FenceError::NoChance(problem.to_string()))?;
+            let mark = format!("{epoch}-{chance:032x}");
+            let bytes = body(&mark);
+            if !bytes.windows(mark.len()).any(|part| part == mark.as_bytes()) {
+                return Err(FenceError::NoMark { resource: resource(), mark });
             }
-            Some((_, version)) => PutMode::Update(version),
-        };
-        let chance = random().map_err(|problem| FenceError::NoChance(problem.to_string()))?;
-        let mark = format!("{epoch}-{chance:032x}");
-        let bytes = body(&mark);
-        if !bytes.windows(mark.len()).any(|part| part == mark.as_bytes()) {
-            return Err(FenceError::NoMark { resource: resource(), mark });
-        }
-        let attribute = (Attribute::Metadata(EPOCH.into()), epoch.to_string());
-        let attributes = Attributes::from_iter([attribute]);
-        let options = PutOptions { mode, attributes, ..PutOptions::default() };
-        match store.put_opts(key, bytes.into(), options).await {
-            Ok(_) => return Ok(()),
-            // Somebody else wrote: look who.
-            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
-            Err(error) => return Err(error.into()),
+            let attribute = (Attribute::Metadata(EPOCH.into()), epoch.to_string());
+            let attributes = Attributes::from_iter([attribute]);
+            let options = PutOptions { mode, attributes, ..PutOptions::default() };
+            match objects.put_opts(&self.key, bytes.into(), options).await {
+                Ok(_) => return Ok(()),
+                // Somebody else wrote: look who.
+                Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
-}
 
-/// The epoch that wrote the object; `None` if there is no such object.
-pub async fn epoch(store: &dyn ObjectStore, key: &Path) -> Result<Option<Epoch>, FenceError> {
-    Ok(look(store, key).await?.map(|(epoch, _)| epoch))
-}
+    /// The highest epoch that wrote the object; `None` if there is no such object.
+    pub async fn highest(&self, objects: &dyn ObjectStore) -> Result<Option<Epoch>, FenceError> {
+        Ok(self.look(objects).await?.map(|(epoch, _)| epoch))
+    }
 
-async fn look(
-    store: &dyn ObjectStore,
-    key: &Path,
-) -> Result<Option<(Epoch, UpdateVersion)>, FenceError> {
-    let options = GetOptions { head: true, ..GetOptions::default() };
-    let found = match store.get_opts(key, options).await {
-        Ok(found) => found,
-        Err(Error::NotFound { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let epoch = match found.attributes.get(&Attribute::Metadata(EPOCH.into())) {
-        None => Epoch::NONE,
-        Some(value) => {
-            let text: &str = value.as_ref();
-            let foreign =
-                |_| FenceError::Foreign { resource: key.to_string(), found: text.to_owned() };
-            Epoch(text.parse().map_err(foreign)?)
-        }
-    };
-    let version = UpdateVersion { e_tag: found.meta.e_tag, version: found.meta.version };
-    Ok(Some((epoch, version)))
+    async fn look(
+        &self,
+        objects: &dyn ObjectStore,
+    ) -> Result<Option<(Epoch, UpdateVersion)>, FenceError> {
+        let options = GetOptions { head: true, ..GetOptions::default() };
+        let found = match objects.get_opts(&self.key, options).await {
+            Ok(found) => found,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let epoch = match found.attributes.get(&Attribute::Metadata(EPOCH.into())) {
+            None => Epoch::NONE,
+            Some(value) => {
+                let text: &str = value.as_ref();
+                let foreign = |_| FenceError::Foreign {
+                    resource: self.key.to_string(),
+                    found: text.to_owned(),
+                };
+                Epoch(text.parse().map_err(foreign)?)
+            }
+        };
+        let version = UpdateVersion { e_tag: found.meta.e_tag, version: found.meta.version };
+        Ok(Some((epoch, version)))
+    }
 }

@@ -40,7 +40,7 @@ use std::sync::{Arc, Mutex};
 
 use baton_store::Store;
 pub use cost::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
-/// The client library, of the version that [`fence`] takes.
+/// The client library, in the version that [`fence`] takes clients of.
 pub use object_store;
 use object_store::ObjectStore;
 

@@ -49,6 +49,6 @@ mod worker;
 pub use config::SqliteConfig;
 pub use error::Refusal;
 pub use locks::process_locks;
-/// The client library, for the fence's callers.
-pub use rusqlite as client;
+/// The client library, in the version that [`fence`] takes transactions of.
+pub use rusqlite;
 pub use store::SqliteStore;

@@ -6,9 +6,11 @@ use std::time::Duration;
 use baton_core::protocol::{Claim, LeaseIntent, Outcome, Version};
 use baton_store::Verdict;
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
-use crate::beats::{Node, namespace, open, until};
+use crate::ground::open;
 use crate::hand::Hand;
 
 /// Longer than etcd needs to choose a leader, which may take some seconds on a busy machine.
@@ -60,7 +62,7 @@ fn free_port() -> SocketAddr {
 }
 
 /// Renews until it is told that it was renewed. It must not be told that the term is over.
-async fn renewed(node: &mut Node, held: &mut Version) {
+async fn renewed(node: &Contender, held: &mut Version) {
     until("a renewal", async || {
         if let Ok(reply) = node.renew(*held).await
             && reply.outcome == Some(Outcome::Applied)
@@ -85,13 +87,12 @@ async fn a_term_outlives_etcds_leader_and_its_return() {
     let worst = findings.iter().map(|it| it.verdict).max();
     assert_eq!(worst, Some(Verdict::Ok), "{findings:?}");
 
-    let mut node = Node::new(&store, &namespace("three"), 1);
-    node.ttl = TTL;
-    let mut held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("three"), 1).with_ttl(TTL);
+    let mut held = node.take(Claim::Vacant).await;
     let first = cluster.leader().await;
     cluster.0[first].kill().await.expect("it is ours");
-    renewed(&mut node, &mut held).await;
-    let rival = Node::new(&store, &node.namespace, 2).claim(Claim::Expired).await;
+    renewed(&node, &mut held).await;
+    let rival = Contender::new(&store, &node.namespace, 2).claim(Claim::Expired).await;
     assert_eq!(rival.expect("it answers").outcome, Some(Outcome::Conflict), "one holder");
     cluster.0[first].start_again().await.expect("it starts");
 
@@ -102,13 +103,13 @@ async fn a_term_outlives_etcds_leader_and_its_return() {
     cluster.0[second].pause().expect("it is ours");
     let paused = SystemClock.now();
     while SystemClock.now().since(paused) < TTL + Duration::from_secs(1) {
-        renewed(&mut node, &mut held).await;
+        renewed(&node, &mut held).await;
         SystemClock.sleep(Duration::from_millis(500)).await;
     }
     cluster.0[second].resume().expect("it is ours");
     let resumed = SystemClock.now();
     while SystemClock.now().since(resumed) < Duration::from_secs(3) {
-        renewed(&mut node, &mut held).await;
+        renewed(&node, &mut held).await;
         let seen = node.look().await.lease.expect("there is one");
         assert_eq!(seen.version, held, "nobody ended the term");
         SystemClock.sleep(Duration::from_millis(100)).await;

@@ -5,10 +5,12 @@ use std::time::Duration;
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Failure, LeaseIntent, Outcome};
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
 
-use crate::beats::{Node, namespace, open, until};
+use crate::ground::open;
 
 /// What the test's URL allows a call.
 const TIMEOUT: Duration = Duration::from_millis(400);
@@ -31,13 +33,14 @@ async fn timed<T>(what: impl Future<Output = T>) -> (Duration, T) {
 async fn a_server_that_was_killed_or_paused_is_used_again() {
     let (server, _proxy, url) = start().await;
     let store = open(&url).await;
-    let mut node = Node::new(&store, &namespace("outages"), 1);
-    node.ttl = Duration::from_secs(60);
-    let mut held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("outages"), 1).with_ttl(Duration::from_secs(60));
+    let mut held = node.take(Claim::Vacant).await;
 
     server.kill().await.expect("it is ours");
     let (_, failed) = timed(node.beat(LeaseIntent::Observe)).await;
-    assert_eq!(failed.expect_err("it is gone").failure(), Failure::Unknown);
+    // Whether the kept connection broke under the request or before it is a matter of luck.
+    let failure = failed.expect_err("it is gone").failure();
+    assert!(matches!(failure, Failure::Unknown | Failure::NotDone), "{failure:?}");
     server.start_again().await.expect("it starts");
     let reply = until("the store to answer", async || node.renew(held).await.ok()).await;
     assert_eq!(reply.outcome, Some(Outcome::Applied), "the term outlived the server's restart");
@@ -60,13 +63,12 @@ async fn a_server_that_was_killed_or_paused_is_used_again() {
 async fn what_is_lost_on_the_way_costs_one_timeout_and_is_read_back() {
     let (server, proxy, url) = start().await;
     let store = open(&url).await;
-    let mut node = Node::new(&store, &namespace("losses"), 1);
-    node.ttl = Duration::from_secs(60);
-    let held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("losses"), 1).with_ttl(Duration::from_secs(60));
+    let held = node.take(Claim::Vacant).await;
 
     // Done, and not told: reading back shows it.
     proxy.set(Fault::LoseReplies);
-    let lost = node.release(held).await.expect_err("its answer was lost");
+    let lost = node.try_release(held).await.expect_err("its answer was lost");
     assert_eq!(lost.failure(), Failure::Unknown);
     let seen = node.look().await.lease.expect("there is one");
     assert_eq!(seen.holder, None, "the release took place");
@@ -118,7 +120,7 @@ async fn of_several_hosts_one_is_enough() {
     let real = server.address();
     let url = format!("etcd://127.0.0.1:1,{},{real}?timeout_ms=400", proxy.address());
     let store = open(&url).await;
-    let mut node = Node::new(&store, &namespace("hosts"), 1);
+    let node = Contender::new(&store, &namespace("hosts"), 1);
     node.take(Claim::Vacant).await;
     assert!(proxy.counts().round_trips > 0, "the second host was used");
     proxy.set(Fault::Drop);

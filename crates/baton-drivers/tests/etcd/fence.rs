@@ -1,23 +1,17 @@
 //! Fenced writes of the user's own keys: nothing is lost, and a paused coordinator comes too late.
 
-use std::io::Write;
-use std::process::Stdio;
-
 use baton_core::ids::{BootId, Epoch};
 use baton_core::protocol::Claim;
-use baton_drivers::etcd::fence::{Behind, EtcdFence, FenceError};
+use baton_drivers::Behind;
+use baton_drivers::etcd::fence::{Fence, FenceError};
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::paused::{self, Old};
 use baton_testbed::{Kind, Server};
-use rustix::process::{Pid, Signal, kill_process};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::process::{Child, ChildStdout, Command};
 use tokio::task::JoinSet;
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::hand::{Hand, coded};
 
-const URL: &str = "BATON_TEST_FENCED_URL";
-const BOOT: &str = "BATON_TEST_FENCED_BOOT";
-const MARK: &str = "fenced> ";
 const DATA: &str = "shop/invoices";
 
 fn counted(value: Option<&[u8]>) -> u64 {
@@ -33,7 +27,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     for _ in 0..8 {
         let (url, space) = (url.clone(), space.clone());
         workers.spawn(async move {
-            let fence = EtcdFence::open(&url, &space, "counter").await.expect("etcd answers");
+            let fence = Fence::open(&url, &space, "counter").await.expect("etcd answers");
             for _ in 0..25 {
                 let next = |value: Option<&[u8]>| (counted(value) + 1).to_string().into_bytes();
                 fence.update(Epoch(4), "shop/count", next).await.expect("epoch 4 is the highest");
@@ -47,7 +41,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     let count = hand.under("shop/count").await.remove(0).1;
     assert_eq!(counted(Some(&count)), 200);
 
-    let fence = EtcdFence::open(&url, &space, "counter").await.expect("etcd answers");
+    let fence = Fence::open(&url, &space, "counter").await.expect("etcd answers");
     fence.put(Epoch(5), "shop/count", b"0").await.expect("5 is higher");
     fence.put(Epoch(5), "shop/count", b"1").await.expect("5 is as high");
     let behind = |given| {
@@ -58,7 +52,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(fence.update(Epoch(3), "shop/count", |_| b"x".to_vec()).await, behind(3));
     assert_eq!(hand.under("shop/count").await.remove(0).1, b"1", "nothing was written");
     // Another resource has a fence of its own, and the highest number is a number.
-    let other = EtcdFence::open(&url, &space, "other").await.expect("etcd answers");
+    let other = Fence::open(&url, &space, "other").await.expect("etcd answers");
     other.put(Epoch(1), "shop/other", b"x").await.expect("nobody wrote there");
     other.put(Epoch(u64::MAX), "shop/other", b"y").await.expect("nothing is higher");
     other.put(Epoch(u64::MAX), "shop/other", b"z").await.expect("it is as high");
@@ -77,93 +71,39 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(hand.say("kv/txn", txn(&later.less_than)).await["succeeded"], true);
 }
 
-/// A coordinator in a process of its own: takes the lease, says its epoch, waits for a line, and
-/// then writes.
-#[tokio::test]
-async fn a_coordinator_of_its_own() {
-    let (Ok(url), Ok(boot)) = (std::env::var(URL), std::env::var(BOOT)) else {
-        assert!(std::env::var(URL).is_err(), "a coordinator is told which boot it is");
-        return;
-    };
-    let boot: u128 = boot.parse().expect("it is a number");
-    let (store, space) = (open(&url).await, namespace("paused"));
-    let mut node = Node::new(&store, &space, boot);
-    let ground = match boot {
-        1 => Claim::Vacant,
-        _ => Claim::Dead { boot: BootId(1) },
-    };
-    let epoch = node.take(ground).await.version.epoch;
-    let fence = EtcdFence::open(&url, &space, "invoices").await.expect("etcd answers");
-    say(&format!("epoch {epoch}"));
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line).expect("it is told to go on");
-    let wrote = fence.put(epoch, DATA, format!("of boot {boot}").as_bytes()).await;
-    say(&match wrote {
-        Ok(()) => "written".to_owned(),
-        Err(refused) => refused.to_string(),
-    });
-}
-
-fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let said = writeln!(out, "\n{MARK}{text}").and_then(|()| out.flush());
-    said.expect("somebody listens");
-}
-
-struct Coordinator {
-    child: Child,
-    said: Lines<BufReader<ChildStdout>>,
-}
-
-impl Coordinator {
-    fn start(url: &str, boot: u128) -> Self {
-        let this = std::env::current_exe().expect("this program runs");
-        let mut command = Command::new(this);
-        command.args(["--exact", "fence::a_coordinator_of_its_own", "--nocapture"]);
-        command.env(URL, url).env(BOOT, boot.to_string()).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("this program can be started");
-        let said = BufReader::new(child.stdout.take().expect("it was asked for")).lines();
-        Self { child, said }
-    }
-
-    async fn hear(&mut self) -> String {
-        while let Some(line) = self.said.next_line().await.expect("it can be read") {
-            if let Some(said) = line.strip_prefix(MARK) {
-                return said.to_owned();
-            }
-        }
-        unreachable!("it speaks before it ends")
-    }
-
-    async fn go_on(&mut self) {
-        let orders = self.child.stdin.as_mut().expect("it was asked for");
-        orders.write_all(b"go\n").await.expect("it listens");
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = self.child.id().expect("it has not been waited for");
-        let pid = Pid::from_raw(i32::try_from(pid).expect("ids are small")).expect("not 0");
-        kill_process(pid, signal).expect("it is our child");
-    }
+/// The old coordinator: takes the lease, and writes when it is told to.
+async fn lead(url: &str) {
+    let (store, space) = (open(url).await, namespace("paused"));
+    let epoch = Contender::new(&store, &space, 1).take(Claim::Vacant).await.epoch;
+    let fence = Fence::open(url, &space, "invoices").await.expect("etcd answers");
+    paused::say(&format!("epoch {epoch}"));
+    paused::wait_for_word();
+    let written = fence.put(epoch, DATA, b"of the old one").await;
+    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_paused_coordinator_comes_too_late() {
+    if let Some(url) = paused::orders_if_asked() {
+        return lead(&url).await;
+    }
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
-    let mut old = Coordinator::start(&server.url(), 1);
+    let (url, space) = (server.url(), namespace("paused"));
+    let mut old = Old::start("fence::a_paused_coordinator_comes_too_late", &url);
     assert_eq!(old.hear().await, "epoch 1");
-    old.signal(Signal::STOP);
-    old.go_on().await;
+    old.pause();
+    old.tell().await;
 
-    let mut new = Coordinator::start(&server.url(), 2);
-    assert_eq!(new.hear().await, "epoch 2");
-    new.go_on().await;
-    assert_eq!(new.hear().await, "written");
+    let next = Contender::new(&open(&url).await, &space, 2);
+    let epoch = next.take(Claim::Dead { boot: BootId(1) }).await.epoch;
+    assert_eq!(epoch, Epoch(2));
+    let fence = Fence::open(&url, &space, "invoices").await.expect("etcd answers");
+    fence.put(epoch, DATA, b"of the new one").await.expect("it is the newest");
 
-    old.signal(Signal::CONT);
-    let wanted = "epoch 1 may not write to \"invoices\" any more: epoch 2 did; stop";
+    old.resume();
+    let wanted = "epoch 1 is behind 2, which was admitted to invoices; its term is over";
     assert_eq!(old.hear().await, wanted);
+    assert!(old.ended_well().await);
     let stands = Hand::on(server.address()).under(DATA).await.remove(0).1;
-    assert_eq!(String::from_utf8_lossy(&stands), "of boot 2");
+    assert_eq!(String::from_utf8_lossy(&stands), "of the new one");
 }

@@ -1,13 +1,18 @@
 //! An etcd of our own, and what the conformance suite has done to it.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
+use baton_store::Store;
 use baton_testbed::subject::Ground;
 use baton_testbed::{Kind, Server};
 
 use crate::hand::{Hand, Pair};
+
+pub async fn open(url: &str) -> Arc<dyn Store> {
+    baton_drivers::open(url).await.expect("the server answers")
+}
 
 pub struct Etcd {
     pub server: Server,

@@ -4,10 +4,8 @@
 //!   conforms ──► conformance suite, a process a handle
 //!     ground: etcd, its copies, what is written behind the driver's back (hand)
 //!   traps  faults  cluster  refusals  rights  round_trips  fence ── what only etcd has
-//!     beats: the words of one node
 //! ```
 
-mod beats;
 mod cluster;
 mod conforms;
 mod faults;

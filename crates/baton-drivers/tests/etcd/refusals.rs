@@ -72,7 +72,7 @@ async fn http(listener: TcpListener) {
 async fn another_format_is_refused_with_both_numbers() {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let (url, place) = (server.url(), server.address());
-    drop(crate::beats::open(&url).await);
+    drop(crate::ground::open(&url).await);
     let hand = Hand::on(place);
     assert_eq!(hand.under("baton/format").await, [("baton/format".to_owned(), b"1".to_vec())]);
     hand.put("baton/format", "7").await;
@@ -84,6 +84,6 @@ async fn another_format_is_refused_with_both_numbers() {
     let refused = refusal(&url).await;
     assert!(refused.contains("baton/format is not a version"), "{refused}");
     // Another prefix is another store.
-    drop(crate::beats::open(&format!("{url}/elsewhere")).await);
+    drop(crate::ground::open(&format!("{url}/elsewhere")).await);
     assert_eq!(hand.under("elsewhere/").await.len(), 1);
 }

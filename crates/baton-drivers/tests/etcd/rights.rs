@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
-use baton_drivers::etcd::fence::EtcdFence;
+use baton_drivers::etcd::fence::Fence;
 use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::hand::{Hand, coded};
 use crate::refusals::refusal;
 
@@ -51,13 +53,13 @@ async fn readwrite_on_the_prefix_is_enough() {
     let url = format!("etcd://baton:hush@{place}");
     let store = open(&url).await;
     let space = namespace("rights");
-    let mut node = Node::new(&store, &space, 1);
+    let node = Contender::new(&store, &space, 1);
     let mut hints = store.hints(&space).await.expect("a user may watch");
     let held = node.take(Claim::Vacant).await;
-    let held = node.renew(held.version).await.expect("answers").lease.expect("held").version;
+    let held = node.renew(held).await.expect("answers").lease.expect("held").version;
     let view = Arc::new(View {
         version: ViewVersion { epoch: held.epoch, number: 1 },
-        coordinator: held_by(&node),
+        coordinator: node.id(),
         members: vec![],
         successors: vec![],
     });
@@ -69,24 +71,20 @@ async fn readwrite_on_the_prefix_is_enough() {
     assert_eq!(store.history(&space, 5).await.expect("answers").len(), 1);
     assert_eq!(store.members(&space).await.expect("answers").len(), 1);
     assert!(store.inspect(&space).await.expect("answers").lease.is_some());
-    let fence = EtcdFence::open(&url, &space, "r").await.expect("a user may");
+    let fence = Fence::open(&url, &space, "r").await.expect("a user may");
     fence.put(held.epoch, "baton/mine", b"x").await.expect("a user may");
     let findings = store.examine().await.expect("answers");
     assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");
     let login = findings.iter().find(|it| it.check == "login").expect("it is looked at");
     assert_eq!(login.verdict, Verdict::Ok);
-    assert_eq!(node.release(held).await, Ok(Outcome::Applied));
-    assert_eq!(store.leave(&space, &held_by(&node), BootId(1)).await, Ok(Outcome::Applied));
+    assert_eq!(node.release(held).await, Outcome::Applied);
+    assert_eq!(store.leave(&space, &node.id(), BootId(1)).await, Ok(Outcome::Applied));
 
     // Tokens are forgotten when etcd restarts; a new one is asked for, and nobody notices.
     server.stop().await.expect("it is ours");
     server.start_again().await.expect("it starts");
-    let mut node = Node::new(&store, &space, 2);
-    crate::beats::until("the store to answer", async || node.claim(Claim::Vacant).await.ok()).await;
-}
-
-fn held_by(node: &Node) -> baton_core::ids::NodeId {
-    baton_core::ids::NodeId::new(&format!("node-{}", node.boot)).expect("tests name well")
+    let node = Contender::new(&store, &space, 2);
+    until("the store to answer", async || node.claim(Claim::Vacant).await.ok()).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -1,10 +1,11 @@
 //! What a beat costs, counted outside the driver.
 
 use baton_core::protocol::{Claim, Outcome};
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::{Kind, Server};
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 
 const BEATS: u64 = 20;
 
@@ -14,8 +15,8 @@ async fn a_look_is_one_request_and_a_renewal_two() {
     let proxy = Proxy::to(server.address()).await;
     let store = open(&server.url_at(proxy.address())).await;
     let space = namespace("counted");
-    let mut holder = Node::new(&store, &space, 1);
-    let mut held = holder.take(Claim::Vacant).await.version;
+    let mut holder = Contender::new(&store, &space, 1);
+    let mut held = holder.take(Claim::Vacant).await;
 
     let before = proxy.counts();
     for _ in 0..BEATS {
@@ -35,7 +36,7 @@ async fn a_look_is_one_request_and_a_renewal_two() {
     // Another handle's first look also asks what is left; after that, one request again, though
     // the holder renews in between.
     let other = open(&server.url_at(proxy.address())).await;
-    let mut rival = Node::new(&other, &space, 2);
+    let rival = Contender::new(&other, &space, 2);
     rival.look().await;
     let before = proxy.counts();
     holder.store = open(&server.url()).await;

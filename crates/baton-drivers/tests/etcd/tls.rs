@@ -4,10 +4,10 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use baton_testbed::wait::until;
 use tempfile::TempDir;
 use tokio::process::Child;
 
-use crate::beats::until;
 use crate::refusals::refusal;
 
 fn run(folder: &Path, command: &str) {

@@ -1,15 +1,24 @@
 //! What goes wrong with etcd if one does not see to it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::BootId;
+use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::{Claim, Hint, Outcome};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{HintStream, Verdict};
+use baton_store::{HintStream, Store, Verdict};
+use baton_testbed::contender::{Contender, left, namespace};
+use baton_testbed::wait::{PATIENCE, until};
 use serde_json::Value;
 
-use crate::beats::{Node, PATIENCE, TTL, left, namespace, open, until};
-use crate::ground::{Etcd, space};
+use crate::ground::{Etcd, open, space};
+
+/// The shortest that etcd grants.
+const TTL: Duration = Duration::from_secs(2);
+
+fn contender(store: &Arc<dyn Store>, namespace: &Namespace, boot: u128) -> Contender {
+    Contender::new(store, namespace, boot).with_ttl(TTL)
+}
 
 /// Waits for this hint, past any other.
 async fn hears(hints: &mut HintStream, wanted: &Hint) {
@@ -45,16 +54,17 @@ async fn a_term_is_over_when_its_lease_is_and_not_before() {
     a_deleted_lease_record_is_not_an_empty_namespace(&etcd).await;
 
     // A lease shorter than etcd grants is as long as etcd grants, and shown so.
-    let mut node = Node::new(&store, &namespace("short"), 1);
-    node.ttl = Duration::from_millis(300);
-    let lease = node.take(Claim::Vacant).await;
-    assert_eq!(lease.ttl, node.ttl, "what was asked for");
-    assert_eq!(left(&node.look().await).as_secs_f64().ceil(), 2.0, "what was granted");
+    let node = contender(&store, &namespace("short"), 1).with_ttl(Duration::from_millis(300));
+    node.take(Claim::Vacant).await;
+    let seen = node.look().await;
+    let asked = seen.lease.as_ref().map(|lease| lease.ttl);
+    assert_eq!(asked, Some(node.ttl), "what was asked for");
+    assert_eq!(left(&seen).as_secs_f64().ceil(), 2.0, "what was granted");
 }
 
 async fn a_deleted_holder_key_ends_the_term_and_lets_nobody_in_early(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("deleted"));
-    let (mut holder, mut rival) = (Node::new(&store, &space, 1), Node::new(&store, &space, 2));
+    let (holder, rival) = (contender(&store, &space, 1), contender(&store, &space, 2));
     let mut hints = store.hints(&space).await.expect("etcd pushes");
     let held = holder.take(Claim::Vacant).await;
     let began = SystemClock.now();
@@ -62,7 +72,7 @@ async fn a_deleted_holder_key_ends_the_term_and_lets_nobody_in_early(etcd: &Etcd
     hears(&mut hints, &Hint::Look).await;
 
     // The holder learns that its term is over; until its lease is, nobody else may begin one.
-    let reply = holder.renew(held.version).await.expect("the store answers");
+    let reply = holder.renew(held).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict));
     let early = rival.claim(Claim::Expired).await.expect("the store answers");
     assert_eq!(early.outcome, Some(Outcome::Conflict), "the holder may still trust its window");
@@ -71,13 +81,13 @@ async fn a_deleted_holder_key_ends_the_term_and_lets_nobody_in_early(etcd: &Etcd
         let reply = rival.claim(Claim::Expired).await.expect("the store answers");
         (reply.outcome == Some(Outcome::Applied)).then(|| reply.lease.expect("taken").version.epoch)
     });
-    assert_eq!(epoch.await, held.version.epoch.next());
+    assert_eq!(epoch.await, held.epoch.next());
     assert!(SystemClock.now().since(began) > TTL - Duration::from_millis(100));
 }
 
 async fn a_holder_key_put_back_by_hand_keeps_nothing_alive(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("put-back"));
-    let mut holder = Node::new(&store, &space, 1);
+    let holder = contender(&store, &space, 1);
     let held = holder.take(Claim::Vacant).await;
     let prefix = self::space(&space);
     let key = format!("{prefix}lead/holder");
@@ -85,23 +95,23 @@ async fn a_holder_key_put_back_by_hand_keeps_nothing_alive(etcd: &Etcd) {
     let mut hints = store.hints(&space).await.expect("etcd pushes");
     hears(&mut hints, &Hint::Look).await; // It ran out.
     etcd.hand().put(&key, value).await;
-    let late = holder.renew(held.version).await.expect("the store answers");
+    let late = holder.renew(held).await.expect("the store answers");
     assert_eq!(late.outcome, Some(Outcome::Conflict), "a key without a lease is nobody's");
     assert!(left(&late).is_zero());
-    Node::new(&store, &space, 2).take(Claim::Expired).await;
+    contender(&store, &space, 2).take(Claim::Expired).await;
 }
 
 /// So that an etcd leader that was paused cannot revoke what was renewed meanwhile.
 async fn every_renewal_has_a_lease_of_its_own(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("own-lease"));
-    let mut holder = Node::new(&store, &space, 1);
+    let holder = contender(&store, &space, 1);
     let held = holder.take(Claim::Vacant).await;
     let first = lease_of(etcd, "own-lease").await;
-    let renewed = holder.renew(held.version).await.expect("the store answers");
+    let renewed = holder.renew(held).await.expect("the store answers");
     let second = lease_of(etcd, "own-lease").await;
     assert_ne!(first, second);
     // A renewal that is refused prolongs nothing: it is still the same lease.
-    let refused = holder.renew(held.version).await.expect("the store answers");
+    let refused = holder.renew(held).await.expect("the store answers");
     assert_eq!(refused.outcome, Some(Outcome::Conflict));
     assert_eq!(lease_of(etcd, "own-lease").await, second);
     // The first one's end ends nothing.
@@ -115,10 +125,10 @@ async fn every_renewal_has_a_lease_of_its_own(etcd: &Etcd) {
 /// Somebody deleted the record itself: the term is over, and nobody gets in beside its holder.
 async fn a_deleted_lease_record_is_not_an_empty_namespace(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("record-gone"));
-    let (mut holder, mut rival) = (Node::new(&store, &space, 1), Node::new(&store, &space, 2));
+    let (holder, rival) = (contender(&store, &space, 1), contender(&store, &space, 2));
     let held = holder.take(Claim::Vacant).await;
     etcd.hand().delete(&format!("{}lead/lease", self::space(&space))).await;
-    let reply = holder.renew(held.version).await.expect("the store answers");
+    let reply = holder.renew(held).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict), "a term without a record is over");
     for claim in [Claim::Vacant, Claim::Dead { boot: BootId(1) }] {
         let reply = rival.claim(claim).await.expect("the store answers");
@@ -135,7 +145,7 @@ async fn a_deleted_lease_record_is_not_an_empty_namespace(etcd: &Etcd) {
 async fn a_watch_outlives_what_ends_it() {
     let etcd = Etcd::start().await;
     let (store, space) = (open(&etcd.server.url()).await, namespace("watched"));
-    let mut holder = Node::new(&store, &space, 1);
+    let holder = contender(&store, &space, 1);
     let mut hints = store.hints(&space).await.expect("etcd pushes");
 
     // An expiry is told when it happens.
@@ -148,10 +158,10 @@ async fn a_watch_outlives_what_ends_it() {
 
     // A renewal is no news; nobody is woken by it.
     let held = holder.take(Claim::Expired).await;
-    let renewed = holder.renew(held.version).await.expect("the store answers");
+    let renewed = holder.renew(held).await.expect("the store answers");
     etcd.hand().compact().await;
     let version = renewed.lease.expect("held").version;
-    assert_eq!(holder.release(version).await, Ok(Outcome::Applied));
+    assert_eq!(holder.release(version).await, Outcome::Applied);
     let heard = hints.recv().await.expect("the release is told");
     assert!(matches!(heard, Hint::Released { .. }), "{heard:?}");
 
@@ -165,7 +175,7 @@ async fn a_watch_outlives_what_ends_it() {
         reply.lease.filter(|lease| lease.is_held_by(BootId(1)))
     });
     let version = held.await.version;
-    assert_eq!(holder.release(version).await, Ok(Outcome::Applied));
+    assert_eq!(holder.release(version).await, Outcome::Applied);
     let nonce = holder.look().await.lease.expect("there is one").version.nonce;
     let released = baton_core::protocol::Version { nonce, ..version };
     hears(&mut hints, &Hint::Released { version: released, successor: None }).await;
@@ -184,9 +194,9 @@ async fn a_cluster_that_went_back_is_read_anew_and_examined() {
     assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");
 
     let space = namespace("went-back");
-    let mut node = Node::new(&store, &space, 1);
+    let node = contender(&store, &space, 1);
     let held = node.take(Claim::Vacant).await;
-    let version = node.renew(held.version).await.expect("answers").lease.expect("held").version;
+    let version = node.renew(held).await.expect("answers").lease.expect("held").version;
     // Another cluster, at a lower revision, with an older record under the same keys.
     let older = etcd.hand().under(&self::space(&space)).await;
     etcd.server.stop().await.expect("it is ours");
@@ -204,5 +214,5 @@ async fn a_cluster_that_went_back_is_read_anew_and_examined() {
     assert!(left(&seen).is_zero(), "its etcd lease did not come back with it");
     let reply = node.renew(version).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict));
-    assert_eq!(node.take(Claim::Expired).await.version.epoch, version.epoch.next());
+    assert_eq!(node.take(Claim::Expired).await.epoch, version.epoch.next());
 }

@@ -2,25 +2,14 @@
 
 use std::time::Duration;
 
-use baton_store::conformance::{self, Pace, Report};
+use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
 use crate::ground::{MysqlGround, is_by_oracle};
 use crate::peer::open;
 
-/// How many cases there are. A case that is lost on the way must not go unnoticed.
-const CASES: usize = 92;
-
 /// Pushing and proof of death are not declared; these cases assert their absence.
 const ABSENT: usize = 7;
-
-/// Passed, asserted absent, not arrangeable, failed.
-fn counts(report: &Report) -> [usize; 4] {
-    let absent = report.absent().len();
-    let skipped = report.not_arrangeable().len();
-    let failed = report.failures().len();
-    [report.lines.len() - absent - skipped - failed, absent, skipped, failed]
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {
@@ -32,6 +21,6 @@ async fn many_processes_conform() {
     let skipped = if ground.is_named() { 8 } else { 0 };
     let report = conformance::run(&Processes::new(ground, open, pace)).await;
     keep_report(&report);
-    let passed = CASES - ABSENT - skipped;
-    assert_eq!(counts(&report), [passed, ABSENT, skipped, 0], "{report}");
+    let passed = cases().len() - ABSENT - skipped;
+    assert_eq!(report.counts(), [passed, ABSENT, skipped, 0], "{report}");
 }

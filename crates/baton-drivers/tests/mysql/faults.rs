@@ -7,8 +7,7 @@ use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::proxy::{Fault, Proxy};
 
-use crate::beats::Peer;
-use crate::ground::MysqlGround;
+use crate::ground::{MysqlGround, contender};
 
 const TIMEOUT: Duration = Duration::from_millis(400);
 
@@ -22,7 +21,7 @@ async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
     let ground = MysqlGround::start_with(&[]).await;
     let server = &ground.server;
     let url = format!("{}?timeout_ms={}", server.url(), TIMEOUT.as_millis());
-    let mut peer = Peer::open(&url, "lives", "a", 1).await;
+    let peer = contender(&url, "lives", 1).await;
     let held = peer.take(Claim::Vacant).await;
 
     server.kill().await.expect("it is ours");
@@ -40,7 +39,7 @@ async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
     let waited = SystemClock.now().since(began);
     assert!(waited >= TIMEOUT && waited < TIMEOUT * 2, "{waited:?}");
     // A second connection is not had either: certainly nothing was sent.
-    let late = peer.look().await.expect_err("it is paused");
+    let late = peer.try_look().await.expect_err("it is paused");
     assert_eq!(late.failure(), Failure::NotDone, "{late}");
     server.resume().expect("it is ours");
     let lease = peer.look_until_answered().await.lease.expect("it is held");
@@ -59,7 +58,7 @@ async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
 async fn what_happens_on_the_way_is_told_for_what_it_is() {
     let ground = MysqlGround::start().await;
     let proxy = Proxy::to(ground.server.address()).await;
-    let mut peer = Peer::open(&url(&ground, &proxy), "way", "a", 1).await;
+    let peer = contender(&url(&ground, &proxy), "way", 1).await;
     let mut held = peer.take(Claim::Vacant).await;
 
     // Done, and not told: the nonce tells.
@@ -76,7 +75,7 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
     let lost = peer.renew(held).await.expect_err("nothing comes back");
     assert_eq!(lost.failure(), Failure::Unknown, "{lost}");
     proxy.set(Fault::None);
-    let lease = peer.look().await.expect("a new connection is made").lease;
+    let lease = peer.look().await.lease;
     held = lease.expect("it is held").version;
 
     // Cut, and refused.
@@ -102,7 +101,7 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
 async fn a_killed_statement_leaves_nothing_behind() {
     use mysql_async::prelude::Queryable;
     let ground = MysqlGround::start().await;
-    let mut peer = Peer::open(&ground.server.url(), "killed", "a", 1).await;
+    let peer = contender(&ground.server.url(), "killed", 1).await;
     let held = peer.take(Claim::Vacant).await;
     let mut other = ground.connect().await;
     other.query_drop("START TRANSACTION").await.expect("it may");
@@ -135,11 +134,11 @@ async fn a_server_that_turns_read_only_is_left_for_the_next() {
     drop(baton_drivers::open(&new.server.url()).await.expect("it can be opened"));
     let (first, second) = (old.server.address(), new.server.address());
     let url = format!("mysql://east@{first},{second}/baton");
-    let mut peer = Peer::open(&url, "failover", "a", 1).await;
-    let before = peer.look().await.expect("it answers").lineage;
+    let peer = contender(&url, "failover", 1).await;
+    let before = peer.look().await.lineage;
     old.sql("SET GLOBAL read_only = 1").await;
-    let refused = peer.look().await.expect_err("it takes no writes");
+    let refused = peer.try_look().await.expect_err("it takes no writes");
     assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
-    let after = peer.look().await.expect("the next host answers").lineage;
+    let after = peer.look().await.lineage;
     assert!(after > before, "another server's data is another lineage");
 }

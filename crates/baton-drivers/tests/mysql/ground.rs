@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::subject::Ground;
 use baton_testbed::{Kind, Options, Server};
 use mysql_async::prelude::Queryable;
@@ -27,6 +28,12 @@ pub fn is_by_oracle() -> bool {
 
 fn kind() -> Kind {
     if is_by_oracle() { Kind::Mysql } else { Kind::Mariadb }
+}
+
+/// A node of this namespace, with a handle of its own.
+pub async fn contender(url: &str, space: &str, boot: u128) -> Contender {
+    let store = baton_drivers::open(url).await.expect("it can be opened");
+    Contender::new(&store, &namespace(space), boot)
 }
 
 /// A server of the test's own, or the one that the environment names.

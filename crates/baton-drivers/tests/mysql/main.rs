@@ -6,10 +6,8 @@
 //!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
 //!     ├─► faults, refusals, rights, round_trips
 //!     └─► fence: the user's own tables
-//!   beats: the requests that these make
 //! ```
 
-mod beats;
 mod conforms;
 mod faults;
 mod fence;

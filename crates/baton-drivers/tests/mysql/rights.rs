@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use baton_core::protocol::{Ask, Claim, Outcome, Release, ReleaseReason, View, ViewVersion, Wish};
+use baton_core::protocol::{Ask, Claim, Outcome, View, ViewVersion, Wish};
 use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_testbed::contender::Contender;
 
-use crate::beats::Peer;
-use crate::ground::MysqlGround;
+use crate::ground::{MysqlGround, contender};
 
 const DOCUMENTATION: &str = include_str!("../../../../docs/stores/mysql.md");
 
@@ -39,12 +39,12 @@ async fn the_documented_grants_are_enough_once_the_schema_is_there() {
     for grant in grants {
         ground.sql(grant).await;
     }
-    everything_works(Peer::open(&url, "rights", "a", 1).await).await;
+    everything_works(contender(&url, "rights", 1).await).await;
 }
 
-async fn everything_works(mut peer: Peer) {
+async fn everything_works(peer: Contender) {
     let held = peer.take(Claim::Vacant).await;
-    let held = peer.renew(held).await.expect("it may").lease.expect("it is held").version;
+    let held = peer.goes_on(held).await;
     let (store, space) = (peer.store.clone(), peer.namespace.clone());
     let view = View {
         version: ViewVersion { epoch: held.epoch, number: 1 },
@@ -66,9 +66,7 @@ async fn everything_works(mut peer: Peer) {
     assert!(store.inspect(&space).await.expect("it may").view.is_some());
     assert!(store.read_document(&space, "d").await.expect("it may").is_some());
     assert_eq!(store.members(&space).await.expect("it may").len(), 1);
-    let reason = ReleaseReason::Resigned;
-    let release = Release { expect: held, nonce: peer.next_nonce(), successor: None, reason };
-    assert_eq!(store.release(&space, release).await, Ok(Outcome::Applied));
+    assert_eq!(peer.release(held).await, Outcome::Applied);
     assert_eq!(store.history(&space, 5).await.expect("it may").len(), 1);
     let left = store.leave(&space, &peer.record.id, peer.record.boot).await;
     assert_eq!(left, Ok(Outcome::Applied));
@@ -103,18 +101,18 @@ async fn settings_that_weaken_a_promise_are_found() {
 
     // What does not fit into a packet is not sent, and the next step is none the worse for it.
     ground.sql("SET GLOBAL max_allowed_packet = 1048576").await;
-    let mut small = Peer::open(&ground.server.url(), "packets", "a", 1).await;
+    let small = contender(&ground.server.url(), "packets", 1).await;
     let body = vec![7; 600_000];
     let write = small.store.write_document(&small.namespace, "d", body, Precondition::Any, None);
     let refused = write.await.expect_err("it is too large").to_string();
     assert!(refused.contains("raise max_allowed_packet, or write less at once"), "{refused}");
-    assert!(small.look().await.is_ok());
+    assert!(small.try_look().await.is_ok());
 
     // Sessions take the format when they begin.
     ground.sql("SET GLOBAL binlog_format = 'STATEMENT'").await;
     let told = found("binlog", Verdict::Fail).await;
     assert_eq!(told.as_deref(), Some("set binlog_format to ROW or MIXED"));
-    let mut late = Peer::open(&ground.server.url(), "binlog", "a", 1).await;
-    let refused = late.look().await.expect_err("the server refuses it").to_string();
+    let late = contender(&ground.server.url(), "binlog", 1).await;
+    let refused = late.try_look().await.expect_err("the server refuses it").to_string();
     assert!(refused.contains("set binlog_format to ROW or MIXED"), "{refused}");
 }

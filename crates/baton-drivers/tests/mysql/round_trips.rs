@@ -1,28 +1,25 @@
 //! What a step costs, counted between the store and the server.
 
-use baton_core::protocol::{Ask, Claim, Release, ReleaseReason, Wish};
+use baton_core::protocol::{Ask, Claim, Wish};
 use baton_store::Precondition;
 use baton_testbed::proxy::Proxy;
 
-use crate::beats::Peer;
-use crate::ground::MysqlGround;
+use crate::ground::{MysqlGround, contender};
 
 #[tokio::test]
 async fn every_step_is_one_request_and_one_reply() {
     let ground = MysqlGround::start().await;
     let proxy = Proxy::to(ground.server.address()).await;
     let url = ground.server.url_at(proxy.address());
-    let mut peer = Peer::open(&url, "trips", "a", 1).await;
-    let seen = peer.look().await.expect("the server answers").lease;
+    let peer = contender(&url, "trips", 1).await;
+    let seen = peer.look().await;
     let before = proxy.counts();
 
-    let claim = peer.claim_on(seen.map(|lease| lease.version), Claim::Vacant);
-    let reply = peer.beat(claim).await.expect("the server answers");
+    let reply = peer.claim_on(&seen, Claim::Vacant).await.expect("the server answers");
     let mut held = reply.lease.expect("it was just granted").version;
     for _ in 0..10 {
-        let reply = peer.renew(held).await.expect("the server answers");
-        held = reply.lease.expect("it is held").version;
-        peer.look().await.expect("the server answers");
+        held = peer.goes_on(held).await;
+        peer.look().await;
     }
     assert_eq!(proxy.counts().round_trips - before.round_trips, 21);
 
@@ -36,9 +33,7 @@ async fn every_step_is_one_request_and_one_reply() {
     write.await.expect("the server answers");
     let ask = Ask { nonce: peer.next_nonce(), wish: Wish::Resign };
     store.ask(&space, held.epoch, ask).await.expect("the server answers");
-    let reason = ReleaseReason::Resigned;
-    let release = Release { expect: held, nonce: peer.next_nonce(), successor: None, reason };
-    store.release(&space, release).await.expect("the server answers");
+    peer.release(held).await;
     store.leave(&space, &peer.record.id, peer.record.boot).await.expect("the server answers");
     let after = proxy.counts();
     assert_eq!(after.round_trips - before.round_trips, 21 + 8);

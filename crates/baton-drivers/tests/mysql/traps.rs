@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::Epoch;
-use baton_core::protocol::{BeatReply, Claim, Expiry, Outcome};
+use baton_core::ids::{Epoch, NodeId};
+use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::mysql::fence::Fence;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
+use baton_testbed::contender::{Contender, left, namespace};
+use baton_testbed::wait::until;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
-use crate::beats::Peer;
-use crate::ground::MysqlGround;
+use crate::ground::{MysqlGround, contender};
 
 struct Scene {
     ground: MysqlGround,
@@ -36,8 +37,10 @@ impl Scene {
         Self { ground, store, conn }
     }
 
-    fn peer(&self, space: &str, name: &str, boot: u128) -> Peer {
-        Peer::new(Arc::clone(&self.store), space, name, boot)
+    fn peer(&self, space: &str, name: &str, boot: u128) -> Contender {
+        let mut peer = Contender::new(&self.store, &namespace(space), boot);
+        peer.record.id = NodeId::new(name).expect("tests name well");
+        peer
     }
 
     async fn run(&mut self, text: &str) -> u64 {
@@ -53,18 +56,11 @@ impl Scene {
     async fn until_somebody_waits(&self) {
         let text = "SELECT COUNT(*) FROM information_schema.innodb_trx \
                     WHERE trx_state = 'LOCK WAIT'";
-        let until = SystemClock.now() + Duration::from_secs(10);
-        while self.ground.value(text).await.as_deref() == Some("0") {
-            assert!(SystemClock.now() < until, "nobody waits");
-            SystemClock.sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
-fn left(reply: &BeatReply) -> Duration {
-    match reply.lease.as_ref().map(|lease| lease.expiry) {
-        Some(Expiry::Left(left)) => left,
-        other => unreachable!("the server's clock tells: {other:?}"),
+        until("a wait for a lock", async || {
+            let waiting = self.ground.value(text).await;
+            (waiting.as_deref() != Some("0")).then_some(())
+        })
+        .await;
     }
 }
 
@@ -103,7 +99,7 @@ async fn a_later_expiry_steals_a_live_lease(scene: &mut Scene) {
     let stolen = "SELECT owner_id FROM plain_locks WHERE lock_key = 'steal'";
     assert_eq!(scene.text(stolen).await, "b", "the trap does not bite");
 
-    let (mut a, mut b) = (scene.peer("steal", "a", 1), scene.peer("steal", "b", 2));
+    let (a, mut b) = (scene.peer("steal", "a", 1), scene.peer("steal", "b", 2));
     let held = a.take(Claim::Vacant).await;
     b.ttl = a.ttl * 10;
     let reply = b.claim(Claim::Expired).await.expect("the server answers");
@@ -131,10 +127,10 @@ async fn an_update_reads_what_it_has_just_set(scene: &mut Scene) {
                     WHERE lock_key = 'order'";
     assert_eq!(scene.text(extended).await, "a1", "the trap does not bite");
 
-    let (mut a, mut b) = (scene.peer("order", "a", 1), scene.peer("order", "b", 2));
+    let (mut a, b) = (scene.peer("order", "a", 1), scene.peer("order", "b", 2));
     a.ttl = Duration::from_millis(50);
     a.take(Claim::Vacant).await;
-    while left(&b.look().await.expect("the server answers")) > Duration::ZERO {}
+    while left(&b.look().await) > Duration::ZERO {}
     b.take(Claim::Expired).await;
     let owner = "SELECT CONCAT(owner_id, epoch, expires_at > UTC_TIMESTAMP(6)) FROM helix_locks \
                  WHERE lock_key = 'order'";
@@ -149,11 +145,11 @@ async fn now_follows_the_session(scene: &mut Scene) {
     let over = "SELECT expires_at < NOW(6) FROM plain_locks WHERE lock_key = 'zone'";
     assert_eq!(scene.text(over).await, "1", "the trap does not bite");
 
-    let mut utc = scene.peer("zone", "utc", 1);
+    let utc = scene.peer("zone", "utc", 1);
     utc.take(Claim::Vacant).await;
     let address = scene.ground.server.address();
     let east = format!("mysql://east@{address}/baton?table_prefix=helix_");
-    let mut east = Peer::open(&east, "zone", "east", 2).await;
+    let east = contender(&east, "zone", 2).await;
     let reply = east.claim(Claim::Expired).await.expect("the server answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict));
     assert!(left(&reply) <= utc.ttl && left(&reply) > utc.ttl / 2, "{reply:?}");
@@ -173,7 +169,7 @@ async fn affected_rows_mean_what_the_client_chose(scene: &mut Scene) {
     assert_eq!(affected, [0, 1], "the trap does not bite");
 
     // The procedures answer the same to both, in a session that is unlike ours in every way.
-    let mut peer = scene.peer("rows", "a", 1);
+    let peer = scene.peer("rows", "a", 1);
     peer.take(Claim::Vacant).await;
     for found_rows in [false, true] {
         let mut conn = scene.ground.connect_with(|it| it.client_found_rows(found_rows)).await;
@@ -192,8 +188,7 @@ async fn affected_rows_mean_what_the_client_chose(scene: &mut Scene) {
 /// The time in a statement is that of its start, however long it then waits for a lock.
 async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
     const WAIT: Duration = Duration::from_millis(500);
-    let mut peer = scene.peer("clock", "a", 1);
-    peer.ttl = Duration::from_secs(5);
+    let peer = scene.peer("clock", "a", 1).with_ttl(Duration::from_secs(5));
     let held = peer.take(Claim::Vacant).await;
     scene.run("INSERT INTO plain_locks VALUES ('clock', 'a', UTC_TIMESTAMP(6), 1)").await;
 
@@ -230,7 +225,7 @@ async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
 
 /// A statement that waited too long is undone, and what its transaction did before it is not.
 async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
-    let mut peer = scene.peer("wait", "a", 1);
+    let peer = scene.peer("wait", "a", 1);
     let held = peer.take(Claim::Vacant).await;
     scene.run("INSERT INTO plain_locks VALUES ('wait', 'a', UTC_TIMESTAMP(6), 1)").await;
     let mut other = scene.ground.connect().await;
@@ -256,7 +251,7 @@ async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
     assert_eq!(scene.text(half).await, "wait-half", "the trap does not bite");
 
     // The node's record is written before the lease is waited for.
-    let before = peer.record.beat;
+    let before = peer.last_beat();
     let refused = peer.renew(held).await;
     assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "{refused:?}");
     let members = peer.store.members(&peer.namespace).await.expect("the server answers");
@@ -268,7 +263,7 @@ async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
 
 /// A fence that reads the lease's row under a lock keeps the holder from renewing it.
 async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
-    let mut peer = scene.peer("fence", "a", 1);
+    let peer = scene.peer("fence", "a", 1);
     let held = peer.take(Claim::Vacant).await;
     let mut user = scene.ground.connect().await;
     let mut work = user.start_transaction(TxOpts::default()).await.expect("it may");
@@ -278,10 +273,10 @@ async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
     assert!(matches!(refused, Err(StoreError::Unavailable { .. })), "the trap does not bite");
     work.rollback().await.expect("it may");
 
-    let fence = Fence::new("helix_").expect("a good prefix");
+    let fence = Fence::new("invoices").with_prefix("helix_").expect("a good prefix");
     fence.create(&mut user).await.expect("it may");
     let mut work = user.start_transaction(TxOpts::default()).await.expect("it may");
-    fence.admit(&mut work, "invoices", held.epoch).await.expect("it is the first");
+    fence.admit(&mut work, held.epoch).await.expect("it is the first");
     let renewed = peer.renew(held).await.expect("nobody is in the way");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     work.commit().await.expect("it may");

@@ -2,13 +2,13 @@
 
 use baton_core::ids::{Epoch, Lineage};
 use baton_core::protocol::Claim;
+use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::subject::Ground;
 
 use crate::ground::{Postgres, program, run, shown};
-use crate::node::{Node, namespace};
 
 /// Two terms come and go.
-async fn two_terms(node: &mut Node) -> Lineage {
+async fn two_terms(node: &Contender) -> Lineage {
     for _ in 0..2 {
         let held = node.take(Claim::Vacant).await;
         node.release(held).await;
@@ -17,8 +17,8 @@ async fn two_terms(node: &mut Node) -> Lineage {
 }
 
 /// The lineage has moved, and the next epoch is beyond what was lost.
-async fn went_on(node: &mut Node, before: Lineage) -> Lineage {
-    let after = node.look_until_it_answers().await.lineage;
+async fn went_on(node: &Contender, before: Lineage) -> Lineage {
+    let after = node.look_until_answered().await.lineage;
     assert!(after > before, "{after:?} after {before:?}");
     let inspected = node.store.inspect(&node.namespace).await.expect("it is answered");
     assert_eq!(inspected.lineage, after);
@@ -31,13 +31,13 @@ async fn went_on(node: &mut Node, before: Lineage) -> Lineage {
 #[tokio::test]
 async fn restarts_and_crashes_take_nothing_back() {
     let ground = Postgres::start().await;
-    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
-    let before = two_terms(&mut node).await;
+    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
+    let before = two_terms(&node).await;
     assert_eq!(ground.restart().await, Ok(true));
-    assert_eq!(node.look_until_it_answers().await.lineage, before);
+    assert_eq!(node.look_until_answered().await.lineage, before);
     ground.server.kill().await.expect("it is ours");
     ground.server.start_again().await.expect("it recovers");
-    assert_eq!(node.look_until_it_answers().await.lineage, before);
+    assert_eq!(node.look_until_answered().await.lineage, before);
     assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(3));
 }
 
@@ -46,30 +46,30 @@ async fn restarts_and_crashes_take_nothing_back() {
 #[tokio::test]
 async fn a_snapshot_of_the_disk_is_noticed_by_whoever_was_there() {
     let ground = Postgres::start().await;
-    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
     node.look().await;
     let copy = ground.data().with_file_name("copy");
     ground.snapshot(&copy).expect("there is room");
-    let before = two_terms(&mut node).await;
+    let before = two_terms(&node).await;
     ground.put_back(&copy).await.expect("there is room");
     ground.server.start_again().await.expect("it recovers");
-    assert!(went_on(&mut node, before).await > before);
+    assert!(went_on(&node, before).await > before);
 }
 
 /// A dump comes back into the same server and the same database.
 #[tokio::test]
 async fn a_dump_that_comes_back_is_noticed_by_everybody() {
     let ground = Postgres::start().await;
-    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
+    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
     node.look().await;
     let (url, dump) = (ground.server.url(), shown(&ground.data().with_file_name("dump.sql")));
     run(&program("pg_dump"), &["--clean", "-f", &dump, &url]).expect("it can be read");
-    let before = two_terms(&mut node).await;
+    let before = two_terms(&node).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
     // Nobody remembers anything: the server alone tells.
-    let mut fresh = Node::new(ground.open().await, &namespace("web"), 2);
-    let first = went_on(&mut fresh, before).await;
+    let fresh = Contender::new(&ground.open().await, &namespace("web"), 2);
+    let first = went_on(&fresh, before).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
-    let mut fresh = Node::new(ground.open().await, &namespace("web"), 3);
-    assert!(went_on(&mut fresh, first).await > first, "the same dump, back again");
+    let fresh = Contender::new(&ground.open().await, &namespace("web"), 3);
+    assert!(went_on(&fresh, first).await > first, "the same dump, back again");
 }

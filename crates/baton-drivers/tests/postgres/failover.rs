@@ -3,10 +3,11 @@
 use baton_core::ids::Epoch;
 use baton_core::protocol::Claim;
 use baton_store::Verdict;
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
 use crate::ground::{Postgres, Session, own_alike, program, run, shown};
-use crate::node::{Node, eventually, namespace};
 
 /// A server that follows the other.
 async fn follow(ground: &Postgres) -> Server {
@@ -36,7 +37,7 @@ async fn a_promoted_standby_takes_over_without_opening_again() {
     let url_of_both = url.replace(&ground.server.address().to_string(), &both);
     // The standby is named first, and passed over.
     let store = baton_drivers::open(&url_of_both).await.expect("one of them can be written to");
-    let mut node = Node::new(store, &namespace("web"), 1);
+    let node = Contender::new(&store, &namespace("web"), 1);
     let held = node.take(Claim::Vacant).await;
     assert_eq!(held.epoch, Epoch(1));
     node.release(held).await;
@@ -51,11 +52,11 @@ async fn a_promoted_standby_takes_over_without_opening_again() {
         let seen = follower.run("SELECT 1 FROM public.baton_locks WHERE status = 0").await;
         seen.is_ok_and(|rows| rows.len() == 1).then_some(())
     };
-    eventually("the standby has it all", caught_up).await;
+    until("the standby has it all", caught_up).await;
     ground.server.kill().await.expect("it is ours");
     follower.run("SELECT pg_promote()").await.expect("it becomes the primary");
 
-    let after = node.look_until_it_answers().await;
+    let after = node.look_until_answered().await;
     assert!(after.lineage > before, "{after:?} after {before:?}");
     let held = node.take(Claim::Vacant).await;
     assert!(held.epoch.0 > Epoch::LEAP, "{held:?}: what may have been lost is leapt over");

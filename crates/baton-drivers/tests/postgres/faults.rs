@@ -5,10 +5,11 @@ use std::time::Duration;
 use baton_core::protocol::{Claim, Hint, LeaseIntent, Outcome};
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::wait::{soon, until};
 
 use crate::ground::Postgres;
-use crate::node::{Node, eventually, namespace, soon};
 
 /// How long the handle waits for an answer.
 const TIMEOUT: Duration = Duration::from_millis(400);
@@ -16,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_millis(400);
 struct Stage {
     ground: Postgres,
     proxy: Proxy,
-    node: Node,
+    node: Contender,
 }
 
 async fn stage() -> Stage {
@@ -26,8 +27,8 @@ async fn stage() -> Stage {
     drop(ground.open().await);
     let url =
         format!("{}?timeout_ms={}", ground.server.url_at(proxy.address()), TIMEOUT.as_millis());
-    let store = eventually("it opens", || async { baton_drivers::open(&url).await.ok() }).await;
-    Stage { ground, proxy, node: Node::new(store, &namespace("web"), 1) }
+    let store = until("it opens", || async { baton_drivers::open(&url).await.ok() }).await;
+    Stage { ground, proxy, node: Contender::new(&store, &namespace("web"), 1) }
 }
 
 #[tokio::test]
@@ -41,7 +42,7 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
     let told = matches!(lost, StoreError::Unavailable { .. } | StoreError::Unknown { .. });
     assert!(told, "{lost:?}");
     ground.server.start_again().await.expect("it recovers");
-    node.look_until_it_answers().await;
+    node.look_until_answered().await;
     assert_eq!(hints.recv().await, Some(Hint::Look), "something may have been missed");
 
     ground.server.pause().expect("it is ours");
@@ -53,13 +54,13 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
     let took = SystemClock.now().since(began);
     assert!(took < TIMEOUT * 4, "two timeouts took {took:?}");
     ground.server.resume().expect("it is ours");
-    node.look_until_it_answers().await;
+    node.look_until_answered().await;
 
     let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name";
     ground.sql(&format!("{end} = 'baton'")).await;
-    node.look_until_it_answers().await;
+    node.look_until_answered().await;
     // Hints come over the new connection by themselves, and are hints of the namespace again.
-    let mut other = Node::new(ground.open().await, &node.namespace, 2);
+    let other = Contender::new(&ground.open().await, &node.namespace, 2);
     let held = other.take(Claim::Vacant).await;
     other.release(held).await;
     let heard = async {
@@ -89,10 +90,10 @@ async fn a_subscription_alone_finds_its_way_back() {
 
 #[tokio::test]
 async fn cut_half_open_and_unanswered_connections_cost_one_timeout() {
-    let Stage { ground: _ground, proxy, mut node } = stage().await;
+    let Stage { ground: _ground, proxy, node } = stage().await;
     node.look().await;
     proxy.cut();
-    node.look_until_it_answers().await;
+    node.look_until_answered().await;
 
     proxy.set(Fault::HalfOpen);
     let began = SystemClock.now();
@@ -100,7 +101,7 @@ async fn cut_half_open_and_unanswered_connections_cost_one_timeout() {
     assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
     assert!(SystemClock.now().since(began) < TIMEOUT * 3);
     proxy.set(Fault::None);
-    node.look_until_it_answers().await;
+    node.look_until_answered().await;
 
     // Applied, and not told: the nonce tells.
     let seen = node.look().await;
@@ -108,9 +109,9 @@ async fn cut_half_open_and_unanswered_connections_cost_one_timeout() {
     let lost = node.claim_on(&seen, Claim::Vacant).await.expect_err("the answer is lost");
     assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
     proxy.set(Fault::None);
-    let lease = node.look_until_it_answers().await.lease.expect("it was granted");
+    let lease = node.look_until_answered().await.lease.expect("it was granted");
     assert_eq!(lease.version.nonce, node.last_nonce());
     let seen = node.look().await;
-    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
 }

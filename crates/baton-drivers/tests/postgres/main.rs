@@ -3,7 +3,7 @@
 //! ```text
 //!   ground: a server, copies of its data, SQL behind its back ──► conforms
 //!   peer: a process a handle ─────────────────────────────────────┘
-//!   node: beats of one node ──► traps  copies  faults  failover  round_trips
+//!   contender: one node's words ──► traps  copies  faults  failover  round_trips
 //!   refusals  rights: what cannot be opened, and what is enough
 //!   fence ── paused: an old leader that was stopped before its write
 //! ```
@@ -14,7 +14,6 @@ mod failover;
 mod faults;
 mod fence;
 mod ground;
-mod node;
 mod paused;
 mod peer;
 mod refusals;

@@ -2,9 +2,9 @@
 
 use baton_core::protocol::{Claim, Outcome};
 use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_testbed::contender::{Contender, held_in, namespace};
 
 use crate::ground::Postgres;
-use crate::node::{Node, namespace};
 
 const PAGE: &str = include_str!("../../../../docs/stores/postgres.md");
 
@@ -37,13 +37,13 @@ async fn the_grants_of_the_page_are_enough() {
 
     let store = baton_drivers::open(&url).await.expect("that is enough");
     let web = namespace("web");
-    let mut node = Node::new(store.clone(), &web, 1);
+    let node = Contender::new(&store, &web, 1);
     let mut hints = store.hints(&web).await.expect("it pushes");
     let held = node.take(Claim::Vacant).await;
     let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
     assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
     let seen = node.look().await;
-    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
     let held = renewed.lease.expect("it is held").version;
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert!(hints.recv().await.is_some());
@@ -72,7 +72,7 @@ async fn many_may_open_a_new_database_at_once_and_prefixes_do_not_meet() {
         opened.expect("it is made once").inspect(&web).await.expect("it is answered");
     }
     let store = baton_drivers::open(&url).await.expect("it is there");
-    Node::new(store, &web, 1).take(Claim::Vacant).await;
+    Contender::new(&store, &web, 1).take(Claim::Vacant).await;
     assert_eq!(ground.sql("SELECT lock_key FROM ops.helix_locks").await, ["web"]);
-    Node::new(ground.open().await, &web, 1).take(Claim::Vacant).await;
+    Contender::new(&ground.open().await, &web, 1).take(Claim::Vacant).await;
 }

@@ -1,10 +1,10 @@
 //! A beat is one request and one answer, counted between the client and the server.
 
 use baton_core::protocol::{Claim, LeaseIntent, Outcome};
+use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::proxy::Proxy;
 
 use crate::ground::Postgres;
-use crate::node::{Node, namespace};
 
 #[tokio::test]
 async fn every_beat_is_one_round_trip() {
@@ -12,7 +12,7 @@ async fn every_beat_is_one_round_trip() {
     let proxy = Proxy::to(ground.server.address()).await;
     let url = ground.server.url_at(proxy.address());
     let store = baton_drivers::open(&url).await.expect("the server answers");
-    let mut node = Node::new(store.clone(), &namespace("web"), 1);
+    let node = Contender::new(&store, &namespace("web"), 1);
     let trips = || proxy.counts().round_trips;
 
     let at = trips();
@@ -24,7 +24,7 @@ async fn every_beat_is_one_round_trip() {
     assert_eq!(trips() - at, 1, "a claim");
     let at = trips();
     for _ in 0..10 {
-        seen = node.renew_on(&seen).await.expect("it is answered");
+        seen = node.renew(held_in(&seen)).await.expect("it is answered");
         node.beat(LeaseIntent::Observe).await.expect("it is answered");
     }
     assert_eq!(trips() - at, 20, "ten renewals and ten looks");

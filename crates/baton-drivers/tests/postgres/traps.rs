@@ -8,25 +8,26 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, NodeProfile, Outcome};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, StoreError, WriteOutcome};
+use baton_testbed::contender::{Contender, held_in, namespace};
+use baton_testbed::wait::until;
 
 use crate::ground::{Postgres, Session};
-use crate::node::{Node, eventually, namespace};
 
 #[tokio::test]
 async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
     let ground = Postgres::start().await;
     let (store, web) = (ground.open().await, namespace("web"));
-    let mut first = Node::new(store.clone(), &web, 1);
+    let first = Contender::new(&store, &web, 1);
     first.take(Claim::Vacant).await;
     let user = Session::open(&ground.server.url()).await;
     user.run("BEGIN; SELECT baton_fence('invoices', 1)").await.expect("it is admitted");
 
     let seen = first.look().await;
-    let renewed = first.renew_on(&seen).await.expect("it is answered");
+    let renewed = first.renew(held_in(&seen)).await.expect("it is answered");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     let held = renewed.lease.expect("it was just renewed").version;
     assert_eq!(first.release(held).await, Outcome::Applied);
-    let mut second = Node::new(store.clone(), &web, 2);
+    let second = Contender::new(&store, &web, 2);
     assert_eq!(second.take(Claim::Vacant).await.epoch, Epoch(2));
     let fence = Some(Epoch(2));
     let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, fence).await;
@@ -38,18 +39,18 @@ async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
 #[tokio::test]
 async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
     let ground = Postgres::start().await;
-    let mut node = Node::new(ground.open().await, &namespace("web"), 1);
-    node.ttl = Duration::from_millis(500);
+    let node = Contender::new(&ground.open().await, &namespace("web"), 1)
+        .with_ttl(Duration::from_millis(500));
     node.take(Claim::Vacant).await;
     let seen = node.look().await;
     let blocker = Session::open(&ground.server.url()).await;
     blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
-    let (renewed, ()) = tokio::join!(node.renew_on(&seen), async {
+    let (renewed, ()) = tokio::join!(node.renew(held_in(&seen)), async {
         let waits = || async {
             let found = ground.sql("SELECT 1 FROM pg_locks WHERE NOT granted").await;
             (!found.is_empty()).then_some(())
         };
-        eventually("the renewal waits", waits).await;
+        until("the renewal waits", waits).await;
         SystemClock.sleep(Duration::from_millis(520)).await;
         blocker.run("ROLLBACK").await.expect("it goes on");
     });
@@ -64,17 +65,17 @@ async fn an_error_of_the_servers_is_told_by_what_to_do() {
     drop(ground.open().await);
     let url = format!("{}?timeout_ms=600", ground.server.url());
     let store = baton_drivers::open(&url).await.expect("the server answers");
-    let mut node = Node::new(store, &namespace("web"), 1);
+    let node = Contender::new(&store, &namespace("web"), 1);
     node.take(Claim::Vacant).await;
     let seen = node.look().await;
     let blocker = Session::open(&ground.server.url()).await;
     blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
-    let late = node.renew_on(&seen).await.expect_err("somebody else has it");
+    let late = node.renew(held_in(&seen)).await.expect_err("somebody else has it");
     assert!(matches!(late, StoreError::Unavailable { .. }), "{late:?}");
     assert_eq!(node.look().await.lease.map(|lease| lease.version), seen.lease.map(|it| it.version));
     blocker.run("ROLLBACK; ALTER FUNCTION baton_renew RENAME TO gone").await.expect("it can");
     let seen = node.look().await;
-    let refused = node.renew_on(&seen).await.expect_err("a function is missing");
+    let refused = node.renew(held_in(&seen)).await.expect_err("a function is missing");
     assert!(refused.to_string().contains("open the store once as the owner"), "{refused}");
 }
 
@@ -98,11 +99,11 @@ async fn no_setting_of_a_role_changes_what_a_step_does() {
     let url = ground.server.url().replace("postgres@", "odd@");
     let odd = baton_drivers::open(&url).await.expect("it may come in");
     let web = namespace("web");
-    let mut node = Node::new(odd, &web, 1);
+    let node = Contender::new(&odd, &web, 1);
     let before = ground.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").await;
     let held = node.take(Claim::Vacant).await;
     let seen = node.look().await;
-    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     let last = renewed.lease.expect("it was just renewed").version;
     assert_eq!(node.release(last).await, Outcome::Applied);
@@ -122,7 +123,7 @@ async fn no_setting_of_a_role_changes_what_a_step_does() {
 async fn numbers_and_names_have_no_edge_to_fall_over() {
     let ground = Postgres::start().await;
     let (store, web) = (ground.open().await, namespace("web"));
-    let mut node = Node::new(store.clone(), &web, u128::MAX);
+    let mut node = Contender::new(&store, &web, u128::MAX);
     let labels = BTreeMap::from([("zone\0".to_owned(), "ü\u{1F600}\\u0000".to_owned())]);
     node.record.profile = Arc::new(NodeProfile { labels, ..NodeProfile::default() });
     (node.record.beat, node.record.seen) = (u64::MAX, Epoch(u64::MAX));
@@ -134,7 +135,7 @@ async fn numbers_and_names_have_no_edge_to_fall_over() {
     assert_eq!(members[0].record, node.record);
     node.ttl = Duration::MAX;
     let seen = node.look().await;
-    let renewed = node.renew_on(&seen).await.expect("it is answered");
+    let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
     assert_eq!(renewed.outcome, Some(Outcome::Applied), "no end is still an end");
 
     for name in ["", "a\0b", "a", "A", "ä", "a "] {

@@ -6,9 +6,11 @@ use std::time::Duration;
 use baton_core::protocol::{Claim, Failure, Hint, Outcome};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{HintStream, Store, StoreError};
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::wait::until;
 use baton_testbed::{Fault, Proxy, Server};
 
-use crate::beats::{Node, namespace, open, until};
+use crate::ground::open;
 use crate::ground::{run, server};
 
 const TIMEOUT: Duration = Duration::from_millis(300);
@@ -43,8 +45,8 @@ async fn hears(hints: &mut HintStream, wanted: &Hint) -> bool {
 async fn a_server_that_is_killed_paused_and_restarted() {
     let server = server(&[]).await;
     let store = open(&url(&server.url())).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
-    let held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await;
     let mut hints = store.hints(&node.namespace).await.expect("it can be listened to");
 
     server.kill().await.expect("it is ours");
@@ -53,7 +55,7 @@ async fn a_server_that_is_killed_paused_and_restarted() {
     server.start_again().await.expect("it can be started");
     let seen = node.look().await;
     assert_eq!(seen.lease.as_ref().map(|lease| lease.version), Some(held), "nothing was lost");
-    let renewed = node.renew(held, &seen).await.expect("it answers");
+    let renewed = node.renew(held).await.expect("it answers");
     assert_eq!(renewed.outcome, Some(Outcome::Applied), "{renewed:?}");
     assert!(hears(&mut hints, &Hint::Look).await, "something may have been missed");
 
@@ -64,20 +66,20 @@ async fn a_server_that_is_killed_paused_and_restarted() {
     assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
     assert!(took < TIMEOUT * 2, "it took {took:?}");
     server.resume().expect("it is ours");
-    until("it answers again", async || node.try_look().await.is_ok()).await;
+    until("it answers again", async || node.try_look().await.ok()).await;
 }
 
 #[tokio::test]
 async fn connections_that_the_server_kills_or_holds_up() {
     let server = server(&[]).await;
     let store = open(&url(&server.url())).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
-    let held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await;
     let mut hints = store.hints(&node.namespace).await.expect("it can be listened to");
     let killed: u64 = run(&server, &["CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"]).await;
     assert!(killed > 0, "the store has a connection");
     // Until the close has come through, a beat may be told that its outcome is unknown.
-    until("a beat gets through", async || node.try_look().await.is_ok()).await;
+    until("a beat gets through", async || node.try_look().await.ok()).await;
     let _: u64 = run(&server, &["CLIENT", "KILL", "TYPE", "pubsub"]).await;
     assert!(hears(&mut hints, &Hint::Look).await, "it listens again");
     assert_eq!(node.release(held).await, Outcome::Applied);
@@ -90,18 +92,18 @@ async fn connections_that_the_server_kills_or_holds_up() {
     let _: () = run(&server, &["CLIENT", "PAUSE", "600", "WRITE"]).await;
     let held_up = node.try_look().await;
     assert!(matches!(held_up, Err(StoreError::Unknown { .. })), "{held_up:?}");
-    until("it answers again", async || node.try_look().await.is_ok()).await;
+    until("it answers again", async || node.try_look().await.ok()).await;
 }
 
 #[tokio::test]
 async fn a_network_that_cuts_and_swallows() {
     let server = server(&[]).await;
     let (proxy, store) = behind_a_proxy(&server).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
+    let node = Contender::new(&store, &namespace("web"), 1);
     node.look().await;
 
     proxy.cut();
-    until("it connects anew", async || node.try_look().await.is_ok()).await;
+    until("it connects anew", async || node.try_look().await.ok()).await;
 
     for fault in [Fault::HalfOpen, Fault::Drop] {
         proxy.set(fault);
@@ -111,25 +113,25 @@ async fn a_network_that_cuts_and_swallows() {
         assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
         assert!(took < TIMEOUT * 2, "one timeout, and it took {took:?}");
         proxy.set(Fault::None);
-        until("it connects anew", async || node.try_look().await.is_ok()).await;
+        until("it connects anew", async || node.try_look().await.ok()).await;
     }
 
     proxy.set(Fault::Refuse);
     until("the cut came through", async || {
         let refused = node.try_look().await.map_err(|error| error.failure());
-        refused.err() == Some(Failure::NotDone)
+        (refused.err() == Some(Failure::NotDone)).then_some(())
     })
     .await;
     proxy.set(Fault::None);
-    until("it connects anew", async || node.try_look().await.is_ok()).await;
+    until("it connects anew", async || node.try_look().await.ok()).await;
 
     // Applied and not answered: unknown, and reading back shows whose nonce is there.
     let seen = node.look().await;
     proxy.set(Fault::LoseReplies);
-    let lost = node.claim(&seen, Claim::Vacant).await;
+    let lost = node.claim_on(&seen, Claim::Vacant).await;
     assert!(matches!(lost, Err(StoreError::Unknown { .. })), "{lost:?}");
     proxy.set(Fault::None);
-    until("it connects anew", async || node.try_look().await.is_ok()).await;
+    until("it connects anew", async || node.try_look().await.ok()).await;
     let lease = node.look().await.lease.expect("it was granted");
-    assert_eq!((lease.version.nonce.boot, lease.version.nonce.attempt), (node.boot, 1));
+    assert_eq!(lease.version.nonce, node.last_nonce());
 }

@@ -1,9 +1,11 @@
 //! A server, and what can be done to it and behind its back.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
+use baton_store::Store;
 use baton_testbed::subject::Ground;
 use baton_testbed::{Kind, Options, Server};
 
@@ -12,6 +14,11 @@ pub async fn server(arguments: &[&str]) -> Server {
     let arguments = arguments.iter().copied().map(str::to_owned).collect();
     let options = Options { arguments, ..Options::default() };
     Server::start_with(Kind::Redis, options).await.expect("Redis can be started")
+}
+
+/// Opens a URL that must open.
+pub async fn open(url: &str) -> Arc<dyn Store> {
+    baton_drivers::open(url).await.expect("the server can be used")
 }
 
 /// A connection that is not the store's.

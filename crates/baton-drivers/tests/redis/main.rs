@@ -2,12 +2,11 @@
 //!
 //! ```text
 //!   ground: a server, what can be done to it ──► conforms (peer: a process of its own)
-//!   beats: a node's side                     ──► traps  faults  rights  round_trips
+//!   contender: a node's side                 ──► traps  faults  rights  round_trips
 //!   certificates                             ──► refusals
 //!                                                fence: the user's own writes
 //! ```
 
-mod beats;
 mod certificates;
 mod conforms;
 mod faults;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use baton_core::protocol::Claim;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, Verdict};
+use baton_testbed::contender::{Contender, namespace};
 
-use crate::beats::{Node, namespace, open};
 use crate::certificates::Certificates;
+use crate::ground::open;
 use crate::ground::{run, server};
 
 async fn refused(url: &str) -> String {
@@ -54,7 +55,7 @@ async fn passwords_come_from_the_url_a_file_or_a_variable() {
         format!("redis://{place}?password_env=PATH"),
     ] {
         let store = open(&url).await;
-        Node::new(&store, &namespace("web"), 1).look().await;
+        Contender::new(&store, &namespace("web"), 1).look().await;
     }
 }
 
@@ -76,7 +77,7 @@ async fn tls_with_the_right_authority_and_a_certificate_of_ones_own() {
         format!("rediss://127.0.0.1:{port}/0?tls_ca={}{own}", made.text(ca))
     };
     let store = open(&url("ca.pem", true)).await;
-    Node::new(&store, &namespace("web"), 1).take(Claim::Vacant).await;
+    Contender::new(&store, &namespace("web"), 1).take(Claim::Vacant).await;
     assert!(store.hints(&namespace("web")).await.is_ok());
     for (ca, own) in [("stranger.pem", true), ("ca.pem", false), ("no-such.pem", true)] {
         let message = refused(&url(ca, own)).await;

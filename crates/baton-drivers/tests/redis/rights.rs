@@ -3,8 +3,9 @@
 use baton_core::protocol::{Claim, Outcome};
 use baton_store::Verdict;
 use baton_testbed::Server;
+use baton_testbed::contender::{Contender, namespace};
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::ground::{run, server};
 
 /// The rules as the documentation shows them: the words of its `ACL SETUSER` line.
@@ -27,9 +28,9 @@ async fn with_user(rules: &[String]) -> (Server, String) {
 async fn the_documented_user_can_do_everything() {
     let (_server, url) = with_user(&documented()).await;
     let store = open(&url).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
+    let node = Contender::new(&store, &namespace("web"), 1);
     let mut hints = store.hints(&node.namespace).await.expect("it may listen");
-    let held = node.take(Claim::Vacant).await.version;
+    let held = node.take(Claim::Vacant).await;
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert!(hints.recv().await.is_some());
     assert_eq!(store.members(&node.namespace).await.map(|members| members.len()), Ok(1));

@@ -2,8 +2,9 @@
 
 use baton_core::protocol::{Claim, Outcome};
 use baton_testbed::Proxy;
+use baton_testbed::contender::{Contender, namespace};
 
-use crate::beats::{Node, namespace, open};
+use crate::ground::open;
 use crate::ground::{run, server};
 
 /// How often the server was asked to run a script by its name, and by its text.
@@ -24,13 +25,13 @@ async fn a_beat_is_one_round_trip_whatever_it_wants() {
     let server = server(&[]).await;
     let proxy = Proxy::to(server.address()).await;
     let store = open(&server.url_at(proxy.address())).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
-    let mut held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let mut held = node.take(Claim::Vacant).await;
     let (by_name, by_text) = scripts(&server).await;
     let before = proxy.counts();
     for _ in 0..BEATS {
-        let seen = node.look().await;
-        let renewed = node.renew(held, &seen).await.expect("it answers");
+        node.look().await;
+        let renewed = node.renew(held).await.expect("it answers");
         assert_eq!(renewed.outcome, Some(Outcome::Applied));
         held = renewed.lease.expect("it is held").version;
     }
@@ -44,10 +45,10 @@ async fn a_beat_is_one_round_trip_whatever_it_wants() {
 async fn a_flushed_script_is_sent_again_and_runs_once() {
     let server = server(&[]).await;
     let store = open(&server.url()).await;
-    let mut node = Node::new(&store, &namespace("web"), 1);
-    let held = node.take(Claim::Vacant).await.version;
-    let seen = node.look().await;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await;
+    node.look().await;
     let _: () = run(&server, &["SCRIPT", "FLUSH"]).await;
-    let renewed = node.renew(held, &seen).await.expect("it answers");
+    let renewed = node.renew(held).await.expect("it answers");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
 }

@@ -6,8 +6,10 @@ use baton_core::ids::{Epoch, Lineage};
 use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
 use baton_store::{Precondition, StoreError, WriteOutcome};
 use baton_testbed::Server;
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::wait::until;
 
-use crate::beats::{Node, namespace, open, until};
+use crate::ground::open;
 use crate::ground::{client, key, run, server};
 
 #[tokio::test]
@@ -31,13 +33,13 @@ async fn a_token_drawn_outside_the_script_inverts_and_ours_does_not() {
     // Ours: the epoch is drawn in the step that grants. The one that looked first is refused.
     let store = open(&server.url()).await;
     let web = namespace("web");
-    let (mut one, mut other) = (Node::new(&store, &web, 1), Node::new(&store, &web, 2));
+    let (one, other) = (Contender::new(&store, &web, 1), Contender::new(&store, &web, 2));
     let early = one.look().await;
     let first = other.take(Claim::Vacant).await;
-    other.release(first.version).await;
-    let refused = one.claim(&early, Claim::Vacant).await.expect("the store answers");
+    other.release(first).await;
+    let refused = one.claim_on(&early, Claim::Vacant).await.expect("the store answers");
     assert_eq!(refused.outcome, Some(Outcome::Conflict));
-    assert!(one.take(Claim::Vacant).await.version.epoch > first.version.epoch);
+    assert!(one.take(Claim::Vacant).await.epoch > first.epoch);
 }
 
 #[tokio::test]
@@ -60,13 +62,13 @@ async fn numbers_of_64_bits_lose_none() {
     ];
     for (at, floor) in floors.into_iter().enumerate() {
         let web = namespace(&format!("web-{at}"));
-        let mut node = Node::new(&store, &web, u128::MAX);
+        let mut node = Contender::new(&store, &web, u128::MAX);
         node.floor = Epoch(floor);
         let taken = node.take(Claim::Vacant).await;
-        assert_eq!(taken.version.epoch, Epoch(floor).next());
-        node.release(taken.version).await;
+        assert_eq!(taken.epoch, Epoch(floor).next());
+        node.release(taken).await;
         node.floor = Epoch::NONE;
-        let next = node.take(Claim::Vacant).await.version.epoch;
+        let next = node.take(Claim::Vacant).await.epoch;
         assert_eq!(next, Epoch(floor).next().next(), "it saturates and does not wrap");
 
         let write = |fence| store.write_document(&web, "d", vec![], Precondition::Any, Some(fence));
@@ -90,9 +92,9 @@ async fn nothing_has_a_time_to_live_and_a_lease_that_vanishes_takes_no_epoch_wit
     let server = server(&[]).await;
     let store = open(&server.url()).await;
     let web = namespace("web");
-    let mut node = Node::new(&store, &web, 1);
+    let node = Contender::new(&store, &web, 1);
     let held = node.take(Claim::Vacant).await;
-    node.release(held.version).await;
+    node.release(held).await;
     let held = node.take(Claim::Vacant).await;
     let written = store.write_document(&web, "d", vec![1], Precondition::Any, None).await;
     assert_eq!(written, Ok(WriteOutcome::Written(1)));
@@ -103,10 +105,10 @@ async fn nothing_has_a_time_to_live_and_a_lease_that_vanishes_takes_no_epoch_wit
     let before = node.look().await;
     let _: u64 = run(&server, &["DEL", &key(&web, "lease")]).await;
     // A handle that never saw the lease notices too.
-    let mut other = Node::new(&open(&server.url()).await, &web, 2);
+    let other = Contender::new(&open(&server.url()).await, &web, 2);
     let after = other.look().await;
     assert!(after.lineage > before.lineage && after.lease.is_none(), "{after:?}");
-    assert!(other.take(Claim::Vacant).await.version.epoch > held.version.epoch);
+    assert!(other.take(Claim::Vacant).await.epoch > held.epoch);
 }
 
 #[tokio::test]
@@ -114,16 +116,16 @@ async fn a_flush_while_it_is_held_moves_the_lineage_and_epochs_leap() {
     let server = server(&[]).await;
     let store = open(&server.url()).await;
     let web = namespace("web");
-    let mut node = Node::new(&store, &web, 1);
-    let held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &web, 1);
+    let held = node.take(Claim::Vacant).await;
     let before = node.look().await;
     let _: () = run(&server, &["FLUSHALL"]).await;
     let shown = store.inspect(&web).await.expect("it answers");
     assert!(shown.lineage > before.lineage, "an onlooker is shown that it moved: {shown:?}");
-    let renewed = node.renew(held, &before).await.expect("it answers");
+    let renewed = node.renew(held).await.expect("it answers");
     assert_eq!((renewed.outcome, &renewed.lease), (Some(Outcome::Conflict), &None));
     assert!(renewed.lineage > before.lineage, "{renewed:?}");
-    let next = node.take(Claim::Vacant).await.version.epoch;
+    let next = node.take(Claim::Vacant).await.epoch;
     assert!(next.0 > held.epoch.0 + Epoch::LEAP, "{next:?} has not leapt");
 }
 
@@ -134,15 +136,15 @@ async fn a_lease_key_of_ones_own_serves_one_namespace() {
     let own = "prefix=orchestrix:&lease_key=orchestrix:coordinator:leader";
     let store = open(&url(own)).await;
     let (web, other) = (namespace("web"), namespace("other"));
-    let held = Node::new(&store, &web, 1).take(Claim::Vacant).await;
+    let held = Contender::new(&store, &web, 1).take(Claim::Vacant).await;
     let kept: u64 = run(&server, &["HGET", "orchestrix:coordinator:leader", "epoch"]).await;
-    assert_eq!(Epoch(kept), held.version.epoch);
-    let refused = Node::new(&store, &other, 1).try_look().await;
+    assert_eq!(Epoch(kept), held.epoch);
+    let refused = Contender::new(&store, &other, 1).try_look().await;
     let refused = refused.expect_err("the lease is another namespace's").to_string();
     assert!(refused.contains("namespace \"web\"; put {namespace} into lease_key"), "{refused}");
     let store = open(&url("lease_key=leader:{namespace}")).await;
     for space in [&web, &other] {
-        Node::new(&store, space, 1).take(Claim::Vacant).await;
+        Contender::new(&store, space, 1).take(Claim::Vacant).await;
     }
     let keys: Vec<String> = run(&server, &["KEYS", "leader:*"]).await;
     assert_eq!(keys.len(), 2, "{keys:?}");
@@ -153,7 +155,7 @@ async fn a_newer_schema_and_a_key_of_another_type_are_left_alone() {
     let server = server(&[]).await;
     let store = open(&server.url()).await;
     let web = namespace("web");
-    let mut node = Node::new(&store, &web, 1);
+    let node = Contender::new(&store, &web, 1);
     node.take(Claim::Vacant).await;
     let _: i64 = run(&server, &["HSET", &key(&web, "meta"), "schema", "9"]).await;
     let refused = node.try_look().await.expect_err("it is too new");
@@ -162,8 +164,9 @@ async fn a_newer_schema_and_a_key_of_another_type_are_left_alone() {
     let _: i64 = run(&server, &["HSET", &key(&web, "meta"), "schema", "1"]).await;
     for name in ["lease", "nodes", "view", "terms"] {
         let _: () = run(&server, &["SET", &key(&web, name), "something else"]).await;
-        let seen = Node::new(&open(&server.url()).await, &namespace("elsewhere"), 1).look().await;
-        let found = node.claim(&seen, Claim::Vacant).await;
+        let seen =
+            Contender::new(&open(&server.url()).await, &namespace("elsewhere"), 1).look().await;
+        let found = node.claim_on(&seen, Claim::Vacant).await;
         assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{name}: {found:?}");
         let _: u64 = run(&server, &["DEL", &key(&web, name)]).await;
     }
@@ -175,7 +178,7 @@ async fn follow(replica: &Server, master: &Server) {
     let _: () = run(replica, &["REPLICAOF", &host, &port]).await;
     until("the replica is in step", async || {
         let info: String = run(replica, &["INFO", "replication"]).await;
-        info.contains("master_link_status:up")
+        info.contains("master_link_status:up").then_some(())
     })
     .await;
 }
@@ -191,8 +194,8 @@ async fn a_promoted_replica_goes_on_with_the_epochs() {
     let url = format!("redis://{},{}", second.address(), first.address());
     let store = open(&url).await;
     let web = namespace("web");
-    let mut node = Node::new(&store, &web, 1);
-    let held = node.take(Claim::Vacant).await.version;
+    let node = Contender::new(&store, &web, 1);
+    let held = node.take(Claim::Vacant).await;
     node.release(held).await;
     let before: Lineage = node.look().await.lineage;
     let copied: u64 = run(&first, &["WAIT", "1", "2000"]).await;
@@ -202,6 +205,6 @@ async fn a_promoted_replica_goes_on_with_the_epochs() {
     assert!(unreachable.is_err(), "there is no master: {unreachable:?}");
     let _: () = run(&second, &["REPLICAOF", "NO", "ONE"]).await;
     let next = node.take(Claim::Vacant).await;
-    assert!(next.lineage > before, "another server, another lineage");
-    assert!(next.version.epoch.0 > held.epoch.0 + Epoch::LEAP, "{next:?}");
+    assert!(node.look().await.lineage > before, "another server, another lineage");
+    assert!(next.epoch.0 > held.epoch.0 + Epoch::LEAP, "{next:?}");
 }

@@ -6,23 +6,14 @@ use baton_core::protocol::{Claim, Failure, Version};
 use baton_drivers::open;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::contender::{Contender, fresh_namespace, held_in};
 use baton_testbed::proxy::{Fault, Proxy};
 
-use crate::beats::{Peer, namespace};
 use crate::ground::Site;
 
 /// Looks until the store answers again, and goes on with the term. Nobody else is there to take it.
-async fn recovers(peer: &Peer) -> Version {
-    let until = SystemClock.now() + Duration::from_secs(20);
-    loop {
-        match peer.look().await {
-            Ok(seen) => {
-                let held = seen.lease.expect("it was held").version;
-                return peer.goes_on(held).await;
-            }
-            Err(failed) => assert!(SystemClock.now() < until, "it never came back: {failed}"),
-        }
-    }
+async fn recovers(peer: &Contender) -> Version {
+    peer.goes_on(held_in(&peer.look_until_answered().await)).await
 }
 
 fn failure<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Failure {
@@ -35,7 +26,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     let proxy = Proxy::to(site.server.address()).await;
     let url = site.server.url_at(proxy.address());
     let store = open(&url).await.expect("the server is fit");
-    let peer = Peer::new(&store, &namespace("web"), 1);
+    let peer = Contender::new(&store, &fresh_namespace("web"), 1);
     let held = peer.take(Claim::Vacant).await;
 
     // Killed: nothing can have been written. Started again: all is there.
@@ -59,7 +50,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     proxy.cut();
     recovers(&peer).await;
     proxy.set(Fault::Refuse);
-    assert!(peer.look().await.is_err());
+    assert!(peer.try_look().await.is_err());
     proxy.set(Fault::None);
     recovers(&peer).await;
 
@@ -67,7 +58,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     for fault in [Fault::HalfOpen, Fault::Drop] {
         proxy.set(fault);
         let began = SystemClock.now();
-        assert_eq!(failure(peer.look().await), Failure::Unknown, "{fault:?}");
+        assert_eq!(failure(peer.try_look().await), Failure::Unknown, "{fault:?}");
         let took = SystemClock.now().since(began);
         assert!(took < Duration::from_millis(2_900), "one timeout, and it took {took:?}");
         proxy.set(Fault::None);
@@ -86,7 +77,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
 async fn a_port_that_refuses_leaves_no_doubt() {
     let site = Site::start().await;
     let store = open(&site.server.url()).await.expect("the server is fit");
-    let peer = Peer::new(&store, &namespace("web"), 1);
+    let peer = Contender::new(&store, &fresh_namespace("web"), 1);
     let held = peer.take(Claim::Vacant).await;
     site.server.kill().await.expect("it is ours");
     // The first call may find that the connection it had is dead.

@@ -6,7 +6,6 @@
 //!   faults  fence  refusals  rights  round_trips  traps ── what only s3 has
 //! ```
 
-mod beats;
 mod conforms;
 mod faults;
 mod fence;

@@ -5,10 +5,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use baton_store::{Answer, Call, Store};
+use baton_testbed::contender::fresh_namespace;
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::subject::Ground;
 
-use crate::beats::namespace;
 use crate::ground::Site;
 
 type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
@@ -26,7 +26,7 @@ async fn a_peer_answers_from_its_own_process() {
     }
     let site = Site::start().await;
     let process = Process::start(&site.url(), Start::default()).await.expect("it may be opened");
-    let web = namespace("web");
+    let web = fresh_namespace("web");
     let answer = process.call(&web, Call::Inspect).await;
     assert!(matches!(answer, Ok(Answer::Inspected(_))), "{answer:?}");
 }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use baton_drivers::open;
+use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::subject::Ground;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::beats::{Peer, namespace};
 use crate::front::{Asked, Deed, Front};
 use crate::ground::Site;
 
@@ -157,8 +157,8 @@ async fn a_certificate_is_checked_against_the_authority_that_is_named() {
 
     let store = open(&format!("{url}&tls_ca={}", path("ours.pem"))).await;
     let store = store.expect("the authority is the one that signed");
-    let web = namespace("web");
-    assert!(Peer::new(&store, &web, 1).look().await.is_ok());
+    let web = fresh_namespace("web");
+    assert!(Contender::new(&store, &web, 1).try_look().await.is_ok());
     let other = refusal(&under("other", &format!("{url}&tls_ca={}", path("other.pem")))).await;
     assert!(other.contains("cannot be reached (") && other.contains("certificate"), "{other}");
     let system = refusal(&under("system", &url)).await;

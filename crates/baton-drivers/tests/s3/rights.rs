@@ -1,11 +1,11 @@
 //! The least that a user must be allowed, as docs/stores/s3.md lists it, enforced in front of the
 //! server: everything works with that and nothing more.
 
-use baton_core::protocol::{Claim, Outcome, Release, ReleaseReason};
+use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::open;
 use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_testbed::contender::{Contender, fresh_namespace};
 
-use crate::beats::{Peer, namespace};
 use crate::front::{Asked, Deed, Front};
 use crate::ground::Site;
 
@@ -30,18 +30,16 @@ async fn four_actions_under_the_prefix_are_enough() {
     let front = Front::of(site.server.address(), None);
     front.judge(|asked| if action(asked).is_some() { Deed::Forward } else { DENIED });
     let store = open(&site.server.url_at(front.address)).await.expect("it is allowed enough");
-    let web = namespace("web");
-    let peer = Peer::new(&store, &web, 1);
+    let web = fresh_namespace("web");
+    let peer = Contender::new(&store, &web, 1);
     let held = peer.take(Claim::Vacant).await;
     let held = peer.goes_on(held).await;
     let written =
         store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
     assert_eq!(written, Ok(WriteOutcome::Written(1)));
     assert_eq!(store.members(&web).await.map(|members| members.len()), Ok(1));
-    let (nonce, reason) = (peer.next_nonce(), ReleaseReason::Shutdown);
-    let release = Release { expect: held, nonce, successor: None, reason };
-    assert_eq!(store.release(&web, release).await, Ok(Outcome::Applied));
-    assert_eq!(store.leave(&web, &peer.id(), peer.boot).await, Ok(Outcome::Applied));
+    assert_eq!(peer.release(held).await, Outcome::Applied);
+    assert_eq!(store.leave(&web, &peer.id(), peer.boot()).await, Ok(Outcome::Applied));
     assert_eq!(store.members(&web).await, Ok(Vec::new()));
 
     let findings = store.examine().await.expect("the server answers");

@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_core::protocol::Claim;
 use baton_drivers::s3::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
 use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::contender::{Contender, fresh_namespace};
 
-use crate::beats::{Peer, namespace};
 use crate::front::{Asked, Front};
 use crate::traps::fronted;
 
@@ -25,25 +25,25 @@ fn spent(front: &Front) -> Requests {
 #[tokio::test]
 async fn a_beat_costs_two_requests_whatever_it_wants() {
     let (_site, front, store) = fronted().await;
-    let web = namespace("web");
-    let (leader, follower) = (Peer::new(&store, &web, 1), Peer::new(&store, &web, 2));
+    let web = fresh_namespace("web");
+    let (leader, follower) = (Contender::new(&store, &web, 1), Contender::new(&store, &web, 2));
     let mut held = leader.take(Claim::Vacant).await;
-    follower.look().await.expect("the server answers");
+    follower.look().await;
     front.asked();
     for _ in 0..3 {
         held = leader.goes_on(held).await;
         assert_eq!(spent(&front), Requests { put: REQUESTS_PER_BEAT, get: 0, list: 0 });
-        follower.look().await.expect("the server answers");
+        follower.look().await;
         assert_eq!(spent(&front), Requests { put: 1, get: 1, list: 0 });
     }
     // A record that may wait is not written, and what is known already is not sent again.
     follower.calm_look().await.expect("the server answers");
     assert_eq!(spent(&front), Requests { put: 0, get: 1, list: 0 });
     // A claim on what was just seen costs no more.
-    let seen = follower.look().await.expect("the server answers");
+    let seen = follower.look().await;
     front.asked();
-    let claim = Claim::Dead { boot: leader.boot };
-    let reply = follower.claim(&seen, claim, follower.next_nonce()).await;
+    let claim = Claim::Dead { boot: leader.boot() };
+    let reply = follower.claim_on(&seen, claim).await;
     assert_eq!(
         reply.expect("the server answers").lease.map(|lease| lease.version.epoch.0),
         Some(2)
@@ -55,16 +55,16 @@ async fn a_beat_costs_two_requests_whatever_it_wants() {
 async fn an_interval_costs_what_the_estimate_says() {
     const NODES: u64 = 4;
     let (site, front, _) = fronted().await;
-    let web = namespace("web");
+    let web = fresh_namespace("web");
     let url = site.server.url_at(front.address);
     let mut peers = Vec::new();
     for boot in 1..=u128::from(NODES) {
         let store = baton_drivers::open(&url).await.expect("the server is fit");
-        peers.push(Peer::new(&store, &web, boot));
+        peers.push(Contender::new(&store, &web, boot));
     }
     let mut held = peers[0].take(Claim::Vacant).await;
     for peer in &peers[1..] {
-        peer.look().await.expect("the server answers");
+        peer.look().await;
     }
     let members = peers[0].store.members(&web).await.expect("the server answers");
     assert_eq!(members.len() as u64, NODES);
@@ -74,7 +74,7 @@ async fn an_interval_costs_what_the_estimate_says() {
     for beat in 0..beats {
         held = peers[0].goes_on(held).await;
         for peer in &peers[1..] {
-            let looked = if beat % 2 == 0 { peer.look().await } else { peer.calm_look().await };
+            let looked = if beat % 2 == 0 { peer.try_look().await } else { peer.calm_look().await };
             looked.expect("the server answers");
         }
         // What was written in the second of a listing is read; here nothing is.

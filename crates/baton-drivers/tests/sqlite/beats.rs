@@ -9,12 +9,9 @@ use baton_core::protocol::{
     ViewVersion,
 };
 use baton_store::Store;
+pub use baton_testbed::contender::namespace;
 
 pub const TTL: Duration = Duration::from_secs(60);
-
-pub fn namespace(name: &str) -> Namespace {
-    Namespace::new(name).expect("tests name well")
-}
 
 /// The beat of a node that is named after its boot.
 pub fn beat(boot: u128, lease: LeaseIntent) -> BeatRequest {

@@ -2,32 +2,21 @@
 
 use std::time::Duration;
 
-use baton_store::conformance::{self, Pace, Report};
+use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::keep_report;
 
 use crate::one_process::OneProcess;
 use crate::processes::Processes;
 
-/// How many cases there are. A case that is lost on the way must not go unnoticed.
-const CASES: usize = 92;
-
 /// Pushing is not declared; three cases assert its absence.
 const ABSENT: usize = 3;
-
-/// Passed, asserted absent, not arrangeable, failed.
-fn counts(report: &Report) -> [usize; 4] {
-    let absent = report.absent().len();
-    let skipped = report.not_arrangeable().len();
-    let failed = report.failures().len();
-    [report.lines.len() - absent - skipped - failed, absent, skipped, failed]
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_process_conforms_by_a_clock_moved_by_hand() {
     let pace = Pace { increments: 20, ..Pace::default() };
     let report = conformance::run(&OneProcess::by_hand(pace)).await;
     // Three deaths need a process to kill, and a time zone needs one of its own.
-    assert_eq!(counts(&report), [CASES - ABSENT - 5, ABSENT, 5, 0], "{report}");
+    assert_eq!(report.counts(), [cases().len() - ABSENT - 5, ABSENT, 5, 0], "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -36,7 +25,7 @@ async fn one_process_conforms_by_the_machines_clock() {
     let report =
         conformance::run(&OneProcess::by_the_machine(Pace { ttl, lateness, increments: 5 })).await;
     // As above, and nobody steps the machine's wall clock for a test, twice.
-    assert_eq!(counts(&report), [CASES - ABSENT - 7, ABSENT, 7, 0], "{report}");
+    assert_eq!(report.counts(), [cases().len() - ABSENT - 7, ABSENT, 7, 0], "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,5 +33,5 @@ async fn many_processes_conform() {
     let pace = Pace { increments: 3, ..Pace::default() };
     let report = conformance::run(&Processes::new(pace)).await;
     keep_report(&report);
-    assert_eq!(counts(&report), [CASES - ABSENT, ABSENT, 0, 0], "{report}");
+    assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");
 }

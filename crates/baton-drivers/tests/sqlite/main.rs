@@ -11,6 +11,7 @@ mod batches;
 mod beats;
 mod clock;
 mod conforms;
+mod fence;
 mod file;
 mod files;
 mod kills;

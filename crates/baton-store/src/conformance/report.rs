@@ -65,6 +65,14 @@ impl Report {
         self.select(|verdict| matches!(verdict, Verdict::NotArrangeable(_)))
     }
 
+    /// How many passed, were asserted absent, could not be arranged, and failed.
+    pub fn counts(&self) -> [usize; 4] {
+        let absent = self.absent().len();
+        let skipped = self.not_arrangeable().len();
+        let failed = self.failures().len();
+        [self.lines.len() - absent - skipped - failed, absent, skipped, failed]
+    }
+
     fn select(&self, is_one: impl Fn(&Verdict) -> bool) -> Vec<&Line> {
         let lines = self.lines.iter();
         lines.filter(|line| is_one(&line.verdict)).collect()
@@ -81,9 +89,7 @@ impl fmt::Display for Report {
             let (theme, verdict) = (line.theme, &line.verdict);
             writeln!(f, "{theme:themes$}  {name:names$}  {verdict}")?;
         }
-        let (failed, absent) = (self.failures().len(), self.absent().len());
-        let skipped = self.not_arrangeable().len();
-        let passed = self.lines.len() - failed - absent - skipped;
+        let [passed, absent, skipped, failed] = self.counts();
         let store = &self.store;
         write!(
             f,

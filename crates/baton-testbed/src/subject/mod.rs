@@ -12,10 +12,13 @@ mod ground;
 mod keep;
 mod local;
 mod names;
+mod on_ground;
 mod one_process;
 mod processes;
 
 pub use ground::Ground;
 pub use keep::keep_report;
-pub use one_process::InOneProcess;
-pub use processes::Processes;
+pub(crate) use names::Names;
+pub use on_ground::{Handles, OnGround};
+pub use one_process::{Here, InOneProcess};
+pub use processes::{Apart, Processes};

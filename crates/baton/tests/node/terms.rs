@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton::{DemotionReason, Epoch, Event, Precondition, Refused, Store, WriteOutcome};
+use baton::{Behind, DemotionReason, Epoch, Event, Precondition, Store, WriteOutcome};
 use baton_core::protocol::{ReleaseReason, TermEnd};
 
 use crate::cluster::{builder, event, id, outage, soon, store, until};
@@ -82,8 +82,7 @@ async fn the_register_admits_epochs_that_do_not_go_back() {
     for epoch in [5, 5, 7] {
         assert_eq!(fence.admit(Epoch(epoch)).await, Ok(()));
     }
-    let behind =
-        Refused::Behind { resource: "invoices".to_owned(), given: Epoch(6), highest: Epoch(7) };
-    assert_eq!(fence.admit(Epoch(6)).await, Err(behind));
+    let behind = Behind { resource: "invoices".to_owned(), given: Epoch(6), highest: Epoch(7) };
+    assert_eq!(fence.admit(Epoch(6)).await, Err(behind.into()));
     assert_eq!(node.fence("others").highest().await, Ok(Epoch::NONE));
 }

@@ -20,8 +20,8 @@ BEGIN
         IF highest > given THEN
             RAISE EXCEPTION USING
                 ERRCODE = 'BT002',
-                MESSAGE = format('epoch %s may not write %s any more; %s was here',
-                                 given, wanted, highest),
+                MESSAGE = format('epoch %s is behind %s, which was admitted to %s; '
+                                 'its term is over', given, highest, wanted),
                 DETAIL = highest::text;
         END IF;
         INSERT INTO {t}fences AS known (resource, epoch, updated_at)

@@ -1,0 +1,125 @@
+//! Fenced writes to a database of the user's own.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Claim, Outcome};
+use baton_drivers::sqlite::fence::{Fence, FenceError};
+use baton_drivers::sqlite::rusqlite::{Connection, TransactionBehavior};
+use baton_store::Store;
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::paused::{self, Old};
+use baton_testbed::wait::until;
+use tokio::task::JoinSet;
+
+use crate::file::File;
+
+const LATE: &str = "epoch 1 is behind 2, which was admitted to counter; its term is over";
+
+/// The user's own database, beside baton's.
+fn connect(folder: &Path) -> Connection {
+    let conn = Connection::open(folder.join("app.db")).expect("the folder is ours");
+    conn.busy_timeout(Duration::from_secs(20)).expect("it is a good timeout");
+    conn
+}
+
+fn prepare(folder: &Path) -> Connection {
+    let conn = connect(folder);
+    let make =
+        "CREATE TABLE counter (number INTEGER, who TEXT); INSERT INTO counter VALUES (0, '')";
+    conn.execute_batch(make).expect("the file is ours");
+    conn
+}
+
+/// Adds one to the counter and says who did, all under the fence.
+fn write(conn: &mut Connection, epoch: Epoch, who: &str) -> Result<(), FenceError> {
+    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    Fence::new("counter").admit(&transaction, epoch)?;
+    transaction.execute("UPDATE counter SET number = number + 1, who = ?1", [who])?;
+    Ok(transaction.commit()?)
+}
+
+fn stands(conn: &Connection) -> (i64, String) {
+    let row =
+        conn.query_row("SELECT number, who FROM counter", (), |row| Ok((row.get(0)?, row.get(1)?)));
+    row.expect("there is one row")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_highest_epoch_wins_and_no_increment_is_lost() {
+    let file = File::new();
+    let mut conn = prepare(file.folder());
+    let mut writers = JoinSet::new();
+    for _ in 0..4 {
+        let mut own = connect(file.folder());
+        writers.spawn_blocking(move || {
+            for _ in 0..10 {
+                write(&mut own, Epoch(1), "one").expect("epoch 1 is the highest");
+            }
+        });
+    }
+    writers.join_all().await;
+    assert_eq!(stands(&conn), (40, "one".to_owned()));
+
+    for epoch in [2, 2] {
+        write(&mut conn, Epoch(epoch), "two").expect("epoch 2 is the highest");
+    }
+    let late = write(&mut conn, Epoch(1), "late").expect_err("it came too late");
+    assert!(matches!(late, FenceError::Behind(_)), "{late:?}");
+    assert_eq!(late.to_string(), LATE);
+    assert_eq!(stands(&conn), (42, "two".to_owned()));
+
+    // The highest number is a number, and another resource has a fence of its own.
+    write(&mut conn, Epoch(u64::MAX), "last").expect("nothing is higher");
+    assert!(write(&mut conn, Epoch(u64::MAX - 1), "late").is_err());
+    let transaction = conn.transaction().expect("nobody else writes");
+    Fence::new("other").admit(&transaction, Epoch(1)).expect("nobody was there");
+}
+
+async fn contender(folder: &Path, boot: u128) -> Contender {
+    let url = format!("sqlite://{}", folder.join("baton.db").display());
+    let store: Arc<dyn Store> = baton_drivers::open(&url).await.expect("the file can be opened");
+    Contender::new(&store, &namespace("web"), boot)
+}
+
+/// The old leader: takes the lease, and writes when it is told to.
+async fn lead(folder: &Path) {
+    let mut node = contender(folder, 1).await;
+    node.ttl = Duration::from_millis(300);
+    let held = node.take(Claim::Vacant).await;
+    let mut conn = connect(folder);
+    paused::say(&format!("epoch {}", held.epoch));
+    paused::wait_for_word();
+    let written = write(&mut conn, held.epoch, "old");
+    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_that_was_paused_writes_nothing() {
+    if let Some(folder) = paused::orders_if_asked() {
+        return lead(Path::new(&folder)).await;
+    }
+    let file = File::new();
+    let mut conn = prepare(file.folder());
+    let folder = file.folder().display().to_string();
+    let mut old = Old::start("fence::a_leader_that_was_paused_writes_nothing", &folder);
+    assert_eq!(old.hear().await, "epoch 1");
+    old.pause();
+    old.tell().await;
+
+    let next = contender(file.folder(), 2).await;
+    let held = until("the lease to end", async || {
+        let reply = next.claim(Claim::Expired).await.expect("the store answers");
+        reply.lease.filter(|_| reply.outcome == Some(Outcome::Applied))
+    });
+    let held = held.await.version;
+    assert_eq!(held.epoch, Epoch(2));
+    write(&mut conn, held.epoch, "new").expect("epoch 2 is the highest");
+
+    old.resume();
+    assert_eq!(old.hear().await, LATE);
+    assert!(old.ended_well().await);
+    assert_eq!(stands(&conn), (1, "new".to_owned()));
+}

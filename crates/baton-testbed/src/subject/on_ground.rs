@@ -1,0 +1,94 @@
+//! A ground as a subject, whichever way its handles are had. Time is real.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::{BootId, Namespace};
+use baton_store::Store;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::conformance::{Pace, Subject};
+
+use super::ground::Ground;
+use super::names::Names;
+
+/// How handles are had, and what can be done to those who have them.
+#[async_trait]
+pub trait Handles: Send + Sync {
+    /// A fresh handle on this URL, for somebody in this time zone.
+    async fn open(&self, url: String, zone: &str) -> Arc<dyn Store>;
+
+    /// A namespace is asked for: a case begins if it goes by the name of one.
+    fn hear_label(&self, label: &str);
+
+    /// Kills whoever beat for this boot; `Ok(false)` if that cannot be arranged.
+    async fn kill(&self, boot: BootId) -> Result<bool, String>;
+
+    /// Steps everybody's wall clock; `Ok(false)` if that cannot be arranged.
+    fn step_wall(&self, minutes: i64) -> Result<bool, String>;
+}
+
+/// A ground, with handles of one kind: [`InOneProcess`](super::InOneProcess) or
+/// [`Processes`](super::Processes).
+pub struct OnGround<G, H> {
+    pub(super) ground: G,
+    pub(super) handles: H,
+    pub(super) pace: Pace,
+    pub(super) names: Names,
+}
+
+impl<G: Ground, H: Handles> OnGround<G, H> {
+    /// The ground.
+    pub fn ground(&self) -> &G {
+        &self.ground
+    }
+}
+
+#[async_trait]
+impl<G: Ground, H: Handles> Subject for OnGround<G, H> {
+    async fn open(&self) -> Arc<dyn Store> {
+        self.handles.open(self.ground.url(), "UTC").await
+    }
+
+    fn namespace(&self, label: &str) -> Namespace {
+        self.handles.hear_label(label);
+        self.names.next(label)
+    }
+
+    async fn pass(&self, span: Duration) {
+        SystemClock.sleep(span).await;
+    }
+
+    fn pace(&self) -> Pace {
+        self.pace
+    }
+
+    async fn restart(&self) -> Result<bool, String> {
+        self.ground.restart().await
+    }
+
+    async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
+        self.ground.keep_copy(namespace).await
+    }
+
+    async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
+        self.ground.restore_copy(namespace).await
+    }
+
+    async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
+        self.ground.corrupt(namespace).await
+    }
+
+    async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {
+        let url = self.ground.url_in_another_zone()?;
+        Some(self.handles.open(url, "Etc/GMT-2").await)
+    }
+
+    async fn kill(&self, boot: BootId) -> Result<bool, String> {
+        self.handles.kill(boot).await
+    }
+
+    async fn step_wall(&self, minutes: i64) -> Result<bool, String> {
+        self.handles.step_wall(minutes)
+    }
+}
