@@ -83,8 +83,8 @@ pub trait Store: Send + Sync {
     /// [`Push`]: crate::Capability::Push
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
 
-    /// Looks at the server behind the store: its version, this user's rights, and every setting that
-    /// would weaken a promise, each with its remedy. Changes nothing.
+    /// Looks at the server behind the store: its version, this user's rights, and every setting
+    /// that would weaken a promise, each with its remedy. Changes nothing.
     async fn examine(&self) -> Result<Vec<Finding>, StoreError>;
 
     /// Refreshes the node record, acts on the lease, and brings a newer view if there is one.

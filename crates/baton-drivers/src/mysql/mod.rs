@@ -13,8 +13,8 @@
 //! Who judges by which clock: the server's, in UTC with microseconds, read in a statement of its
 //! own once every lock is held. The session's time zone has no part in it.
 //!
-//! Locks are taken in one order: meta (shared), namespace, node, lease. A beat that only looks takes
-//! its own node's row alone.
+//! Locks are taken in one order: meta (shared), namespace, node, lease. A beat that only looks
+//! takes its own node's row alone.
 
 mod beat;
 mod config;

@@ -1,7 +1,7 @@
 //! The number as a row of a user's own table, with the driver's fence in the write's transaction.
 
 use baton::Epoch;
-use baton_drivers::postgres::fence::{Fence, Refused};
+use baton_drivers::postgres::fence::{Fence, FenceError};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls};
 
@@ -27,7 +27,7 @@ impl Table {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
         let mut moving = JoinSet::new();
         moving.spawn(connection);
-        let (name, fence) = (name.to_owned(), Fence::default());
+        let (name, fence) = (name.to_owned(), Fence::new(name));
         Ok(Self { client, name, fence, _connection: moving })
     }
 
@@ -52,9 +52,9 @@ impl Table {
     /// Raises the fence, and writes the value if there is one, in one transaction.
     pub async fn fenced(&mut self, value: Option<u64>, epoch: Epoch) -> Result<bool, BenchError> {
         let transaction = self.client.transaction().await?;
-        match self.fence.admit(&transaction, &self.name, epoch).await {
+        match self.fence.admit(&transaction, epoch).await {
             Ok(()) => {}
-            Err(Refused::Behind { .. }) => return Ok(false),
+            Err(FenceError::Behind(_)) => return Ok(false),
             Err(problem) => return Err(BenchError::Fence(problem.to_string())),
         }
         if let Some(value) = value {

@@ -1,7 +1,7 @@
 //! The number as a key of the user's own, with the driver's fence in the script of the write.
 
 use baton::Epoch;
-use baton_drivers::redis::fence::{Fence, Refused};
+use baton_drivers::redis::fence::{Fence, FenceError};
 use redis::Cmd;
 use redis::aio::MultiplexedConnection;
 
@@ -39,7 +39,7 @@ impl Key {
         let (keys, connection) = ([self.key.as_str()], &mut self.connection);
         match self.fence.write(connection, epoch, &keys, &writes).await {
             Ok(_) => Ok(true),
-            Err(Refused::Behind { .. }) => Ok(false),
+            Err(FenceError::Behind(_)) => Ok(false),
             Err(problem) => Err(BenchError::Fence(problem.to_string())),
         }
     }
