@@ -19,12 +19,15 @@ const SCHEMES: [(&str, &str, bool); 9] = [
     ("etcd", "etcd", cfg!(feature = "etcd")),
 ];
 
-/// What a URL may begin with in this build.
+/// What a URL may begin with in this build, each store by its first name.
 fn known() -> String {
-    let built = SCHEMES.iter().filter(|(_, _, built)| *built);
-    let schemes = built.map(|(scheme, _, _)| format!("{scheme}://"));
-    let schemes: Vec<String> = schemes.chain(["memory://".to_owned()]).collect();
-    schemes.join(", ")
+    let mut stores: Vec<&str> = Vec::new();
+    for (_, store, _) in SCHEMES.iter().filter(|(_, _, built)| *built) {
+        if !stores.contains(store) {
+            stores.push(store);
+        }
+    }
+    format!("{} and memory, as in sqlite://baton.db", stores.join(", "))
 }
 
 /// Why a store was not opened. One line, and it says what to do.

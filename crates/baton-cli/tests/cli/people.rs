@@ -24,14 +24,16 @@ fn nothing_at_all_shows_the_help() {
 }
 
 #[test]
-fn an_unknown_or_absent_driver_is_refused_with_the_known_ones() {
+fn a_store_that_is_unknown_or_does_not_answer_is_refused_and_no_secret_told() {
     let here = Sandbox::new();
-    let with = |url| here.baton(&["serve", "--store", url]);
-    with("oracle://db").assert_refused(3, "sqlite://");
-    with("baton.db").assert_refused(3, "sqlite://baton.db");
-    let secret = with("postgres://me:hunter2@db/x");
-    secret.assert_refused(3, "not built into this version");
-    assert!(!secret.err.contains("hunter2"), "{}", secret.err);
+    let with = |url: &str| here.baton(&["serve", "--store", url]);
+    with("oracle://db").assert_refused(3, "known are sqlite, postgres, mysql, redis, s3, etcd and");
+    with("baton.db").assert_refused(3, "as in sqlite://baton.db");
+    for scheme in ["postgres", "mysql", "redis", "etcd"] {
+        let secret = with(&format!("{scheme}://me:hunter2@127.0.0.1:1/0"));
+        secret.assert_refused(3, "is it running, and is that where?");
+        assert!(!secret.err.contains("hunter2"), "{}", secret.err);
+    }
 }
 
 #[test]

@@ -49,7 +49,7 @@ async fn stores_that_cannot_be_used() {
     foreign.execute_batch("CREATE TABLE theirs (a)").expect("a valid table");
     drop(foreign);
     let cases = [
-        ("oracle://here", "known are sqlite:// and memory://"),
+        ("oracle://here", "known are sqlite, postgres, mysql, redis, s3, etcd and memory"),
         ("sqlite://", "names no file"),
         ("sqlite://.", "is a folder; name a file in it"),
         ("sqlite://foreign.db", "baton needs a file of its own"),
