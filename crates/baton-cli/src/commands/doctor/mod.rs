@@ -92,6 +92,9 @@ fn settings(config: &Config) -> Finding {
     }
 }
 
+/// The longest name of a check, so that what was found stands in a column.
+const WIDTH: usize = 11;
+
 fn print(report: &Report) {
     say::line(&format!("{}\n", report.store));
     for Finding { check, verdict, detail, remedy } in &report.findings {
@@ -100,9 +103,9 @@ fn print(report: &Report) {
             Verdict::Warn => Tone::Warn,
             Verdict::Fail => Tone::Bad,
         };
-        say::line(&format!("{}  {check:<9} {detail}", tone.paint(verdict.word())));
+        say::line(&format!("{}  {check:<WIDTH$} {detail}", tone.paint(verdict.word())));
         if let Some(remedy) = remedy {
-            say::line(&format!("      {:<9} → {remedy}", ""));
+            say::line(&format!("      {:<WIDTH$} → {remedy}", ""));
         }
     }
     let count = |verdict| report.findings.iter().filter(|f| f.verdict == verdict).count();

@@ -41,6 +41,10 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
     let class = match class {
         Class::Linearizable => Finding::ok("store", format!("{name}, linearizable; {judged}")),
         Class::SingleServer => Finding::ok("store", format!("{name}, one server; {judged}")),
+        Class::AsyncReplicated if declaration.has(Capability::Lineage) => {
+            let told = "replicas may lag, which a failover tells";
+            Finding::ok("store", format!("{name}, {told}; {judged}"))
+        }
         Class::AsyncReplicated => Finding::warn(
             "store",
             format!("{name}, replicas may lag; {judged}"),
@@ -70,6 +74,7 @@ async fn server(store: &dyn Store) -> Vec<Finding> {
 }
 
 async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding> {
+    let expiry = store.declaration().expiry;
     let trial = match Trial::new(store) {
         Ok(trial) => trial,
         Err(problem) => {
@@ -83,10 +88,12 @@ async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding>
         Ok(latency) => findings.push(latency.finding(request_timeout)),
         Err(problem) => findings.push(Finding::fail("beats", problem.to_string(), remedy)),
     }
-    findings.push(match trial.pace().await {
-        Ok(finding) => finding,
-        Err(problem) => Finding::fail("pace", problem.to_string(), remedy),
-    });
+    if expiry == ExpiryClock::Store {
+        findings.push(match trial.pace().await {
+            Ok(finding) => finding,
+            Err(problem) => Finding::fail("pace", problem.to_string(), remedy),
+        });
+    }
     findings.push(match trial.lease().await {
         Ok(finding) => finding,
         Err(problem) => Finding::fail("lease", problem.to_string(), remedy),
