@@ -74,7 +74,8 @@ impl Flavour {
 
 /// Fills in what differs from handle to handle and from server to server.
 fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
-    text.replace("{prefix}", prefix)
+    text.replace("{handlers}", include_str!("sql/handlers.sql"))
+        .replace("{prefix}", prefix)
         .replace("{name}", "VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin")
         .replace("{boot}", "CHAR(32) CHARACTER SET ascii COLLATE ascii_bin")
         .replace("{identity}", flavour.identity())

@@ -80,8 +80,9 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
 async fn a_subscription_alone_finds_its_way_back() {
     let Stage { ground, proxy, node } = stage().await;
     let mut hints = node.store.hints(&node.namespace).await.expect("it pushes");
+    let before = proxy.counts().connections;
     proxy.set(Fault::Refuse);
-    SystemClock.sleep(TIMEOUT).await;
+    until("it dials in vain", async || (proxy.counts().connections > before).then_some(())).await;
     proxy.set(Fault::None);
     assert_eq!(soon(hints.recv()).await, Some(Hint::Look), "nobody beat meanwhile");
     drop(hints);

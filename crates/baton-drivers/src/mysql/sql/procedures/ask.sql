@@ -9,12 +9,7 @@ SQL SECURITY INVOKER
 BEGIN
     DECLARE v_here, v_born_in, v_fence BIGINT UNSIGNED;
     DECLARE v_held TINYINT DEFAULT 0;
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+    {handlers}
 
     START TRANSACTION;
     CALL `{prefix}settle`(p_seen_lineage, 1, v_here);

@@ -34,12 +34,7 @@ BEGIN
     DECLARE v_known_boot {boot};
     DECLARE v_taken, v_applied TINYINT;
     DECLARE v_now DATETIME(6);
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+    {handlers}
 
     START TRANSACTION;
     CALL `{prefix}settle`(p_seen_lineage, p_intent <> 0, v_here);

@@ -15,12 +15,7 @@ BEGIN
     DECLARE v_here, v_born_in, v_fence, v_seq, v_epoch BIGINT UNSIGNED;
     DECLARE v_held TINYINT DEFAULT 0;
     DECLARE v_now DATETIME(6);
-    DECLARE EXIT HANDLER FOR SQLEXCEPTION
-    BEGIN
-        ROLLBACK;
-        RESIGNAL;
-    END;
-    DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
+    {handlers}
 
     START TRANSACTION;
     CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
