@@ -1,6 +1,6 @@
 //! Runs a child process: says what it runs, and how long that took.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::Path;
 use std::process;
@@ -74,6 +74,11 @@ impl Command {
             other => OsString::from(other),
         };
         let mut command = process::Command::new(program);
+        // What cargo tells this program of itself would look to a build script like a change, and
+        // everything that depends on it would be built again.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
+            command.env_remove(name);
+        }
         command
             .args(&self.args)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -91,6 +96,13 @@ impl Command {
     fn not_started(&self, source: std::io::Error) -> Failure {
         Failure::NotStarted { command: self.to_string(), source }
     }
+}
+
+/// Does the variable describe the package that cargo runs, instead of the machine or the wishes of
+/// whoever calls?
+fn is_about_us(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
 }
 
 impl fmt::Display for Command {
@@ -130,6 +142,13 @@ mod tests {
     fn is_displayed_as_a_line_for_the_shell() {
         let command = Command::cargo("doc --no-deps").env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(command.to_string(), "RUSTDOCFLAGS=\"-D warnings\" cargo doc --no-deps");
+    }
+
+    #[test]
+    fn what_cargo_says_of_this_program_is_not_handed_on() {
+        let told = |name: &str| super::is_about_us(name.as_ref());
+        assert!(told("CARGO_PKG_NAME") && told("CARGO_MANIFEST_DIR"));
+        assert!(!told("CARGO_TARGET_DIR") && !told("CARGO_HOME") && !told("PATH"));
     }
 
     #[test]

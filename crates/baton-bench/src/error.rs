@@ -57,6 +57,9 @@ pub enum BenchError {
         /// How.
         status: std::process::ExitStatus,
     },
+    /// Somebody wants it to end.
+    #[error("stopped before its end; nothing was judged")]
+    Stopped,
     /// There is nothing to measure.
     #[error("{} is not there; build it, or name it with --baton", .0.display())]
     NoProgram(PathBuf),

@@ -74,7 +74,12 @@ fn perform(bench: &Bench, common: &Common) -> Result<bool, BenchError> {
     let baton = common.baton.clone().unwrap_or_else(|| beside.join("baton"));
     let within = common.within.as_deref().unwrap_or(beside);
     let site = Arc::new(Site::new(&baton, within)?);
-    let measured = runtime()?.block_on(measure(bench, !common.no_bars, &site));
+    let measured = runtime()?.block_on(async {
+        tokio::select! {
+            measured = measure(bench, !common.no_bars, &site) => measured,
+            stopped = processes::told_to_stop() => stopped.and(Err(BenchError::Stopped)),
+        }
+    });
     let passed = measured.as_ref().is_ok_and(Report::passes);
     if let Some(site) = Arc::into_inner(site).filter(|_| common.keep || !passed) {
         eprintln!("databases and logs are in {}", site.keep().display());

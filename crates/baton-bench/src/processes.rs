@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::error::BenchError;
 
@@ -24,6 +25,18 @@ pub fn send(pid: u32, signal: Signal) -> Result<(), BenchError> {
             Err(BenchError::File { path, problem: errno.into() })
         }
     }
+}
+
+/// Waits until somebody wants this process to end. Whatever it started ends with what it was doing.
+pub async fn told_to_stop() -> Result<(), BenchError> {
+    let no_signals = |problem| BenchError::File { path: "signals".into(), problem };
+    let mut terminated = signal(SignalKind::terminate()).map_err(no_signals)?;
+    let mut interrupted = signal(SignalKind::interrupt()).map_err(no_signals)?;
+    tokio::select! {
+        _ = terminated.recv() => {}
+        _ = interrupted.recv() => {}
+    }
+    Ok(())
 }
 
 /// A process that runs a program in the bench's folder.

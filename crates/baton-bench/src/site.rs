@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton::{Namespace, NodeId};
+use baton::{BootId, Namespace, NodeId};
 use baton_cli::cluster::{Cluster, Lead, Plan};
 use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// Whoever lost an election stands back for an eighth of a beat. A strike within that time would
 /// measure the election before it.
 const STANDS_BACK: Duration = Duration::from_secs(1);
+
+/// A process that starts keeps the machine busy for so long.
+const STARTS_WITHIN: Duration = Duration::from_millis(250);
 
 /// A temporary folder, removed with its end unless it is kept.
 pub struct Site {
@@ -112,10 +115,16 @@ impl Stage {
         Ok(lead)
     }
 
-    /// Starts a node again that has ended, and waits until the store knows the new process.
-    pub async fn restart(&mut self, name: &NodeId) -> Result<(), BenchError> {
+    /// Starts a node again that has ended. Returns the past process.
+    pub async fn start_again(&mut self, name: &NodeId) -> Result<Option<BootId>, BenchError> {
         let past = self.cluster.boot_of(name).await?;
         self.cluster.start(name)?;
+        SystemClock.sleep(STARTS_WITHIN).await;
+        Ok(past)
+    }
+
+    /// Waits until the store knows the new process.
+    pub async fn known_again(&self, name: &NodeId, past: Option<BootId>) -> Result<(), BenchError> {
         Ok(self.cluster.registered(name, past, PATIENCE).await?)
     }
 }

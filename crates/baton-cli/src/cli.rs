@@ -3,8 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, demo, doctor, history, man, resign, run, serve, settings, status, tick, transfer,
-    watch,
+    completions, demo, doctor, history, man, resign, run, serve, settings, status, transfer, watch,
 };
 use crate::exit;
 
@@ -70,7 +69,4 @@ pub enum Command {
     Completions(completions::Arguments),
     /// Print the manual page, or write one for each command.
     Man(man::Arguments),
-    /// Tick into a log: the job of the demo.
-    #[command(hide = true)]
-    Tick(tick::Arguments),
 }

@@ -6,18 +6,26 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::cli::Cli;
+use crate::commands::tick;
 use crate::exit::Exit;
 use crate::output::say;
 use crate::{commands, complaint};
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
+    let first = std::env::args_os().nth(1);
     // The guard starts with every term, and has no use for a parser.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == "guard") {
+    if first.as_ref().is_some_and(|argument| argument == "guard") {
         return crate::guard::run();
     }
-    let exit = match Cli::try_parse() {
-        Ok(cli) => commands::run(cli).unwrap_or_else(|problem| {
+    // The job of a term whose start is measured does not read through all the other commands.
+    let done = if first.is_some_and(|argument| argument == "tick") {
+        tick::Arguments::try_parse_from(std::env::args_os().skip(1)).map(|ticks| tick::run(&ticks))
+    } else {
+        Cli::try_parse().map(commands::run)
+    };
+    let exit = match done {
+        Ok(done) => done.unwrap_or_else(|problem| {
             say::aside(&problem.to_string());
             problem.exit()
         }),

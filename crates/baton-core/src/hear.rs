@@ -14,6 +14,8 @@ impl Core {
     pub(crate) fn hinted(&mut self, now: Moment, hint: Hint) {
         match hint {
             Hint::Look => self.look_sooner(now),
+            Hint::Asked if self.term().is_some() => self.look_soon(now),
+            Hint::Asked => {}
             // A view is not urgent: the next beat brings it.
             Hint::ViewMoved => {}
             Hint::Released { version, successor } => {
@@ -30,6 +32,8 @@ impl Core {
                     // The store checks that it is vacant and at this version: nothing is believed.
                     let bid = Bid { claim: Claim::Vacant, expect: Some(version) };
                     self.send_beat(now, Some(bid));
+                } else if named && news && self.link.beat.is_some() {
+                    self.look_at_once();
                 } else {
                     self.look_sooner(now);
                 }
@@ -43,7 +47,8 @@ impl Core {
     fn look_sooner(&mut self, now: Moment) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         if near || self.term().is_some() {
-            self.beat_soon(now);
+            self.probe_sooner(now);
+            self.look_soon(now);
         }
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Acquire, BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeRecord, Outcome, Release,
-    ReleaseReason, Renew, Version, ViewVersion,
+    Acquire, BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeRecord, Outcome, Recording,
+    Release, ReleaseReason, Renew, Version, ViewVersion,
 };
 use baton_store::{Store, StoreError};
 
@@ -123,18 +123,18 @@ impl Contender {
 
     /// Beats with this intent.
     pub async fn beat(&self, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
-        self.beat_with(lease, false).await
+        self.beat_with(lease, Recording::Write).await
     }
 
     async fn beat_with(
         &self,
         lease: LeaseIntent,
-        record_may_wait: bool,
+        recording: Recording,
     ) -> Result<BeatReply, StoreError> {
         self.progress().beats += 1;
         let node = NodeRecord { beat: self.last_beat(), ..self.record.clone() };
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node, record_may_wait, replaces: None, lease, known_view };
+        let beat = BeatRequest { node, recording, replaces: None, lease, known_view };
         let reply = self.store.beat(&self.namespace, beat).await?;
         self.progress().lineage = reply.lineage;
         Ok(reply)
@@ -147,7 +147,7 @@ impl Contender {
 
     /// Looks; the record may wait.
     pub async fn calm_look(&self) -> Result<BeatReply, StoreError> {
-        self.beat_with(LeaseIntent::Observe, true).await
+        self.beat_with(LeaseIntent::Observe, Recording::MayWait).await
     }
 
     /// Looks, and must be answered.

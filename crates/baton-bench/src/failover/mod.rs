@@ -34,7 +34,7 @@ use crate::peers;
 use crate::progress::Progress;
 use crate::report::Report;
 use crate::site::Site;
-use crate::spread::ms;
+use crate::spread::{Spread, ms};
 use arm::NODES;
 pub use arm::{Arm, TICK_EVERY};
 use pause::Paused;
@@ -138,6 +138,9 @@ async fn try_arm(
     let mut served = Vec::new();
     while let Some(done) = at_work.join_next().await {
         served.push(done??);
+    }
+    if let Some(spread) = Spread::of(&times(&served)) {
+        eprintln!("{what}: median {:.1} ms, max {:.1} ms", spread.median, spread.max);
     }
     Ok(served)
 }

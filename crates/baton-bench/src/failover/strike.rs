@@ -32,7 +32,7 @@ pub struct Trial {
 /// Kills the coordinator, and starts it again when another has taken over.
 pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
-    let _floor = match floor {
+    let at_work = match floor {
         Some(floor) => Some(floor.lock().await),
         None => None,
     };
@@ -40,20 +40,24 @@ pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial,
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.kill()?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
-    stage.restart(&lead.node).await?;
+    let past = stage.start_again(&lead.node).await?;
+    drop(at_work);
+    stage.known_again(&lead.node, past).await?;
     Ok(trial(&lead, before, next.at))
 }
 
 /// Asks the coordinator to end, as a deploy does, and starts it again when it has.
 pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
-    let _floor = floor.lock().await;
+    let at_work = floor.lock().await;
     let mut log = stage.cluster.follow()?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.terminate()?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
     stage.cluster.member(&lead.node)?.ended().await?;
-    stage.restart(&lead.node).await?;
+    let past = stage.start_again(&lead.node).await?;
+    drop(at_work);
+    stage.known_again(&lead.node, past).await?;
     Ok(trial(&lead, before, next.at))
 }
 

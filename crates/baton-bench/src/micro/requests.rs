@@ -6,7 +6,7 @@ use baton::{Precondition, Store};
 use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{
     Acquire, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile, NodeRecord, Outcome,
-    Renew, ViewVersion,
+    Recording, Renew, ViewVersion,
 };
 use baton_core::settings::Settings;
 use baton_store::clock::{Clock, SystemClock};
@@ -114,7 +114,8 @@ async fn beat(
     lease: LeaseIntent,
 ) -> Result<(LeaseSnapshot, Lineage), BenchError> {
     let (node, known_view) = (node.clone(), ViewVersion::default());
-    let request = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
+    let request =
+        BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view };
     let reply = store.beat(&namespace(), request).await?;
     match (reply.outcome, reply.lease) {
         (Some(Outcome::Applied), Some(lease)) => Ok((lease, reply.lineage)),

@@ -28,7 +28,6 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     match cli.command {
         Command::Demo(arguments) => demo::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
-        Command::Tick(arguments) => tick::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),

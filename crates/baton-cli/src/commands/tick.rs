@@ -9,7 +9,8 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 
 /// Where, and how often.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, clap::Parser)]
+#[command(name = "baton tick", about = "Tick into a log: the job of the demo")]
 pub struct Arguments {
     /// The log.
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Acquire, BeatRequest, Claim, LeaseIntent, NodeProfile, NodeRecord, Outcome, Version,
+    Acquire, BeatRequest, Claim, LeaseIntent, NodeProfile, NodeRecord, Outcome, Recording, Version,
     ViewVersion,
 };
 use baton_store::clock::ManualClock;
@@ -41,7 +41,8 @@ impl Stage {
 
     async fn beat(&self, node: NodeRecord, lease: LeaseIntent) -> Option<Outcome> {
         let known_view = ViewVersion::default();
-        let beat = BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
+        let beat =
+            BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view };
         self.store.beat(&namespace(), beat).await.expect("it answers").outcome
     }
 

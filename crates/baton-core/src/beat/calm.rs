@@ -3,7 +3,7 @@
 //! noticed within their time.
 
 use crate::core::Core;
-use crate::protocol::{LeaseIntent, Member, NodeRecord};
+use crate::protocol::{LeaseIntent, Member, NodeRecord, Recording};
 use crate::settings::Settings;
 use crate::time::Moment;
 
@@ -38,17 +38,21 @@ impl Calm {
 impl Core {
     /// May the store leave the record as it is? It says the same as one that was just written, and
     /// nothing is asked of the lease, which goes to registered nodes alone.
-    pub(super) fn record_may_wait(
+    pub(super) fn recording(
         &self,
         now: Moment,
         record: &NodeRecord,
         lease: &LeaseIntent,
-    ) -> bool {
-        let Some((written, sent)) = &self.link.calm.written else { return false };
+    ) -> Recording {
+        let Some((written, sent)) = &self.link.calm.written else { return Recording::Write };
         let settings = &self.settings;
         let recent = now.since(*sent) <= settings.heartbeat_interval + settings.heartbeat_jitter;
         let same = *written == NodeRecord { beat: written.beat, ..record.clone() };
-        *lease == LeaseIntent::Observe && recent && same && leaves_time(settings)
+        let may_wait = recent && same && leaves_time(settings);
+        match lease {
+            LeaseIntent::Observe if may_wait => Recording::MayWait,
+            _ => Recording::Write,
+        }
     }
 
     /// Have all of these beaten lately? Only a store that shows ages can tell.

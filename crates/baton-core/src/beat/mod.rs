@@ -44,8 +44,11 @@ pub struct Link {
     failures: u32,
     due: Moment,
     late_since: Option<Moment>,
-    /// Something asked for a look while a beat was under way.
-    look_again: bool,
+    /// When the next beat is due by the clock. One before that is a look in between: it renews
+    /// nothing, writes nothing, and puts nothing off.
+    regular: Moment,
+    /// Something asked for another beat while one was under way.
+    again: Option<Sooner>,
     last_sent: Option<Moment>,
     hold_until: Moment,
 }
@@ -57,6 +60,7 @@ pub struct BeatUnderWay {
     sent: Moment,
     nonce: Option<Nonce>,
     renews: bool,
+    in_between: bool,
     /// The record that it writes, unless that may wait.
     record: Option<NodeRecord>,
 }
@@ -66,6 +70,17 @@ impl BeatUnderWay {
     pub(crate) fn claims(&self) -> bool {
         self.nonce.is_some() && !self.renews
     }
+}
+
+/// Why the next beat comes sooner than planned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Sooner {
+    /// There may be something to see.
+    Look,
+    /// There is something to do.
+    Beat,
+    /// The lease was left to this node: no pause before the look that shows it.
+    AtOnce,
 }
 
 /// A claim together with the version it is made on. They belong together: what proves one version
@@ -94,7 +109,8 @@ impl Link {
             failures: 0,
             due: Moment::default(),
             late_since: None,
-            look_again: false,
+            regular: Moment::default(),
+            again: None,
             last_sent: None,
             hold_until: Moment::default(),
         }

@@ -1,6 +1,6 @@
 //! The beat was answered: what the reply means for the lease, the term and the view.
 
-use super::BeatUnderWay;
+use super::{BeatUnderWay, Sooner};
 use crate::core::Core;
 use crate::election::leading::{Role, Term};
 use crate::election::sight::{Freedom, Look};
@@ -25,7 +25,9 @@ impl Core {
             self.id_is_taken(now, boot, count);
             return;
         }
-        self.link.calm.beat_ended(record);
+        if !beat.in_between {
+            self.link.calm.beat_ended(record);
+        }
         let joined = !std::mem::replace(&mut self.registered, true);
         self.replaces = None;
         let seen = self.sight.highest();
@@ -136,7 +138,8 @@ impl Core {
         }
     }
 
-    /// The next beat comes an interval after this one was sent, give or take the jitter. A node
+    /// The next beat comes an interval after this one was sent, give or take the jitter; a look in
+    /// between puts nothing off. A node
     /// that joins others shifts its beats by the startup jitter, so that a fleet spreads.
     fn plan_next_beat(&mut self, now: Moment, beat: &BeatUnderWay, joined: bool) {
         let settings = &self.settings;
@@ -150,8 +153,20 @@ impl Core {
                 settings.heartbeat_interval + jitter,
             )
         };
-        let sooner = std::mem::take(&mut self.link.look_again).then(|| beat.sent + self.gap());
-        self.plan_beat(sooner.unwrap_or(beat.sent + wait).max(now));
+        if !beat.in_between {
+            self.link.regular = beat.sent + wait;
+        }
+        let sooner = beat.sent + self.gap();
+        let at = match self.link.again.take() {
+            None => self.link.regular,
+            Some(Sooner::AtOnce) => now,
+            Some(Sooner::Look) => sooner,
+            Some(Sooner::Beat) => {
+                self.link.regular = sooner;
+                sooner
+            }
+        };
+        self.plan_beat(at.max(now));
     }
 
     /// Says who coordinates, when that changed.

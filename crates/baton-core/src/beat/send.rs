@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::{BeatUnderWay, Bid};
+use super::{BeatUnderWay, Bid, Sooner};
 use crate::action::Action;
 use crate::core::Core;
 use crate::election::leading::Term;
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::protocol::{
-    Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, Renew, Request, RequestId, Version,
+    Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, Recording, Renew, Request, RequestId,
+    Version,
 };
 use crate::time::Moment;
 use crate::timer::Timer;
@@ -39,23 +40,53 @@ impl Core {
         let Some(sent) = self.link.last_sent else { return };
         let allowed = (sent + interval.saturating_sub(early)).max(self.link.hold_until);
         if now >= allowed && self.timers[Timer::Beat as usize].is_some() {
+            self.link.regular = self.link.regular.min(now);
             self.beat_due(now);
         }
     }
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
+        self.bring_forward(now, Sooner::Beat);
+    }
+
+    /// Looks sooner than planned, though never in a tight loop.
+    pub(crate) fn look_soon(&mut self, now: Moment) {
+        self.bring_forward(now, Sooner::Look);
+    }
+
+    /// Looks again as soon as the beat under way has ended.
+    pub(crate) fn look_at_once(&mut self) {
+        self.link.again = Some(Sooner::AtOnce);
+    }
+
+    fn bring_forward(&mut self, now: Moment, why: Sooner) {
         if self.link.beat.is_some() {
             // What it shows may be older than the reason to look.
-            self.link.look_again = true;
+            self.link.again = self.link.again.max(Some(why));
             return;
         }
         let gap = self.gap();
         let earliest = self.link.last_sent.map_or(now, |sent| (sent + gap).max(now));
         let at = earliest.max(self.link.hold_until);
+        if why == Sooner::Beat {
+            self.link.regular = self.link.regular.min(at);
+        }
         if at < self.link.due || self.link.due < now {
             self.plan_beat(at);
         }
+    }
+
+    /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time out.
+    /// A store that can be heard and not used is not tried more often than a few times a beat.
+    pub(crate) fn probe_sooner(&mut self, now: Moment) {
+        if self.link.breaker.state() != BreakerState::Open {
+            return;
+        }
+        let pause = self.settings.heartbeat_interval / 5;
+        let earliest = self.link.last_sent.map_or(now, |sent| (sent + pause).max(now));
+        self.link.breaker.probe_by(earliest);
+        self.link.hold_until = self.link.hold_until.min(earliest);
     }
 
     /// The least time between two looks that nothing but impatience asks for.
@@ -96,13 +127,15 @@ impl Core {
         }
     }
 
-    /// Sends a beat: a renewal for a holder, a claim if there is one, else a look.
+    /// Sends a beat: a renewal for a holder if it is time, a claim if there is one, else a look.
     pub(crate) fn send_beat(&mut self, now: Moment, bid: Option<Bid>) {
         if self.leaving && self.term().is_none() {
             return;
         }
-        let renews = self.term().is_some_and(Term::is_renewing);
-        if let Some(opens) = self.link.breaker.opens_at().filter(|_| !renews)
+        let holds = self.term().is_some_and(Term::is_renewing);
+        let in_between = bid.is_none() && self.registered && now < self.link.regular;
+        let renews = holds && !in_between;
+        if let Some(opens) = self.link.breaker.opens_at().filter(|_| !holds)
             && now < opens
         {
             self.plan_beat(opens);
@@ -112,20 +145,23 @@ impl Core {
         if self.link.breaker.passing() == Some(BreakerState::HalfOpen) {
             self.emit(Event::BreakerHalfOpen);
         }
-        let lease = self.lease_intent(now, bid);
+        let lease = self.lease_intent(now, renews, bid.filter(|_| !holds));
         let nonce = match &lease {
             LeaseIntent::Observe => None,
             LeaseIntent::Acquire(Acquire { nonce, .. })
             | LeaseIntent::Renew(Renew { nonce, .. }) => Some(*nonce),
         };
-        self.link.look_again = false;
+        self.link.again = None;
         self.link.beats += 1;
         let node = self.node_record();
-        let record_may_wait = self.record_may_wait(now, &node, &lease);
-        let record = (!record_may_wait).then(|| node.clone());
+        let recording = match in_between {
+            true => Recording::Leave,
+            false => self.recording(now, &node, &lease),
+        };
+        let record = (recording == Recording::Write).then(|| node.clone());
         let request = Request::Beat(BeatRequest {
             node,
-            record_may_wait,
+            recording,
             replaces: self.replaces,
             lease,
             known_view: self.view.as_ref().map(|view| view.version).unwrap_or_default(),
@@ -135,16 +171,16 @@ impl Core {
         self.link.late_since.get_or_insert(due);
         self.link.last_sent = Some(now);
         let id = self.send(request);
-        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews, record });
+        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews, in_between, record });
         self.cancel_timer(Timer::Beat);
     }
 
-    fn lease_intent(&mut self, now: Moment, bid: Option<Bid>) -> LeaseIntent {
-        let ttl = self.settings.lease_timeout;
-        let held = self.term().filter(|term| term.is_renewing()).map(|term| term.version);
+    fn lease_intent(&mut self, now: Moment, renews: bool, bid: Option<Bid>) -> LeaseIntent {
+        let held = self.term().filter(|_| renews).map(|term| term.version);
         if held.is_none() && bid.is_none() {
             return LeaseIntent::Observe;
         }
+        let ttl = self.settings.lease_timeout;
         let nonce = self.attempts.next_nonce(self.me.boot);
         self.attempts.sent(nonce, now);
         let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));

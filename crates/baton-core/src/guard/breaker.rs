@@ -3,9 +3,13 @@
 //! ```text
 //!   closed ──failure_threshold failures in a row──► open ──reset_timeout──► half-open
 //!     ▲                                              ▲                        │
+//!     │                                              │  or a sign of life       │
 //!     │                                              └──────── failure ───────┤
 //!     └────────────── half_open_max_attempts successes ───────────────────────┘
 //! ```
+//!
+//! A store that pushes hints is heard again before anybody asks it: then there is nothing to wait
+//! for.
 //!
 //! It never has a say in a deadline: a coordinator steps down in time whatever its state.
 
@@ -51,7 +55,8 @@ pub struct Breaker {
     probes_needed: u32,
     failures: u32,
     probes_ok: u32,
-    opened: Option<Moment>,
+    /// When the store is tried again, if the breaker is not closed.
+    probe_at: Option<Moment>,
     half_open: bool,
     trips: u64,
 }
@@ -65,7 +70,7 @@ impl Breaker {
             probes_needed,
             failures: 0,
             probes_ok: 0,
-            opened: None,
+            probe_at: None,
             half_open: false,
             trips: 0,
         }
@@ -83,8 +88,8 @@ impl Breaker {
         if !trips {
             return None;
         }
-        self.trips += u64::from(self.opened.is_none());
-        self.opened = Some(now);
+        self.trips += u64::from(self.probe_at.is_none());
+        self.probe_at = Some(now + self.probe_after);
         self.half_open = false;
         Some(BreakerState::Open)
     }
@@ -92,12 +97,12 @@ impl Breaker {
     /// A request was answered. Returns the new state if it changed.
     pub fn succeeded(&mut self) -> Option<BreakerState> {
         self.failures = 0;
-        self.opened?;
+        self.probe_at?;
         self.probes_ok += 1;
         if self.probes_ok < self.probes_needed {
             return None;
         }
-        self.opened = None;
+        self.probe_at = None;
         self.half_open = false;
         self.probes_ok = 0;
         Some(BreakerState::Closed)
@@ -112,18 +117,23 @@ impl Breaker {
         Some(BreakerState::HalfOpen)
     }
 
+    /// The store gave a sign of life: it is tried at `at`, unless that was planned anyway.
+    pub fn probe_by(&mut self, at: Moment) {
+        self.probe_at = self.probe_at.map(|planned| planned.min(at));
+    }
+
     /// When the next request may pass; `None` if at once.
     pub fn opens_at(&self) -> Option<Moment> {
-        match (self.opened, self.half_open) {
+        match (self.probe_at, self.half_open) {
             (Some(_), false) if planted!(BreakerNeverProbes) => Some(Moment::NEVER),
-            (Some(opened), false) => Some(opened + self.probe_after),
+            (probe_at, false) => probe_at,
             _ => None,
         }
     }
 
     /// The state.
     pub fn state(&self) -> BreakerState {
-        match (self.opened, self.half_open) {
+        match (self.probe_at, self.half_open) {
             (None, _) => BreakerState::Closed,
             (Some(_), true) => BreakerState::HalfOpen,
             (Some(_), false) => BreakerState::Open,
@@ -161,6 +171,21 @@ mod tests {
         assert_eq!(breaker.passing(), Some(BreakerState::HalfOpen));
         assert_eq!(breaker.succeeded(), Some(BreakerState::Closed));
         assert_eq!(breaker.status().trips, 1);
+    }
+
+    #[test]
+    fn a_sign_of_life_brings_the_probe_forward_and_opens_nothing() {
+        let mut breaker = Breaker::new(1, Duration::from_secs(30), 1);
+        let t = Moment::from_micros;
+        breaker.probe_by(t(1));
+        assert_eq!((breaker.state(), breaker.opens_at()), (BreakerState::Closed, None));
+        assert_eq!(breaker.failed(t(1)), Some(BreakerState::Open));
+        breaker.probe_by(t(5));
+        breaker.probe_by(t(9));
+        assert_eq!((breaker.state(), breaker.opens_at()), (BreakerState::Open, Some(t(5))));
+        assert_eq!(breaker.passing(), Some(BreakerState::HalfOpen));
+        assert_eq!(breaker.failed(t(6)), Some(BreakerState::Open));
+        assert_eq!(breaker.opens_at(), Some(t(30_000_006)));
     }
 
     #[test]

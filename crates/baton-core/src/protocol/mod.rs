@@ -62,9 +62,8 @@ pub enum Failure {
 pub struct BeatRequest {
     /// Whose beat it is.
     pub node: NodeRecord,
-    /// The record says nothing new but its count, and was written a beat ago: a store that pays for
-    /// every write may leave it as it is.
-    pub record_may_wait: bool,
+    /// What becomes of the node's record.
+    pub recording: Recording,
     /// The boot whose record this one may replace, because it fell silent.
     pub replaces: Option<BootId>,
     /// What is to be done with the lease.
@@ -77,8 +76,27 @@ impl BeatRequest {
     /// May the store leave the node record as it is, if there is one of this boot? Whoever asks
     /// for the lease is always registered anew.
     pub fn may_leave_record(&self) -> bool {
-        self.record_may_wait && self.lease == LeaseIntent::Observe
+        self.recording != Recording::Write && self.lease == LeaseIntent::Observe
     }
+
+    /// Is this a mere look, which writes nothing if there is a record of this boot?
+    pub fn is_mere_look(&self) -> bool {
+        self.recording == Recording::Leave && self.lease == LeaseIntent::Observe
+    }
+}
+
+/// What becomes of a node's record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recording {
+    /// It is written.
+    Write,
+    /// It says nothing new but its count, and was written a beat ago: a store that pays for every
+    /// write may leave it as it is.
+    MayWait,
+    /// This is a look between two beats: a record of this boot is left as it is, where that saves a
+    /// write.
+    Leave,
 }
 
 /// The store's answer to a beat.
@@ -154,7 +172,7 @@ impl Request {
                 let version = Version { epoch: expect.epoch, nonce: *nonce };
                 Some(Hint::Released { version, successor: successor.clone() })
             }
-            Self::Ask { .. } => Some(Hint::Look),
+            Self::Ask { .. } => Some(Hint::Asked),
             Self::Beat(_) | Self::ReadMembers | Self::Leave { .. } => None,
         }
     }
@@ -179,6 +197,8 @@ pub enum Reply {
 pub enum Hint {
     /// Something about the lease changed: look.
     Look,
+    /// Somebody left a request beside the lease, which is for the holder alone.
+    Asked,
     /// The lease was released; whoever is named may try this version at once.
     Released {
         /// The version that the release left behind.

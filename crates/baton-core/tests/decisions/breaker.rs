@@ -57,7 +57,7 @@ fn while_it_is_open_nothing_is_sent() {
     let (mut node, now) = opened();
     let mut actions = node.due(now + 1_000, Timer::Beat);
     actions.extend(node.due(now + 5_000, Timer::Takeover));
-    actions.extend(node.hint(now + 6_000, baton_core::protocol::Hint::Look));
+    actions.extend(node.hint(now + 6_000, baton_core::protocol::Hint::Asked));
     actions.extend(node.command(now + 7_000, Command::SetDraining(true)));
     let sent = actions.iter().filter(|action| matches!(action, Action::Send { .. })).count();
     assert_eq!(sent, 0, "{actions:?}");
@@ -73,6 +73,24 @@ fn one_probe_passes_and_a_reply_closes_it() {
     assert_eq!(actions[..2], [emit(Event::BreakerClosed), heartbeat(10)]);
     let status = node.core.circuit_breaker_status();
     assert_eq!((status.state, status.failure_count), (BreakerState::Closed, 0));
+}
+
+/// Whoever may be next hears from the store and tries it, though not in a loop.
+#[test]
+fn a_sign_of_life_brings_the_probe_forward() {
+    let mut node = Node::follower_with(settings(), &[ME, "b", "c"]);
+    let (now, _) = fail_beats(&mut node, 5);
+    let hint = || baton_core::protocol::Hint::Look;
+    // It was sent 10 ms before it failed: a fifth of a beat after that it may be tried again.
+    let actions = node.hint(now + 100, hint());
+    assert_eq!(actions[0], set(Timer::Beat, now + 990));
+    assert_eq!(node.due(now + 990, Timer::Beat)[0], emit(Event::BreakerHalfOpen));
+    node.fail(now + 995, "beat", Failure::NotDone);
+    // By now a claim is due, and is the probe.
+    let actions = node.hint(now + 7_000, hint());
+    assert!(actions.contains(&emit(Event::BreakerHalfOpen)), "{actions:?}");
+    let actions = node.answer(now + 7_010, Answer::held(version("a", 4, 20)));
+    assert_eq!(actions[0], emit(Event::BreakerClosed));
 }
 
 #[test]

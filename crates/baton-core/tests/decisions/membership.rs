@@ -2,7 +2,7 @@
 
 use baton_core::DemotionReason::Released;
 use baton_core::protocol::ReleaseReason::FencedOff;
-use baton_core::protocol::{Failure, Member, NodeProfile, Outcome, Request, View};
+use baton_core::protocol::{Failure, Member, NodeProfile, Outcome, Recording, Request, View};
 use baton_core::settings::{Policy, Settings};
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event};
@@ -87,7 +87,9 @@ fn a_record_that_says_nothing_new_may_wait_at_every_second_look() {
         let sent = node.due(now, Timer::Beat);
         node.answer(now, Answer::held(version("a", 4, 10)));
         let beat = |action: &Action| match action {
-            Action::Send { request: Request::Beat(beat), .. } => Some(beat.record_may_wait),
+            Action::Send { request: Request::Beat(beat), .. } => {
+                Some(beat.recording == Recording::MayWait)
+            }
             _ => None,
         };
         sent.iter().find_map(beat)

@@ -1,7 +1,7 @@
 //! Renewal: one beat per interval, a new nonce each time, and deadlines that move with the send.
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Hint, Request, Wish};
+use baton_core::protocol::{Hint, LeaseIntent, Request, Wish};
 use baton_core::timer::Timer;
 use baton_core::{Action, Input};
 
@@ -112,4 +112,38 @@ fn an_invitation_is_accepted_when_the_beat_is_nearly_due() {
     let expected = [renewal.sent(5), cancel(Timer::Beat)];
     assert_eq!(node.handle(4_500, Input::Invited), expected, "a tenth of the interval is not");
     assert_eq!(node.handle(4_501, Input::Invited), [], "one beat at a time");
+}
+
+fn looks(actions: &[Action]) -> bool {
+    actions.iter().any(|action| match action {
+        Action::Send { request: Request::Beat(beat), .. } => beat.lease == LeaseIntent::Observe,
+        _ => false,
+    })
+}
+
+/// Whatever others ask for, and however often: a look costs the store no write, and no renewal
+/// comes later for it.
+#[test]
+fn a_hint_makes_a_coordinator_look_and_renewals_keep_their_time() {
+    let mut node = Node::leader(&["z"]);
+    for now in [1_000, 2_000, 3_000, 4_000] {
+        assert_eq!(node.hint(now, Hint::Asked), [set(Timer::Beat, now)]);
+        assert!(looks(&node.due(now, Timer::Beat)));
+        let seen = node.answer(now + 10, Answer::held(version(ME, 1, 1)));
+        assert!(seen.contains(&set(Timer::Beat, 5_000)), "{seen:?}");
+    }
+    let renewal = Beat::renew(7, 2, version(ME, 1, 1)).seen(1).knows(1, 1);
+    assert_eq!(node.due(5_000, Timer::Beat), [renewal.sent(9)]);
+}
+
+#[test]
+fn a_hint_during_a_renewal_is_a_look_after_it() {
+    let mut node = Node::leader(&["z"]);
+    node.due(5_000, Timer::Beat);
+    assert_eq!(node.hint(5_010, Hint::Asked), []);
+    let renewed = node.answer(5_020, Answer::held(version(ME, 1, 2)).applied());
+    assert!(renewed.contains(&set(Timer::Beat, 5_100)), "{renewed:?}");
+    assert!(looks(&node.due(5_100, Timer::Beat)));
+    let seen = node.answer(5_110, Answer::held(version(ME, 1, 2)));
+    assert!(seen.contains(&set(Timer::Beat, 10_000)), "{seen:?}");
 }

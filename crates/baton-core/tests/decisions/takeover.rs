@@ -89,7 +89,7 @@ fn a_hiccup_shorter_than_the_delay_changes_nothing() {
     assert_eq!(node.core.leader(crate::harness::at(15_000)), None);
     node.hint(15_500, Hint::Look);
     node.due(15_500, Timer::Beat);
-    let expected = [heartbeat(10), set(Timer::Beat, 20_500), set(Timer::Takeover, 31_510)];
+    let expected = [heartbeat(10), set(Timer::Beat, 20_000), set(Timer::Takeover, 31_510)];
     assert_eq!(node.answer(15_510, Answer::held(version("a", 4, 10))), expected);
 }
 
@@ -244,4 +244,22 @@ fn a_proof_is_over_once_another_process_holds_the_lease() {
     ];
     assert_eq!(actions, expected);
     assert_eq!(node.core.known_epoch(), Epoch(5));
+}
+
+/// The beat under way may have been served before the release: another look follows it, without the
+/// pause that keeps hints from becoming a loop.
+#[test]
+fn a_lease_left_to_this_node_while_it_beats_is_looked_at_once_more() {
+    let mut node = Node::follower();
+    node.due(5_000, Timer::Beat);
+    let released = version("a", 4, 10);
+    let hint = Hint::Released { version: released, successor: Some(id(ME)) };
+    assert_eq!(node.hint(5_002, hint), []);
+    let actions = node.answer(5_003, Answer::held(version("a", 4, 9)));
+    assert!(actions.contains(&set(Timer::Beat, 5_003)), "{actions:?}");
+}
+
+#[test]
+fn what_is_asked_of_the_holder_is_none_of_a_followers_business() {
+    assert_eq!(Node::follower().hint(5_000, Hint::Asked), []);
 }

@@ -54,6 +54,13 @@ pub(super) async fn beat(
         None => (step.look().await?, true),
     };
     let mut granted: Option<Grant> = None;
+    if let LeaseIntent::Acquire(claim) = &beat.lease
+        && claim.expect != sight.row().map(LeaseRow::version)
+    {
+        // It knows better than this handle: the look and the grant need not wait for each other.
+        let (seen, grant) = tokio::join!(step.look(), step.grant(claim.ttl));
+        (sight, fresh, granted) = (seen?, true, Some(grant?));
+    }
     for _ in 0..TRIES {
         let registration = registry::admitted(sight.node.as_ref(), &beat);
         if registration != Registration::Registered {
@@ -100,7 +107,11 @@ fn plan(
     let keys = step.keys();
     let node = keys.node(&beat.node.id);
     let mut compare = unchanged(&node, &sight.node);
-    let mut writes = vec![Op::put(&node, beat.node.write())];
+    let known = sight.node.as_ref().is_some_and(|seen| seen.record.boot == beat.node.boot);
+    let mut writes = Vec::new();
+    if !(known && beat.is_mere_look()) {
+        writes.push(Op::put(&node, beat.node.write()));
+    }
     if !matches!(ruling, Ruling::Look) {
         compare.extend(unchanged(&keys.lease(), &sight.lease));
         compare.extend(unchanged(&keys.holder(), &sight.holder));

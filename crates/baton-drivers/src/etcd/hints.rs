@@ -198,6 +198,6 @@ impl Heard {
         let asked = row.asked.map(|ask| ask.nonce);
         let is_new = asked.is_some() && asked != self.asked;
         self.asked = asked;
-        is_new.then_some(Hint::Look)
+        is_new.then_some(Hint::Asked)
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn call(
         .with(Text(&profile))
         .with(node.profile.lifeline.as_deref().map(Text))
         .with(beat.replaces)
+        .with(beat.is_mere_look())
         .with(beat.known_view.epoch)
         .with(beat.known_view.number);
     with_intent(call, &beat.lease).text()

@@ -40,7 +40,9 @@ impl Postgres {
         let link = links.link_within(links.config.timeout).await?;
         let ready = async {
             schema::ensure(&link.client, &links.config).await?;
-            rights::require(&link.client, &links.config).await
+            rights::require(&link.client, &links.config).await?;
+            links.ready(&link).await;
+            Ok(())
         };
         within(SCHEMA_TIMEOUT, ready).await.unwrap_or_else(|| {
             let detail = format!("the schema took longer than {SCHEMA_TIMEOUT:?}");

@@ -2,6 +2,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as StdMutex};
 use std::task::Poll;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use super::config::PostgresConfig;
 use super::connect::{Link, connect};
 use super::error;
 use super::hints::Ears;
+use super::rehearsal::rehearse;
 use crate::refusal::Refusal;
 
 /// Waits for the work, but not longer than this.
@@ -44,6 +46,8 @@ pub(super) struct Links {
     present: Mutex<Option<Arc<Link>>>,
     last_host: StdMutex<usize>,
     seen: StdMutex<Seen>,
+    /// Is the schema known to be there?
+    is_ready: AtomicBool,
 }
 
 impl Links {
@@ -57,6 +61,7 @@ impl Links {
             present: Mutex::default(),
             last_host: StdMutex::new(0),
             seen: StdMutex::new(seen),
+            is_ready: AtomicBool::new(false),
         }
     }
 
@@ -72,6 +77,9 @@ impl Links {
         *self.last_host.lock().expect("no holder panics") = link.host;
         let rejoined = self.ears.rejoin(&link.client, &self.names).await;
         rejoined.map_err(|problem| error::refused(&self.config, self.config.place(), &problem))?;
+        if self.is_ready.load(Ordering::Relaxed) {
+            rehearse(&link.client, &self.names).await;
+        }
         *present = Some(Arc::clone(&link));
         Ok(link)
     }
@@ -82,6 +90,12 @@ impl Links {
             let detail = format!("no answer within {} ms", span.as_millis());
             Err(Refusal::Unreachable { store: NAME, place: self.config.place(), detail })
         })
+    }
+
+    /// The schema is there: this session and all that follow can be made ready for use.
+    pub(super) async fn ready(&self, link: &Link) {
+        self.is_ready.store(true, Ordering::Relaxed);
+        rehearse(&link.client, &self.names).await;
     }
 
     /// Nobody uses this connection from now on. Whoever still waits on it may go on waiting.

@@ -29,6 +29,7 @@ mod history;
 mod lease;
 mod link;
 mod registry;
+mod rehearsal;
 mod rights;
 mod schema;
 mod step;

@@ -110,13 +110,8 @@ async fn a_killed_statement_leaves_nothing_behind() {
     let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx \
                    WHERE trx_state = 'LOCK WAIT'";
     let (renewed, ()) = tokio::join!(peer.renew(held), async {
-        let until = SystemClock.now() + Duration::from_secs(5);
-        let id = loop {
-            if let Some(id) = ground.value(waiting).await {
-                break id;
-            }
-            assert!(SystemClock.now() < until, "nobody waits");
-        };
+        ground.until_somebody_waits().await;
+        let id = ground.value(waiting).await.expect("somebody waits");
         ground.sql(&format!("KILL QUERY {id}")).await;
     });
     let killed = renewed.expect_err("it was killed");

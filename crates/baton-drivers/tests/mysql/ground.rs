@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::subject::Ground;
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, Row};
@@ -99,6 +100,20 @@ impl MysqlGround {
     /// The first column of the first row, as text.
     pub async fn value(&self, text: &str) -> Option<String> {
         self.sql(text).await.first()?.get::<Option<String>, _>(0).flatten()
+    }
+
+    /// Waits until a statement waits for a lock.
+    ///
+    /// The server's counter is asked: its table of transactions is a copy, which is made anew
+    /// only when nobody has read it for a tenth of a second.
+    pub async fn until_somebody_waits(&self) {
+        let text = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
+        until("a wait for a lock", async || {
+            let rows = self.sql(text).await;
+            let waiting = rows.first().and_then(|row| row.get::<String, _>(1));
+            (waiting.expect("the server counts them") != "0").then_some(())
+        })
+        .await;
     }
 
     /// Sees to the user whose sessions are in another zone, now and after every restart.

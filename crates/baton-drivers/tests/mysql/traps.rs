@@ -9,7 +9,6 @@ use baton_drivers::mysql::fence::Fence;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 use baton_testbed::contender::{Contender, left, namespace};
-use baton_testbed::wait::until;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
@@ -50,17 +49,6 @@ impl Scene {
 
     async fn text(&mut self, text: &str) -> String {
         self.conn.query_first::<String, _>(text).await.expect("it may").expect("there is one")
-    }
-
-    /// Waits until a statement waits for a lock.
-    async fn until_somebody_waits(&self) {
-        let text = "SELECT COUNT(*) FROM information_schema.innodb_trx \
-                    WHERE trx_state = 'LOCK WAIT'";
-        until("a wait for a lock", async || {
-            let waiting = self.ground.value(text).await;
-            (waiting.as_deref() != Some("0")).then_some(())
-        })
-        .await;
     }
 }
 
@@ -206,7 +194,7 @@ async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
         ),
         peer.renew(held),
         async {
-            scene.until_somebody_waits().await;
+            scene.ground.until_somebody_waits().await;
             SystemClock.sleep(WAIT).await;
             other.query_drop("COMMIT").await
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     Acquire, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeRecord, Outcome,
-    ViewVersion,
+    Recording, ViewVersion,
 };
 use baton_store::Store;
 pub use baton_testbed::contender::namespace;
@@ -26,7 +26,7 @@ pub fn beat(boot: u128, lease: LeaseIntent) -> BeatRequest {
         profile: Arc::default(),
     };
     let known_view = ViewVersion::default();
-    BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view }
+    BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view }
 }
 
 pub async fn look(store: &dyn Store, namespace: &Namespace, boot: u128) -> BeatReply {

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use crate::invariants::testing::{lease, node, who};
     use baton_core::ids::{Epoch, Lineage};
-    use baton_core::protocol::{BeatRequest, NodeProfile, NodeRecord};
+    use baton_core::protocol::{BeatRequest, NodeProfile, NodeRecord, Recording};
     use std::sync::Arc;
 
     #[test]
@@ -103,7 +103,7 @@ mod tests {
                 seen: Epoch(1),
                 profile: Arc::new(NodeProfile::default()),
             },
-            record_may_wait: false,
+            recording: Recording::Write,
             replaces: None,
             lease: LeaseIntent::Acquire(Acquire {
                 expect: Some(free),

@@ -12,6 +12,9 @@ use crate::fact::Who;
 use crate::outcome::Mark;
 use crate::plan::Fault;
 
+/// How long a listener may take to be connected again.
+const LISTENS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
+
 impl World {
     /// The next scheduled fault strikes.
     pub(super) fn chaos(&mut self) {
@@ -159,6 +162,14 @@ impl World {
     pub(super) fn store_back(&mut self) {
         self.store.health = Health::Up;
         self.store.restart(self.now, self.plan.expiry);
+        if !self.plan.push {
+            return;
+        }
+        // Whoever listens connects again, and looks for what it has missed.
+        for who in self.everyone() {
+            let at = self.now + self.rng.span(Duration::ZERO, LISTENS_AGAIN_WITHIN);
+            self.queue.push(at, Event::Deliver(who, Delivery::Hint(Hint::Look)));
+        }
     }
 
     fn false_hint(&mut self) -> bool {

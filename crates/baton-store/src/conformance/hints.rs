@@ -58,7 +58,7 @@ async fn an_ask_and_a_view_are_pushed(stage: &Stage<'_>) -> Check {
     let other = stage.peer("b").await;
     let mut hints = other.store.hints(&stage.namespace).await?;
     other.store.ask(&stage.namespace, held.epoch, ask_resign(1)).await?;
-    hears(stage, &mut hints, &Hint::Look).await?;
+    hears(stage, &mut hints, &Hint::Asked).await?;
     let view = View {
         version: ViewVersion { epoch: held.epoch, number: 1 },
         coordinator: holder.id().clone(),

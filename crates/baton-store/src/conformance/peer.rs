@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     Acquire, Ask, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile,
-    NodeRecord, Outcome, Release, ReleaseReason, Renew, Version, ViewVersion, Wish,
+    NodeRecord, Outcome, Recording, Release, ReleaseReason, Renew, Version, ViewVersion, Wish,
 };
 
 use super::case::{Halt, same, there};
@@ -18,7 +18,7 @@ pub(super) struct Peer {
     pub(super) store: Arc<dyn Store>,
     pub(super) namespace: Namespace,
     pub(super) record: NodeRecord,
-    pub(super) record_may_wait: bool,
+    pub(super) recording: Recording,
     pub(super) replaces: Option<BootId>,
     pub(super) known_view: ViewVersion,
     pub(super) ttl: Duration,
@@ -54,7 +54,7 @@ impl Peer {
             store,
             namespace,
             record,
-            record_may_wait: false,
+            recording: Recording::Write,
             replaces: None,
             known_view: ViewVersion::default(),
             ttl,
@@ -86,7 +86,7 @@ impl Peer {
         self.record.beat += 1;
         let beat = BeatRequest {
             node: self.record.clone(),
-            record_may_wait: self.record_may_wait,
+            recording: self.recording,
             replaces: self.replaces,
             lease,
             known_view: self.known_view,

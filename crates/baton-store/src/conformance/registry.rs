@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch};
 use baton_core::protocol::{
-    BeatReply, Claim, Member, NodeProfile, NodeRecord, Outcome, Registration,
+    BeatReply, Claim, Member, NodeProfile, NodeRecord, Outcome, Recording, Registration,
 };
 
 use super::case::{Check, Halt, Need, cases, holds, same, there};
@@ -18,6 +18,7 @@ cases! { "registry":
     a_record_comes_back_as_it_was_written,
     the_same_boot_refreshes_its_record,
     a_record_that_may_wait_stays_registered,
+    a_look_in_between_stays_registered,
     another_boot_is_refused_whole,
     a_boot_that_is_named_is_replaced,
     a_node_leaves_and_only_by_its_own_boot,
@@ -50,8 +51,16 @@ fn is_taken(reply: &BeatReply, by: &Peer) -> Check {
 
 /// Whether it was written or not: it is there, and whoever asks for the lease is registered anew.
 async fn a_record_that_may_wait_stays_registered(stage: &Stage<'_>) -> Check {
+    may_be_left(stage, Recording::MayWait).await
+}
+
+async fn a_look_in_between_stays_registered(stage: &Stage<'_>) -> Check {
+    may_be_left(stage, Recording::Leave).await
+}
+
+async fn may_be_left(stage: &Stage<'_>, recording: Recording) -> Check {
     let mut peer = stage.peer("a").await;
-    peer.record_may_wait = true;
+    peer.recording = recording;
     is_registered(&peer.look().await?)?;
     same("the record, which was not there", only_record(stage).await?, peer.record.clone())?;
     is_registered(&peer.look().await?)?;

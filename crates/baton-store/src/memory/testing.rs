@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
-use baton_core::protocol::{Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, ViewVersion};
+use baton_core::protocol::{
+    Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, Recording, ViewVersion,
+};
 
 use super::store::{MemoryConfig, MemoryStore};
 use crate::capability::{Capability, Class, Declaration, ExpiryClock};
@@ -40,7 +42,7 @@ pub fn first_claim(ttl: Duration) -> BeatRequest {
             seen: Epoch::NONE,
             profile: Arc::default(),
         },
-        record_may_wait: false,
+        recording: Recording::Write,
         replaces: None,
         lease: LeaseIntent::Acquire(Acquire {
             expect: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
 use baton_core::protocol::{
-    BeatRequest, LeaseIntent, NodeProfile, NodeRecord, Registration, ViewVersion,
+    BeatRequest, LeaseIntent, NodeProfile, NodeRecord, Recording, Registration, ViewVersion,
 };
 use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 use tokio::task::JoinSet;
@@ -148,5 +148,5 @@ fn first_beat(id: NodeId, boot: BootId) -> BeatRequest {
     };
     let known_view = ViewVersion::default();
     let lease = LeaseIntent::Observe;
-    BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view }
+    BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     Acquire, BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
-    Release, ReleaseReason, Renew, Version, ViewVersion,
+    Recording, Release, ReleaseReason, Renew, Version, ViewVersion,
 };
 use baton_core::settings::show_span;
 use baton_store::clock::{Clock, SystemClock};
@@ -87,7 +87,7 @@ impl Trial {
         let node = NodeRecord { beat, ..self.node.clone() };
         let known_view = ViewVersion::default();
         let request =
-            BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view };
+            BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view };
         self.store.beat(&self.namespace, request).await
     }
 

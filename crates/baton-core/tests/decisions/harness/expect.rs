@@ -6,8 +6,8 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Lineage, Nonce};
 use baton_core::lease::Window;
 use baton_core::protocol::{
-    Acquire, BeatRequest, Claim, LeaseIntent, Release, ReleaseReason, Renew, Request, RequestId,
-    Version, View, ViewVersion,
+    Acquire, BeatRequest, Claim, LeaseIntent, Recording, Release, ReleaseReason, Renew, Request,
+    RequestId, Version, View, ViewVersion,
 };
 use baton_core::timer::Timer;
 use baton_core::{Action, DemotionReason, Event, Phase};
@@ -42,7 +42,7 @@ impl Beat {
     fn new(count: u64, lease: LeaseIntent) -> Self {
         let node = record(ME, count);
         let known_view = ViewVersion::default();
-        Self(BeatRequest { node, record_may_wait: false, replaces: None, lease, known_view })
+        Self(BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view })
     }
 
     /// The so-manieth beat, a mere look.

@@ -1,6 +1,6 @@
 -- One beat: the node record, the lease, and the view if it moved. p_intent: 0 looks, 1 acquires,
 -- 2 renews. A beat that only looks locks nothing but its own node's row, so that followers neither
--- wait for the coordinator nor hold it up.
+-- wait for the coordinator nor hold it up; it may leave even that as it is, and costs no flush then.
 CREATE PROCEDURE `{prefix}beat`(
     IN p_namespace {name},
     IN p_seen_lineage BIGINT UNSIGNED,
@@ -14,6 +14,7 @@ CREATE PROCEDURE `{prefix}beat`(
     IN p_profile MEDIUMTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
     IN p_lifeline TEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin,
     IN p_replaces {boot},
+    IN p_leave TINYINT,
     IN p_view_epoch BIGINT UNSIGNED,
     IN p_view_number BIGINT UNSIGNED,
     IN p_intent TINYINT,
@@ -58,7 +59,7 @@ BEGIN
             seen, profile, beat_at)
         VALUES (p_namespace, p_node, p_boot, p_beat, p_eligible, p_draining, p_job_count,
             p_seen, p_profile, v_now);
-    ELSEIF NOT v_taken THEN
+    ELSEIF NOT v_taken AND NOT (p_leave AND v_known_boot = p_boot) THEN
         UPDATE `{prefix}nodes`
         SET boot = p_boot, beat = p_beat, eligible = p_eligible, draining = p_draining,
             job_count = p_job_count, seen = p_seen, profile = p_profile, beat_at = v_now

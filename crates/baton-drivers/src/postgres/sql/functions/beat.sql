@@ -3,7 +3,7 @@
 --
 -- Locks, in the order that every step keeps: the lineage (a claim only, shared), the node's own
 -- row, the namespace (a claim only), the lease (a claim or a renewal). A mere look waits for nobody
--- but another process of its own name.
+-- but another process of its own name, and may leave even its own record as it is.
 --
 -- READ COMMITTED suffices: what a decision rests on is read after its lock was taken, each
 -- statement in here sees what was committed before it began, and the clock is read last, under the
@@ -24,7 +24,14 @@ DECLARE
     outcome    text;
     at         timestamptz;
 BEGIN
-    registered := {t}register(space, request->'node', described, request->>'replaces');
+    IF NOT claims AND NOT renews AND request->>'recording' = 'leave' THEN
+        -- A mere look that writes nothing costs the server no flush.
+        SELECT '"registered"' INTO registered FROM {t}nodes
+            WHERE namespace = space AND node_id = request->'node'->>'id'
+              AND boot = request->'node'->>'boot';
+    END IF;
+    registered := coalesce(registered,
+        {t}register(space, request->'node', described, request->>'replaces'));
     claims := claims AND registered = '"registered"';
     renews := renews AND registered = '"registered"';
     home := {t}space(space, lineage, claims);
