@@ -95,8 +95,8 @@ pub struct Failover {
     /// What is tried
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Arm::ALL)]
     pub arms: Vec<Arm>,
-    /// How many clusters share the trials, two in three where milliseconds count; their waiting
-    /// overlaps, what is measured does not
+    /// How many clusters share the trials, fewer where milliseconds count; their waiting overlaps,
+    /// what is measured does not
     #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     pub clusters: u32,
     /// How often a peer is tried whose lock must first run out; 0 leaves the peers out

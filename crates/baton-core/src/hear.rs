@@ -13,8 +13,8 @@ use crate::time::Moment;
 impl Core {
     pub(crate) fn hinted(&mut self, now: Moment, hint: Hint) {
         match hint {
-            Hint::Look => self.look_sooner(now),
-            Hint::Asked if self.term().is_some() => self.look_soon(now),
+            Hint::Look => self.look_sooner(now, now),
+            Hint::Asked if self.term().is_some() => self.look_soon(now, now),
             Hint::Asked => {}
             // A view is not urgent: the next beat brings it.
             Hint::ViewMoved => {}
@@ -34,8 +34,11 @@ impl Core {
                     self.send_beat(now, Some(bid));
                 } else if named && news && self.link.beat.is_some() {
                     self.look_at_once();
+                } else if successor.is_some() && !named {
+                    // It is somebody else's turn, who has no use for a crowd at the store.
+                    self.look_sooner(now, now + self.gap());
                 } else {
-                    self.look_sooner(now);
+                    self.look_sooner(now, now);
                 }
             }
             Hint::Prepare { .. } => self.out.push(Action::Prepare),
@@ -44,11 +47,11 @@ impl Core {
 
     /// Heeds a hint, if this node has a part in what comes next: a thousand followers that look at
     /// the same moment would be a stampede.
-    fn look_sooner(&mut self, now: Moment) {
+    fn look_sooner(&mut self, now: Moment, from: Moment) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         if near || self.term().is_some() {
             self.probe_sooner(now);
-            self.look_soon(now);
+            self.look_soon(now, from);
         }
     }
 

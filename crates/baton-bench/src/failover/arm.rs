@@ -78,14 +78,16 @@ impl Arm {
         matches!(self, Self::Kill | Self::Resign | Self::Term)
     }
 
-    /// How many of so many clusters try it on each of so many stores. Where milliseconds count, two
-    /// in three: neighbours that only wait still tick and beat, and make the list of processes
-    /// longer for a guard. Stores that wait side by side have half of them each.
+    /// How many of so many clusters try it on each of so many stores. Where milliseconds count,
+    /// fewer: neighbours that only wait still tick and beat, and make the list of processes longer
+    /// for a guard. A handover, after which nobody has to be started again, does with a fifth of
+    /// them. Stores that wait side by side have half of them each.
     pub fn clusters(self, most: u32, stores: usize) -> u32 {
-        match (self.is_quick(), stores) {
-            (true, _) => most.saturating_mul(2).div_ceil(3),
-            (false, 0 | 1) => most,
-            (false, _) => most.div_ceil(2),
+        match (self, stores) {
+            (Self::Resign, _) => most.div_ceil(5),
+            (Self::Kill | Self::Term, _) => most.saturating_mul(2).div_ceil(3),
+            (Self::KillNoLifeline | Self::Pause, 0 | 1) => most,
+            (Self::KillNoLifeline | Self::Pause, _) => most.div_ceil(2),
         }
     }
 
@@ -117,6 +119,7 @@ mod tests {
     #[test]
     fn fewer_clusters_try_what_must_not_be_disturbed() {
         assert_eq!(Arm::Kill.clusters(10, 1), 7);
+        assert_eq!(Arm::Resign.clusters(10, 1), 2);
         assert_eq!(Arm::Pause.clusters(10, 1), 10);
         assert_eq!(Arm::Pause.clusters(10, 6), 5);
         assert_eq!(Arm::Pause.clusters(1, 6), 1);

@@ -1,8 +1,7 @@
-//! The command of one term: how it is started, and what is known of its first process.
+//! The command of one term, and what is known of its first process.
 //!
-//! The guard starts this very program again, which ties itself to the guard's life and then turns
-//! into the command by `exec`. The socket between the two closes with that: its end says that the
-//! command runs, a message says why it does not.
+//! The recruit that becomes it ties itself to the guard's life. The socket between the two closes
+//! with the `exec`: its end says that the command runs, a message says why it does not.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,16 +9,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitStatus, getpid, getppid, kill_process_group, pidfd_open,
-    set_parent_process_death_signal,
+    Pid, Signal, WaitStatus, getppid, kill_process_group, set_parent_process_death_signal,
 };
 
 use super::channel::{Channel, Heard};
-use super::message::{Ending, Order, Report, Start};
+use super::message::{Ending, Report, Start};
+use super::recruit::Recruit;
 use super::sweep;
-
-/// This very program, even if another has been installed in its place meanwhile.
-pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
 
 /// The command's first process, which leads its process group.
 pub(super) struct Child {
@@ -34,30 +30,14 @@ pub(super) struct Child {
 
 impl Child {
     /// Sets the command on its way.
-    pub(super) fn launch(start: Start, stdin: BorrowedFd<'_>) -> io::Result<Self> {
-        let (mut launch, theirs) = Channel::pair()?;
-        let mut process = Command::new(THIS_PROGRAM)
-            .arg0("baton")
-            .arg("guard")
-            .stdin(Stdio::from(theirs))
-            .process_group(0)
-            .spawn()?;
-        let pid = Pid::from_child(&process);
-        let guard = getpid().as_raw_nonzero().get();
-        let met = launch
-            .send_with(&Order::Become { start, guard }, &[stdin])
-            .and_then(|()| Ok(pidfd_open(pid, PidfdFlags::empty())?));
-        match met {
-            Ok(exit) => {
-                let (exit, launch) = (Some(exit), Some(launch));
-                Ok(Self { pid, exit, launch, failure: None, ending: None })
-            }
-            Err(error) => {
-                process.kill()?;
-                process.wait()?;
-                Err(error)
-            }
-        }
+    pub(super) fn launch(
+        recruit: Recruit,
+        start: Start,
+        stdin: BorrowedFd<'_>,
+    ) -> io::Result<Self> {
+        let (pid, exit, launch) = recruit.send(start, stdin)?;
+        let (exit, launch) = (Some(exit), Some(launch));
+        Ok(Self { pid, exit, launch, failure: None, ending: None })
     }
 
     /// Hears whether the command runs. Says so once.

@@ -18,9 +18,9 @@ use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
 use super::channel::{Channel, Heard, MOST_DESCRIPTORS};
-use super::child::THIS_PROGRAM;
 use super::deadline::Deadline;
 use super::message::{Order, Report, Start};
+use super::recruit::THIS_PROGRAM;
 use super::sweep::sweep_children;
 
 /// The guards of this process that were not waited for, by process id. A sweep spares them.

@@ -3,9 +3,10 @@
 //!
 //! ```text
 //!  baton run ──── control socket: orders ───► baton guard ───► baton guard ═exec═► CMD
-//!  (Guard)   ◄─── reports ──────────────────  (Watch)          own process group,
-//!     │                                          │             killed by the kernel if
-//!     │ lifeline, locks                          │ duplicates  the guard dies
+//!  (Guard)   ◄─── reports ──────────────────  (Watch)          (Recruit)           (Child)
+//!     │                                          │             waits between terms, in a
+//!     │                                          │             process group of its own; CMD is
+//!     │ lifeline, locks                          │ duplicates  killed by the kernel if the guard dies
 //!     ▼                                          ▼
 //!  nobody can prove "this process is dead" before both are gone, and the guard goes last:
 //!  after everything that the term had started
@@ -17,7 +18,9 @@
 //!
 //! The guard and baton are both *child subreapers*: what a dead parent leaves behind becomes the
 //! guard's child, and if the guard dies, baton's. A daemon that left its process group and session
-//! cannot leave this family, so "I have no children" is the proof that nothing of the term runs.
+//! cannot leave this family, so "I have no children" is the proof that nothing of the term runs. The process
+//! that waits to become the next command is started only after that proof, and is the child of the
+//! term that it is used in.
 //!
 //! The guard leads a session of its own. The terminal's Ctrl-C does not reach it nor the command;
 //! baton passes on what it wants them to hear. The command's standard input is baton's, or
@@ -33,6 +36,7 @@ mod child;
 mod client;
 mod deadline;
 mod message;
+mod recruit;
 mod sweep;
 mod term;
 mod watch;

@@ -19,6 +19,7 @@ use super::channel::{Channel, Heard};
 use super::child::{Child, become_command};
 use super::deadline::Deadline;
 use super::message::{Order, Report, Start};
+use super::recruit::Recruit;
 use super::term::{Attended, Term};
 
 /// What `baton guard` does. Its standard input is the control socket; the first order on it says
@@ -73,6 +74,8 @@ struct Watch {
     /// Only kept open: as long as they are, nobody takes this process's baton for dead.
     _held: Vec<OwnedFd>,
     term: Option<Term>,
+    /// Only between terms.
+    recruit: Option<Recruit>,
 }
 
 impl Watch {
@@ -86,15 +89,19 @@ impl Watch {
         shrug_off_signals()?;
         // For people who look at the list of processes; nothing depends on it.
         let _ = std::fs::write("/proc/self/comm", "baton-guard");
-        Ok(Self { baton, timer, stdin, _held: descriptors.collect(), term: None })
+        let (term, recruit) = (None, None);
+        Ok(Self { baton, timer, stdin, _held: descriptors.collect(), term, recruit })
     }
 
-    /// Serves until baton is gone, then leaves nothing behind. Between terms there is nothing: that
-    /// is what ends one.
+    /// Serves until baton is gone, then leaves nothing behind. Between terms there is nothing but a
+    /// recruit: that is what ends one.
     fn keep(mut self) -> io::Result<()> {
         let served = self.serve();
         if let Some(term) = &mut self.term {
             term.child.strike();
+        }
+        if let Some(recruit) = self.recruit.take() {
+            recruit.dismiss();
         }
         match served {
             // Baton went without a word. It is not there to be told either.
@@ -137,7 +144,11 @@ impl Watch {
         let now = SystemClock.now();
         let (window, program) = (start.window, start.program.clone());
         let launched = if window.may_start(now) {
-            Child::launch(start, self.stdin.as_fd()).map_err(|error| error.to_string())
+            let ready = self.recruit.take().filter(Recruit::is_there);
+            let recruit = ready.map_or_else(Recruit::enlist, Ok);
+            let child =
+                recruit.and_then(|recruit| Child::launch(recruit, start, self.stdin.as_fd()));
+            child.map_err(|error| error.to_string())
         } else {
             let late = now.since(window.soft).as_millis();
             Err(format!("its trust window closed for new work {late} ms ago"))
@@ -163,6 +174,9 @@ impl Watch {
             Attended::Until(wake) => wake,
             Attended::Over => {
                 self.term = None;
+                self.baton.flush()?;
+                // Without one the next command starts a little later.
+                self.recruit = self.recruit.take().or_else(|| Recruit::enlist().ok());
                 Moment::NEVER
             }
         };

@@ -6,9 +6,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
 
 use baton_cli::guard::{Ending, Guard, Report};
-use rustix::process::Signal;
+use rustix::process::{Signal, kill_process};
 
-use crate::stage::{Stage, from_now, guard, long_window, next, started, until, window};
+use crate::stage::{
+    Stage, child_of, found, from_now, guard, is_alive, long_window, next, pid, started, until,
+    window,
+};
 
 /// Runs a script to its end and says what was reported after its start.
 async fn end_of(script: &str) -> (Report, Report) {
@@ -55,6 +58,26 @@ async fn a_guard_serves_one_term_after_another() {
         guard.stop(from_now(0)).expect("the guard lives");
         guard.extend(window(0, 0)).expect("the guard lives");
     }
+}
+
+/// Between terms a process waits to become the next command. It is nobody's but the guard's: that it
+/// was killed, or that the guard ends, leaves nothing behind and holds nothing up.
+#[tokio::test]
+async fn whoever_waits_to_become_the_command_can_be_replaced() {
+    let stage = Stage::new();
+    let mut guard = guard();
+    for code in [1, 2] {
+        let waits = found(async || child_of(guard.pid())).await;
+        kill_process(pid(waits), Signal::KILL).expect("it is ours");
+        until(|| !is_alive(waits)).await;
+        guard.start(stage.script(&format!("exit {code}"), long_window())).expect("nothing runs");
+        assert_ne!(started(&mut guard).await, waits);
+        assert_eq!(next(&mut guard).await, Report::Exited(Ending::Code(code)));
+        assert_eq!(next(&mut guard).await, Report::Stopped);
+    }
+    let waits = found(async || child_of(guard.pid())).await;
+    guard.close().await.expect("the guard ends");
+    assert!(!is_alive(waits));
 }
 
 #[tokio::test]

@@ -140,6 +140,18 @@ pub fn is_alive(pid: i32) -> bool {
     !matches!(state(pid), None | Some('Z' | 'X'))
 }
 
+/// A child of the process that runs.
+pub fn child_of(parent: i32) -> Option<i32> {
+    let is_child = |pid: &i32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        fields.nth(1) == Some(parent.to_string().as_str())
+    };
+    let entries = fs::read_dir("/proc").expect("/proc is there").filter_map(Result::ok);
+    let mut pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.find(|pid| is_child(pid) && is_alive(*pid))
+}
+
 /// The letter for what the process is doing.
 pub fn state(pid: i32) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

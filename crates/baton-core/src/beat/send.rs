@@ -47,27 +47,29 @@ impl Core {
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
-        self.bring_forward(now, Sooner::Beat);
+        self.bring_forward(now, now, Sooner::Beat);
     }
 
-    /// Looks sooner than planned, though never in a tight loop.
-    pub(crate) fn look_soon(&mut self, now: Moment) {
-        self.bring_forward(now, Sooner::Look);
+    /// Looks sooner than planned, from this moment on, though never in a tight loop.
+    pub(crate) fn look_soon(&mut self, now: Moment, from: Moment) {
+        self.bring_forward(now, from, Sooner::Look);
     }
 
-    /// Looks again as soon as the beat under way has ended.
+    /// Looks again as soon as the beat under way has ended, unless that one claims already.
     pub(crate) fn look_at_once(&mut self) {
-        self.link.again = Some(Sooner::AtOnce);
+        if self.link.beat.as_ref().is_some_and(|beat| !beat.claims()) {
+            self.link.again = Some(Sooner::AtOnce);
+        }
     }
 
-    fn bring_forward(&mut self, now: Moment, why: Sooner) {
+    fn bring_forward(&mut self, now: Moment, from: Moment, why: Sooner) {
         if self.link.beat.is_some() {
             // What it shows may be older than the reason to look.
             self.link.again = self.link.again.max(Some(why));
             return;
         }
         let gap = self.gap();
-        let earliest = self.link.last_sent.map_or(now, |sent| (sent + gap).max(now));
+        let earliest = self.link.last_sent.map_or(from, |sent| (sent + gap).max(from));
         let at = earliest.max(self.link.hold_until);
         if why == Sooner::Beat {
             self.link.regular = self.link.regular.min(at);
@@ -90,7 +92,7 @@ impl Core {
     }
 
     /// The least time between two looks that nothing but impatience asks for.
-    pub(super) fn gap(&self) -> Duration {
+    pub(crate) fn gap(&self) -> Duration {
         self.settings.heartbeat_interval / 50
     }
 
