@@ -52,11 +52,16 @@ type Results = BTreeMap<(StoreKind, Arm), Vec<Served>>;
 /// Runs every arm on every store.
 pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("failover", bars);
+    let kinds = chosen(&options.store);
+    let (quick, slow) = arms(options);
+    let mut results = try_quick(site, &kinds, &quick, options).await?;
     let mut grounds = Vec::new();
-    for kind in chosen(&options.store) {
-        grounds.push(Arc::new(Ground::new(kind).await?));
+    if !slow.is_empty() || options.peer_trials > 0 {
+        for kind in kinds {
+            grounds.push(Arc::new(Ground::new(kind).await?));
+        }
     }
-    let results = try_all(site, &grounds, options).await?;
+    results.extend(try_slow(site, &grounds, &slow, options).await?);
     let mut judged = Judged::default();
     for ((store, arm), served) in &results {
         let logs = served.iter().map(|served| Judged::of(&served.ticks));
@@ -83,23 +88,41 @@ fn times(served: &[Served]) -> Vec<f64> {
     served.iter().flat_map(|served| &served.trials).map(|trial| ms(trial.took)).collect()
 }
 
-async fn try_all(
-    site: &Arc<Site>,
-    grounds: &[Arc<Ground>],
-    options: &Failover,
-) -> Result<Results, BenchError> {
+/// Those where milliseconds count, and those that wait.
+fn arms(options: &Failover) -> (Vec<Arm>, Vec<Arm>) {
     let mut arms = options.arms.clone();
     arms.sort();
     arms.dedup();
-    let (quick, slow): (Vec<Arm>, Vec<Arm>) = arms.into_iter().partition(|arm| arm.is_quick());
+    arms.into_iter().partition(|arm| arm.is_quick())
+}
+
+/// One store after the other, each on a server that has the machine to itself.
+async fn try_quick(
+    site: &Arc<Site>,
+    kinds: &[StoreKind],
+    arms: &[Arm],
+    options: &Failover,
+) -> Result<Results, BenchError> {
     let mut results = Results::new();
-    for ground in grounds {
-        for arm in &quick {
+    for kind in kinds.iter().filter(|_| !arms.is_empty()) {
+        let ground = Arc::new(Ground::new(*kind).await?);
+        for arm in arms {
             let served = try_arm(site.clone(), ground.clone(), *arm, options.clone(), 1).await?;
-            results.insert((ground.kind(), *arm), served);
+            results.insert((*kind, *arm), served);
         }
     }
-    for arm in slow {
+    Ok(results)
+}
+
+/// All stores side by side.
+async fn try_slow(
+    site: &Arc<Site>,
+    grounds: &[Arc<Ground>],
+    arms: &[Arm],
+    options: &Failover,
+) -> Result<Results, BenchError> {
+    let mut results = Results::new();
+    for &arm in arms {
         let mut at_work = JoinSet::new();
         for ground in grounds {
             let (site, ground, options) = (site.clone(), ground.clone(), options.clone());

@@ -8,7 +8,7 @@ use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
 use crate::planted::planted;
-use crate::protocol::{BeatReply, Outcome, Registration, ReleaseReason, RequestId};
+use crate::protocol::{BeatReply, Expiry, Outcome, Registration, ReleaseReason, RequestId};
 use crate::time::{Moment, whole_ms};
 
 impl Core {
@@ -158,6 +158,9 @@ impl Core {
         }
         let sooner = beat.sent + self.gap();
         let at = match self.link.again.take() {
+            None if !beat.in_between && self.looks_twice() => {
+                self.link.regular.min(beat.sent + self.settings.heartbeat_interval / 2)
+            }
             None => self.link.regular,
             Some(Sooner::AtOnce) => now,
             Some(Sooner::Look) => sooner,
@@ -167,6 +170,14 @@ impl Core {
             }
         };
         self.plan_beat(at.max(now));
+    }
+
+    /// Where observers time the lease it counts from when they saw it. Whoever is first in line looks
+    /// between two beats too, so as not to see a renewal a whole beat late.
+    fn looks_twice(&self) -> bool {
+        let lease = self.sight.lease().filter(|lease| lease.holder.is_some());
+        let observed = lease.is_some_and(|lease| lease.expiry == Expiry::Observer);
+        observed && self.rank() == Some(0) && self.term().is_none()
     }
 
     /// Says who coordinates, when that changed.

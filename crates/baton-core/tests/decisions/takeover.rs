@@ -103,11 +103,11 @@ fn without_a_clock_in_the_store_the_observer_counts_from_the_first_receipt() {
     // Received at 40, then 15 s and 1 % of it, the margin, and the delay.
     assert_eq!(actions.last(), Some(&set(Timer::Takeover, 16_440)));
     node.due(5_000, Timer::Beat);
-    let expected = [heartbeat(10), set(Timer::Beat, 10_000)];
+    let expected = [heartbeat(10), set(Timer::Beat, 7_500)];
     assert_eq!(node.answer(5_010, answer), expected, "the same version is no newer");
     node.due(10_000, Timer::Beat);
     let renewed = Answer::held(version("a", 4, 10)).observer();
-    let expected = [heartbeat(10), set(Timer::Beat, 15_000), set(Timer::Takeover, 26_410)];
+    let expected = [heartbeat(10), set(Timer::Beat, 12_500), set(Timer::Takeover, 26_410)];
     assert_eq!(node.answer(10_010, renewed), expected);
 }
 
@@ -263,4 +263,28 @@ fn a_lease_left_to_this_node_while_it_beats_is_looked_at_once_more() {
 #[test]
 fn what_is_asked_of_the_holder_is_none_of_a_followers_business() {
     assert_eq!(Node::follower().hint(5_000, Hint::Asked), []);
+}
+
+/// A lease that observers time counts from when they saw it.
+#[test]
+fn without_a_clock_in_the_store_the_first_in_line_looks_twice_a_beat() {
+    let follower = |rank: &[&str]| {
+        let mut node = Node::new(settings());
+        node.start(0);
+        let members: Vec<&str> = rank.iter().copied().chain(["a"]).collect();
+        let seen = view("a", (4, 1), &members, rank);
+        node.answer(0, Answer::held(version("a", 4, 9)).observer().view(seen));
+        node
+    };
+    let mut first = follower(&[ME, "b"]);
+    first.due(5_000, Timer::Beat);
+    let beaten = first.answer(5_010, Answer::held(version("a", 4, 10)).observer());
+    assert!(beaten.contains(&set(Timer::Beat, 7_500)), "{beaten:?}");
+    first.due(7_500, Timer::Beat);
+    let looked = first.answer(7_510, Answer::held(version("a", 4, 10)).observer());
+    assert!(looked.contains(&set(Timer::Beat, 10_000)), "{looked:?}");
+    let mut second = follower(&["b", ME]);
+    second.due(5_000, Timer::Beat);
+    let beaten = second.answer(5_010, Answer::held(version("a", 4, 10)).observer());
+    assert!(beaten.contains(&set(Timer::Beat, 10_000)), "{beaten:?}");
 }

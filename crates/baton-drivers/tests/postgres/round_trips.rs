@@ -3,6 +3,7 @@
 use baton_core::protocol::{Claim, LeaseIntent, Outcome};
 use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::proxy::Proxy;
+use baton_testbed::wait::until;
 
 use crate::ground::Postgres;
 
@@ -33,4 +34,26 @@ async fn every_beat_is_one_round_trip() {
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert_eq!(trips() - at, 1, "a release, with its hint");
     assert_eq!(proxy.counts().connections, 1);
+}
+
+/// What a session has to read and plan for the first time, it has read and planned before a handover
+/// needs it; and nothing is left of that.
+#[tokio::test]
+async fn a_session_has_rehearsed_a_handover() {
+    let ground = Postgres::start().await;
+    drop(ground.open().await);
+    ground.sql("ALTER ROLE postgres SET track_functions TO 'all'").await;
+    drop(ground.open().await);
+    // The counts of a session are certain when it has ended.
+    until("the functions of a handover", async || {
+        let called = ground.sql("SELECT funcname FROM pg_stat_user_functions").await;
+        let of_a_handover = ["acquire", "begin_term", "ask", "release", "end_term"];
+        let is_called = |name: &&str| called.contains(&format!("baton_{name}"));
+        of_a_handover.iter().all(is_called).then_some(())
+    })
+    .await;
+    for table in ["namespaces", "locks", "nodes", "terms"] {
+        let left = ground.sql(&format!("SELECT count(*) FROM baton_{table}")).await;
+        assert_eq!(left, ["0"], "{table}");
+    }
 }
