@@ -49,7 +49,8 @@ pub fn allow_many_files() {
 }
 
 impl Fleet {
-    /// Starts so many nodes, each with so many plugins.
+    /// Starts so many nodes, each with so many plugins. The others join whoever leads: that a whole
+    /// fleet without a coordinator reads each other's records is not what is counted here.
     pub async fn start(
         url: &str,
         namespace: &Namespace,
@@ -66,6 +67,9 @@ impl Fleet {
                 node = node.plugin(Idle(format!("plugin-{plugin}")));
             }
             fleet.nodes.push(node.runtime(runtime.clone()).build()?);
+            if number == 1 {
+                fleet.settle().await?;
+            }
         }
         Ok(fleet)
     }
