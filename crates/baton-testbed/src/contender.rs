@@ -150,6 +150,11 @@ impl Contender {
         self.beat_with(LeaseIntent::Observe, Recording::MayWait).await
     }
 
+    /// Looks between two beats.
+    pub async fn glance(&self) -> Result<BeatReply, StoreError> {
+        self.beat_with(LeaseIntent::Observe, Recording::Leave).await
+    }
+
     /// Looks, and must be answered.
     pub async fn look(&self) -> BeatReply {
         self.try_look().await.expect("the store answers")

@@ -4,9 +4,9 @@
 //! ```text
 //!  baton run ──── control socket: orders ───► baton guard ───► baton guard ═exec═► CMD
 //!  (Guard)   ◄─── reports ──────────────────  (Watch)          (Recruit)           (Child)
-//!     │                                          │             waits between terms, in a
-//!     │                                          │             process group of its own; CMD is
-//!     │ lifeline, locks                          │ duplicates  killed by the kernel if the guard dies
+//!     │                                          │             waits between terms, in a process
+//!     │                                          │             group of its own; CMD is killed by
+//!     │ lifeline, locks                          │ duplicates  the kernel if the guard dies
 //!     ▼                                          ▼
 //!  nobody can prove "this process is dead" before both are gone, and the guard goes last:
 //!  after everything that the term had started
@@ -18,9 +18,9 @@
 //!
 //! The guard and baton are both *child subreapers*: what a dead parent leaves behind becomes the
 //! guard's child, and if the guard dies, baton's. A daemon that left its process group and session
-//! cannot leave this family, so "I have no children" is the proof that nothing of the term runs. The process
-//! that waits to become the next command is started only after that proof, and is the child of the
-//! term that it is used in.
+//! cannot leave this family, so "I have no children" is the proof that nothing of the term runs.
+//! The process that waits to become the next command is started only after that proof, and is the
+//! first child of the term that it is used in.
 //!
 //! The guard leads a session of its own. The terminal's Ctrl-C does not reach it nor the command;
 //! baton passes on what it wants them to hear. The command's standard input is baton's, or

@@ -60,8 +60,8 @@ async fn a_guard_serves_one_term_after_another() {
     }
 }
 
-/// Between terms a process waits to become the next command. It is nobody's but the guard's: that it
-/// was killed, or that the guard ends, leaves nothing behind and holds nothing up.
+/// Between terms a process waits to become the next command. It is nobody's but the guard's: that
+/// it was killed, or that the guard ends, leaves nothing behind and holds nothing up.
 #[tokio::test]
 async fn whoever_waits_to_become_the_command_can_be_replaced() {
     let stage = Stage::new();

@@ -139,8 +139,8 @@ impl Core {
     }
 
     /// The next beat comes an interval after this one was sent, give or take the jitter; a look in
-    /// between puts nothing off. A node
-    /// that joins others shifts its beats by the startup jitter, so that a fleet spreads.
+    /// between puts nothing off. A node that joins others shifts its beats by the startup jitter,
+    /// so that a fleet spreads.
     fn plan_next_beat(&mut self, now: Moment, beat: &BeatUnderWay, joined: bool) {
         let settings = &self.settings;
         let among_others = self.sight.lease().is_some_and(|lease| !self.is_ours(lease));
@@ -172,8 +172,8 @@ impl Core {
         self.plan_beat(at.max(now));
     }
 
-    /// Where observers time the lease it counts from when they saw it. Whoever is first in line looks
-    /// between two beats too, so as not to see a renewal a whole beat late.
+    /// Where observers time the lease it counts from when they saw it. Whoever is first in line
+    /// looks between two beats too, so as not to see a renewal a whole beat late.
     fn looks_twice(&self) -> bool {
         let lease = self.sight.lease().filter(|lease| lease.holder.is_some());
         let observed = lease.is_some_and(|lease| lease.expiry == Expiry::Observer);

@@ -79,8 +79,8 @@ impl Core {
         }
     }
 
-    /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time out.
-    /// A store that can be heard and not used is not tried more often than a few times a beat.
+    /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time
+    /// out. A store that can be heard and not used is not tried more often than a few times a beat.
     pub(crate) fn probe_sooner(&mut self, now: Moment) {
         if self.link.breaker.state() != BreakerState::Open {
             return;

@@ -36,8 +36,8 @@ async fn every_beat_is_one_round_trip() {
     assert_eq!(proxy.counts().connections, 1);
 }
 
-/// What a session has to read and plan for the first time, it has read and planned before a handover
-/// needs it; and nothing is left of that.
+/// What a session has to read and plan for the first time, it has read and planned before a
+/// handover needs it; and nothing is left of that.
 #[tokio::test]
 async fn a_session_has_rehearsed_a_handover() {
     let ground = Postgres::start().await;

@@ -65,13 +65,19 @@ pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
     })
 }
 
-/// Makes the bucket that the URL names; it may be there already.
+/// Makes the bucket that the URL names; it may be there already. Then asks once for all that stores
+/// ask for: a server that reads its own code only when it needs it has read it before somebody
+/// counts the milliseconds.
 pub async fn make_bucket(address: SocketAddr) -> Result<(), TestbedError> {
     let what = || format!("making the bucket at {address}");
     let answer = http(address, "PUT", "/baton").await.tried(what)?;
     let status = answer.lines().next().unwrap_or_default();
-    if status.contains(" 200 ") || status.contains(" 409 ") {
-        return Ok(());
+    if !status.contains(" 200 ") && !status.contains(" 409 ") {
+        return Err(io::Error::other(format!("it answered {status}"))).tried(what);
     }
-    Err(io::Error::other(format!("it answered {status}"))).tried(what)
+    let (object, listing) = ("/baton/first-of-all", "/baton?list-type=2");
+    for (method, path) in [("PUT", object), ("GET", object), ("GET", listing), ("DELETE", object)] {
+        http(address, method, path).await.tried(what)?;
+    }
+    Ok(())
 }
