@@ -18,11 +18,15 @@ fn claim(count: u64, ground: Claim, expect: Version) -> Beat {
 
 /// A follower of `a` that watches the lifeline of `a`.
 fn watching(successors: &[&str]) -> Node {
+    following(successors, Answer::held(version("a", 4, 9)).with_lifeline())
+}
+
+/// A follower of `a` in this line of successors, which has seen the lease so.
+fn following(successors: &[&str], lease: Answer) -> Node {
     let mut node = Node::new(settings());
     node.start(0);
     let members: Vec<&str> = successors.iter().copied().chain(["a"]).collect();
-    let seen = view("a", (4, 1), &members, successors);
-    node.answer(0, Answer::held(version("a", 4, 9)).with_lifeline().view(seen));
+    node.answer(0, lease.view(view("a", (4, 1), &members, successors)));
     node
 }
 
@@ -268,22 +272,15 @@ fn what_is_asked_of_the_holder_is_none_of_a_followers_business() {
 /// A lease that observers time counts from when they saw it.
 #[test]
 fn without_a_clock_in_the_store_the_first_in_line_looks_twice_a_beat() {
-    let follower = |rank: &[&str]| {
-        let mut node = Node::new(settings());
-        node.start(0);
-        let members: Vec<&str> = rank.iter().copied().chain(["a"]).collect();
-        let seen = view("a", (4, 1), &members, rank);
-        node.answer(0, Answer::held(version("a", 4, 9)).observer().view(seen));
-        node
-    };
-    let mut first = follower(&[ME, "b"]);
+    let seen = || Answer::held(version("a", 4, 9)).observer();
+    let mut first = following(&[ME, "b"], seen());
     first.due(5_000, Timer::Beat);
     let beaten = first.answer(5_010, Answer::held(version("a", 4, 10)).observer());
     assert!(beaten.contains(&set(Timer::Beat, 7_500)), "{beaten:?}");
     first.due(7_500, Timer::Beat);
     let looked = first.answer(7_510, Answer::held(version("a", 4, 10)).observer());
     assert!(looked.contains(&set(Timer::Beat, 10_000)), "{looked:?}");
-    let mut second = follower(&["b", ME]);
+    let mut second = following(&["b", ME], seen());
     second.due(5_000, Timer::Beat);
     let beaten = second.answer(5_010, Answer::held(version("a", 4, 10)).observer());
     assert!(beaten.contains(&set(Timer::Beat, 10_000)), "{beaten:?}");

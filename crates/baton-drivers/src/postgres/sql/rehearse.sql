@@ -5,8 +5,8 @@ BEGIN;
 SELECT {t}beat(
     '? ' || pg_backend_pid(), 0, '0/0',
     jsonb_build_object(
-        'node', '{"id": "rehearsal", "boot": "00000000000000000000000000000000", "beat": 1, "eligible": false, "draining": false,
-                  "load": 0, "seen": 0}'::jsonb,
+        'node', '{"id": "rehearsal", "boot": "00000000000000000000000000000000", "beat": 1,
+                  "eligible": false, "draining": false, "load": 0, "seen": 0}'::jsonb,
         'lease', jsonb_build_object('acquire', jsonb_build_object(
             'expect', NULL, 'claim', 'vacant', 'lineage', lineage, 'floor', 0,
             'nonce', '{"boot": "00000000000000000000000000000000", "attempt": 1}'::jsonb,
@@ -17,8 +17,8 @@ SELECT {t}beat(
     FROM {t}meta;
 SELECT {t}beat(
     '? ' || pg_backend_pid(), 0, '0/0',
-    '{"node": {"id": "rehearsal", "boot": "00000000000000000000000000000000", "beat": 2, "eligible": false, "draining": false, "load": 0,
-               "seen": 0},
+    '{"node": {"id": "rehearsal", "boot": "00000000000000000000000000000000", "beat": 2,
+               "eligible": false, "draining": false, "load": 0, "seen": 0},
       "lease": "observe", "replaces": null, "known_view": {"epoch": 0, "number": 0},
       "recording": "leave"}',
     '{}', NULL);
@@ -26,8 +26,11 @@ SELECT {t}ask('? ' || pg_backend_pid(), 0, '0/0', epoch,
            '{"nonce": null, "wish": null}', 'null')
     FROM {t}locks WHERE lock_key = '? ' || pg_backend_pid();
 SELECT {t}release('? ' || pg_backend_pid(), 0, '0/0', jsonb_build_object(
-        'expect', jsonb_build_object('epoch', epoch, 'nonce', '{"boot": "00000000000000000000000000000000", "attempt": 1}'::jsonb),
-        'nonce', '{"boot": "00000000000000000000000000000000", "attempt": 2}'::jsonb, 'successor', NULL, 'reason', 'resigned'),
+        'expect', jsonb_build_object(
+            'epoch', epoch,
+            'nonce', '{"boot": "00000000000000000000000000000000", "attempt": 1}'::jsonb),
+        'nonce', '{"boot": "00000000000000000000000000000000", "attempt": 2}'::jsonb,
+        'successor', NULL, 'reason', 'resigned'),
         'null')
     FROM {t}locks WHERE lock_key = '? ' || pg_backend_pid();
 ROLLBACK;
