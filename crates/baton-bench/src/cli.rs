@@ -57,6 +57,9 @@ pub enum Part {
     /// Waits for a peer's lock, and ticks while it has it
     #[command(hide = true)]
     Hold(Hold),
+    /// Takes part with the library, ticks while it leads, and resigns at SIGUSR1
+    #[command(hide = true)]
+    Member(Member),
     /// Increments a number while it leads
     #[command(hide = true)]
     Worker(Worker),
@@ -102,6 +105,26 @@ pub struct Failover {
     /// How often a peer is tried whose lock must first run out; 0 leaves the peers out
     #[arg(long, default_value = "5")]
     pub peer_trials: u32,
+}
+
+/// A part of `failover`: a process with the library in it.
+#[derive(Clone, Debug, Args)]
+pub struct Member {
+    /// Its name
+    #[arg(long)]
+    pub id: String,
+    /// Where it takes part
+    #[arg(long)]
+    pub namespace: String,
+    /// The store
+    #[arg(long, env = "BATON_STORE", hide_env_values = true)]
+    pub store: String,
+    /// How often it ticks
+    #[arg(long, value_parser = baton_cli::commands::span)]
+    pub every: Duration,
+    /// Where it ticks
+    #[arg(long)]
+    pub log: PathBuf,
 }
 
 /// A part of `failover`: somebody else's lock.

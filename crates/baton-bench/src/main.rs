@@ -93,6 +93,7 @@ fn take_part(part: &Part) -> Result<(), BenchError> {
     runtime()?.block_on(async {
         match part {
             Part::Hold(options) => peers::hold(options).await,
+            Part::Member(options) => failover::take_part(options).await,
             Part::Worker(options) => lost_updates::work(options).await,
         }
     })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton::{BootId, Namespace, NodeId};
-use baton_cli::cluster::{Cluster, Lead, Plan};
+use baton_cli::cluster::{Body, Cluster, Lead, Plan};
 use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
@@ -77,7 +77,7 @@ impl Site {
         name: &str,
         nodes: usize,
         every: Duration,
-        flags: &[&str],
+        body: Body,
     ) -> Result<Stage, BenchError> {
         let folder = self.room(&format!("{}-{name}", ground.kind()))?;
         let cluster = Cluster::new(Plan {
@@ -86,7 +86,7 @@ impl Site {
             folder,
             namespace: Namespace::new(name).expect("a plain name"),
             every,
-            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            body,
         })
         .await?;
         let digits = nodes.to_string().len();

@@ -26,7 +26,8 @@ fn fails_over(store: &str, arms: &str) -> Vec<String> {
 
 #[test]
 fn a_few_failovers_on_a_file_end_well_and_are_told_in_json() {
-    assert_eq!(fails_over("sqlite", "kill,resign"), ["sqlite kill -9", "sqlite resign"]);
+    let rows = ["sqlite kill -9", "sqlite resign", "sqlite asked"];
+    assert_eq!(fails_over("sqlite", "kill,resign,asked"), rows);
 }
 
 #[test]

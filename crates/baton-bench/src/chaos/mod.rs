@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::{Namespace, NodeId};
-use baton_cli::cluster::{Cluster, Plan};
+use baton_cli::cluster::{Body, Cluster, Plan};
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
@@ -132,7 +132,7 @@ async fn begin(
         folder,
         namespace: Namespace::new("chaos").expect("a plain name"),
         every: TICK_EVERY,
-        flags: FLAGS.iter().map(|flag| (*flag).to_owned()).collect(),
+        body: Body::run(&FLAGS),
     })
     .await?;
     for name in &names {

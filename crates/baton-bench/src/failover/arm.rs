@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use baton_cli::cluster::Body;
 use clap::ValueEnum;
 use tokio::sync::Mutex;
 
 use super::strike::{self, Trial};
 use crate::error::BenchError;
 use crate::ground::StoreKind;
+use crate::processes::this_program;
 use crate::report::Bar;
 use crate::site::Stage;
 
@@ -25,8 +27,10 @@ const LEASE_AND_BEAT_MS: f64 = 20_000.0;
 pub enum Arm {
     /// kill -9
     Kill,
-    /// Asked to resign, over the store and its lifeline
+    /// Resigns by itself, in a process with the library in it
     Resign,
+    /// Asked to resign from outside, over the store and its lifeline
+    Asked,
     /// SIGTERM, as in a deploy
     Term,
     /// kill -9, without lifelines
@@ -36,14 +40,21 @@ pub enum Arm {
 }
 
 impl Arm {
-    pub const ALL: [Self; 5] =
-        [Self::Kill, Self::Resign, Self::Term, Self::KillNoLifeline, Self::Pause];
+    pub const ALL: [Self; 6] = [
+        Self::Kill,
+        Self::Resign,
+        Self::Asked,
+        Self::Term,
+        Self::KillNoLifeline,
+        Self::Pause,
+    ];
 
     /// In the table.
     pub fn title(self) -> &'static str {
         match self {
             Self::Kill => "kill -9",
             Self::Resign => "resign",
+            Self::Asked => "asked",
             Self::Term => "SIGTERM",
             Self::KillNoLifeline => "no lifeline",
             Self::Pause => "pause",
@@ -55,6 +66,7 @@ impl Arm {
         match self {
             Self::Kill => "kill",
             Self::Resign => "resign",
+            Self::Asked => "asked",
             Self::Term => "term",
             Self::KillNoLifeline => "kill-no-lifeline",
             Self::Pause => "pause",
@@ -69,13 +81,13 @@ impl Arm {
             (Self::Resign, StoreKind::S3) => vec![Bar::median(30.0)],
             (Self::Resign, _) => vec![Bar::median(10.0)],
             (Self::KillNoLifeline, _) => vec![Bar::max(LEASE_AND_BEAT_MS)],
-            (Self::Term | Self::Pause, _) => Vec::new(),
+            (Self::Asked | Self::Term | Self::Pause, _) => Vec::new(),
         }
     }
 
     /// Do milliseconds count? Otherwise most of the time is spent waiting for a lease to end.
     pub fn is_quick(self) -> bool {
-        matches!(self, Self::Kill | Self::Resign | Self::Term)
+        matches!(self, Self::Kill | Self::Resign | Self::Asked | Self::Term)
     }
 
     /// How many of so many clusters try it on each of so many stores. Where milliseconds count,
@@ -84,19 +96,20 @@ impl Arm {
     /// them. Stores that wait side by side have half of them each.
     pub fn clusters(self, most: u32, stores: usize) -> u32 {
         match (self, stores) {
-            (Self::Resign, _) => most.div_ceil(5),
+            (Self::Resign | Self::Asked, _) => most.div_ceil(5),
             (Self::Kill | Self::Term, _) => most.saturating_mul(2).div_ceil(3),
             (Self::KillNoLifeline | Self::Pause, 0 | 1) => most,
             (Self::KillNoLifeline | Self::Pause, _) => most.div_ceil(2),
         }
     }
 
-    /// More flags of `baton run`.
-    pub fn flags(self) -> &'static [&'static str] {
-        match self {
-            Self::KillNoLifeline => &["--no-lifeline"],
-            _ => &[],
-        }
+    /// What its processes run.
+    pub fn body(self) -> Result<Body, BenchError> {
+        Ok(match self {
+            Self::Resign => Body::Library(this_program()?),
+            Self::KillNoLifeline => Body::run(&["--no-lifeline"]),
+            Self::Kill | Self::Asked | Self::Term | Self::Pause => Body::run(&[]),
+        })
     }
 
     /// Does it to the coordinator, and waits until another node's job runs.
@@ -104,6 +117,7 @@ impl Arm {
         match self {
             Self::Kill => strike::kill(stage, Some(floor)).await,
             Self::Resign => strike::resign(stage, floor).await,
+            Self::Asked => strike::ask(stage, floor).await,
             Self::Term => strike::terminate(stage, floor).await,
             // Seconds, most of them idle: a neighbour's millisecond does not show.
             Self::KillNoLifeline => strike::kill(stage, None).await,

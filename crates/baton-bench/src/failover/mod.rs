@@ -16,6 +16,7 @@
 //! watch the coordinator's lifeline. After each trial whoever was killed is started again.
 
 mod arm;
+mod member;
 mod pause;
 mod strike;
 
@@ -37,6 +38,7 @@ use crate::site::Site;
 use crate::spread::{Spread, ms};
 use arm::NODES;
 pub use arm::{Arm, TICK_EVERY};
+pub use member::take_part;
 use pause::Paused;
 use strike::Trial;
 
@@ -179,7 +181,7 @@ async fn serve(
     progress: Arc<Progress>,
 ) -> Result<Served, BenchError> {
     let name = format!("{}-{number}", arm.name());
-    let mut stage = site.cluster(&ground, &name, NODES, TICK_EVERY, arm.flags()).await?;
+    let mut stage = site.cluster(&ground, &name, NODES, TICK_EVERY, arm.body()?).await?;
     let mut done = Vec::new();
     for _ in 0..trials {
         done.push(arm.strike(&mut stage, &floor).await?);

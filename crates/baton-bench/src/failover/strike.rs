@@ -61,8 +61,19 @@ pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Be
     Ok(trial(&lead, before, next.at))
 }
 
-/// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+/// Has the coordinator resign.
 pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
+    let lead = stage.settled().await?;
+    let _floor = floor.lock().await;
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    stage.cluster.member(&lead.node)?.resign()?;
+    let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
+    Ok(trial(&lead, before, next.at))
+}
+
+/// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+pub async fn ask(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let epoch = epoch_of(&lead);
     let _floor = floor.lock().await;

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use baton_cli::cluster::Body;
 use baton_store::clock::{Clock, SystemClock};
 
 use crate::cli::Idle;
@@ -22,7 +23,8 @@ const CORE_PERCENT: f64 = 5.0;
 pub async fn measure(site: &Site, options: &Idle, report: &mut Report) -> Result<(), BenchError> {
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("idle: {nodes} nodes are to settle, then {} s", options.seconds);
-    let mut stage = site.cluster(&Ground::files(), "idle", nodes, TICK_EVERY, &[]).await?;
+    let (ground, body) = (Ground::files(), Body::run(&[]));
+    let mut stage = site.cluster(&ground, "idle", nodes, TICK_EVERY, body).await?;
     stage.settled().await?;
     let before = Reading::take(site, &stage).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;

@@ -69,6 +69,16 @@ impl Peer {
         }
     }
 
+    /// What of baton's does the same: etcdctl starts a command, as `baton run` does; the others
+    /// work in the process that has the lock, as the library does.
+    fn is_held_against(self, deed: Deed) -> &'static [Arm] {
+        match (deed, self) {
+            (Deed::Kill, _) => &[Arm::Kill],
+            (Deed::Resign, Self::Etcdctl) => &[Arm::Resign, Arm::Term],
+            (Deed::Resign, _) => &[Arm::Resign],
+        }
+    }
+
     /// Does the lock outlive its holder until a time is up?
     fn waits(self, deed: Deed) -> bool {
         deed == Deed::Kill && self != Self::Advisory
@@ -121,16 +131,17 @@ async fn compete(
     sheet: &mut Sheet,
 ) -> Result<(), BenchError> {
     let Rival { peer, store, .. } = rival;
-    for (deed, arm) in [(Deed::Kill, Arm::Kill), (Deed::Resign, Arm::Resign)] {
+    for deed in [Deed::Kill, Deed::Resign] {
         let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
         let times = strike(site, rival, deed, trials).await?;
         let name = format!("{} {}", peer.name(), deed.title());
         report.measured(&name, "ms", &times, &[]);
-        let ours = report.median(&format!("{store} {}", arm.title()));
-        if let Some((theirs, ours)) = report.median(&name).zip(ours) {
-            let names = [name, format!("{store} {}", arm.title())];
-            let figures = [number(theirs), number(ours), ratio(ours, theirs)];
-            sheet.row(names.into_iter().chain(figures));
+        for arm in peer.is_held_against(deed) {
+            let ours = format!("{store} {}", arm.title());
+            if let Some((theirs, median)) = report.median(&name).zip(report.median(&ours)) {
+                let figures = [number(theirs), number(median), ratio(median, theirs)];
+                sheet.row([name.clone(), ours].into_iter().chain(figures));
+            }
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ mod weather;
 
 use std::time::Duration;
 
+use baton_cli::cluster::Body;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 
@@ -36,7 +37,8 @@ pub async fn run(site: &Site, options: &Storm, bars: bool) -> Result<Report, Ben
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("storm: seed {seed}, {nodes} nodes, {} s", options.seconds);
-    let mut stage = site.cluster(&Ground::files(), "storm", nodes, TICK_EVERY, &FLAGS).await?;
+    let (ground, body) = (Ground::files(), Body::run(&FLAGS));
+    let mut stage = site.cluster(&ground, "storm", nodes, TICK_EVERY, body).await?;
     stage.settled().await?;
     let lasts = Duration::from_secs(options.seconds.into());
     let mut weather = Weather::new(&mut stage, Rng::new(seed));

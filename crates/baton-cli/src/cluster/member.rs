@@ -7,13 +7,13 @@ use std::time::Duration;
 use baton::NodeId;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{ClusterError, LOOK_EVERY, Plan, log_in};
+use super::{Body, ClusterError, LOOK_EVERY, Plan, log_in};
 use crate::look::Looks;
 
 /// How long an asked process may take to end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A process of `baton run`. Dropping it kills it.
+/// A process that takes part. Dropping it kills it.
 pub struct Member {
     name: NodeId,
     process: Child,
@@ -24,23 +24,13 @@ impl Member {
         let file = |problem| ClusterError::File { path: plan.folder.clone(), problem };
         let said = plan.folder.join(format!("{name}.err"));
         let said = File::options().create(true).append(true).open(said).map_err(file)?;
-        let every = format!("{}us", plan.every.as_micros());
-        let process = Command::new(&plan.program)
-            .args(["run", "--id", name.as_str(), "--namespace", plan.namespace.as_str()])
-            .args(&plan.flags)
-            .arg("--")
-            .arg(&plan.program)
-            .args(["tick", "--every", &every, "--log"])
-            .arg(log_in(&plan.folder))
-            // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
-            .env("BATON_STORE", store)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(said)
-            .spawn();
-        let program = plan.program.display().to_string();
+        let mut command = command(plan, name);
+        // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
+        command.env("BATON_STORE", store);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
+        let what = command.get_program().display().to_string();
         let process =
-            process.map_err(|problem| ClusterError::Process { what: program, problem })?;
+            command.spawn().map_err(|problem| ClusterError::Process { what, problem })?;
         Ok(Self { name: name.clone(), process })
     }
 
@@ -59,6 +49,11 @@ impl Member {
     /// Asks it to end.
     pub fn terminate(&mut self) -> Result<(), ClusterError> {
         self.signal(Signal::TERM)
+    }
+
+    /// Has it resign, if it is a program with the library in it.
+    pub fn resign(&mut self) -> Result<(), ClusterError> {
+        self.signal(Signal::USR1)
     }
 
     /// Stops it where it stands.
@@ -100,6 +95,25 @@ impl Member {
     fn trouble(&self, verb: &str, problem: std::io::Error) -> ClusterError {
         ClusterError::Process { what: format!("cannot {verb} node {}", self.name), problem }
     }
+}
+
+fn command(plan: &Plan, name: &NodeId) -> Command {
+    let who = ["--id", name.as_str(), "--namespace", plan.namespace.as_str()];
+    let mut command = match &plan.body {
+        Body::Run(flags) => {
+            let mut command = Command::new(&plan.program);
+            command.arg("run").args(who).args(flags).arg("--").arg(&plan.program).arg("tick");
+            command
+        }
+        Body::Library(program) => {
+            let mut command = Command::new(program);
+            command.arg("member").args(who);
+            command
+        }
+    };
+    let every = format!("{}us", plan.every.as_micros());
+    command.args(["--every", &every, "--log"]).arg(log_in(&plan.folder));
+    command
 }
 
 impl Drop for Member {

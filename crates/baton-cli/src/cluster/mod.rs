@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   Cluster ── starts ──► baton run ── guard ── baton tick ──► one log, appended to by every tick
+//!      │    or a program with the library in it, which ticks ──► │
 //!      │ kill -9, SIGTERM, SIGSTOP, SIGCONT                       │
 //!      └── inspects the store: who leads                          ▼
 //!                                         Ticks: doubles, overlaps, gaps, by the ticks' own clock
@@ -50,11 +51,28 @@ pub struct Plan {
     pub namespace: Namespace,
     /// How often the job ticks.
     pub every: Duration,
-    /// More flags of `baton run`.
-    pub flags: Vec<String>,
+    /// What runs as a member.
+    pub body: Body,
 }
 
-/// Several processes of `baton run` with a ticking job. Dropping it kills whatever still runs.
+/// What runs as a member.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// `baton run` with these flags, and a ticking job as its command.
+    Run(Vec<String>),
+    /// A program with the library in it. Called with `member --id --namespace --every --log`, it
+    /// ticks by itself while it leads, and resigns at SIGUSR1.
+    Library(PathBuf),
+}
+
+impl Body {
+    /// `baton run` with these flags.
+    pub fn run(flags: &[&str]) -> Self {
+        Self::Run(flags.iter().map(|flag| (*flag).to_owned()).collect())
+    }
+}
+
+/// Several processes that tick while they lead. Dropping it kills whatever still runs.
 pub struct Cluster {
     plan: Plan,
     store: Arc<dyn Store>,

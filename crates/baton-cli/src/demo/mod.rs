@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use baton::{Namespace, NodeId, Settings};
 
-use crate::cluster::{Cluster, Plan};
+use crate::cluster::{Body, Cluster, Plan};
 use crate::error::CommandError;
 use stage::Stage;
 
@@ -74,7 +74,7 @@ fn plan(demo: &Demo, program: PathBuf, folder: PathBuf) -> Plan {
         folder,
         namespace: Namespace::new("demo").expect("it is a valid name"),
         every: EVERY,
-        flags: demo.flags.clone(),
+        body: Body::Run(demo.flags.clone()),
     }
 }
 

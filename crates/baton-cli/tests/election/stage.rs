@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton::{Moment, Namespace, NodeId};
-use baton_cli::cluster::{Cluster, Plan};
+use baton_cli::cluster::{Body, Cluster, Plan};
 use baton_cli::look::Looks;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Pid;
@@ -69,7 +69,7 @@ impl Stage {
             store: self.store(),
             namespace: Namespace::new("default").expect("a valid name"),
             every: Duration::from_millis(10),
-            flags: flags.iter().map(|flag| (*flag).to_owned()).collect(),
+            body: Body::run(flags),
         };
         Cluster::new(plan).await.expect("the folder is writable")
     }

@@ -192,14 +192,12 @@ async fn terms_are_forgotten_after_a_hundred() {
 async fn a_race_has_one_winner() {
     const RIVALS: u128 = 8;
     let site = Site::start().await;
-    // One server that passes this needs 1.7 s for a race of eight.
-    let url = format!("{}&timeout_ms=10000", site.url());
     for round in 0..5 {
         let web = fresh_namespace(&format!("race-{round}"));
         let start = Arc::new(Barrier::new(usize::try_from(RIVALS).expect("few")));
         let mut race = JoinSet::new();
         for boot in 1..=RIVALS {
-            let store = open(&url).await.expect("the server is fit");
+            let store = open(&site.url()).await.expect("the server is fit");
             let (peer, start) = (Contender::new(&store, &web, boot), Arc::clone(&start));
             race.spawn(async move {
                 let seen = peer.look().await;

@@ -82,10 +82,12 @@ impl Kind {
             Self::Redis => format!("redis://{address}/0"),
             Self::Etcd => format!("etcd://{address}"),
             Self::Zookeeper => format!("zookeeper://{address}"),
-            Self::Ministack | Self::Seaweedfs => format!(
+            Self::Ministack => format!(
                 "s3://baton/test?endpoint=http://{address}&region=us-east-1&access_key=test\
                  &secret_key=test"
             ),
+            // It takes seconds over the conditional writes of eight who race for one object.
+            Self::Seaweedfs => format!("{}&timeout_ms=10000", Self::Ministack.url(address)),
         }
     }
 
