@@ -40,14 +40,8 @@ pub enum Arm {
 }
 
 impl Arm {
-    pub const ALL: [Self; 6] = [
-        Self::Kill,
-        Self::Resign,
-        Self::Asked,
-        Self::Term,
-        Self::KillNoLifeline,
-        Self::Pause,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Kill, Self::Resign, Self::Asked, Self::Term, Self::KillNoLifeline, Self::Pause];
 
     /// In the table.
     pub fn title(self) -> &'static str {

@@ -29,8 +29,7 @@ impl Member {
         command.env("BATON_STORE", store);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let what = command.get_program().display().to_string();
-        let process =
-            command.spawn().map_err(|problem| ClusterError::Process { what, problem })?;
+        let process = command.spawn().map_err(|problem| ClusterError::Process { what, problem })?;
         Ok(Self { name: name.clone(), process })
     }
 
