@@ -32,6 +32,9 @@ pub const REDIS: Program =
     Program { name: "redis-server", package: "redis-server", folders: &["/usr/bin"] };
 /// etcd.
 pub const ETCD: Program = Program { name: "etcd", package: "etcd-server", folders: &["/usr/bin"] };
+/// etcd's own client.
+pub const ETCDCTL: Program =
+    Program { name: "etcdctl", package: "etcd-client", folders: &["/usr/bin"] };
 /// The library that fakes the time.
 pub const FAKETIME: Program = Program {
     name: "libfaketimeMT.so.1",

@@ -32,6 +32,7 @@ pub mod subject;
 pub mod wait;
 
 pub use error::TestbedError;
+pub use install::{ETCDCTL, Program};
 pub use place::{cache, target};
 pub use proxy::{Counts, Fault, Proxy};
 pub use server::{Kind, Options, Server};

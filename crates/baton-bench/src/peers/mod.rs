@@ -23,7 +23,7 @@ mod zookeeper;
 
 use std::sync::Arc;
 
-use baton_testbed::Server;
+use baton_testbed::{ETCDCTL, Program, Server};
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
@@ -69,6 +69,11 @@ impl Peer {
         }
     }
 
+    /// What it needs that is no part of this program.
+    fn program(self) -> Option<&'static Program> {
+        (self == Self::Etcdctl).then_some(&ETCDCTL)
+    }
+
     /// What of baton's does the same: etcdctl starts a command, as `baton run` does; the others
     /// work in the process that has the lock, as the library does.
     fn is_held_against(self, deed: Deed) -> &'static [Arm] {
@@ -104,6 +109,10 @@ pub async fn measure(
     for ground in grounds {
         let store = ground.kind();
         let Some(peer) = Peer::on(store) else { continue };
+        if let Some(Err(problem)) = peer.program().map(|program| program.find()) {
+            report.note(format!("{}: not measured: {problem}", peer.name()));
+            continue;
+        }
         let rival = Rival { peer, url: ground.url(site.folder()), store };
         compete(site, &rival, options, report, &mut sheet).await?;
     }
