@@ -3,7 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, demo, doctor, history, man, resign, run, serve, settings, status, transfer, watch,
+    completions, demo, doctor, history, man, plugins, resign, run, serve, settings, status,
+    transfer, watch,
 };
 use crate::exit;
 
@@ -55,6 +56,8 @@ pub enum Command {
     Watch(watch::Arguments),
     /// Show who led, from when to when, and why it ended.
     History(history::Arguments),
+    /// Show what the coordinator's plugins do, and what failed.
+    Plugins(plugins::Arguments),
     /// Hand leadership to a named node.
     Transfer(transfer::Arguments),
     /// Ask the coordinator to step down; another node takes over.

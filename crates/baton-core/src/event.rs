@@ -2,6 +2,8 @@
 //!
 //! The names are stable. Where two names are in use for the same thing, [`Event::names`] has both.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{BootId, Epoch, NodeId};
@@ -192,7 +194,25 @@ pub enum Event {
     /// The store rejects this node's requests; a person must act.
     #[serde(rename = "store:rejected")]
     StoreRejected,
-    /// A plugin returned an error, panicked, or did not start.
+    /// A plugin started in this node's term.
+    #[serde(rename = "plugin:promoted")]
+    PluginPromoted {
+        /// Which.
+        plugin: String,
+        /// The term.
+        epoch: Epoch,
+    },
+    /// A plugin has stopped with this node's term.
+    #[serde(rename = "plugin:demoted")]
+    PluginDemoted {
+        /// Which.
+        plugin: String,
+        /// The term.
+        epoch: Epoch,
+        /// Why the term ended.
+        reason: DemotionReason,
+    },
+    /// A plugin returned an error, panicked, took too long, or did not start.
     #[serde(rename = "plugin:failed")]
     PluginFailed {
         /// Which.
@@ -211,8 +231,36 @@ pub enum Event {
 }
 
 impl Event {
-    /// The names of this event, the one it is serialised under first.
-    pub fn names(&self) -> &'static [&'static str] {
+    /// The names of this event, the one it is serialised under first. What happens to a plugin
+    /// goes by the plugin's name too: `plugin:failed` is `plugin:ttl:failed`.
+    pub fn names(&self) -> Vec<Cow<'static, str>> {
+        let mut names: Vec<Cow<'static, str>> =
+            self.own_names().iter().map(|name| Cow::Borrowed(*name)).collect();
+        if let Some(plugin) = self.plugin() {
+            let what = names[0].trim_start_matches("plugin:");
+            let scoped = format!("plugin:{plugin}:{what}");
+            names.push(scoped.into());
+        }
+        names
+    }
+
+    /// The plugin that this is about, if it is about one.
+    pub fn plugin(&self) -> Option<&str> {
+        match self {
+            Self::PluginPromoted { plugin, .. }
+            | Self::PluginDemoted { plugin, .. }
+            | Self::PluginFailed { plugin, .. }
+            | Self::PluginIgnoredCancellation { plugin } => Some(plugin),
+            _ => None,
+        }
+    }
+
+    /// The name that it is serialised under.
+    pub fn name(&self) -> &'static str {
+        self.own_names()[0]
+    }
+
+    fn own_names(&self) -> &'static [&'static str] {
         match self {
             Self::LeaderChanged { .. } => &["leader:changed"],
             Self::WorkersUpdated { .. } => &["workers:updated"],
@@ -240,6 +288,8 @@ impl Event {
             Self::TransferStarted { .. } => &["transfer:started"],
             Self::TransferRefused { .. } => &["transfer:refused"],
             Self::StoreRejected => &["store:rejected"],
+            Self::PluginPromoted { .. } => &["plugin:promoted"],
+            Self::PluginDemoted { .. } => &["plugin:demoted"],
             Self::PluginFailed { .. } => &["plugin:failed"],
             Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
         }
@@ -306,7 +356,7 @@ mod tests {
         ];
         for event in events {
             let json = serde_json::to_value(&event).expect("plain data");
-            assert_eq!(json["event"], event.names()[0]);
+            assert_eq!(json["event"], event.name());
             let back: Event = serde_json::from_value(json).expect("what was written");
             assert_eq!(back, event);
         }

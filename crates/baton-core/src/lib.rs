@@ -24,6 +24,7 @@ mod invariant;
 mod membership;
 mod metrics;
 mod query;
+mod recent;
 
 pub mod election;
 pub mod ids;
@@ -41,3 +42,4 @@ pub use event::{DemotionReason, Event, Phase, TransferRefusal};
 pub use guard::breaker::{BreakerState, BreakerStatus};
 pub use input::{Command, Input, LifelineReport};
 pub use metrics::MetricsReport;
+pub use recent::Recent;

@@ -1,11 +1,11 @@
 //! Numbers about a node's own beats and elections, as plain data.
 
-use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::recent::Recent;
 use crate::time::{Moment, whole_ms};
 
 /// What `metrics()` reports. Spans are in milliseconds, moments on the node's own clock.
@@ -38,9 +38,8 @@ pub struct MetricsReport {
 /// Counts and recent latencies. Left out of state comparison: numbers for people decide nothing.
 #[derive(Clone, Debug)]
 pub struct Metrics {
-    size: usize,
     report: MetricsReport,
-    latencies: VecDeque<Duration>,
+    latencies: Recent,
 }
 
 impl Hash for Metrics {
@@ -50,7 +49,7 @@ impl Hash for Metrics {
 impl Metrics {
     /// Percentiles over the last `size` beats.
     pub fn new(size: u32) -> Self {
-        Self { size: size as usize, report: MetricsReport::default(), latencies: VecDeque::new() }
+        Self { report: MetricsReport::default(), latencies: Recent::new(size as usize) }
     }
 
     pub(crate) fn started(&mut self, now: Moment) {
@@ -60,10 +59,7 @@ impl Metrics {
     pub(crate) fn beat_done(&mut self, now: Moment, latency: Duration) {
         self.report.heartbeat_count += 1;
         self.report.last_heartbeat_time = now;
-        if self.latencies.len() == self.size {
-            self.latencies.pop_front();
-        }
-        self.latencies.push_back(latency);
+        self.latencies.push(latency);
     }
 
     pub(crate) fn stood_for_election(&mut self) {
@@ -85,18 +81,9 @@ impl Metrics {
 
     /// The report as of now.
     pub fn report(&self) -> MetricsReport {
-        let mut sorted: Vec<Duration> = self.latencies.iter().copied().collect();
-        sorted.sort_unstable();
-        let percentile = |p: f64| match sorted.len() {
-            0 => 0.0,
-            n => sorted[((n as f64 * p).ceil() as usize).clamp(1, n) - 1].as_secs_f64() * 1e3,
-        };
-        MetricsReport {
-            latency_p50_ms: percentile(0.50),
-            latency_p95_ms: percentile(0.95),
-            latency_p99_ms: percentile(0.99),
-            ..self.report
-        }
+        let [latency_p50_ms, latency_p95_ms, latency_p99_ms] =
+            self.latencies.percentiles_ms([0.50, 0.95, 0.99]);
+        MetricsReport { latency_p50_ms, latency_p95_ms, latency_p99_ms, ..self.report }
     }
 }
 

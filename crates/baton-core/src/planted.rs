@@ -90,7 +90,7 @@ mod active {
         LeapFromFloor: "a leap is counted from the floor, which has leapt already",
         GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
         ClaimsInATightLoop: "a refused claim is made again at once",
-        FailedStartKeepsLeading: "a coordinator whose plugins do not start keeps the lease",
+        FailedPluginsKeepLeading: "a coordinator whose plugins fail keeps the lease",
     }
 
     static PLANTED: AtomicUsize = AtomicUsize::new(usize::MAX);

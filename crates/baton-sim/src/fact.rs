@@ -145,8 +145,8 @@ pub enum Fact<'a> {
     },
     /// A view was accepted by the store.
     ViewStored(ViewVersion),
-    /// A term's plugins did not start; does its process still hold on to the term?
-    StartFailed {
+    /// A term's plugins did not start, or failed too often; does its process still hold on to it?
+    PluginsFailed {
         /// Who.
         who: Who,
         /// The term.

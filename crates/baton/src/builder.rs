@@ -185,7 +185,7 @@ impl NodeBuilder {
             lifelines: Mutex::default(),
             trouble: Mutex::default(),
         });
-        let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()));
+        let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()))?;
         let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.teller.listen();
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;

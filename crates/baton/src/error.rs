@@ -4,6 +4,8 @@ use std::net::SocketAddr;
 
 use baton_core::settings::Contradiction;
 
+use crate::plugin::Misnamed;
+
 /// Why a node was not built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,6 +13,9 @@ pub enum BuildError {
     /// Change one of the two settings that the message names.
     #[error("{0}")]
     Settings(#[from] Contradiction),
+    /// Give the plugin another name.
+    #[error(transparent)]
+    Plugin(#[from] Misnamed),
     /// Choose another address for the lifeline, or switch it off.
     #[error("the lifeline cannot listen on {address} ({source}); choose another address or port")]
     Lifeline {

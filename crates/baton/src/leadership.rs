@@ -9,6 +9,7 @@ use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Document, Precondition, StoreError, WriteOutcome};
 
+use crate::plugin::PluginState;
 use crate::shared::Shared;
 use crate::term::{Hold, Term};
 
@@ -80,6 +81,11 @@ impl Leadership {
         if !self.hold.0.has_ended() {
             self.node.command(baton_core::Command::Resign);
         }
+    }
+
+    /// What the plugin of this name keeps from one term to the next.
+    pub fn state(&self, plugin: &str) -> PluginState<'_> {
+        PluginState::new(self, plugin)
     }
 
     /// Reads a document of the namespace.

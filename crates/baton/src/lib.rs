@@ -35,7 +35,10 @@ pub use fence::{Fence, Refused};
 pub use leadership::Leadership;
 pub use lifeline::LifelineConfig;
 pub use node::{Departure, Node};
-pub use plugin::{Plugin, PluginError, RestartPolicy};
+pub use plugin::{
+    Bulletin, Doing, Every, Misnamed, Plugin, PluginError, PluginReport, PluginState,
+    RestartPolicy, Run, StateError, every,
+};
 
 pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};

@@ -20,7 +20,7 @@ use crate::event::Events;
 use crate::fence::Fence;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
-use crate::plugin::{Crew, Plugin};
+use crate::plugin::{Crew, Misnamed, Plugin, PluginReport};
 use crate::shared::Shared;
 
 /// How a node's part ended.
@@ -169,8 +169,13 @@ impl Node {
     }
 
     /// Registers a plugin on the running node. If this node leads, the plugin starts at once.
-    pub fn subscribe(&self, plugin: impl Plugin) {
-        self.crew.add(Arc::new(plugin));
+    pub fn subscribe(&self, plugin: impl Plugin) -> Result<(), Misnamed> {
+        self.crew.add(Arc::new(plugin))
+    }
+
+    /// What this node's plugins did since it started, in the order they were registered.
+    pub fn plugins(&self) -> Vec<PluginReport> {
+        self.crew.reports()
     }
 
     /// The register that fences writes to a resource which baton does not keep.

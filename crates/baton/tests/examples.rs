@@ -40,6 +40,12 @@ fn plugin_works_and_is_told_to_stop() {
 }
 
 #[test]
+fn every_counts_its_reports_in_a_document_of_its_own() {
+    let said = lines("every");
+    assert_eq!(said[..3], ["epoch 1: report 1", "epoch 1: report 2", "epoch 1: report 3"]);
+}
+
+#[test]
 fn fenced_write_is_refused_once_a_later_epoch_acted() {
     let said = lines("fenced_write");
     let late = "epoch 1 is behind 2, which was admitted to invoices; its term is over";

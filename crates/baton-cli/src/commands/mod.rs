@@ -6,6 +6,7 @@ pub mod doctor;
 pub mod handover;
 pub mod history;
 pub mod man;
+pub mod plugins;
 pub mod resign;
 pub mod run;
 pub mod serve;
@@ -32,6 +33,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Status(arguments) => status::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
+        Command::Plugins(arguments) => plugins::run(&arguments),
         Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Resign(arguments) => resign::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),

@@ -9,7 +9,13 @@ use crate::snapshot::term_end;
 
 /// Is this so ordinary that it is only told on request?
 pub fn is_routine(event: &Event) -> bool {
-    matches!(event, Event::WorkerHeartbeat { .. } | Event::ElectionCheck { .. })
+    matches!(
+        event,
+        Event::WorkerHeartbeat { .. }
+            | Event::ElectionCheck { .. }
+            | Event::PluginPromoted { .. }
+            | Event::PluginDemoted { .. }
+    )
 }
 
 /// How loud it is said.
@@ -117,6 +123,12 @@ fn members(event: &Event) -> String {
         Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
         Event::WorkerTimedOut { node } => format!("{node} fell silent"),
         Event::WorkerDead { node } => format!("{node} is dead"),
+        Event::PluginPromoted { plugin, epoch } => {
+            format!("plugin {plugin} started, epoch {epoch}")
+        }
+        Event::PluginDemoted { plugin, epoch, reason } => {
+            format!("plugin {plugin} stopped, epoch {epoch}: {}", demotion(reason))
+        }
         Event::PluginFailed { plugin, error, restart_in_ms: Some(ms) } => {
             format!("plugin {plugin} failed ({error}), again in {}", span_ms(*ms))
         }
@@ -126,7 +138,7 @@ fn members(event: &Event) -> String {
         Event::PluginIgnoredCancellation { plugin } => {
             format!("plugin {plugin} does not stop: stop this process")
         }
-        other => other.names()[0].to_owned(),
+        other => other.name().to_owned(),
     }
 }
 

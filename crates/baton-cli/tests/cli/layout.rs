@@ -2,13 +2,14 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "demo",
     "run",
     "serve",
     "status",
     "watch",
     "history",
+    "plugins",
     "transfer",
     "resign",
     "doctor",

@@ -5,6 +5,7 @@ mod doctor;
 mod handover;
 mod layout;
 mod people;
+mod plugins;
 mod reading;
 mod serve;
 mod sim;

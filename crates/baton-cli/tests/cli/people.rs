@@ -89,7 +89,7 @@ fn mounted(here: &Sandbox, mount: &str, arguments: &str) -> Command {
 #[test]
 fn reading_makes_no_database() {
     let here = Sandbox::new();
-    for command in ["status", "watch", "history", "resign"] {
+    for command in ["status", "watch", "history", "plugins", "resign"] {
         here.baton(&[command]).assert_refused(3, "there is no database at ");
     }
     here.baton(&["transfer", "--to", "a"]).assert_refused(3, "there is no database at ");

@@ -63,9 +63,9 @@ impl Core {
         self.beat_soon(now);
     }
 
-    /// The plugins did not start: let another lead, and try again after a while.
+    /// The plugins did not start, or failed too often: let another lead, and try again after a while.
     pub(crate) fn plugins_failed(&mut self, now: Moment) {
-        if planted!(FailedStartKeepsLeading) {
+        if planted!(FailedPluginsKeepLeading) {
             return;
         }
         self.standing.recovering = true;

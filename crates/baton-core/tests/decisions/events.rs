@@ -60,16 +60,24 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
         ),
         (Event::StoreRejected, &["store:rejected"]),
         (
+            Event::PluginPromoted { plugin: "ttl".to_owned(), epoch },
+            &["plugin:promoted", "plugin:ttl:promoted"],
+        ),
+        (
+            Event::PluginDemoted { plugin: "ttl".to_owned(), epoch, reason },
+            &["plugin:demoted", "plugin:ttl:demoted"],
+        ),
+        (
             Event::PluginFailed {
                 plugin: "ttl".to_owned(),
                 error: "no disk".to_owned(),
                 restart_in_ms: Some(100),
             },
-            &["plugin:failed"],
+            &["plugin:failed", "plugin:ttl:failed"],
         ),
         (
             Event::PluginIgnoredCancellation { plugin: "ttl".to_owned() },
-            &["plugin:ignored-cancellation"],
+            &["plugin:ignored-cancellation", "plugin:ttl:ignored-cancellation"],
         ),
     ]
 }

@@ -7,7 +7,7 @@
 mod eligible_only;
 mod epochs_above_seen;
 mod epochs_unique;
-mod failed_start_hands_over;
+mod failed_plugins_hand_over;
 mod fence_grace;
 mod grant_taken_up;
 mod higher_epoch_wins;
@@ -68,7 +68,7 @@ pub fn for_plan(plan: &Plan) -> Vec<Box<dyn Invariant>> {
         Box::new(proved_stop::ProvedStop::default()),
         Box::new(grant_taken_up::GrantTakenUp),
         Box::new(higher_epoch_wins::HigherEpochWins),
-        Box::new(failed_start_hands_over::FailedStartHandsOver),
+        Box::new(failed_plugins_hand_over::FailedPluginsHandOver),
         Box::new(eligible_only::EligibleOnly),
         Box::new(mandate_kept::MandateKept::new(&plan.settings)),
         Box::new(known_never_back::KnownNeverBack::default()),

@@ -54,6 +54,7 @@ faults! {
     ProvedDeath = "proved-death": "A lifeline's address refuses: its process is dead.",
     OtherBoot = "other-boot": "A lifeline's address answers with another boot id.",
     StartFails = "start-fails": "A term's plugins do not start.",
+    WorkFails = "work-fails": "A plugin fails too often in the middle of a term.",
     StopIgnored = "stop-ignored": "A term's work does not stop by the hard deadline.",
     Leave = "leave": "A process leaves in an orderly way.",
     Resign = "resign": "Somebody asks the coordinator to resign.",

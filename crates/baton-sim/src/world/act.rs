@@ -239,10 +239,14 @@ impl World {
             return;
         }
         self.coverage.fault(Fault::StartFails);
+        self.plugins_failed(who, now, epoch);
+    }
+
+    fn plugins_failed(&mut self, who: Who, now: Moment, epoch: Epoch) {
         self.handle(who, now, Input::TermFailed { epoch });
         if let Some(process) = self.process(who) {
             let running = process.running;
-            self.fact(&Fact::StartFailed { who, epoch, running });
+            self.fact(&Fact::PluginsFailed { who, epoch, running });
         }
     }
 
@@ -284,6 +288,10 @@ impl World {
         if process.core.may_start_work(now, epoch) {
             let window = process.core.window(now);
             self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
+            if self.plan.has(Fault::WorkFails) && !self.calm.is_calm() && self.rng.one_in(30) {
+                self.coverage.fault(Fault::WorkFails);
+                return self.plugins_failed(who, now, epoch);
+            }
         }
         let pace = self.plan.settings.heartbeat_interval;
         let at = self.now + self.rng.span(pace / 10, pace);

@@ -13,7 +13,7 @@ use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
 
 /// Threads of the runtime that plugins run on, unless one is given.
-const WORK_THREADS: usize = 2;
+const WORK_THREADS: usize = 4;
 
 /// Started with the first node, ends with the last.
 pub(crate) struct Host {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   commands ──┐                         ┌──► store calls, each with its timeout ──┐
-//!   lifeline ──┼──► inbox ──► seat ──► core ──► term: start, stop ──► plugins' runtime
+//!   lifeline ──┼──► inbox ──► seat ──► core ──► term: start, stop ──► supervisor ──┤
 //!   replies  ──┘     ▲         │         └──► timers ──► alarm (boot-time clock)   │
 //!                    └─────────┴───────────────────────────────────────────────────┘
 //! ```
@@ -86,6 +86,8 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
         fire_timers(&mut seats, &mut calls);
         seats.retain(|_, seat| !seat.is_empty());
     }
+    // A term may still be stopping: its plugins are told so to the end.
+    while calls.join_next().await.is_some() {}
     Ok(())
 }
 

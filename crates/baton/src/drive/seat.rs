@@ -126,7 +126,7 @@ impl Seat {
                 // Whoever hears of the term must find the node leading.
                 self.node.publish(window.hard.as_micros());
                 self.node.term.send_replace(Some(term.clone()));
-                self.crew.start_term(self.node.clone(), term);
+                calls.spawn(self.crew.clone().serve(self.node.clone(), term));
             }
             Action::StopTerm { reason, by, .. } => {
                 // A term without end has no deadline to stop by: it gets the usual grace.

@@ -1,37 +1,99 @@
-//! The plugins of a node, and the task that looks after them for one term.
+//! The plugins of a node, in the order they were registered.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::ledger::{Ledger, PluginReport};
 use super::supervise::Supervisor;
-use super::{Plugin, isolate};
+use super::{Plugin, RestartPolicy};
+use crate::drive::Message;
 use crate::shared::Shared;
 use crate::term::Term;
 
-/// Every plugin of a node, in the order they were registered.
+/// The longest name of a plugin.
+const NAME_MAX: usize = 100;
+
+/// Why a plugin was not taken on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misnamed {
+    /// Give it a name that can be part of a document's.
+    #[error(
+        "plugin name {name:?} is {length} bytes long; \
+         1 to {NAME_MAX} letters, digits, '-', '_' and '.' are allowed"
+    )]
+    Unfit {
+        /// What it is called.
+        name: String,
+        /// How long that is.
+        length: usize,
+    },
+    /// Give one of the two another name.
+    #[error("plugin name {name:?} is taken by another plugin of this node")]
+    Taken {
+        /// What it is called.
+        name: String,
+    },
+}
+
+/// A plugin, and all that is asked of it once.
+pub(super) struct Post {
+    pub(super) plugin: Arc<dyn Plugin>,
+    pub(super) name: String,
+    pub(super) interval: Duration,
+    pub(super) start_timeout: Duration,
+    pub(super) work_timeout: Option<Duration>,
+    pub(super) restart: RestartPolicy,
+    pub(super) ledger: Ledger,
+}
+
+/// Every plugin of a node.
 #[derive(Clone)]
 pub(crate) struct Crew {
-    plugins: Arc<Mutex<Vec<Arc<dyn Plugin>>>>,
+    posts: Arc<Mutex<Vec<Arc<Post>>>>,
     count: watch::Sender<usize>,
-    runtime: tokio::runtime::Handle,
+    news: watch::Sender<u64>,
+    pub(super) runtime: Handle,
 }
 
 impl Crew {
-    pub(crate) fn new(plugins: Vec<Arc<dyn Plugin>>, runtime: tokio::runtime::Handle) -> Self {
-        let count = watch::channel(plugins.len()).0;
-        Self { plugins: Arc::new(Mutex::new(plugins)), count, runtime }
+    pub(crate) fn new(plugins: Vec<Arc<dyn Plugin>>, runtime: Handle) -> Result<Self, Misnamed> {
+        let (count, news) = (watch::channel(0).0, watch::channel(0).0);
+        let crew = Self { posts: Arc::default(), count, news, runtime };
+        plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
+        Ok(crew)
     }
 
     /// Adds a plugin; if a term runs, it starts at once.
-    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) {
-        let mut plugins = self.plugins.lock().expect("no holder panics");
-        plugins.push(plugin);
-        self.count.send_replace(plugins.len());
+    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), Misnamed> {
+        let name = plugin.name().to_owned();
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(allowed) {
+            return Err(Misnamed::Unfit { length: name.len(), name });
+        }
+        let interval = plugin.work_interval();
+        let post = Post {
+            interval,
+            start_timeout: plugin.start_timeout(),
+            work_timeout: plugin.work_timeout(),
+            restart: plugin.restart_policy(),
+            ledger: Ledger::new(&name, interval, self.news.clone()),
+            name,
+            plugin,
+        };
+        let mut posts = self.posts.lock().expect("no holder panics");
+        if posts.iter().any(|other| other.name == post.name) {
+            return Err(Misnamed::Taken { name: post.name });
+        }
+        posts.push(Arc::new(post));
+        self.count.send_replace(posts.len());
+        Ok(())
     }
 
-    pub(super) fn from(&self, first: usize) -> Vec<Arc<dyn Plugin>> {
-        self.plugins.lock().expect("no holder panics").iter().skip(first).cloned().collect()
+    pub(super) fn from(&self, first: usize) -> Vec<Arc<Post>> {
+        self.posts.lock().expect("no holder panics").iter().skip(first).cloned().collect()
     }
 
     /// Waits until there are more than `known`.
@@ -41,18 +103,25 @@ impl Crew {
         more.expect("the sender lives as long as the crew it is asked of");
     }
 
-    /// Starts the term's work. The reports go to the node's thread.
-    pub(crate) fn start_term(&self, node: Arc<Shared>, term: Arc<Term>) {
-        let supervisor = Supervisor::new(self.clone(), node, term);
-        self.runtime.spawn(supervisor.run());
+    /// Counts what is worth telling at once.
+    pub(super) fn news(&self) -> watch::Receiver<u64> {
+        self.news.subscribe()
+    }
+
+    /// What each did so far.
+    pub(crate) fn reports(&self) -> Vec<PluginReport> {
+        self.from(0).iter().map(|post| post.ledger.report()).collect()
+    }
+
+    /// Looks after them for one term, to the proof that it has stopped.
+    pub(crate) async fn serve(self, node: Arc<Shared>, term: Arc<Term>) -> Message {
+        Supervisor::new(self, node, term).run().await
     }
 
     /// Lets every plugin warm up.
     pub(crate) fn prepare(&self) {
-        for plugin in self.from(0) {
-            self.runtime.spawn(async move { plugin.prepare().await });
+        for post in self.from(0) {
+            self.runtime.spawn(async move { post.plugin.prepare().await });
         }
     }
 }
-
-pub(super) use isolate::isolated;

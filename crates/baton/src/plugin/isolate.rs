@@ -1,21 +1,28 @@
 //! One call into a plugin, as a task of its own: its panic ends the call and nothing else.
 
 use std::future::Future;
+use std::time::Duration;
 
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
+use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
 use super::PluginError;
 use crate::term::{Ending, Term};
 
-/// How a call ended.
+/// How long after its cancellation a call that took too long is reported to ignore it.
+const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
+
+/// How a call ended badly.
 #[derive(Debug)]
 pub enum Fault {
     /// It returned an error.
     Failed(PluginError),
     /// It panicked.
     Panicked(String),
+    /// It took longer than this and was cancelled.
+    TimedOut(Duration),
     /// It was still running shortly before the hard deadline and was cancelled.
     Cancelled,
 }
@@ -25,25 +32,34 @@ impl std::fmt::Display for Fault {
         match self {
             Self::Failed(error) => error.fmt(f),
             Self::Panicked(message) => write!(f, "panicked: {message}"),
+            Self::TimedOut(span) => write!(f, "took longer than its timeout of {span:?}"),
             Self::Cancelled => f.write_str("was cancelled"),
         }
     }
 }
 
-/// Runs the call to its end, or to its cancellation shortly before the term's hard deadline. If it
-/// goes on even then, `stuck` is called once, and the end is waited for all the same: without it
-/// there is no proof of stop.
+/// Where a call runs, and for how long.
+pub struct Bounds<'a> {
+    pub term: &'a Term,
+    pub runtime: &'a Handle,
+    pub timeout: Option<Duration>,
+}
+
+/// Runs the call to its end, to its timeout, or to its cancellation shortly before the term's hard
+/// deadline. If it goes on even then, `stuck` is called once, and the end is waited for all the
+/// same: without it there is no proof of stop.
 pub async fn isolated(
-    term: &Term,
+    bounds: Bounds<'_>,
     call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     stuck: impl FnOnce() + Send,
 ) -> Result<(), Fault> {
     let mut task = JoinSet::new();
-    task.spawn(call);
+    task.spawn_on(call, bounds.runtime);
     let Ending { by, .. } = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        ending = term.ended() => ending,
+        ending = bounds.term.ended() => ending,
+        span = over(bounds.timeout) => return cancelled(task, span, stuck).await,
     };
     tokio::select! {
         biased;
@@ -58,10 +74,41 @@ pub async fn isolated(
     outcome(task.join_next().await)
 }
 
+/// The call took too long.
+async fn cancelled(
+    mut task: JoinSet<Result<(), PluginError>>,
+    span: Duration,
+    stuck: impl FnOnce() + Send,
+) -> Result<(), Fault> {
+    task.abort_all();
+    let done = tokio::select! {
+        biased;
+        done = task.join_next() => Some(done),
+        () = SystemClock.sleep(CANCELLED_WITHIN) => None,
+    };
+    let done = match done {
+        Some(done) => done,
+        None => {
+            stuck();
+            task.join_next().await
+        }
+    };
+    match outcome(done) {
+        Err(Fault::Cancelled) => Err(Fault::TimedOut(span)),
+        ended => ended,
+    }
+}
+
+async fn over(timeout: Option<Duration>) -> Duration {
+    let Some(span) = timeout else { return std::future::pending().await };
+    SystemClock.sleep(span).await;
+    span
+}
+
 /// When calls that still run are cancelled: early enough before the hard deadline to be gone by it.
 fn last_call(by: Moment) -> Moment {
     let grace = by.since(SystemClock.now());
-    by - (grace / 4).min(std::time::Duration::from_millis(500))
+    by - (grace / 4).min(Duration::from_millis(500))
 }
 
 pub async fn until(moment: Moment) {

@@ -2,18 +2,28 @@
 //!
 //! ```text
 //!   term starts ──► on_become_coordinator ──► coordinator_work, every work_interval ──┐
-//!                        ▲                        │ error or panic                     │
+//!                        ▲                        │ error, panic, timeout              │
 //!                        └──── backoff, limit ◄───┘                                    │
 //!   term stops ──► told at the soft deadline ──► cancelled before the hard one ◄───────┘
 //!                    └──► on_stop_being_coordinator ──► all ended, nothing held: proved stopped
+//!
+//!   crew       every plugin of a node, in order      ledger    what each did: runs, failures, next
+//!   supervise  one term of them, on the node's       bulletin  the ledgers, for everybody to read
+//!              own thread                            state     what a plugin keeps between terms
+//!   isolate    one call, on the work threads         closure   a plugin from a closure
+//!   restart    when again, and when no more
 //! ```
 //!
 //! A plugin that fails is restarted alone. One that fails too often makes the node hand leadership
 //! over: a coordinator that does not do its work is worse than another one.
 
+mod bulletin;
+mod closure;
 mod crew;
 mod isolate;
+mod ledger;
 mod restart;
+mod state;
 mod supervise;
 
 use std::time::Duration;
@@ -21,7 +31,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::DemotionReason;
 
+pub use bulletin::Bulletin;
+pub use closure::{Every, every};
+pub use crew::Misnamed;
+pub use ledger::{Doing, PluginReport, Run};
 pub use restart::RestartPolicy;
+pub use state::{PluginState, StateError};
 
 pub(crate) use crew::Crew;
 
@@ -30,20 +45,57 @@ use crate::leadership::Leadership;
 /// Why a plugin failed, in its own words.
 pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Work that only the coordinator does.
+/// Work that only the coordinator does. [`every`] makes one from a closure.
 ///
-/// Every call runs as a task of its own: a panic ends that call and nothing else. A call that is
-/// still running at the soft deadline should end when [`Leadership::lost`] says so; shortly before
-/// the hard deadline it is cancelled at its next `.await`. A call that blocks its thread cannot be
-/// cancelled: it is reported, and the lease is not released until it ends.
+/// Every call runs as a task of its own, on threads of its own: a panic ends that call and nothing
+/// else, and neither a beat nor a deadline waits for it. How it ends when it is told to:
+///
+/// | A call that | is |
+/// |---|---|
+/// | returns an error or panics | started again after a pause; too often, and the node hands over |
+/// | takes longer than its timeout | cancelled at its next `.await`, which counts as a failure |
+/// | still runs at the soft deadline | told by [`Leadership::lost`] |
+/// | still runs shortly before the hard one | cancelled at its next `.await` |
+/// | blocks its thread, and so cannot be cancelled | reported; the lease is not released until it ends |
+///
+/// Name, interval, timeouts and policy are asked for once, when the plugin is registered.
+///
+/// ```
+/// use baton::{Leadership, Plugin, PluginError, async_trait};
+///
+/// struct Invoices;
+///
+/// #[async_trait]
+/// impl Plugin for Invoices {
+///     fn name(&self) -> &str {
+///         "invoices"
+///     }
+///     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+///         println!("epoch {} sends invoices", term.epoch());
+///         Ok(())
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Plugin: Send + Sync + 'static {
-    /// Its name in events and logs.
+    /// Its name in events and logs, which no other plugin of the node has: 1 to 100 letters,
+    /// digits, `-`, `_` and `.`.
     fn name(&self) -> &str;
 
     /// The time from the end of one call of `coordinator_work` to the start of the next.
     fn work_interval(&self) -> Duration {
         Duration::from_secs(1)
+    }
+
+    /// How long one call of `coordinator_work` may take; as long as the term lasts unless given.
+    fn work_timeout(&self) -> Option<Duration> {
+        None
+    }
+
+    /// How long `on_become_coordinator` may take. A coordinator that is still starting its plugins
+    /// leads and does nothing.
+    fn start_timeout(&self) -> Duration {
+        Duration::from_secs(60)
     }
 
     /// How often and how fast it is started again after a failure.

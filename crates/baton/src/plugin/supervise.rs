@@ -1,21 +1,23 @@
 //! Looks after the plugins for one term: starts them in order, keeps each working, stops them all,
-//! and reports the proof.
+//! and reports the proof. It runs on the node's own thread, so that no plugin can starve it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::time::whole_ms;
 use baton_core::{Event, Input};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
-use super::Plugin;
-use super::crew::{Crew, isolated};
-use super::isolate::{Fault, until};
+use super::bulletin::keep_posted;
+use super::crew::{Crew, Post};
+use super::isolate::{Bounds, Fault, isolated, until};
+use super::ledger::{Run, in_ms};
 use super::restart::Restarts;
 use crate::drive::Message;
 use crate::leadership::Leadership;
 use crate::shared::Shared;
-use crate::term::Term;
+use crate::term::{Ending, Term};
 
 /// How looking after one plugin ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,6 +26,13 @@ enum Watched {
     Ended,
     /// It failed too often.
     GaveUp,
+}
+
+/// What a plugin is called for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Start,
+    Work,
 }
 
 /// The supervisor of one term.
@@ -39,124 +48,151 @@ impl Supervisor {
         Self { crew, node, term }
     }
 
-    /// From the start of the term to the proof that nothing of it runs.
-    pub async fn run(self) {
-        let epoch = self.term.epoch;
-        let mut watched = JoinSet::new();
+    /// From the start of the term to the proof that nothing of it runs, which is what it returns.
+    pub async fn run(self) -> Message {
         let mut known = 0;
-        let mut healthy = self.start_new(&mut known, &mut watched).await;
+        let mut watched = JoinSet::new();
+        let ending = tokio::select! {
+            biased;
+            ending = self.look_after(&mut known, &mut watched) => ending,
+            () = keep_posted(&self.crew, &self.node, &self.term) => unreachable!("it goes on"),
+        };
+        while watched.join_next().await.is_some() {}
+        for post in self.crew.from(0).into_iter().take(known).rev() {
+            self.stop(&post, ending).await;
+        }
+        self.term.let_go().await;
+        self.message(Input::TermStopped { epoch: self.term.epoch })
+    }
+
+    /// Until the term is told to stop.
+    async fn look_after(&self, known: &mut usize, watched: &mut JoinSet<Watched>) -> Ending {
+        let epoch = self.term.epoch;
+        let mut healthy = self.start_new(known, watched).await;
         if healthy {
             self.report(Input::TermStarted { epoch });
         }
-        let ending = loop {
+        loop {
             if !healthy {
                 self.report(Input::TermFailed { epoch });
-                break self.term.ended().await;
+                return self.term.ended().await;
             }
             tokio::select! {
                 biased;
-                ending = self.term.ended() => break ending,
+                ending = self.term.ended() => return ending,
                 Some(ended) = watched.join_next() => {
                     healthy = matches!(ended, Ok(Watched::Ended));
                 }
-                () = self.crew.more_than(known) => {
-                    healthy = self.start_new(&mut known, &mut watched).await;
+                () = self.crew.more_than(*known) => {
+                    healthy = self.start_new(known, watched).await;
                 }
             }
-        };
-        while watched.join_next().await.is_some() {}
-        for plugin in self.crew.from(0).into_iter().take(known).rev() {
-            let stopping = plugin.clone();
-            let stopped = isolated(
-                &self.term,
-                async move {
-                    stopping.on_stop_being_coordinator(ending.reason).await;
-                    Ok(())
-                },
-                self.stuck(&plugin),
-            );
-            if let Err(fault) = stopped.await {
-                self.tell_failed(&*plugin, &fault, None);
-            }
         }
-        self.term.let_go().await;
-        self.report(Input::TermStopped { epoch });
     }
 
     /// Starts whatever has been registered since, in order. Says whether all of them started.
     async fn start_new(&self, known: &mut usize, watched: &mut JoinSet<Watched>) -> bool {
-        for plugin in self.crew.from(*known) {
+        for post in self.crew.from(*known) {
             *known += 1;
-            let mut restarts = Restarts::new(plugin.restart_policy());
-            match self.start(&plugin, &mut restarts).await {
+            let mut restarts = Restarts::new(post.restart);
+            match self.start(&post, &mut restarts).await {
                 Watched::Ended if self.term.has_ended() => return true,
                 Watched::Ended => {}
                 Watched::GaveUp => return false,
             }
             let this = self.clone();
-            watched.spawn(async move { this.keep_working(&plugin, restarts).await });
+            watched.spawn(async move { this.keep_working(&post, restarts).await });
         }
         true
     }
 
     /// Starts a plugin, again and again if need be, until it is up, the term ends, or it has failed
     /// too often.
-    async fn start(&self, plugin: &Arc<dyn Plugin>, restarts: &mut Restarts) -> Watched {
+    async fn start(&self, post: &Arc<Post>, restarts: &mut Restarts) -> Watched {
         loop {
-            let Some(term) = Leadership::take(&self.term, &self.node) else {
-                return Watched::Ended;
-            };
-            let starting = plugin.clone();
-            let call = async move { starting.on_become_coordinator(&term).await };
-            let Err(fault) = isolated(&self.term, call, self.stuck(plugin)).await else {
-                return Watched::Ended;
-            };
-            if !self.pause_after(&**plugin, &fault, restarts).await {
-                return Watched::GaveUp;
+            post.ledger.starting();
+            match self.call(post, Call::Start).await {
+                None => return Watched::Ended,
+                Some((_, Ok(()))) => {
+                    post.ledger.started();
+                    let (plugin, epoch) = (post.name.clone(), self.term.epoch);
+                    self.node.teller.tell(Event::PluginPromoted { plugin, epoch });
+                    return Watched::Ended;
+                }
+                Some((run, Err(fault))) => {
+                    if !self.pause_after(post, run, &fault, Call::Start, restarts).await {
+                        return Watched::GaveUp;
+                    }
+                }
             }
         }
     }
 
-    async fn keep_working(&self, plugin: &Arc<dyn Plugin>, mut restarts: Restarts) -> Watched {
+    async fn keep_working(&self, post: &Arc<Post>, mut restarts: Restarts) -> Watched {
         loop {
             // Between the soft deadline and the word to stop, nothing starts.
             if !self.term.may_start(SystemClock.now()) {
                 self.term.ended().await;
             }
-            let Some(term) = Leadership::take(&self.term, &self.node) else {
-                return Watched::Ended;
-            };
-            let working = plugin.clone();
-            let call = async move { working.coordinator_work(&term).await };
-            if let Err(fault) = isolated(&self.term, call, self.stuck(plugin)).await {
-                if self.term.has_ended() {
-                    return Watched::Ended;
+            post.ledger.working(SystemClock.wall_ms());
+            match self.call(post, Call::Work).await {
+                None => return Watched::Ended,
+                Some((run, Ok(()))) => {
+                    post.ledger.worked(run.at_ms, Duration::from_secs_f64(run.took_ms / 1e3));
                 }
-                if !self.pause_after(&**plugin, &fault, &mut restarts).await
-                    || self.start(plugin, &mut restarts).await == Watched::GaveUp
-                {
-                    return Watched::GaveUp;
+                Some(_) if self.term.has_ended() => return Watched::Ended,
+                Some((run, Err(fault))) => {
+                    if !self.pause_after(post, run, &fault, Call::Work, &mut restarts).await
+                        || self.start(post, &mut restarts).await == Watched::GaveUp
+                    {
+                        return Watched::GaveUp;
+                    }
+                    continue;
                 }
-                continue;
             }
             tokio::select! {
                 biased;
                 _ = self.term.ended() => return Watched::Ended,
-                () = SystemClock.sleep(plugin.work_interval()) => {}
+                () = SystemClock.sleep(post.interval) => {}
             }
         }
+    }
+
+    /// Makes one call, and says how it went; `None` if the term is over.
+    async fn call(&self, post: &Arc<Post>, call: Call) -> Option<(Run, Result<(), Fault>)> {
+        let term = Leadership::take(&self.term, &self.node)?;
+        let plugin = post.plugin.clone();
+        let (at_ms, began) = (SystemClock.wall_ms(), SystemClock.now());
+        let timeout = match call {
+            Call::Start => Some(post.start_timeout),
+            Call::Work => post.work_timeout,
+        };
+        let calling = async move {
+            match call {
+                Call::Start => plugin.on_become_coordinator(&term).await,
+                Call::Work => plugin.coordinator_work(&term).await,
+            }
+        };
+        let outcome = isolated(self.bounds(timeout), calling, self.stuck(post)).await;
+        let took_ms = in_ms(SystemClock.now().since(began));
+        Some((Run { at_ms, took_ms, error: None }, outcome))
     }
 
     /// Tells of a failure and waits before the next start; false if there is to be none.
     async fn pause_after(
         &self,
-        plugin: &dyn Plugin,
+        post: &Post,
+        run: Run,
         fault: &Fault,
+        call: Call,
         restarts: &mut Restarts,
     ) -> bool {
         let now = SystemClock.now();
         let wait = restarts.failed(now);
-        self.tell_failed(plugin, fault, wait.map(whole_ms));
+        let again_at_ms = wait.map(|wait| SystemClock.wall_ms() + whole_ms(wait));
+        let run = Run { error: Some(fault.to_string()), ..run };
+        post.ledger.failed(run, call == Call::Work, again_at_ms);
+        self.tell_failed(post, fault, wait.map(whole_ms));
         let Some(wait) = wait else { return false };
         tokio::select! {
             biased;
@@ -166,17 +202,39 @@ impl Supervisor {
         true
     }
 
-    fn tell_failed(&self, plugin: &dyn Plugin, fault: &Fault, restart_in_ms: Option<u64>) {
-        let (plugin, error) = (plugin.name().to_owned(), fault.to_string());
+    async fn stop(&self, post: &Arc<Post>, ending: Ending) {
+        let (plugin, reason) = (post.plugin.clone(), ending.reason);
+        let stopping = async move {
+            plugin.on_stop_being_coordinator(reason).await;
+            Ok(())
+        };
+        if let Err(fault) = isolated(self.bounds(None), stopping, self.stuck(post)).await {
+            self.tell_failed(post, &fault, None);
+        }
+        post.ledger.stopped();
+        let (plugin, epoch) = (post.name.clone(), self.term.epoch);
+        self.node.teller.tell(Event::PluginDemoted { plugin, epoch, reason });
+    }
+
+    fn bounds(&self, timeout: Option<Duration>) -> Bounds<'_> {
+        Bounds { term: &self.term, runtime: &self.crew.runtime, timeout }
+    }
+
+    fn tell_failed(&self, post: &Post, fault: &Fault, restart_in_ms: Option<u64>) {
+        let (plugin, error) = (post.name.clone(), fault.to_string());
         self.node.teller.tell(Event::PluginFailed { plugin, error, restart_in_ms });
     }
 
-    fn stuck(&self, plugin: &Arc<dyn Plugin>) -> impl FnOnce() + Send + 'static {
-        let (teller, plugin) = (self.node.teller.clone(), plugin.name().to_owned());
+    fn stuck(&self, post: &Post) -> impl FnOnce() + Send + 'static {
+        let (teller, plugin) = (self.node.teller.clone(), post.name.clone());
         move || teller.tell(Event::PluginIgnoredCancellation { plugin })
     }
 
+    fn message(&self, input: Input) -> Message {
+        Message::Input { seat: self.node.seat, input }
+    }
+
     fn report(&self, input: Input) {
-        let _ = self.node.inbox.send(Message::Input { seat: self.node.seat, input });
+        let _ = self.node.inbox.send(self.message(input));
     }
 }

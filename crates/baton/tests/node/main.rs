@@ -3,6 +3,7 @@
 mod cluster;
 mod elections;
 mod handles;
+mod hosting;
 mod lifelines;
 mod plugins;
 mod terms;

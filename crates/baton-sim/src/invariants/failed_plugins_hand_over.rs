@@ -1,0 +1,41 @@
+//! Health-gated candidacy: a coordinator whose plugins do not start, or fail too often, gives the
+//! term up.
+
+use super::Invariant;
+use crate::fact::Fact;
+
+/// Looks at what runs right after the plugins failed.
+pub struct FailedPluginsHandOver;
+
+impl Invariant for FailedPluginsHandOver {
+    fn name(&self) -> &'static str {
+        "failed_plugins_hand_over"
+    }
+
+    fn promise(&self) -> &'static str {
+        "3.8"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::PluginsFailed { who, epoch, running } if *running == Some(*epoch) => {
+                Err(format!("node {} keeps epoch {epoch} although its plugins failed", who.slot))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::who;
+    use baton_core::ids::Epoch;
+
+    #[test]
+    fn keeping_a_term_whose_plugins_failed_fires() {
+        let failed = |running| Fact::PluginsFailed { who: who(1), epoch: Epoch(2), running };
+        assert!(FailedPluginsHandOver.see(&failed(None)).is_ok());
+        assert!(FailedPluginsHandOver.see(&failed(Some(Epoch(2)))).is_err());
+    }
+}

@@ -1,0 +1,96 @@
+//! The bulletin: what the coordinator's plugins do, in a document that anybody can read.
+//!
+//! ```text
+//!   ledgers ── every 30 s, and a second after news ──► baton:plugins, fenced by the epoch
+//!                                                        │
+//!   the next term ◄── what was due when ─────────────────┴──► baton plugins
+//! ```
+
+use std::time::Duration;
+
+use baton_core::ids::{Epoch, Namespace, NodeId};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Precondition, Store, StoreError};
+use serde::{Deserialize, Serialize};
+
+use super::crew::Crew;
+use super::ledger::PluginReport;
+use crate::shared::Shared;
+use crate::term::Term;
+
+/// The document's name.
+const DOCUMENT: &str = "baton:plugins";
+
+/// Written this often even if nothing is new.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// News waits so long for more news.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// What the plugins of the coordinator do, as it last wrote it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bulletin {
+    /// Who wrote it.
+    pub node: NodeId,
+    /// In which term.
+    pub epoch: Epoch,
+    /// When, in Unix milliseconds.
+    pub at_ms: u64,
+    /// The plugins, in the order they start.
+    pub plugins: Vec<PluginReport>,
+}
+
+impl Bulletin {
+    /// The last one of a namespace; `None` if there is none, or one that cannot be read.
+    pub async fn read(
+        store: &dyn Store,
+        namespace: &Namespace,
+    ) -> Result<Option<Self>, StoreError> {
+        let found = store.read_document(namespace, DOCUMENT).await?;
+        Ok(found.and_then(|document| serde_json::from_slice(&document.body).ok()))
+    }
+}
+
+/// Writes the bulletin for as long as the term lasts. It is for people: what goes wrong with it is
+/// made good by the next one.
+pub(super) async fn keep_posted(crew: &Crew, node: &Shared, term: &Term) {
+    crew.more_than(0).await;
+    inherit(crew, node).await;
+    let mut news = crew.news();
+    loop {
+        tokio::select! {
+            biased;
+            _ = news.changed() => SystemClock.sleep(LINGER).await,
+            () = SystemClock.sleep(EVERY) => {}
+        }
+        news.mark_unchanged();
+        if term.may_start(SystemClock.now()) {
+            post(crew, node, term).await;
+        }
+    }
+}
+
+async fn post(crew: &Crew, node: &Shared, term: &Term) {
+    let bulletin = Bulletin {
+        node: node.id.clone(),
+        epoch: term.epoch,
+        at_ms: SystemClock.wall_ms(),
+        plugins: crew.reports(),
+    };
+    let body = serde_json::to_vec(&bulletin).expect("plain data has a JSON form");
+    let fence = Some(term.epoch);
+    let write =
+        node.store.write_document(&node.namespace, DOCUMENT, body, Precondition::Any, fence);
+    let _ = write.await;
+}
+
+/// What was due in the term before is due now.
+async fn inherit(crew: &Crew, node: &Shared) {
+    let Ok(Some(last)) = Bulletin::read(&*node.store, &node.namespace).await else { return };
+    for post in crew.from(0) {
+        let before = last.plugins.iter().find(|report| report.name == post.name);
+        if let Some(at_ms) = before.and_then(|report| report.next_run_ms) {
+            post.ledger.was_due(at_ms);
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! What each plugin did, as numbers for people: runs, failures, how long, when next.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use baton_core::Recent;
+use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+
+/// Percentiles are taken from so many calls.
+const CALLS_KEPT: usize = 100;
+
+/// A call that starts later than it was due by less than this is on time, however often it is due.
+const LATE_FROM: Duration = Duration::from_secs(1);
+
+/// What a plugin is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Doing {
+    /// Nothing: its node does not lead.
+    #[default]
+    Idle,
+    /// A term began, and it is starting.
+    Starting,
+    /// It works.
+    Working,
+    /// It waits for its next turn.
+    Resting,
+    /// It failed, and waits until it is started again.
+    Failing,
+    /// It failed too often; its node hands over.
+    GaveUp,
+}
+
+/// One call of a plugin's work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// When it began, in Unix milliseconds.
+    pub at_ms: u64,
+    /// How long it took.
+    pub took_ms: f64,
+    /// What went wrong, if something did.
+    pub error: Option<String>,
+}
+
+/// What a plugin did since its node started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PluginReport {
+    /// Its name.
+    pub name: String,
+    /// What it is doing.
+    pub doing: Doing,
+    /// Calls that came to an end, good or bad.
+    pub runs: u64,
+    /// Calls and starts that failed.
+    pub failures: u64,
+    /// Times it was started again after a failure.
+    pub restarts: u64,
+    /// Turns that passed without a call: a call began that many of its intervals late, and a
+    /// second at least for each.
+    pub missed: u64,
+    /// Median length of the last hundred calls.
+    pub p50_ms: f64,
+    /// 99th percentile of the same.
+    pub p99_ms: f64,
+    /// The last call or failed start.
+    pub last: Option<Run>,
+    /// When the next call is due, in Unix milliseconds.
+    pub next_run_ms: Option<u64>,
+}
+
+#[derive(Debug)]
+struct Book {
+    report: PluginReport,
+    lengths: Recent,
+    /// When this term's first call began.
+    first_ms: Option<u64>,
+}
+
+impl Book {
+    /// A call began that was due then.
+    fn began(&mut self, at_ms: u64, due_ms: u64, interval: Duration) {
+        let turn_ms = whole_ms(interval.max(LATE_FROM));
+        self.report.missed += at_ms.saturating_sub(due_ms) / turn_ms;
+    }
+}
+
+/// The book that is kept on one plugin. Times are handed in.
+pub(crate) struct Ledger {
+    interval: Duration,
+    book: Mutex<Book>,
+    /// Counts what is worth telling at once.
+    news: watch::Sender<u64>,
+}
+
+impl Ledger {
+    pub(super) fn new(name: &str, interval: Duration, news: watch::Sender<u64>) -> Self {
+        let report = PluginReport {
+            name: name.to_owned(),
+            doing: Doing::Idle,
+            runs: 0,
+            failures: 0,
+            restarts: 0,
+            missed: 0,
+            p50_ms: 0.0,
+            p99_ms: 0.0,
+            last: None,
+            next_run_ms: None,
+        };
+        let book = Mutex::new(Book { report, lengths: Recent::new(CALLS_KEPT), first_ms: None });
+        Self { interval, book, news }
+    }
+
+    fn note(&self, note: impl FnOnce(&mut Book)) {
+        note(&mut self.book.lock().expect("no holder panics"));
+    }
+
+    fn tell(&self) {
+        self.news.send_modify(|count| *count += 1);
+    }
+
+    pub(super) fn report(&self) -> PluginReport {
+        let book = self.book.lock().expect("no holder panics");
+        let [p50_ms, p99_ms] = book.lengths.percentiles_ms([0.50, 0.99]);
+        PluginReport { p50_ms, p99_ms, ..book.report.clone() }
+    }
+
+    /// It was due at this time, says the term before this one, at whatever node that was.
+    pub(super) fn was_due(&self, at_ms: u64) {
+        self.note(|book| match book.first_ms {
+            Some(first_ms) => book.began(first_ms, at_ms, self.interval),
+            None => book.report.next_run_ms = Some(at_ms),
+        });
+    }
+
+    pub(super) fn starting(&self) {
+        self.note(|book| book.report.doing = Doing::Starting);
+    }
+
+    pub(super) fn started(&self) {
+        self.note(|book| book.report.doing = Doing::Resting);
+        self.tell();
+    }
+
+    pub(super) fn working(&self, now_ms: u64) {
+        self.note(|book| {
+            let due_ms = book.report.next_run_ms.take().unwrap_or(now_ms);
+            book.began(now_ms, due_ms, self.interval);
+            book.first_ms.get_or_insert(now_ms);
+            book.report.doing = Doing::Working;
+        });
+    }
+
+    /// A call that began then took so long.
+    pub(super) fn worked(&self, at_ms: u64, took: Duration) {
+        let mut is_first = false;
+        self.note(|book| {
+            is_first = book.report.runs == 0;
+            book.report.runs += 1;
+            book.report.doing = Doing::Resting;
+            book.report.next_run_ms = Some(at_ms + whole_ms(took) + whole_ms(self.interval));
+            book.report.last = Some(Run { at_ms, took_ms: in_ms(took), error: None });
+            book.lengths.push(took);
+        });
+        if is_first {
+            self.tell();
+        }
+    }
+
+    /// A call or a start that began then failed; it is started again at `again_at_ms`, or never.
+    pub(super) fn failed(&self, run: Run, while_working: bool, again_at_ms: Option<u64>) {
+        self.note(|book| {
+            book.report.runs += u64::from(while_working);
+            book.report.failures += 1;
+            book.report.restarts += u64::from(again_at_ms.is_some());
+            book.report.doing = again_at_ms.map_or(Doing::GaveUp, |_| Doing::Failing);
+            book.report.next_run_ms = again_at_ms;
+            if while_working {
+                book.lengths.push(Duration::from_secs_f64(run.took_ms / 1e3));
+            }
+            book.report.last = Some(run);
+        });
+        self.tell();
+    }
+
+    /// The term is over. When it is due next is the next term's to know.
+    pub(super) fn stopped(&self) {
+        self.note(|book| {
+            book.report.doing = Doing::Idle;
+            (book.report.next_run_ms, book.first_ms) = (None, None);
+        });
+    }
+}
+
+pub(super) fn in_ms(span: Duration) -> f64 {
+    span.as_secs_f64() * 1e3
+}
+
+fn whole_ms(span: Duration) -> u64 {
+    baton_core::time::whole_ms(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ledger(interval: Duration) -> Ledger {
+        Ledger::new("x", interval, watch::channel(0).0)
+    }
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_call_is_counted_with_its_length_and_the_next_is_due_an_interval_after_its_end() {
+        let ledger = ledger(5_000 * MS);
+        ledger.working(1_000);
+        ledger.worked(1_000, 200 * MS);
+        let report = ledger.report();
+        assert_eq!((report.runs, report.failures, report.missed), (1, 0, 0));
+        assert_eq!((report.p50_ms, report.p99_ms), (200.0, 200.0));
+        assert_eq!(report.next_run_ms, Some(6_200));
+        assert_eq!(report.doing, Doing::Resting);
+    }
+
+    #[test]
+    fn turns_that_passed_without_a_call_are_missed() {
+        let ledger = ledger(5_000 * MS);
+        ledger.was_due(10_000);
+        ledger.working(14_999);
+        assert_eq!(ledger.report().missed, 0, "late, but within its turn");
+        ledger.worked(15_000, 0 * MS);
+        ledger.working(31_000);
+        assert_eq!(ledger.report().missed, 2, "20 s was its turn, 25 s and 30 s were missed");
+    }
+
+    #[test]
+    fn what_the_last_term_left_due_may_become_known_after_the_first_call() {
+        let ledger = ledger(5_000 * MS);
+        ledger.working(31_000);
+        ledger.worked(31_000, 0 * MS);
+        ledger.was_due(20_000);
+        assert_eq!(ledger.report().missed, 2);
+        assert_eq!(ledger.report().next_run_ms, Some(36_000), "what is due next is known better");
+        ledger.stopped();
+        ledger.was_due(36_000);
+        ledger.working(41_000);
+        assert_eq!(ledger.report().missed, 3);
+    }
+
+    #[test]
+    fn a_plugin_that_is_due_all_the_time_is_not_late_for_a_slow_machine() {
+        let ledger = ledger(5 * MS);
+        ledger.worked(0, 0 * MS);
+        ledger.working(900);
+        assert_eq!(ledger.report().missed, 0);
+    }
+
+    #[test]
+    fn a_failure_is_told_with_when_it_is_started_again() {
+        let ledger = ledger(5 * MS);
+        let run = Run { at_ms: 7, took_ms: 2.0, error: Some("no disk".to_owned()) };
+        ledger.failed(run.clone(), true, Some(109));
+        let report = ledger.report();
+        assert_eq!((report.runs, report.failures, report.restarts), (1, 1, 1));
+        assert_eq!((report.doing, report.next_run_ms), (Doing::Failing, Some(109)));
+        assert_eq!(report.last, Some(run.clone()));
+        ledger.failed(run, false, None);
+        let report = ledger.report();
+        assert_eq!((report.runs, report.failures, report.restarts), (1, 2, 1));
+        assert_eq!(report.doing, Doing::GaveUp);
+    }
+}
