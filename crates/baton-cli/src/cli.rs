@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, demo, doctor, history, man, plugins, resign, run, serve, settings, status,
+    completions, counters, demo, doctor, history, man, plugins, resign, run, serve, settings, status,
     transfer, watch,
 };
 use crate::exit;
@@ -62,6 +62,8 @@ pub enum Command {
     Transfer(transfer::Arguments),
     /// Ask the coordinator to step down; another node takes over.
     Resign(resign::Arguments),
+    /// Count, and show what was counted.
+    Counters(counters::Arguments),
     /// Check the store, the clock, the network and the settings.
     Doctor(doctor::Arguments),
     /// Show the settings in effect, and where each comes from.

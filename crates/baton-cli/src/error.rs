@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use baton::BuildError;
+use baton::plugins::counters::CountError;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::show_span;
 use baton_store::StoreError;
@@ -129,6 +130,9 @@ pub enum CommandError {
     /// A cluster of processes did not do what it was to.
     #[error(transparent)]
     Cluster(#[from] crate::cluster::ClusterError),
+    /// A counter was not changed or read.
+    #[error(transparent)]
+    Count(CountError),
     /// What was asked of the simulator makes no sense.
     #[error("{0}")]
     Simulator(String),
@@ -139,6 +143,7 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Config(_) | Self::Simulator(_) => Exit::Usage,
+            Self::Count(problem) => counted(problem),
             Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::Store,
             Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
             Self::IdTaken { .. } => Exit::IdTaken,
@@ -154,5 +159,15 @@ impl CommandError {
             | Self::Write { .. }
             | Self::System { .. } => Exit::Failed,
         }
+    }
+}
+
+/// What a script is told of a counter that was not changed or read.
+fn counted(problem: &CountError) -> Exit {
+    match problem {
+        CountError::Name(_) | CountError::TooFar { .. } => Exit::Usage,
+        CountError::Unknown { .. } => Exit::TimedOut,
+        CountError::NotCounted { .. } | CountError::Store(_) => Exit::Store,
+        _ => Exit::Failed,
     }
 }

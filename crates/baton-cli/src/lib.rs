@@ -22,6 +22,7 @@ pub mod entry;
 pub mod error;
 pub mod exit;
 pub mod guard;
+pub mod housekeeping;
 pub mod look;
 pub mod node;
 pub mod output;

@@ -117,7 +117,7 @@ fn memory() -> MemoryStore {
         name: "memory".to_owned(),
         class: Class::SingleServer,
         expiry: ExpiryClock::Store,
-        capabilities: [Capability::Push, Capability::MemberAge].into(),
+        capabilities: [Capability::Push, Capability::MemberAge, Capability::Counters].into(),
     };
     MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock))
 }

@@ -6,6 +6,7 @@ use baton_core::protocol::{Reply, Request, TermRecord};
 use serde::{Deserialize, Serialize};
 
 use crate::contract::Inspection;
+use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
 
 /// What a store can be asked.
@@ -38,6 +39,8 @@ pub enum Call {
         /// How many at most.
         limit: usize,
     },
+    /// Counts.
+    Counters(CounterCall),
 }
 
 impl Call {
@@ -49,6 +52,7 @@ impl Call {
             Self::ReadDocument { .. } => "read-document",
             Self::WriteDocument { .. } => "write-document",
             Self::History { .. } => "history",
+            Self::Counters(call) => call.kind(),
         }
     }
 }
@@ -67,4 +71,6 @@ pub enum Answer {
     Written(WriteOutcome),
     /// To [`Call::History`].
     History(Vec<TermRecord>),
+    /// To [`Call::Counters`].
+    Counters(CounterAnswer),
 }

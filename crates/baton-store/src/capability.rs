@@ -41,11 +41,14 @@ pub enum Capability {
     /// Knows when a process that beat is gone, by something that ended with it. Without it, only
     /// the expiry tells.
     DeathProof,
+    /// Keeps counters. Without it, every call about them is refused.
+    Counters,
 }
 
 impl Capability {
     /// Every capability.
-    pub const ALL: [Self; 4] = [Self::Push, Self::MemberAge, Self::Lineage, Self::DeathProof];
+    pub const ALL: [Self; 5] =
+        [Self::Push, Self::MemberAge, Self::Lineage, Self::DeathProof, Self::Counters];
 }
 
 /// What a store says of itself.

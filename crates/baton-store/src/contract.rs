@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::call::{Answer, Call};
 use crate::capability::Declaration;
+use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
 use crate::finding::Finding;
@@ -68,6 +69,13 @@ pub struct Inspection {
 ///     or a server ends together with the process; a connection that closed or a silence proves
 ///     nothing.
 /// 12. **An inspection** shows and changes nothing: whoever only looks is not registered.
+/// 13. **Counters,** where they are declared. An append is in whole or not at all, and changes
+///     nothing if the writer has appended that number or a higher one. An append that was answered
+///     before another was sent comes before it. A consolidation applies each change exactly once,
+///     in that order, however many run at once and however they end; a change whose append is still
+///     under way is found by a later one. A value that 64 bits do not hold is kept at the nearest
+///     that they do, and marked until the counter is set; a store may judge that change by change
+///     or once a step. Appends lock nothing that a beat, a grant or another writer needs.
 ///
 /// [`DeathProof`]: crate::Capability::DeathProof
 #[async_trait]
@@ -181,6 +189,20 @@ pub trait Store: Send + Sync {
         let call = Call::WriteDocument { name: name.to_owned(), body, precondition, fence };
         match self.call(namespace, call).await? {
             Answer::Written(outcome) => Ok(outcome),
+            other => not_in_kind(&other),
+        }
+    }
+
+    /// Counts. Refused by a store that does not declare [`Counters`].
+    ///
+    /// [`Counters`]: crate::Capability::Counters
+    async fn counters(
+        &self,
+        namespace: &Namespace,
+        call: CounterCall,
+    ) -> Result<CounterAnswer, StoreError> {
+        match self.call(namespace, Call::Counters(call)).await? {
+            Answer::Counters(answer) => Ok(answer),
             other => not_in_kind(&other),
         }
     }

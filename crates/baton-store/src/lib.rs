@@ -16,6 +16,7 @@
 mod call;
 mod capability;
 mod contract;
+mod counters;
 mod document;
 mod error;
 mod finding;
@@ -28,6 +29,10 @@ pub mod wrap;
 pub use call::{Answer, Call};
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
 pub use contract::{HintStream, Inspection, Store};
+pub use counters::{
+    APPEND_MAX, COUNTER_BYTES_MAX, Change, CounterAnswer, CounterCall, CounterName, Delta,
+    InvalidCounter, Reading, Tally,
+};
 pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;
 pub use finding::{Finding, Verdict};

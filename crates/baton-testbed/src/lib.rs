@@ -13,12 +13,14 @@
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
 //!   paused::Old ── the test program again, stopped right before it writes
 //!   contender ── one node's words, without a core     wait ── for what must come
+//!   counting ── everything that can be done to counters
 //! ```
 //!
 //! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
 //! leash when the test's process is killed.
 
 pub mod contender;
+pub mod counting;
 pub mod disk;
 mod error;
 mod faketime;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use baton_core::DemotionReason;
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, Namespace};
 use baton_core::lease::Window;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Document, Precondition, StoreError, WriteOutcome};
+use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 
 use crate::plugin::PluginState;
 use crate::shared::Shared;
@@ -27,6 +27,16 @@ pub struct Leadership {
 impl Leadership {
     pub(crate) fn take(term: &Arc<Term>, node: &Arc<Shared>) -> Option<Self> {
         Some(Self { hold: Hold::take(term)?, node: node.clone() })
+    }
+
+    /// Where the node coordinates.
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.node.store
+    }
+
+    /// What the node coordinates.
+    pub(crate) fn namespace(&self) -> &Namespace {
+        &self.node.namespace
     }
 
     /// The fencing number of the term. Hand it on with every write that others must not overtake.

@@ -7,6 +7,7 @@
 //!                       Plugin ◄── plugin/  drive/ ──► baton-core   decides
 //!                       work that only the    │ ─────► baton-store  one round trip a beat
 //!                       coordinator does      └──────► lifeline/    proof of death
+//!                       plugins/: those that come with baton
 //! ```
 //!
 //! The beat and the deadlines run on a thread of the node's own. Whether this node leads is
@@ -25,6 +26,7 @@ mod shared;
 mod term;
 
 pub mod lifeline;
+pub mod plugins;
 pub mod shutdown;
 
 pub use builder::NodeBuilder;

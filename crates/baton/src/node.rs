@@ -21,6 +21,7 @@ use crate::fence::Fence;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 use crate::plugin::{Crew, Misnamed, Plugin, PluginReport};
+use crate::plugins::counters::Counters;
 use crate::shared::Shared;
 
 /// How a node's part ended.
@@ -181,6 +182,14 @@ impl Node {
     /// The register that fences writes to a resource which baton does not keep.
     pub fn fence(&self, resource: &str) -> Fence {
         Fence::new(self.shared.store.clone(), self.shared.namespace.clone(), resource)
+    }
+
+    /// A handle on the namespace's counters, with a writer of its own: keep it, and clone it. They
+    /// are consolidated by whichever coordinator has the [`CountersPlugin`].
+    ///
+    /// [`CountersPlugin`]: crate::plugins::counters::CountersPlugin
+    pub fn counters(&self) -> Counters {
+        Counters::new(self.shared.store.clone(), self.shared.namespace.clone())
     }
 
     /// Gives leadership up, if this node has it, and stays a candidate.

@@ -64,3 +64,9 @@ fn observer_sees_the_leader_and_is_none() {
     assert!(said[0].contains("\"event\":\"leader:changed\""), "{said:?}");
     assert!(said[1].ends_with("leads in epoch 1, and this node does not: false"), "{said:?}");
 }
+
+#[test]
+fn counters_are_exact_before_and_after_they_are_consolidated() {
+    let said = lines("counters");
+    assert_eq!(said, ["orders: 100", "stock: 700", "consolidated: true, orders: 100"]);
+}

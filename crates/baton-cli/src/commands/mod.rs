@@ -1,6 +1,7 @@
 //! One file a command. Each has its arguments and a `run`.
 
 pub mod completions;
+pub mod counters;
 pub mod demo;
 pub mod doctor;
 pub mod handover;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Plugins(arguments) => plugins::run(&arguments),
         Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Resign(arguments) => resign::run(&arguments),
+        Command::Counters(arguments) => counters::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Settings(arguments) => settings::run(&arguments),
         Command::Sim(arguments) => sim::run(*arguments),

@@ -7,6 +7,7 @@ use baton::{Departure, Event, Events, Node, Stamped};
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::housekeeping::housekeeping;
 use crate::output::sentence::{is_routine, sentence, tone};
 use crate::output::times::utc_ms;
 use crate::output::{json, say};
@@ -30,7 +31,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
     super::block_on(async {
         let store = node::store(&config).await?;
-        let (node, mut events) = node::builder(&config, store).build_with_events()?;
+        let builder = housekeeping(node::builder(&config, store), &config);
+        let (node, mut events) = builder.build_with_events()?;
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
         let departure = take_part(&node, &mut events, &mut teller).await?;
         departed(&node, departure)

@@ -12,6 +12,7 @@ const COMMANDS: [&str; 13] = [
     "plugins",
     "transfer",
     "resign",
+    "counters",
     "doctor",
     "settings",
     "completions",

@@ -1,6 +1,7 @@
 //! The command line as people meet it: the real binary, in folders of its own.
 
 mod config;
+mod counters;
 mod doctor;
 mod handover;
 mod layout;

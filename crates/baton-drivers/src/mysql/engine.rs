@@ -6,7 +6,8 @@ use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{Reply, Request};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+    Answer, Call, Capability, Class, CounterAnswer, CounterCall, Declaration, ExpiryClock, Finding,
+    HintStream, StoreError,
 };
 use mysql_async::Row;
 
@@ -14,7 +15,7 @@ use super::config::MysqlConfig;
 use super::connect::Servers;
 use super::error::Fault;
 use super::schema::{self, Flavour};
-use super::{beat, documents, examine, history, lease, registry, view};
+use super::{beat, counters, documents, examine, history, lease, registry, view};
 use crate::refusal::Refusal;
 use crate::service::Engine;
 
@@ -47,6 +48,20 @@ impl MysqlEngine {
     async fn query(&self, namespace: &Namespace, text: String) -> Result<Vec<Row>, StoreError> {
         let outcome = self.servers.query(text).await;
         outcome.map_err(|fault: Fault| fault.store_error(&self.servers.place(), Some(namespace)))
+    }
+
+    async fn count(
+        &self,
+        namespace: &Namespace,
+        call: &CounterCall,
+    ) -> Result<CounterAnswer, StoreError> {
+        let prefix = self.servers.config.prefix.as_str();
+        let Some(text) = counters::statement(prefix, namespace, self.seen(), call) else {
+            return Ok(CounterAnswer::Readings(Vec::new()));
+        };
+        let rows = self.query(namespace, text).await?;
+        let (lineage, answer) = counters::answer(&rows, namespace, call)?;
+        Ok(self.saw((lineage.unwrap_or(self.seen()), answer)))
     }
 
     async fn core(&self, namespace: &Namespace, request: &Request) -> Result<Reply, StoreError> {
@@ -82,7 +97,7 @@ impl Engine for MysqlEngine {
             name: "mysql".to_owned(),
             class: Class::SingleServer,
             expiry: ExpiryClock::Store,
-            capabilities: [Capability::MemberAge, Capability::Lineage].into(),
+            capabilities: [Capability::MemberAge, Capability::Lineage, Capability::Counters].into(),
         }
     }
 
@@ -112,6 +127,7 @@ impl Engine for MysqlEngine {
                 let rows = self.query(namespace, text).await?;
                 Answer::History(history::terms(&rows, namespace)?)
             }
+            Call::Counters(call) => Answer::Counters(self.count(namespace, &call).await?),
         })
     }
 

@@ -4,7 +4,7 @@
 //!   handle ──► service thread ──► engine ── one CALL, one reply ──► server
 //!                        │ connect: a few connections,     │ sql/procedures: each
 //!                        │   each host in turn             │   one transaction
-//!                        │ statement: arguments as         │ sql/0001-tables
+//!                        │ statement: arguments as         │ sql/000…: tables
 //!                        │   literals, bytes in hex        ▼
 //!                        └ error: what the caller must do  InnoDB
 //!   fence ──► the user's own transaction, in the user's own connection
@@ -19,6 +19,7 @@
 mod beat;
 mod config;
 mod connect;
+mod counters;
 mod documents;
 mod engine;
 mod error;

@@ -10,15 +10,17 @@ use super::error::{Fault, GRANTS};
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
-pub(super) const KNOWN: i64 = 1;
+pub(super) const KNOWN: i64 = 2;
 
 /// Making tables takes longer than a beat may.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-const TABLES: &str = include_str!("sql/0001-tables.sql");
+/// All that each version added, one after the other.
+const TABLES: &str =
+    concat!(include_str!("sql/0001-tables.sql"), "\n", include_str!("sql/0002-counters.sql"));
 
 /// The procedures, those that others call first.
-const PROCEDURES: [&str; 12] = [
+const PROCEDURES: [&str; 15] = [
     include_str!("sql/procedures/settle.sql"),
     include_str!("sql/procedures/enter.sql"),
     include_str!("sql/procedures/sound.sql"),
@@ -31,6 +33,9 @@ const PROCEDURES: [&str; 12] = [
     include_str!("sql/procedures/leave.sql"),
     include_str!("sql/procedures/publish_view.sql"),
     include_str!("sql/procedures/write_document.sql"),
+    include_str!("sql/procedures/append_deltas.sql"),
+    include_str!("sql/procedures/consolidate.sql"),
+    include_str!("sql/procedures/forget_writers.sql"),
 ];
 
 /// Exists already.
@@ -81,7 +86,7 @@ fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
         .replace("{identity}", flavour.identity())
 }
 
-/// Sees to it that the schema is there and known.
+/// Sees to it that the schema is there and known. An older one is added to.
 pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Refusal> {
     let prefix = &servers.config.prefix;
     let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
@@ -136,7 +141,7 @@ async fn create(servers: &Servers, flavour: Flavour) -> Result<(), Fault> {
     let meta = format!(
         "INSERT INTO `{prefix}meta` (one, schema_version, lineage, identity) VALUES (1, {KNOWN}, \
          TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000, {}) \
-         ON DUPLICATE KEY UPDATE one = one",
+         ON DUPLICATE KEY UPDATE schema_version = {KNOWN}",
         flavour.identity()
     );
     run(meta).await.map(drop)

@@ -59,7 +59,13 @@ impl Engine for Postgres {
             name: NAME.to_owned(),
             class: Class::SingleServer,
             expiry: ExpiryClock::Store,
-            capabilities: [Capability::Push, Capability::MemberAge, Capability::Lineage].into(),
+            capabilities: [
+                Capability::Push,
+                Capability::MemberAge,
+                Capability::Lineage,
+                Capability::Counters,
+            ]
+            .into(),
         }
     }
 

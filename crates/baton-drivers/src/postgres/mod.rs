@@ -3,7 +3,7 @@
 //! ```text
 //!   Service ── one thread ──► Postgres (engine) ── link: one connection ──► server
 //!                              │ a call = one statement = one round trip     functions in sql/
-//!                              ├ beat  lease  view  registry  documents  history
+//!                              ├ beat  lease  view  registry  documents  history  counters
 //!                              ├ hints: the same connection listens          NOTIFY
 //!                              └ schema: made at first opening               <prefix>meta …
 //!   fence ── the user's own transaction ── <prefix>fence(resource, epoch) ──► <prefix>fences
@@ -19,6 +19,7 @@
 mod beat;
 mod config;
 mod connect;
+mod counters;
 mod documents;
 mod engine;
 mod error;

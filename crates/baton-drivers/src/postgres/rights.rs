@@ -8,14 +8,19 @@ use super::config::PostgresConfig;
 use super::error::{self, GRANTS};
 use crate::refusal::Refusal;
 
-/// What is needed on each table. Leases, namespaces, views and documents are never deleted.
+/// What is needed on each table. Leases, namespaces, views, documents and
+/// counters are never deleted.
 const TABLES: &str = "('meta', 'SELECT'), ('meta', 'UPDATE'), \
     ('namespaces', 'SELECT'), ('namespaces', 'INSERT'), ('namespaces', 'UPDATE'), \
     ('locks', 'SELECT'), ('locks', 'INSERT'), ('locks', 'UPDATE'), \
     ('nodes', 'SELECT'), ('nodes', 'INSERT'), ('nodes', 'UPDATE'), ('nodes', 'DELETE'), \
     ('views', 'SELECT'), ('views', 'INSERT'), ('views', 'UPDATE'), \
     ('documents', 'SELECT'), ('documents', 'INSERT'), ('documents', 'UPDATE'), \
-    ('terms', 'SELECT'), ('terms', 'INSERT'), ('terms', 'UPDATE'), ('terms', 'DELETE')";
+    ('terms', 'SELECT'), ('terms', 'INSERT'), ('terms', 'UPDATE'), ('terms', 'DELETE'), \
+    ('counters', 'SELECT'), ('counters', 'INSERT'), ('counters', 'UPDATE'), \
+    ('counter_deltas', 'SELECT'), ('counter_deltas', 'INSERT'), ('counter_deltas', 'DELETE'), \
+    ('counter_writers', 'SELECT'), ('counter_writers', 'INSERT'), \
+    ('counter_writers', 'UPDATE'), ('counter_writers', 'DELETE')";
 
 /// What this user may not do, though it must. Empty if all is well.
 pub(super) async fn missing(

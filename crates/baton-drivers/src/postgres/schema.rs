@@ -9,11 +9,16 @@ use super::error::{self, GRANTS};
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
-pub(super) const KNOWN: i32 = 1;
+pub(super) const KNOWN: i32 = 2;
 
-/// Version 1: the tables first, then what the functions need before those that need them.
-const TABLES: [&str; 2] = [include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")];
-const FUNCTIONS: [&str; 16] = [
+/// The tables that each version added. None is ever changed once it was released.
+const TABLES: [&str; 2] = [
+    concat!(include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")),
+    include_str!("sql/0002-counters.sql"),
+];
+
+/// What the functions need comes before those that need it. Each version makes all of them anew.
+const FUNCTIONS: [&str; 19] = [
     include_str!("sql/functions/identity.sql"),
     include_str!("sql/functions/settle.sql"),
     include_str!("sql/functions/space.sql"),
@@ -30,11 +35,16 @@ const FUNCTIONS: [&str; 16] = [
     include_str!("sql/functions/inspect.sql"),
     include_str!("sql/functions/listen.sql"),
     include_str!("sql/functions/fence.sql"),
+    include_str!("sql/functions/append.sql"),
+    include_str!("sql/functions/counter_values.sql"),
+    include_str!("sql/functions/consolidate.sql"),
 ];
 
 /// The first lineage is the time, as every later one is.
 const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lineage, identity) \
-                     VALUES (1, 1, {t}ms(clock_timestamp()), {t}identity());\n";
+                     VALUES (1, {v}, {t}ms(clock_timestamp()), {t}identity());\n";
+
+const UPGRADE: &str = "UPDATE {t}meta SET schema_version = {v};\n";
 
 /// All of the SQL that makes a new store, for whoever may make tables to run. `None` if a name has
 /// other characters than a-z, 0-9 and '_', or begins with a digit.
@@ -45,22 +55,27 @@ const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lineage, identity
 /// ```
 pub fn schema_sql(schema: &str, prefix: &str) -> Option<String> {
     let plain = is_plain(schema, 63) && is_plain(prefix, 40);
-    plain.then(|| format!("BEGIN;\n{}COMMIT;\n", making(schema, prefix)))
+    plain.then(|| format!("BEGIN;\n{}COMMIT;\n", making(schema, prefix, 0)))
 }
 
-fn making(schema: &str, prefix: &str) -> String {
+/// What brings the schema from this version, 0 if there is none, to the one known.
+fn making(schema: &str, prefix: &str, from: i32) -> String {
     // CREATE SCHEMA asks for the right to create one even if it is there.
     let home = format!(
         "DO $do$ BEGIN IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; \
          END IF; END $do$;\n"
     );
-    let parts: String = TABLES.into_iter().chain(FUNCTIONS).collect();
-    home + &(parts + BEGIN).replace("{t}", &format!("{schema}.{prefix}"))
+    let done = usize::try_from(from).unwrap_or(0);
+    let parts: String = TABLES.into_iter().skip(done).chain(FUNCTIONS).collect();
+    let end = if from == 0 { BEGIN } else { UPGRADE };
+    let filled = (parts + end).replace("{t}", &format!("{schema}.{prefix}"));
+    home + &filled.replace("{v}", &KNOWN.to_string())
 }
 
 /// Sees to it that the schema is there and of the version known. Any number may do so at once.
 pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(), Refusal> {
-    if is_known(client, config).await? {
+    let before = version(client, config).await?;
+    if before == KNOWN {
         return Ok(());
     }
     let begin = format!(
@@ -68,12 +83,12 @@ pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(
          SELECT pg_advisory_xact_lock(hashtextextended('{}', 0))",
         config.names()
     );
-    let refused = |problem| no_schema(config, &problem);
+    let refused = |problem| no_schema(config, before, &problem);
     client.batch_execute(&begin).await.map_err(refused)?;
-    let made = match is_known(client, config).await {
-        Ok(true) => Ok(()),
-        Ok(false) => {
-            let sql = making(&config.schema, &config.table_prefix);
+    let made = match version(client, config).await {
+        Ok(KNOWN) => Ok(()),
+        Ok(found) => {
+            let sql = making(&config.schema, &config.table_prefix, found);
             client.batch_execute(&sql).await.map_err(refused)
         }
         Err(refusal) => Err(refusal),
@@ -83,8 +98,8 @@ pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(
     made
 }
 
-/// Is it there, and of the version known?
-async fn is_known(client: &Client, config: &PostgresConfig) -> Result<bool, Refusal> {
+/// The version that is there, 0 if there is none. One that is not known is refused.
+async fn version(client: &Client, config: &PostgresConfig) -> Result<i32, Refusal> {
     let place = config.place();
     let names = config.names();
     let refused = |problem: Error| unread(config, &problem);
@@ -95,7 +110,7 @@ async fn is_known(client: &Client, config: &PostgresConfig) -> Result<bool, Refu
         config.schema, config.table_prefix
     );
     if client.query_typed_opt(&there, &[]).await.map_err(refused)?.is_none() {
-        return Ok(false);
+        return Ok(0);
     }
     let version = format!("SELECT schema_version FROM {names}meta");
     let row = client.query_typed_opt(&version, &[]).await.map_err(refused)?;
@@ -113,7 +128,7 @@ async fn is_known(client: &Client, config: &PostgresConfig) -> Result<bool, Refu
             found: i64::from(found),
             known: i64::from(KNOWN),
         }),
-        found => Ok(found == KNOWN),
+        found => Ok(found),
     }
 }
 
@@ -136,12 +151,16 @@ fn unexpected(config: &PostgresConfig, problem: &Error) -> Refusal {
     }
 }
 
-/// The schema cannot be made.
-fn no_schema(config: &PostgresConfig, problem: &Error) -> Refusal {
+/// The schema cannot be made, or not be brought from this version to the one known.
+fn no_schema(config: &PostgresConfig, before: i32, problem: &Error) -> Refusal {
     if problem.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
         return unexpected(config, problem);
     }
-    let what = format!("baton's schema (tables {}*)", config.names());
+    let schema = format!("baton's schema (tables {}*)", config.names());
+    let what = match before {
+        0 => schema,
+        before => format!("version {KNOWN} of {schema}, which is at {before},"),
+    };
     let remedy = format!(
         "this user may not make it ({}): open the store once as one who may create tables in \
          schema {}, or have the SQL of baton_drivers::postgres::schema_sql run",

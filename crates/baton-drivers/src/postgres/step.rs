@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Row};
 
 use super::error::Fault;
 use super::link::Links;
-use super::{beat, documents, history, lease, registry, view};
+use super::{beat, counters, documents, history, lease, registry, view};
 
 /// A parameter and its type: told together, so that the server need not be asked first.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -31,6 +31,7 @@ impl Step<'_> {
                 Answer::Written(documents::write(self, name, body, *precondition, *fence).await?)
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit).await?),
+            Call::Counters(call) => Answer::Counters(counters::perform(self, call).await?),
         })
     }
 

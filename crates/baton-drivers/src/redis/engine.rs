@@ -62,6 +62,17 @@ impl Redis {
         step: &Step,
         own: Arguments,
     ) -> Result<Pieces, StoreError> {
+        self.run_on(namespace, step, &self.names.keys(namespace), own).await
+    }
+
+    /// Runs a step on these keys, once.
+    pub(super) async fn run_on(
+        &self,
+        namespace: &Namespace,
+        step: &Step,
+        keys: &[String],
+        own: Arguments,
+    ) -> Result<Pieces, StoreError> {
         let timeout = self.line.timeout();
         let began = SystemClock.now();
         let link = self.line.link().await?;
@@ -70,9 +81,8 @@ impl Redis {
         arguments.number(self.seen.highest(namespace));
         arguments.push(namespace.as_str());
         arguments.append(own);
-        let keys = self.names.keys(namespace);
         let left = timeout.saturating_sub(SystemClock.now().since(began));
-        let answer = within(left, send(&link, step, &keys, &arguments)).await;
+        let answer = within(left, send(&link, step, keys, &arguments)).await;
         let problem = match answer {
             Some(Ok(answer)) => return Pieces::of(step.name, answer),
             Some(Err(problem)) if !error::is_broken(&problem) => error::failed(&problem),
@@ -97,8 +107,18 @@ impl Redis {
         own: Arguments,
     ) -> Result<Pieces, StoreError> {
         let mut pieces = self.run(namespace, step, own).await?;
-        self.seen.note(namespace, pieces.lineage()?);
+        self.note(namespace, &mut pieces)?;
         Ok(pieces)
+    }
+
+    /// Notes the lineage that a step took place in.
+    pub(super) fn note(
+        &self,
+        namespace: &Namespace,
+        pieces: &mut Pieces,
+    ) -> Result<(), StoreError> {
+        self.seen.note(namespace, pieces.lineage()?);
+        Ok(())
     }
 
     async fn perform(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
@@ -183,7 +203,13 @@ impl Engine for Redis {
             name: NAME.to_owned(),
             class: Class::AsyncReplicated,
             expiry: ExpiryClock::Store,
-            capabilities: [Capability::Push, Capability::MemberAge, Capability::Lineage].into(),
+            capabilities: [
+                Capability::Push,
+                Capability::MemberAge,
+                Capability::Lineage,
+                Capability::Counters,
+            ]
+            .into(),
         }
     }
 
@@ -206,6 +232,7 @@ impl Engine for Redis {
                 let mut pieces = self.run(namespace, &self.steps.history, own).await?;
                 history::terms(namespace, &pieces.list()?).map(Answer::History)
             }
+            Call::Counters(call) => self.count(namespace, call).await.map(Answer::Counters),
         }
     }
 

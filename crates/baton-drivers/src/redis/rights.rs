@@ -18,7 +18,7 @@ pub(super) async fn missing(
     let namespace = Namespace::new("any").expect("it is a name");
     let mut arguments = Arguments::default();
     arguments.push(names.channel(&namespace));
-    let answer = send(link, &steps.rights, &names.keys(&namespace), &arguments).await;
+    let answer = send(link, &steps.rights, &names.counter_keys(&namespace), &arguments).await;
     match answer.and_then(|answer| Ok(Vec::<String>::from_redis_value(answer)?)) {
         Ok(missing) => Ok(missing),
         Err(problem) if problem.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => {

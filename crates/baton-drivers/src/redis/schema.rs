@@ -7,6 +7,9 @@
 //!   baton:{web}:view       hash   epoch, number, body
 //!   baton:{web}:documents  hash   two fields a document
 //!   baton:{web}:terms      list   the newest last
+//!   baton:{web}:counters   hash   values, what is pending, the last append of each writer
+//!   …:counters:names       zset   the counters by name
+//!   …:counters:writers     zset   the writers by the time of their last append
 //!   baton:{web}:hints      channel
 //! ```
 //!
@@ -20,7 +23,7 @@ use super::config::RedisConfig;
 /// The newest layout that the scripts know; they have the same number.
 pub(super) const KNOWN: i64 = 1;
 
-/// How many keys each step is given.
+/// How many keys each step is given, those about counters aside.
 pub(super) const KEYS: usize = 6;
 
 /// Names keys.
@@ -43,6 +46,13 @@ impl Names {
             None => key("lease"),
         };
         [key("meta"), lease, key("nodes"), key("view"), key("documents"), key("terms")]
+    }
+
+    /// The same with those of the counters, for the steps about them.
+    pub(super) fn counter_keys(&self, namespace: &Namespace) -> Vec<String> {
+        let own = ["counters", "counters:names", "counters:writers"];
+        let own = own.map(|name| self.of(namespace, name));
+        self.keys(namespace).into_iter().chain(own).collect()
     }
 
     /// The channel on which the hints of a namespace are published.

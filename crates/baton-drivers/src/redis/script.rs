@@ -45,6 +45,22 @@ macro_rules! step {
     };
 }
 
+/// The same, about counters.
+macro_rules! counter_step {
+    ($name:literal) => {
+        Step::new(
+            $name,
+            concat!(
+                include_str!("lua/prelude.lua"),
+                include_str!("lua/lease.lua"),
+                include_str!("lua/lineage.lua"),
+                include_str!("lua/counters.lua"),
+                include_str!(concat!("lua/", $name, ".lua")),
+            ),
+        )
+    };
+}
+
 /// Every step.
 pub(super) struct Steps {
     pub(super) beat: Step,
@@ -57,6 +73,11 @@ pub(super) struct Steps {
     pub(super) read_document: Step,
     pub(super) write_document: Step,
     pub(super) history: Step,
+    pub(super) append: Step,
+    pub(super) consolidate: Step,
+    pub(super) forget_writers: Step,
+    pub(super) read_counters: Step,
+    pub(super) list_counters: Step,
     pub(super) rights: Step,
 }
 
@@ -73,6 +94,11 @@ impl Steps {
             read_document: step!("read_document"),
             write_document: step!("write_document"),
             history: step!("history"),
+            append: counter_step!("append"),
+            consolidate: counter_step!("consolidate"),
+            forget_writers: counter_step!("forget_writers"),
+            read_counters: counter_step!("read_counters"),
+            list_counters: counter_step!("list_counters"),
             rights: Step::new("rights", include_str!("lua/rights.lua")),
         }
     }

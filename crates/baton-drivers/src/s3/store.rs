@@ -76,6 +76,7 @@ impl Engine for S3Engine {
             Call::ReadDocument { name } => {
                 step.look(|space| Answer::Document(space.read_document(&name))).await
             }
+            Call::Counters(_) => Err(StoreError::Unsupported(Capability::Counters)),
             Call::History { limit } => {
                 step.look(|space| Answer::History(space.history(limit))).await
             }

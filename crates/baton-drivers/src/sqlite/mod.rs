@@ -5,7 +5,7 @@
 //!    a handle   ◄─ answer ─┘  │ connect: is the path still the file that is open?   app.db-wal
 //!                             │ lineage: has the data gone back?                    app.db-shm
 //!                             ├ beat ── registry, lease, view, history
-//!                             └ documents
+//!                             └ documents, counters
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
 //!
@@ -27,6 +27,7 @@ mod boot;
 mod columns;
 mod config;
 mod connect;
+mod counters;
 mod documents;
 mod error;
 pub mod fence;

@@ -11,7 +11,8 @@ use super::error::Refusal;
 const APPLICATION: i64 = 0x6261_746f;
 
 /// One a version, from version 1. None is ever changed once it was released.
-const MIGRATIONS: [&str; 1] = [include_str!("sql/0001-begin.sql")];
+const MIGRATIONS: [&str; 2] =
+    [include_str!("sql/0001-begin.sql"), include_str!("sql/0002-counters.sql")];
 
 /// The version that this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

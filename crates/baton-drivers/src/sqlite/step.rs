@@ -12,7 +12,7 @@ use super::boot::Machine;
 use super::columns::Bits;
 use super::error::Fault;
 use super::lease_row::LeaseRow;
-use super::{beat, documents, history, lease, locks, registry, view};
+use super::{beat, counters, documents, history, lease, locks, registry, view};
 
 /// Where and when a step happens.
 pub(super) struct Step<'a> {
@@ -42,6 +42,7 @@ pub(super) fn writes(call: &Call) -> bool {
         | Call::ReadDocument { .. }
         | Call::History { .. } => false,
         Call::Core(_) | Call::WriteDocument { .. } => true,
+        Call::Counters(call) => call.writes(),
     }
 }
 
@@ -56,6 +57,7 @@ impl Step<'_> {
                 Answer::Written(documents::write(self, name, body, *precondition, *fence)?)
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit)?),
+            Call::Counters(call) => Answer::Counters(counters::perform(self, call)?),
         })
     }
 

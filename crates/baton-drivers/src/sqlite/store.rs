@@ -54,7 +54,12 @@ impl SqliteStore {
 #[async_trait]
 impl Store for SqliteStore {
     fn declaration(&self) -> Declaration {
-        let capabilities = [Capability::MemberAge, Capability::Lineage, Capability::DeathProof];
+        let capabilities = [
+            Capability::MemberAge,
+            Capability::Lineage,
+            Capability::DeathProof,
+            Capability::Counters,
+        ];
         Declaration {
             name: "sqlite".to_owned(),
             class: Class::SingleServer,

@@ -4,7 +4,7 @@
 //!   ground: a server, SQL behind the store's back, copies of its data folder
 //!     ├─► conforms: the whole suite, a process a handle (peer)
 //!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
-//!     ├─► faults, refusals, rights, round_trips
+//!     ├─► faults, refusals, rights, round_trips, upgrade
 //!     └─► fence: the user's own tables
 //! ```
 
@@ -17,3 +17,4 @@ mod refusals;
 mod rights;
 mod round_trips;
 mod traps;
+mod upgrade;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use baton_core::protocol::{Ask, Claim, Outcome, View, ViewVersion, Wish};
 use baton_store::{Precondition, Verdict, WriteOutcome};
 use baton_testbed::contender::Contender;
+use baton_testbed::counting::count_once;
 
 use crate::ground::{MysqlGround, contender};
 
@@ -61,6 +62,7 @@ async fn everything_works(peer: Contender) {
             store.write_document(&space, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
         assert_eq!(written, Ok(WriteOutcome::Written(number)));
     }
+    assert_eq!(count_once(&*store, &space, held.epoch).await, 1);
     let ask = Ask { nonce: peer.next_nonce(), wish: Wish::Resign };
     assert_eq!(store.ask(&space, held.epoch, ask).await, Ok(Outcome::Applied));
     assert!(store.inspect(&space).await.expect("it may").view.is_some());

@@ -4,7 +4,7 @@
 //!   ground: a server, copies of its data, SQL behind its back ──► conforms
 //!   peer: a process a handle ─────────────────────────────────────┘
 //!   contender: one node's words ──► traps  copies  faults  failover  round_trips
-//!   refusals  rights: what cannot be opened, and what is enough
+//!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made by another version
 //!   fence ── paused: an old leader that was stopped before its write
 //! ```
 
@@ -21,3 +21,4 @@ mod rights;
 mod round_trips;
 mod tls;
 mod traps;
+mod upgrade;

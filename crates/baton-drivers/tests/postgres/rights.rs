@@ -3,6 +3,7 @@
 use baton_core::protocol::{Claim, Outcome};
 use baton_store::{Precondition, Verdict, WriteOutcome};
 use baton_testbed::contender::{Contender, held_in, namespace};
+use baton_testbed::counting::count_once;
 
 use crate::ground::Postgres;
 
@@ -42,6 +43,7 @@ async fn the_grants_of_the_page_are_enough() {
     let held = node.take(Claim::Vacant).await;
     let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, Some(held.epoch)).await;
     assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
+    assert_eq!(count_once(&*store, &web, held.epoch).await, 1);
     let seen = node.look().await;
     let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
     let held = renewed.lease.expect("it is held").version;

@@ -4,6 +4,7 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_store::Verdict;
 use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::counting::count_once;
 
 use crate::ground::open;
 use crate::ground::{run, server};
@@ -31,6 +32,7 @@ async fn the_documented_user_can_do_everything() {
     let node = Contender::new(&store, &namespace("web"), 1);
     let mut hints = store.hints(&node.namespace).await.expect("it may listen");
     let held = node.take(Claim::Vacant).await;
+    assert_eq!(count_once(&*store, &node.namespace, held.epoch).await, 1);
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert!(hints.recv().await.is_some());
     assert_eq!(store.members(&node.namespace).await.map(|members| members.len()), Ok(1));
@@ -47,6 +49,7 @@ async fn each_missing_rule_is_told_when_the_store_is_opened() {
         ("~baton:*", "this user may not run "),
         ("&baton:*", "PUBLISH on baton:{any}:hints"),
         ("+evalsha", "this user may not run "),
+        ("+zrangebylex", "this user may not run ZRANGEBYLEX on baton:{any}:counters:names"),
         ("+info", "this user may not run what the store needs"),
     ] {
         assert!(all.iter().any(|given| given == rule), "the page has {rule}");

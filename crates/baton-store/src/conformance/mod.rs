@@ -21,6 +21,7 @@ mod asks;
 mod claims;
 mod clocks;
 mod corrupt;
+mod counters;
 mod deaths;
 mod documents;
 mod handles;
@@ -56,6 +57,7 @@ pub fn cases() -> Vec<Case> {
         deaths::cases(),
         view::cases(),
         documents::cases(),
+        counters::cases(),
         history::cases(),
         inspect::cases(),
         hints::cases(),

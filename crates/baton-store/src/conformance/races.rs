@@ -64,7 +64,8 @@ async fn one_won(stage: &Stage<'_>, replies: &[(Peer, BeatReply)], epoch: Epoch)
     same("the term opened", (last.epoch, last.boot), (epoch, winner.boot()))
 }
 
-async fn joined<T: 'static>(mut tasks: JoinSet<T>) -> Result<Vec<T>, Halt> {
+/// What all of them came to.
+pub(super) async fn joined<T: 'static>(mut tasks: JoinSet<T>) -> Result<Vec<T>, Halt> {
     let mut done = Vec::new();
     while let Some(result) = tasks.join_next().await {
         let broken = |error| Halt::Wrong(format!("the store's code panicked: {error}"));

@@ -1,13 +1,14 @@
 //! The executable specification: what a store does, written so that it can be read.
 //!
 //! ```text
-//!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, history
+//!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, counters, history
 //!                                        ▲ pure: every step takes the time it happens at
 //!   simulator ── its own clocks, faults ─┤
 //!   s3 driver ── kept in one object ─────┘
 //! ```
 
 mod body;
+mod counters;
 mod documents;
 mod history;
 mod lease;

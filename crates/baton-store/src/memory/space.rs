@@ -11,12 +11,14 @@ use baton_core::protocol::{
 use baton_core::time::Moment;
 use serde::{Deserialize, Serialize};
 
+use super::counters::Counters;
 use super::documents::Documents;
 use super::history::History;
 use super::lease::LeaseRow;
 use super::registry::Registry;
 use crate::capability::ExpiryClock;
 use crate::contract::Inspection;
+use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.
@@ -28,9 +30,9 @@ pub struct Stamp {
     pub wall_ms: u64,
 }
 
-/// Everything a store keeps for one namespace. Written down it lacks the node records and the
-/// deaths: a store that keeps it so has a place of its own for the first, and cannot tell the
-/// other.
+/// Everything a store keeps for one namespace. Written down it lacks the node records, the
+/// deaths and the counters: a store that keeps it so has a place of its own for the first, and does
+/// not declare the others.
 #[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct Space {
     pub(super) expiry: ExpiryClock,
@@ -44,6 +46,8 @@ pub struct Space {
     registry: Registry,
     view: Option<Arc<View>>,
     documents: Documents,
+    #[serde(skip)]
+    counters: Counters,
     /// The highest epoch that a fenced write carried. A row of its own, so that fencing never waits
     /// for the lease.
     pub(super) fence: Epoch,
@@ -64,6 +68,7 @@ impl Space {
             registry: Registry::default(),
             view: None,
             documents: Documents::default(),
+            counters: Counters::default(),
             fence: Epoch::NONE,
             dead: BTreeSet::new(),
         }
@@ -172,6 +177,17 @@ impl Space {
             self.fence = fence;
         }
         outcome
+    }
+
+    /// Counts.
+    pub fn counters(&mut self, at: Stamp, call: CounterCall) -> CounterAnswer {
+        if let CounterCall::Consolidate { fence, .. } | CounterCall::Collect { fence, .. } = call {
+            if self.is_fenced_off(fence) {
+                return CounterAnswer::Fenced;
+            }
+            self.fence = fence;
+        }
+        self.counters.perform(at.now, call)
     }
 
     /// The last terms, the newest first.

@@ -185,6 +185,12 @@ impl Store for MemoryStore {
             Call::History { limit } => {
                 self.step(namespace, |space, _| Answer::History(space.history(limit)))
             }
+            Call::Counters(_) if !self.has(Capability::Counters) => {
+                Err(StoreError::Unsupported(Capability::Counters))
+            }
+            Call::Counters(call) => {
+                self.step(namespace, |space, at| Answer::Counters(space.counters(at, call)))
+            }
         }
     }
 

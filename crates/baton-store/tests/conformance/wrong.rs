@@ -10,7 +10,7 @@ use baton_core::protocol::{
     Acquire, BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Renew, Reply, Request,
 };
 use baton_store::wrap::Layer;
-use baton_store::{Answer, Call, Precondition, Store, StoreError};
+use baton_store::{Answer, Call, CounterCall, Delta, Precondition, Store, StoreError};
 
 /// One way to be wrong.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +31,13 @@ pub enum Wrong {
     HistoryOldestFirst,
     DoesNotNoticeDeaths,
     ShowsOnlookersNothing,
+    AppliesWithoutMarking,
+    ForgetsItsWriters,
 }
 
 impl Wrong {
     /// Every one.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::ChecksAndThenWrites,
         Self::StealsLiveLeases,
         Self::TakesAnyBootForDead,
@@ -52,6 +54,8 @@ impl Wrong {
         Self::HistoryOldestFirst,
         Self::DoesNotNoticeDeaths,
         Self::ShowsOnlookersNothing,
+        Self::AppliesWithoutMarking,
+        Self::ForgetsItsWriters,
     ];
 
     /// The cases that must notice, others may.
@@ -89,6 +93,7 @@ impl Wrong {
                 "a_write_of_an_earlier_term_is_fenced",
                 "a_view_of_an_earlier_term_is_fenced",
                 "the_fence_stands_after_a_release",
+                "a_consolidation_of_an_earlier_term_is_fenced",
             ],
             Self::PretendsToKnowAges => &["members_tell_their_age"],
             Self::FoldsCase => &["namespaces_with_names_alike_do_not_touch"],
@@ -99,6 +104,14 @@ impl Wrong {
             Self::ShowsOnlookersNothing => {
                 &["an_onlooker_sees_what_a_beat_shows_and_is_not_registered"]
             }
+            Self::AppliesWithoutMarking => &[
+                "additions_are_read_before_and_after_they_are_consolidated",
+                "racing_consolidations_apply_everything_once",
+            ],
+            Self::ForgetsItsWriters => &[
+                "an_append_that_is_repeated_counts_once",
+                "an_append_below_the_writers_last_is_too_late",
+            ],
         }
     }
 }
@@ -108,13 +121,27 @@ impl Wrong {
 pub struct Bent {
     wrong: Wrong,
     forgotten: Arc<Mutex<BTreeMap<Namespace, u32>>>,
+    counted: Arc<Mutex<Counted>>,
+}
+
+/// What was appended where, and the last writer that was made up.
+#[derive(Default)]
+struct Counted {
+    deltas: BTreeMap<Namespace, Vec<Delta>>,
+    writer: u128,
+}
+
+impl Counted {
+    fn made_up(&mut self) -> BootId {
+        self.writer += 1;
+        BootId(self.writer << 64)
+    }
 }
 
 impl Bent {
     /// Wrong in this way.
     pub fn new(wrong: Wrong) -> Self {
-        let forgotten = Arc::default();
-        Self { wrong, forgotten }
+        Self { wrong, forgotten: Arc::default(), counted: Arc::default() }
     }
 
     /// Where the data is kept: a namespace that was forgotten goes on in a new one.
@@ -139,6 +166,16 @@ impl Bent {
                 *precondition = Precondition::Any;
             }
             (Wrong::IgnoresFences, Call::WriteDocument { fence, .. }) => *fence = None,
+            (Wrong::IgnoresFences, Call::Counters(CounterCall::Consolidate { fence, .. })) => {
+                *fence = Epoch(u64::MAX);
+            }
+            (_, Call::Counters(CounterCall::Append { writer, deltas, .. })) => {
+                let mut counted = self.counted.lock().expect("no holder panics");
+                counted.deltas.entry(at.clone()).or_default().extend(deltas.iter().cloned());
+                if matches!(self.wrong, Wrong::ForgetsItsWriters) {
+                    *writer = counted.made_up();
+                }
+            }
             (Wrong::IgnoresFences, Call::Core(Request::PublishView { fence, .. })) => {
                 *fence = Epoch(u64::MAX);
             }
@@ -206,6 +243,19 @@ impl Bent {
     }
 }
 
+impl Bent {
+    /// What was applied is pending still.
+    async fn append_again(&self, inner: &dyn Store, at: &Namespace) {
+        let call = {
+            let mut counted = self.counted.lock().expect("no holder panics");
+            let deltas = counted.deltas.get(at).cloned().unwrap_or_default();
+            CounterCall::Append { writer: counted.made_up(), number: 1, deltas }
+        };
+        // A store that refuses it is not as wrong as it was to be, and the case says so.
+        let _ = inner.counters(at, call).await;
+    }
+}
+
 async fn seen_lease(inner: &dyn Store, at: &Namespace, look: BeatRequest) -> Option<LeaseSnapshot> {
     inner.beat(at, look).await.ok()?.lease
 }
@@ -240,6 +290,11 @@ impl Layer for Bent {
             (Wrong::ForgetsTheEpochOnRelease, Call::Core(Request::Release(_)), Ok(_)) => {
                 self.forget(namespace);
             }
+            (
+                Wrong::AppliesWithoutMarking,
+                Call::Counters(CounterCall::Consolidate { .. }),
+                Ok(_),
+            ) => self.append_again(inner, &at).await,
             (Wrong::TakesOverForeignRecords, _, Err(StoreError::Corrupt { .. })) => {
                 self.forget(namespace);
                 return inner.call(&self.place(namespace), call).await;

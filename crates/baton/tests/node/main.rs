@@ -1,6 +1,7 @@
 //! Nodes on the memory store, in one process, on the real clock: what the library promises.
 
 mod cluster;
+mod counters;
 mod elections;
 mod handles;
 mod hosting;

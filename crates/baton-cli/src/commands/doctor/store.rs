@@ -56,6 +56,7 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
         Capability::MemberAge => "knows ages",
         Capability::Lineage => "tells restored data",
         Capability::DeathProof => "proves deaths",
+        Capability::Counters => "keeps counters",
     };
     let list: Vec<&str> = declaration.capabilities.iter().map(|c| can(*c)).collect();
     let able =

@@ -8,7 +8,10 @@ local asked = {
   { 'TIME' }, { 'HGET', KEYS[3], 'x' }, { 'HMGET', KEYS[1], 'x' }, { 'HGETALL', KEYS[2] },
   { 'HSET', KEYS[2], 'x', 'x' }, { 'HDEL', KEYS[2], 'x' }, { 'LINDEX', KEYS[6], '-1' },
   { 'LRANGE', KEYS[6], '-1', '-1' }, { 'LSET', KEYS[6], '-1', 'x' }, { 'RPUSH', KEYS[6], 'x' },
-  { 'LTRIM', KEYS[6], '-1', '-1' }, { 'PUBLISH', ARGV[1], 'x' },
+  { 'LTRIM', KEYS[6], '-1', '-1' }, { 'PUBLISH', ARGV[1], 'x' }, { 'HMGET', KEYS[7], 'x' },
+  { 'HSET', KEYS[7], 'x', 'x' }, { 'HDEL', KEYS[7], 'x' }, { 'ZCARD', KEYS[8] },
+  { 'ZADD', KEYS[8], '0', 'x' }, { 'ZRANGEBYLEX', KEYS[8], '-', '+' }, { 'ZREM', KEYS[9], 'x' },
+  { 'ZRANGEBYSCORE', KEYS[9], '0', '0' },
 }
 local forbidden = {}
 for _, command in ipairs(asked) do

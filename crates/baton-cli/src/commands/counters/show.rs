@@ -1,0 +1,144 @@
+//! Reading counters.
+
+use std::time::Duration;
+
+use baton::plugins::counters::Reading;
+use serde::Serialize;
+
+use super::{Desk, Shared};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::output::style::Tone;
+use crate::output::table::{Cell, Lean, Table};
+use crate::output::{json, say};
+
+/// Which counters.
+#[derive(Debug, clap::Args)]
+pub struct Get {
+    /// The counters.
+    #[arg(required = true, value_name = "NAME")]
+    names: Vec<String>,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl Get {
+    pub(super) async fn run(&self) -> Result<Exit, CommandError> {
+        let desk = Desk::open(&self.shared, Duration::ZERO).await?;
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let found = desk.counters.read(&names).await;
+        let found = found.map_err(|problem| desk.trouble(problem))?;
+        print(&found, self.shared.json);
+        let is_unknown = |name: &&&str| !found.iter().any(|it| it.counter.as_str() == **name);
+        let unknown: Vec<&str> = names.iter().filter(is_unknown).copied().collect();
+        if unknown.is_empty() {
+            return Ok(Exit::Done);
+        }
+        let (namespace, names) = (desk.place.namespace(), unknown.join(", "));
+        say::aside(&format!("never counted in namespace {namespace}: {names}"));
+        Ok(Exit::Failed)
+    }
+}
+
+/// How their names begin.
+#[derive(Debug, clap::Args)]
+pub struct List {
+    /// Only those whose name begins so.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    prefix: String,
+    #[command(flatten)]
+    shared: Shared,
+}
+
+impl List {
+    pub(super) async fn run(&self) -> Result<Exit, CommandError> {
+        let desk = Desk::open(&self.shared, Duration::ZERO).await?;
+        let found = desk.counters.list(&self.prefix).await;
+        let found = found.map_err(|problem| desk.trouble(problem))?;
+        if found.is_empty() && !self.shared.json {
+            let namespace = desk.place.namespace();
+            say::line(&format!("nothing has been counted in namespace {namespace} yet"));
+        } else {
+            print(&found, self.shared.json);
+        }
+        Ok(Exit::Done)
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    counter: &'a str,
+    value: i64,
+    consolidated: i64,
+    pending: i64,
+    overflowed: bool,
+}
+
+fn line(reading: &Reading) -> Line<'_> {
+    let (consolidated, value) = (reading.consolidated.value, reading.current.value);
+    Line {
+        counter: reading.counter.as_str(),
+        value,
+        consolidated,
+        pending: value.saturating_sub(consolidated),
+        overflowed: reading.current.overflowed,
+    }
+}
+
+fn print(readings: &[Reading], as_json: bool) {
+    let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
+    if as_json {
+        json::document(&lines);
+    } else if !lines.is_empty() {
+        say::text(&table(&lines).render(say::width()));
+    }
+}
+
+fn table(lines: &[Line<'_>]) -> Table {
+    let mut table = Table::new(&[
+        ("COUNTER", Lean::Left),
+        ("VALUE", Lean::Right),
+        ("CONSOLIDATED", Lean::Right),
+        ("PENDING", Lean::Right),
+    ]);
+    for line in lines {
+        let value = match line.overflowed {
+            false => Cell::new(line.value.to_string(), Tone::Plain),
+            true => Cell::new(format!("{} overflowed", line.value), Tone::Bad),
+        };
+        let pending = match line.pending {
+            0 => "-".to_owned(),
+            pending => format!("{pending:+}"),
+        };
+        let consolidated = line.consolidated.to_string();
+        table.row([line.counter.into(), value, consolidated.into(), pending.into()]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton::plugins::counters::{CounterName, Tally};
+
+    fn reading(name: &str, consolidated: i64, current: Tally) -> Reading {
+        let counter = CounterName::new(name).expect("it is a name");
+        Reading { counter, consolidated: Tally { value: consolidated, overflowed: false }, current }
+    }
+
+    #[test]
+    fn a_table_shows_what_is_pending_and_what_overflowed() {
+        let readings = [
+            reading("hits", 40, Tally { value: 42, overflowed: false }),
+            reading("stock", 7, Tally { value: 7, overflowed: false }),
+            reading("top", 1, Tally { value: i64::MAX, overflowed: true }),
+        ];
+        let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
+        let shown = table(&lines).render(None);
+        let words: Vec<Vec<&str>> =
+            shown.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(words[1], ["hits", "42", "40", "+2"]);
+        assert_eq!(words[2], ["stock", "7", "7", "-"]);
+        assert_eq!(words[3][..3], ["top", "9223372036854775807", "overflowed"]);
+    }
+}

@@ -1,0 +1,54 @@
+//! Where a test counts: a server of its own, or a file.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use baton::Store;
+use baton_testbed::{Kind, Server};
+
+/// A store, and a folder beside it.
+pub struct Ground {
+    folder: tempfile::TempDir,
+    server: Option<Server>,
+}
+
+impl Ground {
+    /// A file.
+    pub fn file() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");
+        Self { folder, server: None }
+    }
+
+    /// A server.
+    pub async fn server(kind: Kind) -> Self {
+        let server = Server::start(kind).await.expect("it can be started here");
+        Self { server: Some(server), ..Self::file() }
+    }
+
+    /// A file of the test's own.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn url(&self) -> String {
+        match &self.server {
+            Some(server) => server.url(),
+            None => format!("sqlite://{}", self.path("baton.db").display()),
+        }
+    }
+
+    /// The same, with somebody at another address in between. A file has nobody in between.
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        self.server.as_ref().map_or_else(|| self.url(), |server| server.url_at(address))
+    }
+
+    /// Where the server listens, if there is one.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.server.as_ref().map(Server::address)
+    }
+
+    pub async fn open(&self) -> Arc<dyn Store> {
+        baton_drivers::open(&self.url()).await.expect("it can be opened")
+    }
+}

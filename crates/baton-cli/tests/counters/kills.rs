@@ -1,0 +1,151 @@
+//! 8 processes add 10,000 times each while the coordinator is killed three times: the sum is exact,
+//! with whatever is pending at any moment, and consolidated in the end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::Store;
+use baton::plugins::counters::Counters;
+use baton_store::clock::{Clock, SystemClock};
+use baton_testbed::Kind;
+use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::wait::until;
+
+use crate::adder::{Adder, Order, TOTAL, namespace};
+use crate::ground::Ground;
+use crate::nodes::Nodes;
+
+const ADDERS: u64 = 8;
+const KILLS: u64 = 3;
+
+/// One test at a time: each wants the whole machine.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+/// How the additions travel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Clear,
+    /// Again and again an answer is lost after the server did what was asked.
+    AnswersLost,
+}
+
+struct Count {
+    store: Arc<dyn Store>,
+    counters: Counters,
+}
+
+impl Count {
+    async fn current(&self) -> i64 {
+        until("an answer", async || self.counters.get(TOTAL).await.ok()).await
+    }
+
+    /// Has the coordinator consolidate until the value is beyond this.
+    async fn consolidated_beyond(&self, least: i64) {
+        until("a consolidation", async || {
+            // Whoever leads may be about to be killed or to be elected: then it is asked again.
+            let _ = self.counters.consolidate_now(Duration::from_secs(2)).await;
+            let value = self.counters.get_consolidated(TOTAL).await.ok()?;
+            (value > least).then_some(())
+        })
+        .await;
+    }
+}
+
+async fn sum_is_exact(ground: Ground, way: Way) {
+    let _turn = TURN.lock().await;
+    let store = ground.open().await;
+    let count = Count { store: store.clone(), counters: Counters::new(store, namespace()) };
+    let mut nodes = Nodes::start(&ground, 4);
+    let (mut leader, mut epoch) = nodes.led_beyond(&count.store, 0).await;
+
+    let proxy = match (way, ground.address()) {
+        (Way::AnswersLost, Some(address)) => Some(Proxy::to(address).await),
+        _ => None,
+    };
+    let gate = ground.path("gate");
+    let order = |at: u64| Order {
+        url: proxy.as_ref().map_or_else(|| ground.url(), |proxy| ground.url_at(proxy.address())),
+        own: format!("from-{at}"),
+        tasks: 20,
+        rounds: 500,
+        gate: gate.clone(),
+        one_in: if way == Way::AnswersLost { 20 } else { 0 },
+    };
+    let wanted = order(0).additions() * i64::try_from(ADDERS).expect("small");
+    let mut adders: Vec<Adder> = (0..ADDERS).map(|at| Adder::start(&order(at))).collect();
+
+    for _ in 0..KILLS {
+        let before = count.counters.get_consolidated(TOTAL).await.expect("it answers");
+        count.consolidated_beyond(before).await;
+        nodes.kill(&leader);
+        assert!(count.current().await < wanted, "it was killed while the others counted");
+        (leader, epoch) = nodes.led_beyond(&count.store, epoch).await;
+        lose_an_answer(proxy.as_ref());
+    }
+    std::fs::write(&gate, "").expect("the folder is ours");
+    while !all_ended(&mut adders) {
+        lose_an_answer(proxy.as_ref());
+        SystemClock.sleep(Duration::from_millis(20)).await;
+    }
+
+    assert_eq!(count.current().await, wanted);
+    count.consolidated_beyond(wanted - 1).await;
+    assert_eq!(count.counters.get_consolidated(TOTAL).await, Ok(wanted));
+    let own = count.counters.list("from-").await.expect("it answers");
+    let values: Vec<i64> = own.iter().map(|reading| reading.current.value).collect();
+    assert_eq!(values, vec![order(0).additions(); usize::try_from(ADDERS).expect("small")]);
+    assert!(epoch > KILLS, "each kill began another term");
+}
+
+/// The next answer is lost, and its connection with it.
+fn lose_an_answer(proxy: Option<&Proxy>) {
+    if let Some(proxy) = proxy {
+        proxy.set(Fault::LoseReplies);
+    }
+}
+
+fn all_ended(adders: &mut [Adder]) -> bool {
+    let ended: Vec<Option<bool>> = adders.iter_mut().map(Adder::ended).collect();
+    assert!(!ended.contains(&Some(false)), "an adder failed; it says above why");
+    ended.iter().all(Option::is_some)
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_three_kills_on_sqlite() {
+    sum_is_exact(Ground::file(), Way::Clear).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_three_kills_on_postgres() {
+    sum_is_exact(Ground::server(Kind::Postgres).await, Way::Clear).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_three_kills_on_mariadb() {
+    sum_is_exact(Ground::server(Kind::Mariadb).await, Way::Clear).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_three_kills_on_redis() {
+    sum_is_exact(Ground::server(Kind::Redis).await, Way::Clear).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_lost_answers_on_sqlite() {
+    sum_is_exact(Ground::file(), Way::AnswersLost).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_lost_answers_on_postgres() {
+    sum_is_exact(Ground::server(Kind::Postgres).await, Way::AnswersLost).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_lost_answers_on_mariadb() {
+    sum_is_exact(Ground::server(Kind::Mariadb).await, Way::AnswersLost).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_lost_answers_on_redis() {
+    sum_is_exact(Ground::server(Kind::Redis).await, Way::AnswersLost).await;
+}

@@ -1,0 +1,13 @@
+//! Counting from many processes while coordinators are killed: the sum is exact.
+//!
+//! ```text
+//!   test ── ground: a server, or a file ──► store
+//!    ├── nodes:  baton serve × 4, the one that leads is killed with -9, three times
+//!    ├── adder:  this program again × 8, 10,000 additions each, from many tasks
+//!    └── kills:  the sum, on each store; and again with answers lost on the way
+//! ```
+
+mod adder;
+mod ground;
+mod kills;
+mod nodes;

@@ -1,0 +1,39 @@
+//! A schema of an earlier version is brought up to date, with all that is in it.
+
+use baton_core::protocol::Claim;
+use baton_testbed::contender::held_in;
+use baton_testbed::counting::count_once;
+
+use crate::ground::{MysqlGround, contender};
+
+/// What version 2 added.
+const TABLES: [&str; 3] = ["counters", "counter_deltas", "counter_writers"];
+const PROCEDURES: [&str; 3] = ["append_deltas", "consolidate", "forget_writers"];
+
+#[tokio::test]
+async fn the_first_version_is_added_to_and_loses_nothing() {
+    let ground = MysqlGround::start().await;
+    let url = format!("{}?table_prefix=earlier_", ground.server.url());
+    let node = contender(&url, "upgrade", 1).await;
+    let held = node.take(Claim::Vacant).await;
+    for table in TABLES {
+        ground.sql(&format!("DROP TABLE earlier_{table}")).await;
+    }
+    for procedure in PROCEDURES {
+        ground.sql(&format!("DROP PROCEDURE earlier_{procedure}")).await;
+    }
+    ground.sql("UPDATE earlier_meta SET schema_version = 1").await;
+
+    let mut openings = tokio::task::JoinSet::new();
+    for boot in 2..6 {
+        let url = url.clone();
+        openings
+            .spawn(async move { held_in(&contender(&url, "upgrade", boot).await.look().await) });
+    }
+    assert_eq!(openings.join_all().await, vec![held; 4]);
+    let version = ground.sql("SELECT schema_version FROM earlier_meta").await;
+    assert_eq!(version[0].get::<i64, _>(0), Some(2));
+    // A handle of the time before goes on, and counts from now on.
+    assert_eq!(count_once(&*node.store, &node.namespace, held.epoch).await, 1);
+    assert_eq!(held_in(&node.look().await), held);
+}

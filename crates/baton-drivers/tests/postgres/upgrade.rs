@@ -1,0 +1,44 @@
+//! A schema of an earlier version is brought up to date, with all that is in it.
+
+use baton_core::protocol::Claim;
+use baton_testbed::contender::{Contender, held_in, namespace};
+use baton_testbed::counting::count_once;
+
+use crate::ground::Postgres;
+
+/// What version 2 added.
+const BACK: &str = "DROP TABLE baton_counters, baton_counter_deltas, baton_counter_writers; \
+    DROP FUNCTION baton_append_deltas, baton_counter_values, baton_consolidate, \
+                  baton_forget_writers, baton_clamped; \
+    UPDATE baton_meta SET schema_version = 1";
+
+#[tokio::test]
+async fn the_first_version_is_added_to_by_whoever_may_and_loses_nothing() {
+    let ground = Postgres::start().await;
+    let web = namespace("web");
+    let store = ground.open().await;
+    let node = Contender::new(&store, &web, 1);
+    let held = node.take(Claim::Vacant).await;
+    ground.sql(BACK).await;
+
+    ground.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
+    let app = ground.server.url().replace("postgres@", "app@");
+    let refused = baton_drivers::open(&app).await.err().expect("it may not").to_string();
+    let wanted = "version 2 of baton's schema (tables public.baton_*), which is at 1, is missing; \
+                  this user may not make it";
+    assert!(refused.contains(wanted), "{refused}");
+
+    let mut openings = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let url = format!("{}?timeout_ms=10000", ground.server.url());
+        openings.spawn(async move { baton_drivers::open(&url).await.map_err(|e| e.to_string()) });
+    }
+    for opened in openings.join_all().await {
+        let opened = opened.expect("it is upgraded once");
+        assert_eq!(held_in(&Contender::new(&opened, &web, 2).look().await), held);
+    }
+    assert_eq!(ground.sql("SELECT schema_version FROM baton_meta").await, ["2"]);
+    // A handle of the time before goes on, and counts from now on.
+    assert_eq!(count_once(&*store, &web, held.epoch).await, 1);
+    assert_eq!(held_in(&node.look().await), held);
+}

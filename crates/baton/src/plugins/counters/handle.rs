@@ -1,0 +1,197 @@
+//! The handle that any process counts through.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use baton_core::ids::Namespace;
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Reading, Store, Tally};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::config::CountersConfig;
+use super::error::CountError;
+use super::request;
+use super::writer::{Job, Writer};
+use crate::chance::fresh_boot;
+
+/// At most so many changes wait to be gathered; whoever comes then waits to be let in.
+const QUEUE_MAX: usize = 4_096;
+
+/// At most so many counters are read at once.
+const PAGE: u32 = 1_000;
+
+/// Counts in one namespace, from any process, whether it takes part in the cluster or not.
+///
+/// Clones are handles on the same writer: keep one and clone it, so that what many tasks count
+/// travels together. The writer runs on the runtime that first counts, and ends with the last
+/// clone.
+///
+/// # When a future is dropped
+///
+/// A change whose future is dropped before it resolves is not taken back. It is counted once if the
+/// handle lives on, and may be lost together with the last handle: [`Counters::flush`] first.
+#[derive(Clone)]
+pub struct Counters {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    store: Arc<dyn Store>,
+    namespace: Namespace,
+    config: CountersConfig,
+    running: Mutex<Option<Running>>,
+}
+
+/// The writer's task ends when this is dropped.
+struct Running {
+    jobs: mpsc::Sender<Job>,
+    _task: JoinSet<()>,
+}
+
+impl Counters {
+    /// A handle on the counters of this namespace. The store must declare
+    /// [`Counters`](baton_store::Capability::Counters).
+    pub fn new(store: Arc<dyn Store>, namespace: Namespace) -> Self {
+        Self::with_config(store, namespace, CountersConfig::default())
+    }
+
+    /// The same, with these settings, each within its bounds.
+    pub fn with_config(
+        store: Arc<dyn Store>,
+        namespace: Namespace,
+        config: CountersConfig,
+    ) -> Self {
+        let (config, running) = (config.bounded(), Mutex::default());
+        Self { inner: Arc::new(Inner { store, namespace, config, running }) }
+    }
+
+    /// Adds to a counter. Returns once that is durable in the store.
+    pub async fn add(&self, counter: &str, more: i64) -> Result<(), CountError> {
+        self.change(counter, Change::Add(more)).await
+    }
+
+    /// Takes from a counter. Returns once that is durable in the store.
+    pub async fn sub(&self, counter: &str, less: i64) -> Result<(), CountError> {
+        let Some(more) = less.checked_neg() else {
+            let counter = CounterName::new(counter)?;
+            return Err(CountError::TooFar { counter, by: less });
+        };
+        self.change(counter, Change::Add(more)).await
+    }
+
+    /// Sets a counter: what this handle counted before is gone, what it counts from now on is on
+    /// top. Returns once that is durable in the store.
+    pub async fn set(&self, counter: &str, value: i64) -> Result<(), CountError> {
+        self.change(counter, Change::Set(value)).await
+    }
+
+    async fn change(&self, counter: &str, change: Change) -> Result<(), CountError> {
+        let counter = CounterName::new(counter)?;
+        let (waiter, told) = oneshot::channel();
+        self.hand_over(Job::Change(counter, change, waiter)).await?;
+        let ended = |_| CountError::Unknown { detail: "the runtime that counted ended".to_owned() };
+        told.await.map_err(ended)?
+    }
+
+    /// Waits until everything that was counted before is settled.
+    pub async fn flush(&self) -> Result<(), CountError> {
+        let (flushed, told) = oneshot::channel();
+        self.hand_over(Job::Flush(flushed)).await?;
+        // A writer that ended has nothing left to settle.
+        let _ = told.await;
+        Ok(())
+    }
+
+    async fn hand_over(&self, job: Job) -> Result<(), CountError> {
+        let jobs = self.jobs()?;
+        let detail = || "the runtime that counted ended".to_owned();
+        jobs.send(job).await.map_err(|_| CountError::NotCounted { detail: detail() })
+    }
+
+    /// Where the writer takes jobs. It is started by the first, and anew, as another writer, if
+    /// the runtime it was started on has ended.
+    fn jobs(&self) -> Result<mpsc::Sender<Job>, CountError> {
+        let mut running = self.inner.running.lock().expect("no holder panics");
+        if let Some(running) = running.as_ref().filter(|it| !it.jobs.is_closed()) {
+            return Ok(running.jobs.clone());
+        }
+        let writer = Writer {
+            store: self.inner.store.clone(),
+            namespace: self.inner.namespace.clone(),
+            config: self.inner.config,
+            boot: fresh_boot()?,
+        };
+        let (jobs, queue) = mpsc::channel(QUEUE_MAX);
+        let mut task = JoinSet::new();
+        task.spawn(writer.run(queue));
+        *running = Some(Running { jobs: jobs.clone(), _task: task });
+        Ok(jobs)
+    }
+
+    /// The value with everything that is pending: exact at the moment of the look. 0 for what was
+    /// never counted.
+    pub async fn get(&self, counter: &str) -> Result<i64, CountError> {
+        self.look(counter, |reading| reading.current).await
+    }
+
+    /// The value that the coordinator has consolidated: of the last minute, unless told otherwise.
+    pub async fn get_consolidated(&self, counter: &str) -> Result<i64, CountError> {
+        self.look(counter, |reading| reading.consolidated).await
+    }
+
+    async fn look(
+        &self,
+        counter: &str,
+        which: impl Fn(&Reading) -> Tally,
+    ) -> Result<i64, CountError> {
+        let found = self.read(&[counter]).await?;
+        let Some(reading) = found.first() else { return Ok(0) };
+        match which(reading) {
+            Tally { value, overflowed: false } => Ok(value),
+            Tally { value, .. } => {
+                Err(CountError::Overflowed { counter: reading.counter.clone(), value })
+            }
+        }
+    }
+
+    /// Several counters at one moment, by name. What was never counted is left out.
+    pub async fn read(&self, counters: &[&str]) -> Result<Vec<Reading>, CountError> {
+        let names = counters.iter().map(|name| CounterName::new(name));
+        let counters = names.collect::<Result<_, _>>()?;
+        self.readings(CounterCall::Read { counters }).await
+    }
+
+    /// Every counter whose name begins so, by name; a thousand at one moment.
+    pub async fn list(&self, prefix: &str) -> Result<Vec<Reading>, CountError> {
+        let mut all: Vec<Reading> = Vec::new();
+        loop {
+            let after = all.last().map(|reading| reading.counter.clone());
+            let call = CounterCall::List { prefix: prefix.to_owned(), after, limit: PAGE };
+            let page = self.readings(call).await?;
+            let is_last = page.len() < PAGE as usize;
+            all.extend(page);
+            if is_last {
+                return Ok(all);
+            }
+        }
+    }
+
+    async fn readings(&self, call: CounterCall) -> Result<Vec<Reading>, CountError> {
+        match self.inner.store.counters(&self.inner.namespace, call).await? {
+            CounterAnswer::Readings(readings) => Ok(readings),
+            other => unreachable!("a store answers a reading in kind, and this is not: {other:?}"),
+        }
+    }
+
+    /// Asks the coordinator to consolidate now, and waits for that, though not longer than this.
+    /// Says whether it was done: not if nobody leads, or nobody who leads has the plugin.
+    pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
+        request::make(&*self.inner.store, &self.inner.namespace, patience).await
+    }
+}
+
+impl std::fmt::Debug for Counters {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Counters").field("namespace", &self.inner.namespace).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,44 @@
+//! Counters that any process adds to and the coordinator consolidates: cheap, exact in the end, and
+//! exact at once for whoever reads with what is pending.
+//!
+//! ```text
+//!   add, sub, set ──► Counters ── gathers for 2 ms, sums per counter ──► one append ──► store
+//!    (many tasks)       └ tasks wait until their append is durable ◄── repeated if unanswered
+//!                                                                          pending changes
+//!   CountersPlugin, every 60 s or when asked ── one fenced step ──►        value + pending = sum
+//!   get ── value and pending, in one look ──►
+//! ```
+//!
+//! Each append has a number, and a store takes each number of a writer once: an append whose answer
+//! is lost is sent again and counts once. A consolidation applies changes and takes them off the
+//! pending in one step, fenced by the coordinator's epoch: a coordinator that dies in the middle
+//! has done all of it or nothing.
+//!
+//! ```
+//! use baton::plugins::counters::{Counters, CountersPlugin};
+//! use baton::{Namespace, Node};
+//!
+//! # async fn count(store: std::sync::Arc<dyn baton::Store>) -> Result<(), Box<dyn std::error::Error>> {
+//! let node = Node::builder(store).plugin(CountersPlugin::default()).build()?;
+//! let counters: Counters = node.counters();
+//! counters.add("orders", 3).await?;
+//! counters.sub("stock", 3).await?;
+//! counters.set("price", 250).await?;
+//! assert_eq!(counters.get("orders").await?, 3);
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod config;
+mod error;
+mod handle;
+mod plugin;
+mod request;
+mod writer;
+
+pub use baton_store::{CounterName, InvalidCounter, Reading, Tally};
+pub use config::{CountersConfig, PluginConfig};
+pub use error::CountError;
+pub use handle::Counters;
+pub use plugin::CountersPlugin;
