@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, counters, demo, doctor, history, man, plugins, resign, run, serve, settings, status,
-    transfer, watch,
+    completions, counters, demo, doctor, health, history, man, plugins, resign, run, serve,
+    settings, status, transfer, watch,
 };
 use crate::exit;
 
@@ -54,6 +54,8 @@ pub enum Command {
     Status(status::Arguments),
     /// Show changes as they happen.
     Watch(watch::Arguments),
+    /// Show how the cluster does: one verdict, with its reasons.
+    Health(health::Arguments),
     /// Show who led, from when to when, and why it ended.
     History(history::Arguments),
     /// Show what the coordinator's plugins do, and what failed.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton::BuildError;
 use baton::plugins::counters::CountError;
+use baton_core::TransferRefusal;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::show_span;
 use baton_store::StoreError;
@@ -45,12 +46,12 @@ pub enum CommandError {
         because: String,
     },
     /// The target cannot lead.
-    #[error("{to} {why}; {remedy}")]
+    #[error("{to} {reason}; {remedy}")]
     NotATarget {
         /// To whom it was to be.
-        to: String,
+        to: NodeId,
         /// Why not.
-        why: &'static str,
+        reason: TransferRefusal,
         /// What to do.
         remedy: String,
     },

@@ -50,12 +50,12 @@ impl Exit {
 pub const HELP: &str = "\
 Exit codes:
   0  done
-  1  what was asked failed or was refused
+  1  what was asked failed or was refused; `health`: the cluster is critical
   2  the command line or the settings make no sense
   3  the store cannot be reached, refuses, or is not there
   4  it did not happen in time
   5  another live process goes by this node's id
-  6  `doctor` alone: it works, but something deserves a look
+  6  `doctor` and `health` alone: it works, but something deserves a look
   7  `run --on-lost exit` alone: leadership was lost
 Otherwise `run` ends with the code of the command it ran.";
 

@@ -2,6 +2,7 @@
 
 use baton::NodeBuilder;
 use baton::plugins::counters::CountersPlugin;
+use baton::plugins::health::ClusterHealth;
 
 use crate::config::Config;
 
@@ -11,5 +12,5 @@ pub fn housekeeping(builder: NodeBuilder, config: &Config) -> NodeBuilder {
         // A node that leads alone has no store to keep in order.
         return builder;
     }
-    builder.plugin(CountersPlugin::default())
+    builder.plugin(CountersPlugin::default()).plugin(ClusterHealth::default())
 }

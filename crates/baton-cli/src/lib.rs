@@ -5,6 +5,7 @@
 //!                                        │
 //!              config/ ◄── place ◄───────┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
+//!              housekeeping ◄────────────┤ what a served node does when it leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
 //!   run/ + guard/   a command that runs only while this node leads
 //!   cluster/, look  real processes and waiting for them: for the demo, the tests, the benches

@@ -6,8 +6,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::health::{Reason, Verdict};
 use crate::ids::{BootId, Epoch, NodeId};
 use crate::protocol::{ReleaseReason, ViewVersion};
+use crate::refusal::TransferRefusal;
 
 /// Something worth telling. All spans are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -212,6 +214,14 @@ pub enum Event {
         /// Why the term ended.
         reason: DemotionReason,
     },
+    /// The cluster does better or worse than before.
+    #[serde(rename = "cluster:health-changed")]
+    HealthChanged {
+        /// How it does now.
+        verdict: Verdict,
+        /// Why, the worst first.
+        reasons: Vec<Reason>,
+    },
     /// A plugin returned an error, panicked, took too long, or did not start.
     #[serde(rename = "plugin:failed")]
     PluginFailed {
@@ -290,6 +300,7 @@ impl Event {
             Self::StoreRejected => &["store:rejected"],
             Self::PluginPromoted { .. } => &["plugin:promoted"],
             Self::PluginDemoted { .. } => &["plugin:demoted"],
+            Self::HealthChanged { .. } => &["cluster:health-changed"],
             Self::PluginFailed { .. } => &["plugin:failed"],
             Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
         }
@@ -310,22 +321,6 @@ pub enum DemotionReason {
     LeaseGone,
     /// A newer process took the node's id over.
     Superseded,
-}
-
-/// Why leadership is not handed to a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TransferRefusal {
-    /// No live node has this id.
-    NotAMember,
-    /// It may not lead.
-    NotEligible,
-    /// It is on its way out.
-    Draining,
-    /// It leads already.
-    LeadsAlready,
-    /// Nobody leads, so nobody can hand over.
-    NoCoordinator,
 }
 
 /// How far a node's cold start has come.

@@ -25,8 +25,10 @@ mod membership;
 mod metrics;
 mod query;
 mod recent;
+mod refusal;
 
 pub mod election;
+pub mod health;
 pub mod ids;
 pub mod lease;
 pub mod planted;
@@ -38,8 +40,9 @@ pub mod timer;
 
 pub use action::{Action, Actions};
 pub use core::{Core, Identity};
-pub use event::{DemotionReason, Event, Phase, TransferRefusal};
+pub use event::{DemotionReason, Event, Phase};
 pub use guard::breaker::{BreakerState, BreakerStatus};
 pub use input::{Command, Input, LifelineReport};
 pub use metrics::MetricsReport;
 pub use recent::Recent;
+pub use refusal::{TransferRefusal, foresee_refusal};

@@ -39,6 +39,11 @@ impl Leadership {
         &self.node.namespace
     }
 
+    /// The node that holds it, for the plugins that come with baton.
+    pub(crate) fn node(&self) -> &Arc<Shared> {
+        &self.node
+    }
+
     /// The fencing number of the term. Hand it on with every write that others must not overtake.
     pub fn epoch(&self) -> Epoch {
         self.hold.0.epoch

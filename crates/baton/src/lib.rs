@@ -19,6 +19,7 @@ mod drive;
 mod error;
 mod event;
 mod fence;
+mod handover;
 mod leadership;
 mod node;
 mod plugin;
@@ -34,6 +35,7 @@ pub use chance::fresh_boot;
 pub use error::{BuildError, Left};
 pub use event::{Events, Stamped};
 pub use fence::{Fence, Refused};
+pub use handover::{Handover, HandoverError};
 pub use leadership::Leadership;
 pub use lifeline::LifelineConfig;
 pub use node::{Departure, Node};
@@ -47,7 +49,9 @@ pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
 pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::time::Moment;
-pub use baton_core::{BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase};
+pub use baton_core::{
+    BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase, TransferRefusal,
+};
 /// The stores, each with the fence for the user's own data in it.
 pub use baton_drivers as drivers;
 pub use baton_drivers::{Behind, OpenError, open};

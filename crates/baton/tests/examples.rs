@@ -59,6 +59,21 @@ fn namespaces_lead_each_on_its_own() {
 }
 
 #[test]
+fn health_changes_when_somebody_can_take_over() {
+    let said = lines("health");
+    let lone = "  only 1 eligible node is live, not 2: nobody could take over";
+    assert_eq!(said.first().map(String::as_str), Some("degraded"));
+    assert!(said.iter().any(|line| line == lone), "{said:?}");
+    assert_eq!(said.last().map(String::as_str), Some("healthy"));
+}
+
+#[test]
+fn polls_are_answered_once_and_tried_again() {
+    let said = lines("polls");
+    assert_eq!(said, ["New(1), Duplicate(1)", "completed at attempt 2: pencil: 80 cents"]);
+}
+
+#[test]
 fn observer_sees_the_leader_and_is_none() {
     let said = lines("observer");
     assert!(said[0].contains("\"event\":\"leader:changed\""), "{said:?}");

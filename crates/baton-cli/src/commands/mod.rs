@@ -5,6 +5,7 @@ pub mod counters;
 pub mod demo;
 pub mod doctor;
 pub mod handover;
+pub mod health;
 pub mod history;
 pub mod man;
 pub mod plugins;
@@ -33,6 +34,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
+        Command::Health(arguments) => health::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
         Command::Plugins(arguments) => plugins::run(&arguments),
         Command::Transfer(arguments) => transfer::run(&arguments),

@@ -4,13 +4,19 @@ use std::time::Duration;
 
 use baton_core::ids::NodeId;
 use baton_core::protocol::Wish;
+use baton_core::{TransferRefusal, foresee_refusal};
+use baton_store::StoreError;
 
 use super::handover::{hand_over, leader};
 use crate::config::{ConfigError, PlaceFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::look::Looks;
 use crate::place::Place;
 use crate::snapshot::{Snapshot, State};
+
+/// Time between two looks at whether the coordinator has heard a new node.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Where, to whom, and how long to wait.
 #[derive(Debug, clap::Args)]
@@ -36,7 +42,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let place = Place::to_look_at(&arguments.place.0).await?;
         let snapshot = place.snapshot().await?;
         leader(&snapshot)?;
-        check_target(&snapshot, &to)?;
+        check_target(&place, &to, arguments.timeout).await?;
         let wish = Wish::Transfer(to.clone());
         let handover = hand_over(&place, &snapshot, wish, arguments.timeout).await?;
         if handover.leader != to {
@@ -48,18 +54,42 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     })
 }
 
-/// Can this node lead? The coordinator would refuse too, but nobody would hear of it here.
-fn check_target(snapshot: &Snapshot, to: &NodeId) -> Result<(), CommandError> {
-    let member = snapshot.members.iter().find(|member| member.node == *to);
-    let (why, remedy) = match member.map(|member| member.state) {
-        Some(State::Candidate) => return Ok(()),
-        Some(State::Leader) => ("leads already", "there is nothing to do".to_owned()),
-        Some(State::Observer) => ("may not lead", "start it without --eligible false".to_owned()),
-        Some(State::Draining) => ("is on its way out", choose(snapshot)),
-        Some(State::Silent) => ("has fallen silent", choose(snapshot)),
-        None => ("is not registered", choose(snapshot)),
+/// Waits until the coordinator has heard the node, if it is new, and then says why it would refuse.
+/// It would tell its own node alone, and nobody would hear of it here.
+async fn check_target(place: &Place, to: &NodeId, patience: Duration) -> Result<(), CommandError> {
+    let mut looks = Looks::new(LOOK_EVERY, patience);
+    let mut refusal = None;
+    while looks.again().await {
+        refusal = foresee(place, to).await.map_err(|problem| place.trouble(problem))?;
+        if refusal != Some(TransferRefusal::NotHeardYet) {
+            break;
+        }
+    }
+    match refusal {
+        None => Ok(()),
+        Some(reason) => Err(not_a_target(place, to, reason).await?),
+    }
+}
+
+async fn foresee(place: &Place, to: &NodeId) -> Result<Option<TransferRefusal>, StoreError> {
+    let seen = place.store.inspect(place.namespace()).await?;
+    let members = place.store.members(place.namespace()).await?;
+    let (lease, view) = (seen.lease.as_ref(), seen.view.as_deref());
+    Ok(foresee_refusal(to, lease, view, &members, &place.config.settings))
+}
+
+async fn not_a_target(
+    place: &Place,
+    to: &NodeId,
+    reason: TransferRefusal,
+) -> Result<CommandError, CommandError> {
+    let remedy = match reason {
+        TransferRefusal::NotEligible => "start it without --eligible false".to_owned(),
+        TransferRefusal::LeadsAlready => "there is nothing to do".to_owned(),
+        TransferRefusal::NotHeardYet => "try again in a beat".to_owned(),
+        _ => choose(&place.snapshot().await?),
     };
-    Err(CommandError::NotATarget { to: to.to_string(), why, remedy })
+    Ok(CommandError::NotATarget { to: to.clone(), reason, remedy })
 }
 
 fn choose(snapshot: &Snapshot) -> String {

@@ -13,3 +13,4 @@ pub mod sentence;
 pub mod style;
 pub mod table;
 pub mod times;
+pub mod wrap;

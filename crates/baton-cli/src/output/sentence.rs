@@ -1,5 +1,6 @@
 //! Events as sentences, for people who watch a node.
 
+use baton_core::health::{Reason, Verdict};
 use baton_core::ids::NodeId;
 use baton_core::{DemotionReason, Event, Phase, TransferRefusal};
 
@@ -21,7 +22,9 @@ pub fn is_routine(event: &Event) -> bool {
 /// How loud it is said.
 pub fn tone(event: &Event) -> Tone {
     match event {
-        Event::CoordinatorPromoted { .. } | Event::BreakerClosed => Tone::Good,
+        Event::CoordinatorPromoted { .. }
+        | Event::BreakerClosed
+        | Event::HealthChanged { verdict: Verdict::Healthy, .. } => Tone::Good,
         Event::CoordinatorDemoted { .. }
         | Event::LeaderDown { .. }
         | Event::ContentionDetected { .. }
@@ -31,6 +34,7 @@ pub fn tone(event: &Event) -> Tone {
         | Event::LeaderFlapping { .. }
         | Event::WorkerTimedOut { .. }
         | Event::WorkerDead { .. }
+        | Event::HealthChanged { verdict: Verdict::Degraded, .. }
         | Event::TransferRefused { .. } => Tone::Warn,
         Event::LeaseLost { .. }
         | Event::TermOverran { .. }
@@ -39,6 +43,7 @@ pub fn tone(event: &Event) -> Tone {
         | Event::NodeSuperseded { .. }
         | Event::PluginFailed { .. }
         | Event::PluginIgnoredCancellation { .. }
+        | Event::HealthChanged { verdict: Verdict::Critical, .. }
         | Event::StoreRejected => Tone::Bad,
         _ => Tone::Plain,
     }
@@ -129,6 +134,9 @@ fn members(event: &Event) -> String {
         Event::PluginDemoted { plugin, epoch, reason } => {
             format!("plugin {plugin} stopped, epoch {epoch}: {}", demotion(reason))
         }
+        Event::HealthChanged { verdict, reasons } => {
+            format!("the cluster is {}{}", verdict.word(), because(reasons))
+        }
         Event::PluginFailed { plugin, error, restart_in_ms: Some(ms) } => {
             format!("plugin {plugin} failed ({error}), again in {}", span_ms(*ms))
         }
@@ -139,6 +147,15 @@ fn members(event: &Event) -> String {
             format!("plugin {plugin} does not stop: stop this process")
         }
         other => other.name().to_owned(),
+    }
+}
+
+/// The worst reason in words, the others counted.
+fn because(reasons: &[Reason]) -> String {
+    match reasons {
+        [] => String::new(),
+        [one] => format!(": {one}"),
+        [worst, rest @ ..] => format!(": {worst}; and {} more", rest.len()),
     }
 }
 
@@ -168,13 +185,10 @@ fn phase_word(phase: Phase) -> &'static str {
     }
 }
 
-fn refusal(reason: TransferRefusal) -> &'static str {
+fn refusal(reason: TransferRefusal) -> String {
     match reason {
-        TransferRefusal::NotAMember => "no live node has this id",
-        TransferRefusal::NotEligible => "it may not lead",
-        TransferRefusal::Draining => "it is on its way out",
-        TransferRefusal::LeadsAlready => "it leads already",
-        TransferRefusal::NoCoordinator => "nobody leads",
+        TransferRefusal::NoCoordinator => "nobody leads".to_owned(),
+        other => format!("it {other}"),
     }
 }
 
@@ -206,6 +220,13 @@ mod tests {
             ),
             (Event::BreakerOpen { failures: 5 }, "the store failed 5 times: beats are held back"),
             (Event::WorkerTimedOut { node: node("c") }, "c fell silent"),
+            (
+                Event::HealthChanged {
+                    verdict: Verdict::Critical,
+                    reasons: vec![Reason::NoNode, Reason::NoCandidate { registered: 1 }],
+                },
+                "the cluster is critical: no node is registered: start one; and 1 more",
+            ),
         ];
         for (event, expected) in cases {
             assert_eq!(sentence(&event), expected);

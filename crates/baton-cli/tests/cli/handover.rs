@@ -1,5 +1,7 @@
 //! `transfer` and `resign`: between real processes.
 
+use baton_core::ids::NodeId;
+
 use super::support::Sandbox;
 
 #[test]
@@ -43,6 +45,56 @@ fn a_node_that_cannot_lead_is_refused_with_the_reason() {
     to("zz").assert_refused(1, "zz is not registered; there is no other candidate");
     to("a/b").assert_refused(2, "--to: node id has '/'");
     assert_eq!(here.until_led_by("a")["epoch"], 1);
+}
+
+#[test]
+fn a_node_that_was_killed_is_refused_with_how_long_it_has_been_silent() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let b = here.serve("b", &[]);
+    let _c = here.serve("c", &[]);
+    here.until("both are successors", |status| {
+        status["successors"].as_array().is_some_and(|next| next.len() == 2)
+    });
+    b.signal(rustix::process::Signal::KILL);
+    let limits = [("BATON_WORKER_TIMEOUT", "2s"), ("BATON_DEAD_NODE_TIMEOUT", "2s")];
+    here.until("b has been silent for long", |status| {
+        status["members"][1]["silent_ms"].as_u64().is_some_and(|ms| ms > 2_000)
+    });
+    let said = here.baton_with(&limits, &["transfer", "--to", "b"]);
+    said.assert_refused(1, "b is dead: silent for ");
+    assert!(said.err.contains("more than dead_node_timeout 2s; candidates are c"), "{said:?}");
+    assert_eq!(here.until_led_by("a")["epoch"], 1);
+}
+
+#[test]
+fn a_node_on_its_way_out_is_refused() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let url = format!("sqlite://{}", here.database().display());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let store = runtime.expect("a runtime").block_on(baton::open(&url)).expect("it is there");
+    let id = NodeId::new("d").expect("valid");
+    let node = baton::Node::builder(store).id(id).profile(baton::Profile::Fast);
+    let node = node.build().expect("it starts");
+    node.set_draining(true);
+    here.until("d is draining", |status| status["members"][1]["state"] == "draining");
+    let said = here.baton(&["transfer", "--to", "d"]);
+    said.assert_refused(1, "d is on its way out; there is no other candidate: start one");
+}
+
+#[test]
+fn a_node_that_has_only_just_started_is_waited_for() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let _b = here.serve("b", &[]);
+    here.until("b is registered", |status| status["members"][1]["node"] == "b");
+    let said = here.baton(&["transfer", "--to", "b"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    here.until_led_by("b");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "demo",
     "run",
     "serve",
     "status",
     "watch",
+    "health",
     "history",
     "plugins",
     "transfer",

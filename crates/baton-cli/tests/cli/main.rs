@@ -4,6 +4,7 @@ mod config;
 mod counters;
 mod doctor;
 mod handover;
+mod health;
 mod layout;
 mod people;
 mod plugins;

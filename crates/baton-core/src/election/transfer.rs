@@ -1,13 +1,15 @@
 //! Transfer and forced election: leadership moves because somebody asks.
 //!
 //! A follower passes the request on by writing it beside the lease; the coordinator finds it with
-//! its next beat.
+//! its next beat. What the coordinator refuses it tells at its own node, so whoever asks from
+//! elsewhere looks first: [`foresee_refusal`](crate::foresee_refusal).
 
 use crate::action::Action;
 use crate::core::Core;
-use crate::event::{Event, TransferRefusal};
+use crate::event::Event;
 use crate::ids::NodeId;
 use crate::protocol::{Ask, Hint, ReleaseReason, Request, Wish};
+use crate::refusal::TransferRefusal;
 use crate::time::Moment;
 
 use super::leading::Term;
@@ -16,7 +18,7 @@ impl Core {
     /// Moves leadership to a named node.
     pub(crate) fn transfer(&mut self, now: Moment, to: NodeId) {
         if self.term().is_some_and(Term::is_renewing) {
-            match self.refuse_transfer(&to) {
+            match self.refuse_transfer(now, &to) {
                 Some(reason) => self.emit(Event::TransferRefused { to, reason }),
                 None => self.start_transfer(now, to),
             }
@@ -36,12 +38,12 @@ impl Core {
         self.hand_over(now, ReleaseReason::Transferred, Some(to));
     }
 
-    fn refuse_transfer(&self, to: &NodeId) -> Option<TransferRefusal> {
+    fn refuse_transfer(&self, now: Moment, to: &NodeId) -> Option<TransferRefusal> {
         if *to == self.me.id {
             return Some(TransferRefusal::LeadsAlready);
         }
         let Some(member) = self.view.as_ref().and_then(|view| view.member(to)) else {
-            return Some(TransferRefusal::NotAMember);
+            return Some(self.registry.why_not(now, to));
         };
         match (member.draining, member.candidate) {
             (true, _) => Some(TransferRefusal::Draining),

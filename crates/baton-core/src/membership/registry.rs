@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::ids::{BootId, NodeId};
 use crate::protocol::{Member, NodeRecord};
+use crate::refusal::TransferRefusal;
 use crate::time::Moment;
 
 /// What is known of one node.
@@ -122,6 +123,16 @@ impl Registry {
     /// The nodes that beat, in order of id.
     pub fn live(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().filter(|entry| entry.state == State::Live)
+    }
+
+    /// Why this node, which the view does not have, cannot be named.
+    pub fn why_not(&self, now: Moment, id: &NodeId) -> TransferRefusal {
+        let Some(entry) = self.entries.get(id) else {
+            return TransferRefusal::NotAMember;
+        };
+        let silence = now.since(entry.read_at) + entry.age;
+        TransferRefusal::of_silence(silence, self.worker_timeout, self.dead_node_timeout)
+            .unwrap_or(TransferRefusal::NotHeardYet)
     }
 
     /// This process is proved dead: it is not waited for until it falls silent.

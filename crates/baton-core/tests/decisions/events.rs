@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use baton_core::health::{Reason, Verdict};
 use baton_core::ids::Epoch;
 use baton_core::protocol::{ReleaseReason, ViewVersion};
 use baton_core::{DemotionReason, Event, Phase, TransferRefusal};
@@ -66,6 +67,10 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
         (
             Event::PluginDemoted { plugin: "ttl".to_owned(), epoch, reason },
             &["plugin:demoted", "plugin:ttl:demoted"],
+        ),
+        (
+            Event::HealthChanged { verdict: Verdict::Critical, reasons: vec![Reason::NoNode] },
+            &["cluster:health-changed"],
         ),
         (
             Event::PluginFailed {

@@ -5,13 +5,13 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::ReleaseReason::{Resigned, Transferred};
 use baton_core::protocol::{Hint, Request, Wish};
 use baton_core::timer::Timer;
-use baton_core::{Action, Command, Event, TransferRefusal};
+use baton_core::{Action, Command, Event, TransferRefusal, foresee_refusal};
 
 use crate::harness::expect::{
     cancel, demoted, emit, heartbeat, release, send, set, stop_term, workers_updated,
 };
 use crate::harness::store::{Answer, heard, view};
-use crate::harness::{ME, Node, ask, id, settings, version};
+use crate::harness::{ME, Node, ask, id, ms, settings, version};
 
 fn transfer(to: &str) -> Command {
     Command::Transfer { to: id(to) }
@@ -62,6 +62,51 @@ fn a_transfer_is_refused_with_its_reason() {
         assert_eq!(node.command(5_040, transfer(to)), [refused(to, reason)]);
     }
     assert!(node.core.is_leader(crate::harness::at(5_040)));
+}
+
+#[test]
+fn a_node_that_fell_silent_is_told_from_one_that_never_was() {
+    let mut node = Node::leader(&["a", "z"]);
+    node.due(5_000, Timer::Beat);
+    node.answer(5_010, Answer::held(version(ME, 1, 2)).applied());
+    let mut silent = heard("z", 2);
+    silent.silent_for = Some(ms(21_000));
+    node.members(5_020, vec![heard("a", 1), heard(ME, 3), silent]);
+    node.done(5_030, "publish-view", baton_core::protocol::Outcome::Applied);
+    let silent = TransferRefusal::Silent { for_ms: 21_020, limit_ms: 20_000 };
+    assert_eq!(node.command(5_040, transfer("z")), [refused("z", silent)]);
+    let dead = TransferRefusal::Dead { for_ms: 30_000, limit_ms: 30_000 };
+    assert_eq!(node.command(14_020, transfer("z")), [refused("z", dead)]);
+    let never = refused("q", TransferRefusal::NotAMember);
+    assert_eq!(node.command(14_030, transfer("q")), [never]);
+}
+
+#[test]
+fn a_refusal_can_be_foreseen_from_a_look_at_the_store() {
+    let answer = Answer::held(version("a", 4, 9)).into_reply();
+    let seen = view("a", (4, 1), &["a", "d", "i", "z"], &["z"]);
+    let mut members: Vec<_> = ["a", "d", "i", "n", "s", "z"].map(|name| heard(name, 1)).into();
+    members[1].record.draining = true;
+    members[2].record.eligible = false;
+    members[4].silent_for = Some(ms(34_000));
+    let foresee =
+        |to: &str, lease| foresee_refusal(&id(to), lease, Some(&seen), &members, &settings());
+    let cases = [
+        ("a", Some(TransferRefusal::LeadsAlready)),
+        ("d", Some(TransferRefusal::Draining)),
+        ("i", Some(TransferRefusal::NotEligible)),
+        ("n", Some(TransferRefusal::NotHeardYet)),
+        ("q", Some(TransferRefusal::NotAMember)),
+        ("s", Some(TransferRefusal::Dead { for_ms: 34_000, limit_ms: 30_000 })),
+        ("z", None),
+    ];
+    for (to, expected) in cases {
+        assert_eq!(foresee(to, answer.lease.as_ref()), expected, "{to}");
+    }
+    let over = Answer::held(version("a", 4, 9)).left(0).into_reply().lease;
+    for lease in [None, over.as_ref()] {
+        assert_eq!(foresee("z", lease), Some(TransferRefusal::NoCoordinator));
+    }
 }
 
 #[test]
@@ -164,6 +209,6 @@ fn a_view_that_names_other_members_decides_who_may_be_named() {
     let newer = view(ME, (1, 2), &["b", ME], &["b"]);
     let actions = node.answer(5_010, Answer::held(version(ME, 1, 2)).applied().view(newer));
     assert_eq!(actions.last(), Some(&workers_updated(1, 2, 2)));
-    let gone = refused("a", TransferRefusal::NotAMember);
+    let gone = refused("a", TransferRefusal::NotHeardYet);
     assert_eq!(node.command(5_020, transfer("a")), [gone]);
 }

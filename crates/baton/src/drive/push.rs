@@ -13,6 +13,7 @@ use super::Message;
 use super::call::remember_lifelines;
 use crate::lifeline;
 use crate::shared::Shared;
+use crate::term::Hold;
 
 /// Waited before a lost subscription is asked for again.
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -41,6 +42,25 @@ pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
     let seat = node.seat;
     try_to_tell(&node, &to, &hint).await;
     Message::Told { seat }
+}
+
+/// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
+/// the lease is not released before; though not for long, for the term must stop in time.
+pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
+    let (seat, grace) = (node.seat, node.core().settings().stop_grace);
+    tokio::select! {
+        biased;
+        () = tell_surely(&node, &to, &hint) => {}
+        () = SystemClock.sleep(grace / 8) => {}
+    }
+    drop(hold);
+    Message::Told { seat }
+}
+
+async fn tell_surely(node: &Shared, to: &NodeId, hint: &Hint) {
+    if let Some(address) = node.lifeline_of(to) {
+        let _ = lifeline::tell_surely(&address, &node.namespace, hint).await;
+    }
 }
 
 async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {

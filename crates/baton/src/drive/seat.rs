@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::Namespace;
-use baton_core::protocol::Request;
+use baton_core::protocol::{Hint, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
 use baton_core::{Action, DemotionReason, Event, Input};
@@ -11,13 +11,13 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::call::ask_store;
-use super::push::{forward_hints, pass_on};
+use super::push::{forewarn, forward_hints, pass_on};
 use super::{Message, SeatId};
 use crate::lifeline;
 use crate::node::Departure;
 use crate::plugin::Crew;
 use crate::shared::Shared;
-use crate::term::{Ending, Term};
+use crate::term::{Ending, Hold, Term};
 
 /// What a node does when its work does not stop in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -144,6 +144,11 @@ impl Seat {
                 self.watch = Some(self.errands.spawn(watch));
             }
             Action::UnwatchLifeline => self.unwatch(),
+            Action::Tell { to, hint: hint @ Hint::Prepare { .. } } => {
+                self.telling += 1;
+                let hold = self.node.term.borrow().as_ref().and_then(Hold::take);
+                calls.spawn(forewarn(self.node.clone(), to, hint, hold));
+            }
             Action::Tell { to, hint } => {
                 self.telling += 1;
                 calls.spawn(pass_on(self.node.clone(), to, hint));

@@ -21,6 +21,7 @@ mod wire;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+pub(crate) use tell::tell_surely;
 pub use tell::{probe, tell};
 
 pub(crate) use listen::Lifeline;

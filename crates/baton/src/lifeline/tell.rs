@@ -7,7 +7,7 @@ use baton_core::LifelineReport;
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::Hint;
 use baton_store::clock::{Clock, SystemClock};
-use tokio::io::{AsyncWriteExt, BufReader};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::address::Address;
@@ -15,6 +15,9 @@ use super::wire;
 
 /// How long a dial and the greeting may take each.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
+
+/// More than any greeting.
+const GREETING_BYTES_MAX: u64 = 1_024;
 
 /// Passes a hint to the process that listens there. It may be lost.
 pub async fn tell(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
@@ -26,6 +29,24 @@ pub async fn tell(address: &str, namespace: &Namespace, hint: &Hint) -> io::Resu
         stream.shutdown().await
     };
     in_time(told).await?
+}
+
+/// The same, and waits until the other has taken it in.
+pub(crate) async fn tell_surely(
+    address: &str,
+    namespace: &Namespace,
+    hint: &Hint,
+) -> io::Result<()> {
+    let line = wire::hint_line(namespace, hint);
+    let told = async {
+        let mut stream = dial(address).await?;
+        stream.set_nodelay(true)?;
+        stream.write_all(line.as_bytes()).await?;
+        stream.shutdown().await?;
+        // It says who it is, and hangs up when it has read everything.
+        tokio::io::copy(&mut stream.take(GREETING_BYTES_MAX), &mut tokio::io::sink()).await
+    };
+    in_time(told).await?.map(|_| ())
 }
 
 /// Looks who answers at an address: [`LifelineReport::OtherBoot`] names whoever does.

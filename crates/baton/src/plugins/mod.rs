@@ -1,9 +1,16 @@
-//! Plugins that come with baton: what nearly every coordinator has to do.
+//! Plugins that come with baton. Each is off until it is registered, and has a folder of its own.
 //!
 //! ```text
-//!   Node ── hosts ──► counters   additions from everywhere become one value
+//!   NodeBuilder::plugin(…)
+//!        │
+//!        ▼                   coordinator only, every work_interval
+//!   plugin/ (the host) ────► counters/  additions from everywhere become one value
+//!                       ├──► health/    one verdict with reasons ──► document baton:health
+//!                       └──► polls/     polls handed to live nodes ──► document baton:polls
 //! ```
 //!
 //! They are plugins like the user's own.
 
 pub mod counters;
+pub mod health;
+pub mod polls;

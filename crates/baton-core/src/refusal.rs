@@ -1,0 +1,136 @@
+//! Why leadership is not handed to a node: as the coordinator says it, and as anybody can foresee.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::NodeId;
+use crate::protocol::{Expiry, LeaseSnapshot, Member, View};
+use crate::settings::{Settings, show_span};
+use crate::time::whole_ms;
+
+/// Why leadership is not handed to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TransferRefusal {
+    /// No node has this id.
+    NotAMember,
+    /// The coordinator has not heard it yet: it joined moments ago.
+    NotHeardYet,
+    /// It fell silent.
+    Silent {
+        /// For so long.
+        for_ms: u64,
+        /// `worker_timeout`.
+        limit_ms: u64,
+    },
+    /// It is dead.
+    Dead {
+        /// Silent for so long.
+        for_ms: u64,
+        /// `dead_node_timeout`.
+        limit_ms: u64,
+    },
+    /// It may not lead.
+    NotEligible,
+    /// It is on its way out.
+    Draining,
+    /// It leads already.
+    LeadsAlready,
+    /// Nobody leads, so nobody can hand over.
+    NoCoordinator,
+}
+
+impl fmt::Display for TransferRefusal {
+    /// What is to be said of the node, after its name.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let show = |ms: &u64| show_span(Duration::from_millis(*ms)).to_string();
+        match self {
+            Self::NotAMember => f.write_str("is not registered"),
+            Self::NotHeardYet => f.write_str("has not been heard by the coordinator yet"),
+            Self::Silent { for_ms, limit_ms } => {
+                let (silent, limit) = (show(for_ms), show(limit_ms));
+                write!(f, "has been silent for {silent}, more than worker_timeout {limit}")
+            }
+            Self::Dead { for_ms, limit_ms } => {
+                let (silent, limit) = (show(for_ms), show(limit_ms));
+                write!(f, "is dead: silent for {silent}, more than dead_node_timeout {limit}")
+            }
+            Self::NotEligible => f.write_str("may not lead"),
+            Self::Draining => f.write_str("is on its way out"),
+            Self::LeadsAlready => f.write_str("leads already"),
+            Self::NoCoordinator => f.write_str("cannot be handed what nobody has: nobody leads"),
+        }
+    }
+}
+
+impl TransferRefusal {
+    /// Is a node that has been silent for so long refused?
+    pub(crate) fn of_silence(
+        silence: Duration,
+        worker_timeout: Duration,
+        dead_node_timeout: Duration,
+    ) -> Option<Self> {
+        let for_ms = whole_ms(silence);
+        if silence >= dead_node_timeout {
+            return Some(Self::Dead { for_ms, limit_ms: whole_ms(dead_node_timeout) });
+        }
+        let limit_ms = whole_ms(worker_timeout);
+        (silence >= worker_timeout).then_some(Self::Silent { for_ms, limit_ms })
+    }
+}
+
+/// Would the coordinator refuse to hand over to this node? Judged from one look at the store, for
+/// whoever asks from elsewhere. The coordinator has the last word.
+pub fn foresee_refusal(
+    to: &NodeId,
+    lease: Option<&LeaseSnapshot>,
+    view: Option<&View>,
+    members: &[Member],
+    settings: &Settings,
+) -> Option<TransferRefusal> {
+    let lasting = lease.filter(|lease| lease.expiry != Expiry::Left(Duration::ZERO));
+    let Some((lease, holder)) = lasting.and_then(|lease| Some((lease, lease.holder.as_ref()?)))
+    else {
+        return Some(TransferRefusal::NoCoordinator);
+    };
+    if holder.node == *to {
+        return Some(TransferRefusal::LeadsAlready);
+    }
+    let Some(member) = members.iter().find(|member| member.record.id == *to) else {
+        return Some(TransferRefusal::NotAMember);
+    };
+    let silence = member.silent_for.unwrap_or_default();
+    let limits = (settings.worker_timeout, settings.dead_node_timeout);
+    if let Some(refusal) = TransferRefusal::of_silence(silence, limits.0, limits.1) {
+        return Some(refusal);
+    }
+    match (member.record.draining, member.record.eligible) {
+        (true, _) => return Some(TransferRefusal::Draining),
+        (false, false) => return Some(TransferRefusal::NotEligible),
+        (false, true) => {}
+    }
+    let seen = view.filter(|view| view.version.epoch == lease.version.epoch);
+    let is_seen = seen.and_then(|view| view.member(to)).is_some_and(|member| member.candidate);
+    (!is_seen).then_some(TransferRefusal::NotHeardYet)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silence_is_told_with_the_limit_that_it_passed() {
+        let (worker, dead) = (Duration::from_secs(20), Duration::from_secs(30));
+        let told = |seconds: u64| {
+            let refusal = TransferRefusal::of_silence(Duration::from_secs(seconds), worker, dead);
+            refusal.map(|refusal| refusal.to_string())
+        };
+        assert_eq!(told(19), None);
+        let silent = "has been silent for 21s, more than worker_timeout 20s";
+        assert_eq!(told(21).as_deref(), Some(silent));
+        let dead = "is dead: silent for 34s, more than dead_node_timeout 30s";
+        assert_eq!(told(34).as_deref(), Some(dead));
+    }
+}

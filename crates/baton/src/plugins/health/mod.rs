@@ -1,0 +1,162 @@
+//! Cluster health: the coordinator judges how the cluster does, and anybody can read it.
+//!
+//! ```text
+//!   store ── look ──► Facts ── baton_core::health::judge ──► Health
+//!                                                              ├──► document baton:health, fenced
+//!                                                              └──► event cluster:health-changed
+//!   baton health ── look_closely ──► the same judge, also when nobody leads
+//! ```
+
+mod look;
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::Event;
+use baton_core::ids::Namespace;
+use baton_core::protocol::Failure;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Precondition, Store, StoreError};
+
+pub use baton_core::health::{
+    Counts, FORMAT, Facts, Health, LeaderHealth, Limits, Liveness, NodeHealth, PluginNote, Reason,
+    Role, Silences, StoreHealth, Verdict, judge,
+};
+pub use look::{look, look_closely};
+
+use crate::leadership::Leadership;
+use crate::plugin::{Plugin, PluginError, RestartPolicy};
+
+/// The document that holds the last verdict.
+pub const DOCUMENT: &str = "baton:health";
+
+/// So many reasons and nodes are written down, so that the document stays small in any cluster.
+const REASONS_MAX: usize = 32;
+const NODES_MAX: usize = 256;
+
+/// So many reasons are told with an event.
+const REASONS_TOLD_MAX: usize = 8;
+
+/// The plugin: judges every 30 s, publishes what it finds, and tells when the verdict changes.
+///
+/// A new coordinator waits two beats before it looks, so that everybody has been heard.
+pub struct ClusterHealth {
+    every: Duration,
+    candidates_min: Option<usize>,
+    memory: Mutex<Memory>,
+}
+
+#[derive(Default)]
+struct Memory {
+    /// Nobody has been heard yet in this term.
+    is_new: bool,
+    told: Option<Verdict>,
+    silences: Silences,
+}
+
+impl Default for ClusterHealth {
+    fn default() -> Self {
+        let every = Duration::from_secs(30);
+        Self { every, candidates_min: None, memory: Mutex::default() }
+    }
+}
+
+impl ClusterHealth {
+    /// Judges this often instead.
+    #[must_use]
+    pub fn every(mut self, every: Duration) -> Self {
+        self.every = every;
+        self
+    }
+
+    /// So many live nodes that may lead are enough, the coordinator among them; 2 unless given.
+    #[must_use]
+    pub fn candidates_min(mut self, count: usize) -> Self {
+        self.candidates_min = Some(count);
+        self
+    }
+
+    fn remember<T>(&self, change: impl FnOnce(&mut Memory) -> T) -> T {
+        change(&mut self.memory.lock().expect("no holder panics"))
+    }
+
+    fn limits(&self, term: &Leadership) -> Limits {
+        let limits = Limits::of(term.node().core().settings());
+        let candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
+        Limits { candidates_min, ..limits }
+    }
+
+    async fn judge_and_publish(&self, term: &Leadership) -> Result<(), StoreError> {
+        let (node, limits) = (term.node(), self.limits(term));
+        let mut facts = look(&*node.store, &node.namespace, &limits).await?;
+        let now = SystemClock.now();
+        self.remember(|memory| memory.silences.fill_in(now, &mut facts.members));
+        let health = judge(&facts, &limits).shortened(REASONS_MAX, NODES_MAX);
+        let body = serde_json::to_vec(&health).expect("plain data has a JSON form");
+        // Fenced: the term is over, and its successor has a verdict of its own.
+        term.write_document(DOCUMENT, body, Precondition::Any).await?;
+        let verdict = health.verdict;
+        let before = self.remember(|memory| memory.told.replace(verdict));
+        if before.unwrap_or(Verdict::Healthy) != verdict {
+            let mut reasons = health.reasons;
+            reasons.truncate(REASONS_TOLD_MAX);
+            node.teller.tell(Event::HealthChanged { verdict, reasons });
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Plugin for ClusterHealth {
+    fn name(&self) -> &str {
+        "health"
+    }
+
+    fn work_interval(&self) -> Duration {
+        self.every
+    }
+
+    /// It only tells: nobody hands over because of it.
+    fn restart_policy(&self) -> RestartPolicy {
+        RestartPolicy { limit: u32::MAX, ..RestartPolicy::default() }
+    }
+
+    async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
+        // What the last coordinator told is not told again.
+        let node = term.node();
+        let last = published(&*node.store, &node.namespace).await.ok().flatten();
+        let told = last.map(|health| health.verdict);
+        self.remember(|memory| *memory = Memory { is_new: true, told, ..Memory::default() });
+        Ok(())
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        let settings = term.node().core().settings().clone();
+        if !settings.enabled {
+            // A node that leads alone has nobody to judge, and no store to be judged.
+            return Ok(());
+        }
+        if self.remember(|memory| std::mem::take(&mut memory.is_new)) {
+            tokio::select! {
+                biased;
+                _ = term.lost() => return Ok(()),
+                () = SystemClock.sleep(self.limits(term).two_beats()) => {}
+            }
+        }
+        match self.judge_and_publish(term).await {
+            // The node itself tells of a store that is away, and there is nowhere to publish.
+            Err(problem) if problem.failure() != Failure::Rejected => Ok(()),
+            done => done.map_err(PluginError::from),
+        }
+    }
+}
+
+/// The last verdict that a coordinator published; `None` if there is none that can be read.
+pub async fn published(
+    store: &dyn Store,
+    namespace: &Namespace,
+) -> Result<Option<Health>, StoreError> {
+    let found = store.read_document(namespace, DOCUMENT).await?;
+    Ok(found.and_then(|document| serde_json::from_slice(&document.body).ok()))
+}

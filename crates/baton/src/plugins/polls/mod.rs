@@ -1,0 +1,167 @@
+//! Poll orchestration: polls handed to live nodes, each once, whatever becomes of nodes and
+//! coordinators.
+//!
+//! ```text
+//!   plan, requests ──► pending ──► dispatching ──► running ──► completed
+//!                        ▲  │  ▲        │  │         │  ├────► failed
+//!                        │  │  └────────┘  │         │  └────► timed out
+//!                        │  └── cancelled ◄┘         │
+//!                        └───────── retry ───────────┘
+//!
+//!   coordinator: Polls, tend  ──┐ fenced by its epoch
+//!                               ├──► document baton:polls, by compare-and-set
+//!   each node: PollRunner     ──┘ claims and reports
+//! ```
+//!
+//! The document is authoritative. A slot of a schedule is enqueued once, also by two coordinators,
+//! because its number is kept there. An attempt that was given up, since its time was over or its
+//! node is gone, may still run: it cannot report any more, and what it writes elsewhere must be
+//! idempotent or fenced.
+
+mod board;
+mod desk;
+mod entry;
+mod poll;
+mod runner;
+mod state;
+mod tend;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::protocol::Failure;
+use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
+
+pub use board::Board;
+pub use desk::{DOCUMENT, PollDesk};
+pub use entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
+pub use poll::{Poll, PollError};
+pub use runner::{PollHandlers, PollRun, PollRunner};
+pub use state::{IllegalStep, PollState, Step};
+
+use crate::leadership::Leadership;
+use crate::plugin::{Plugin, PluginError, RestartPolicy};
+use tend::{Patience, Periodic, Present, Watch, tend};
+
+/// Schedules shorter than this are refused.
+const EVERY_MIN: Duration = Duration::from_millis(100);
+
+/// The plugin: enqueues periodic polls, hands out what waits, and takes back what is stuck.
+pub struct Polls {
+    plan: Vec<Periodic>,
+    look_every: Duration,
+    watch: Mutex<Watch>,
+}
+
+impl Default for Polls {
+    fn default() -> Self {
+        Self { plan: Vec::new(), look_every: Duration::from_secs(1), watch: Mutex::default() }
+    }
+}
+
+impl Polls {
+    /// Adds a poll that is due every so often. Slots are counted by the wall clock; each is
+    /// enqueued once, and skipped while the one before it still runs.
+    pub fn every(mut self, every: Duration, poll: Poll) -> Result<Self, PollError> {
+        poll.check()?;
+        if every < EVERY_MIN {
+            return Err(PollError::TooOften { name: poll.name, every });
+        }
+        self.plan.push(Periodic { every, poll });
+        Ok(self)
+    }
+
+    /// The time between two looks at the board; 1 s unless given. Nodes should look as often.
+    #[must_use]
+    pub fn look_every(mut self, span: Duration) -> Self {
+        self.look_every = span;
+        self
+    }
+
+    async fn round(&self, term: &Leadership) -> Result<(), PollError> {
+        let desk = PollDesk::of(term.node().clone());
+        let assigned = desk.board().await?;
+        let present = present(term, &assigned).await?;
+        let request = term.node().core().settings().request_timeout;
+        let patience = Patience {
+            claim: 3 * self.look_every + 2 * request,
+            report: 3 * self.look_every + 2 * request,
+        };
+        let fence = Some(term.epoch());
+        desk.change(fence, |board| {
+            let now = (SystemClock.now(), SystemClock.wall_ms());
+            let mut watch = self.watch.lock().expect("no holder panics");
+            tend(board, &self.plan, &present, &patience, &mut watch, now);
+            Ok(())
+        })
+        .await
+    }
+}
+
+/// Who is there: by the coordinator's own view, and where that leaves a doubt, by the records.
+async fn present(term: &Leadership, board: &Board) -> Result<Present, StoreError> {
+    let node = term.node();
+    let (view, settings) = {
+        let core = node.core();
+        (core.view().cloned(), core.settings().clone())
+    };
+    let mut live = BTreeMap::new();
+    let mut undead = BTreeSet::from([node.boot]);
+    if !settings.enabled {
+        live.insert(node.id.clone(), node.boot);
+        return Ok(Present { live, undead });
+    }
+    for member in view.iter().flat_map(|view| &view.members) {
+        undead.insert(member.boot);
+        if !member.draining {
+            live.insert(member.id.clone(), member.boot);
+        }
+    }
+    let held = board.active().filter_map(|entry| entry.assigned.as_ref()).map(|to| to.boot);
+    let mut known = held.chain(board.runners().values().map(|runner| runner.boot));
+    if known.any(|boot| !undead.contains(&boot)) {
+        for member in node.store.members(&node.namespace).await? {
+            let silent = member.silent_for.unwrap_or_default();
+            if silent < settings.dead_node_timeout {
+                undead.insert(member.record.boot);
+            }
+        }
+    }
+    Ok(Present { live, undead })
+}
+
+#[async_trait]
+impl Plugin for Polls {
+    fn name(&self) -> &str {
+        "polls"
+    }
+
+    fn work_interval(&self) -> Duration {
+        self.look_every
+    }
+
+    /// Its failures are the store's, which the node minds itself.
+    fn restart_policy(&self) -> RestartPolicy {
+        RestartPolicy { limit: u32::MAX, ..RestartPolicy::default() }
+    }
+
+    async fn on_become_coordinator(&self, _: &Leadership) -> Result<(), PluginError> {
+        // Whatever the last term saw, this one has not seen yet.
+        *self.watch.lock().expect("no holder panics") = Watch::default();
+        Ok(())
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        match self.round(term).await {
+            // The node itself tells of a store that is away, and of a term that is over.
+            Err(PollError::Store(problem)) if problem.failure() != Failure::Rejected => Ok(()),
+            Err(PollError::TermOver | PollError::Contended(_)) => Ok(()),
+            done => done.map_err(PluginError::from),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! A node's part: it looks for polls that were handed to it, claims them, runs them and reports.
+//!
+//! ```text
+//!   look ──► board: handed to this process? ──► claim (compare-and-set) ──► handler, with its time
+//!    ▲                                                                         │
+//!    └────────────── report (compare-and-set), again until it is in ◄──────────┘
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton_store::clock::{Clock, SystemClock};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::board::Board;
+use super::desk::PollDesk;
+use super::entry::{Assignment, AttemptEnd, PollEntry};
+use super::poll::PollError;
+use super::state::PollState;
+use crate::node::Node;
+use crate::plugin::PluginError;
+use crate::shared::Shared;
+
+/// So many attempts that are over are remembered, so that none is run again should the store's data
+/// go back.
+const REMEMBERED: usize = 256;
+
+/// One attempt, as its handler sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PollRun {
+    /// The poll's number.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// The place in its schedule, if it has one.
+    pub slot: Option<u64>,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// What it was given.
+    pub payload: String,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+type Answer = Pin<Box<dyn Future<Output = Result<String, PluginError>> + Send>>;
+type Handler = Arc<dyn Fn(PollRun) -> Answer + Send + Sync>;
+
+/// What a node answers polls with.
+#[must_use = "handlers are used once they are started on a node"]
+#[derive(Clone)]
+pub struct PollHandlers {
+    handlers: BTreeMap<String, Handler>,
+    concurrency: usize,
+    look_every: Duration,
+}
+
+impl Default for PollHandlers {
+    fn default() -> Self {
+        Self { handlers: BTreeMap::new(), concurrency: 4, look_every: Duration::from_secs(1) }
+    }
+}
+
+impl PollHandlers {
+    /// Answers polls of this name. The answer is kept on the board, cut to 256 characters.
+    pub fn on<F, A>(mut self, name: &str, handler: F) -> Self
+    where
+        F: Fn(PollRun) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<String, PluginError>> + Send + 'static,
+    {
+        let boxed = move |run| -> Answer { Box::pin(handler(run)) };
+        self.handlers.insert(name.to_owned(), Arc::new(boxed));
+        self
+    }
+
+    /// Runs so many at once; 4 unless given.
+    pub fn concurrency(mut self, places: usize) -> Self {
+        self.concurrency = places.max(1);
+        self
+    }
+
+    /// The time between two looks at the board; 1 s unless given.
+    pub fn look_every(mut self, span: Duration) -> Self {
+        self.look_every = span;
+        self
+    }
+
+    /// Starts on a node, until the node has left or what is returned is dropped.
+    pub fn start(self, node: &Node) -> PollRunner {
+        let (stop, stopped) = watch::channel(false);
+        let shared = node.shared.clone();
+        let me = Assignment { node: shared.id.clone(), boot: shared.boot };
+        let runner = Runner {
+            names: self.handlers.keys().cloned().collect(),
+            desk: PollDesk::of(shared.clone()),
+            node: shared,
+            handlers: self,
+            me,
+            running: BTreeSet::new(),
+            reports: VecDeque::new(),
+            over: VecDeque::new(),
+            tasks: JoinSet::new(),
+        };
+        let task = node.host.work.spawn(runner.run(stopped));
+        PollRunner { stop, task }
+    }
+}
+
+/// Runs polls on a node. Dropped, it stops at once: what it runs is tried elsewhere.
+pub struct PollRunner {
+    stop: watch::Sender<bool>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl PollRunner {
+    /// Takes no more polls, waits for those that run, and reports them.
+    pub async fn stop(mut self) {
+        self.stop.send_replace(true);
+        // A panic of its own is a bug; there is nothing left to stop then.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for PollRunner {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(super) type Attempt = (u64, u32);
+
+struct Runner {
+    node: Arc<Shared>,
+    desk: PollDesk,
+    handlers: PollHandlers,
+    names: BTreeSet<String>,
+    me: Assignment,
+    running: BTreeSet<Attempt>,
+    reports: VecDeque<(Attempt, AttemptEnd)>,
+    over: VecDeque<Attempt>,
+    tasks: JoinSet<(Attempt, AttemptEnd)>,
+}
+
+impl Runner {
+    async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+        loop {
+            let stopping = *stopped.borrow_and_update();
+            if self.look(stopping).await && stopping && self.running.is_empty() {
+                return;
+            }
+            tokio::select! {
+                biased;
+                _ = self.node.left() => return,
+                Some(done) = self.tasks.join_next() => {
+                    let (attempt, end) = done.expect("what can panic in it is a task of its own");
+                    self.reports.push_back((attempt, end));
+                }
+                changed = stopped.changed() => if changed.is_err() { return },
+                () = SystemClock.sleep(self.handlers.look_every) => {}
+            }
+        }
+    }
+
+    /// Reports, registers and claims in one change of the board. Says whether it came through.
+    async fn look(&mut self, stopping: bool) -> bool {
+        let (me, names, places) = (&self.me, &self.names, self.handlers.concurrency);
+        let reports: Vec<_> = self.reports.iter().cloned().collect();
+        let known: BTreeSet<Attempt> = self.running.iter().chain(&self.over).copied().collect();
+        let free = places.saturating_sub(self.running.len() - reports.len());
+        let changed = self.desk.change(None, |board| {
+            for ((id, attempt), end) in &reports {
+                let ended = (me.boot, *attempt);
+                // An attempt that was given up has nothing to report any more.
+                let _ = board.attempt_ended(*id, ended, end.clone(), SystemClock.wall_ms());
+            }
+            if stopping {
+                board.runners.retain(|_, runner| runner.boot != me.boot);
+                return Ok(Vec::new());
+            }
+            if !board.is_registered(me, names) {
+                board.register(me, names, places)?;
+            }
+            claim(board, me, &known, free)
+        });
+        match changed.await {
+            Ok(claimed) => {
+                for _ in 0..reports.len() {
+                    self.is_over();
+                }
+                claimed.into_iter().for_each(|entry| self.begin(entry));
+                true
+            }
+            // The store is away, or too much is going on: the next look tries again.
+            Err(_) => false,
+        }
+    }
+
+    fn is_over(&mut self) {
+        let Some((attempt, _)) = self.reports.pop_front() else { return };
+        self.running.remove(&attempt);
+        self.over.push_back(attempt);
+        if self.over.len() > REMEMBERED {
+            self.over.pop_front();
+        }
+    }
+
+    fn begin(&mut self, entry: PollEntry) {
+        let attempt = (entry.id, entry.attempt);
+        let timeout = Duration::from_millis(entry.timeout_ms);
+        let run = PollRun {
+            id: entry.id,
+            name: entry.name,
+            slot: entry.slot,
+            attempt: entry.attempt,
+            payload: entry.payload,
+            timeout,
+        };
+        self.running.insert(attempt);
+        let handler = self.handlers.handlers.get(&run.name).cloned();
+        self.tasks.spawn(async move {
+            let end = match handler {
+                Some(handler) => answered(handler(run), timeout).await,
+                None => AttemptEnd::Failed("there is no handler".to_owned()),
+            };
+            (attempt, end)
+        });
+    }
+}
+
+/// Claims what was handed to this process, as far as there is room, and finds what it claimed
+/// without knowing it: the write's outcome was unknown.
+pub(super) fn claim(
+    board: &mut Board,
+    me: &Assignment,
+    known: &BTreeSet<Attempt>,
+    room: usize,
+) -> Result<Vec<PollEntry>, PollError> {
+    let is_mine = |entry: &&PollEntry| entry.assigned.as_ref() == Some(me);
+    let mine: Vec<PollEntry> = board.active().filter(is_mine).cloned().collect();
+    let mut claimed = Vec::new();
+    for entry in mine {
+        match entry.state {
+            PollState::Running if !known.contains(&(entry.id, entry.attempt)) => {
+                claimed.push(entry);
+            }
+            PollState::Dispatching if claimed.len() < room => {
+                claimed.push(board.claim(entry.id, me.boot)?.clone());
+            }
+            _ => {}
+        }
+    }
+    Ok(claimed)
+}
+
+/// Runs a handler as a task of its own, for as long as it may take.
+async fn answered(answer: Answer, timeout: Duration) -> AttemptEnd {
+    let mut task = JoinSet::new();
+    task.spawn(answer);
+    tokio::select! {
+        biased;
+        Some(done) = task.join_next() => match done {
+            Ok(Ok(answer)) => AttemptEnd::Done(answer),
+            Ok(Err(error)) => AttemptEnd::Failed(error.to_string()),
+            Err(_) => AttemptEnd::Failed("the handler panicked".to_owned()),
+        },
+        () = SystemClock.sleep(timeout) => AttemptEnd::TimedOut,
+    }
+}

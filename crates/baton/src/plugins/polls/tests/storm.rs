@@ -1,0 +1,263 @@
+//! Seeded storms: coordinators change and write late, nodes die and report late, answers are lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use baton_core::rng::Rng;
+
+use super::{PATIENCE, at, node, ticket};
+use crate::plugins::polls::board::Board;
+use crate::plugins::polls::entry::{Assignment, AttemptEnd, PollEntry};
+use crate::plugins::polls::poll::Poll;
+use crate::plugins::polls::runner::{Attempt, claim};
+use crate::plugins::polls::state::PollState;
+use crate::plugins::polls::tend::{Periodic, Present, Watch, tend};
+
+const SEEDS: u64 = 300;
+const STEPS: u64 = 400;
+
+/// A process that runs polls.
+struct Runner {
+    me: Assignment,
+    running: BTreeSet<Attempt>,
+    reports: Vec<(Attempt, AttemptEnd)>,
+    over: BTreeSet<Attempt>,
+}
+
+impl Runner {
+    fn new(number: u64, boot: u64) -> Self {
+        let me = node(&format!("n{number}"), u128::from(boot));
+        Self { me, running: BTreeSet::new(), reports: Vec::new(), over: BTreeSet::new() }
+    }
+}
+
+/// A change that was made on a copy and is yet to be written.
+struct Draft {
+    board: Board,
+    version: u64,
+    by: By,
+}
+
+enum By {
+    Coordinator { epoch: u64 },
+    Node { boot: u128, reported: usize, claimed: Vec<PollEntry> },
+    Somebody,
+}
+
+struct World {
+    rng: Rng,
+    second: u64,
+    board: Board,
+    version: u64,
+    epoch: u64,
+    watches: BTreeMap<u64, Watch>,
+    nodes: Vec<Runner>,
+    boots: u64,
+    drafts: Vec<Draft>,
+    plan: Vec<Periodic>,
+    requests: u64,
+    /// Who began which attempt.
+    begun: BTreeMap<Attempt, u128>,
+    ended: BTreeMap<u64, PollState>,
+    slots: BTreeMap<(String, u64), u64>,
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let poll = Poll { timeout: Duration::from_secs(5), retries: 2, ..Poll::new("x") };
+        Self {
+            rng: Rng::new(seed),
+            second: 1_000,
+            board: Board::default(),
+            version: 0,
+            epoch: 1,
+            watches: BTreeMap::new(),
+            nodes: (0..3).map(|number| Runner::new(number, number + 1)).collect(),
+            boots: 3,
+            drafts: Vec::new(),
+            plan: vec![Periodic { every: Duration::from_secs(7), poll }],
+            requests: 0,
+            begun: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            slots: BTreeMap::new(),
+        }
+    }
+
+    fn step(&mut self) {
+        match self.rng.below(20) {
+            0..5 => self.second += self.rng.below(4),
+            5..9 => self.tend(),
+            9..13 => self.look(),
+            13..17 => self.write(),
+            17 => self.end_something(),
+            18 => self.somebody(),
+            _ => self.misfortune(),
+        }
+        self.check();
+    }
+
+    fn draft(&mut self, by: By, board: Board) {
+        self.drafts.push(Draft { board, version: self.version, by });
+    }
+
+    fn tend(&mut self) {
+        // A coordinator that was replaced goes on for a while.
+        let epoch = self.epoch - self.rng.below(2).min(self.epoch - 1);
+        let live = self.nodes.iter().map(|it| (it.me.node.clone(), it.me.boot)).collect();
+        let undead = self.nodes.iter().map(|it| it.me.boot).collect();
+        let mut board = self.board.clone();
+        let watch = self.watches.entry(epoch).or_default();
+        let now = (at(self.second), self.second * 1_000);
+        tend(&mut board, &self.plan, &Present { live, undead }, &PATIENCE, watch, now);
+        self.draft(By::Coordinator { epoch }, board);
+    }
+
+    fn look(&mut self) {
+        let at = usize::try_from(self.rng.below(3)).expect("small");
+        let (runner, mut board) = (&self.nodes[at], self.board.clone());
+        for ((id, attempt), end) in &runner.reports {
+            let _ = board.attempt_ended(*id, (runner.me.boot, *attempt), end.clone(), 0);
+        }
+        let names = BTreeSet::from(["x".to_owned()]);
+        if !board.is_registered(&runner.me, &names) {
+            board.register(&runner.me, &names, 2).expect("there is room");
+        }
+        let known = runner.running.union(&runner.over).copied().collect();
+        let room = 2_usize.saturating_sub(runner.running.len());
+        let claimed = claim(&mut board, &runner.me, &known, room).expect("its own to claim");
+        let (boot, reported) = (runner.me.boot.0, runner.reports.len());
+        self.draft(By::Node { boot, reported, claimed }, board);
+    }
+
+    fn write(&mut self) {
+        if self.drafts.is_empty() {
+            return;
+        }
+        let count = u64::try_from(self.drafts.len()).expect("small");
+        let at = usize::try_from(self.rng.below(count)).expect("small");
+        let Draft { board, version, by } = self.drafts.swap_remove(at);
+        let fenced = matches!(by, By::Coordinator { epoch } if epoch < self.epoch);
+        if fenced || version != self.version {
+            return;
+        }
+        if board != self.board {
+            (self.board, self.version) = (board, self.version + 1);
+        }
+        // Its answer may be lost: then whoever wrote does not know, and looks again.
+        if self.rng.one_in(5) {
+            return;
+        }
+        if let By::Node { boot, reported, claimed } = by
+            && let Some(runner) = self.nodes.iter_mut().find(|it| it.me.boot.0 == boot)
+        {
+            for (attempt, _) in runner.reports.drain(..reported.min(runner.reports.len())) {
+                runner.running.remove(&attempt);
+                runner.over.insert(attempt);
+            }
+            for entry in claimed {
+                let attempt = (entry.id, entry.attempt);
+                if runner.running.insert(attempt) {
+                    let before = self.begun.insert(attempt, boot);
+                    assert_eq!(before, None, "attempt {attempt:?} began twice");
+                }
+            }
+        }
+    }
+
+    fn end_something(&mut self) {
+        let (at, way) = (self.rng.below(3), self.rng.below(3));
+        let runner = &mut self.nodes[usize::try_from(at).expect("small")];
+        let reported = |attempt: &&Attempt| !runner.reports.iter().any(|it| it.0 == **attempt);
+        if let Some(attempt) = runner.running.iter().find(reported).copied() {
+            let end = match way {
+                0 => AttemptEnd::Done("well".to_owned()),
+                1 => AttemptEnd::Failed("badly".to_owned()),
+                _ => AttemptEnd::TimedOut,
+            };
+            runner.reports.push((attempt, end));
+        }
+    }
+
+    fn somebody(&mut self) {
+        let mut board = self.board.clone();
+        self.requests += 1;
+        let changed = match self.rng.one_in(3) {
+            true => {
+                let last = board.active().map(|entry| entry.id).max().unwrap_or_default();
+                board.cancel(last, 0).is_ok()
+            }
+            false => board.enqueue(&Poll::new("x"), ticket(self.requests), 0).is_ok(),
+        };
+        if changed {
+            self.draft(By::Somebody, board);
+        }
+    }
+
+    fn misfortune(&mut self) {
+        if self.rng.one_in(2) {
+            self.epoch += 1;
+            return;
+        }
+        self.boots += 1;
+        let at = self.rng.below(3);
+        let new = Runner::new(at, self.boots);
+        self.nodes[usize::try_from(at).expect("small")] = new;
+    }
+
+    /// What must hold of the board at any time.
+    fn check(&mut self) {
+        for entry in self.board.finished() {
+            assert!(entry.state.is_final(), "{entry:?}");
+            let before = self.ended.insert(entry.id, entry.state);
+            assert!(before.is_none_or(|state| state == entry.state), "{before:?}, now {entry:?}");
+        }
+        for entry in self.board.active() {
+            assert!(!self.ended.contains_key(&entry.id), "{entry:?} was done");
+            assert!(!entry.state.is_final() && entry.attempt <= 1 + entry.retries, "{entry:?}");
+        }
+        for entry in self.board.active().chain(self.board.finished()) {
+            if let Some(slot) = entry.slot {
+                let id = *self.slots.entry((entry.name.clone(), slot)).or_insert(entry.id);
+                assert_eq!(id, entry.id, "slot {slot} was enqueued twice");
+            }
+        }
+    }
+
+    /// Nothing more goes wrong and nothing more is enqueued: everything comes to its end.
+    fn calm(&mut self) {
+        self.plan.clear();
+        self.drafts.clear();
+        for _ in 0..600 {
+            self.second += 1;
+            for _ in 0..3 {
+                self.look();
+                self.write();
+                self.end_something();
+            }
+            self.drafts.clear();
+            self.tend();
+            self.write();
+            self.drafts.clear();
+            self.check();
+        }
+        let left: Vec<&PollEntry> = self.board.active().collect();
+        assert!(left.is_empty(), "{left:?}");
+    }
+}
+
+#[test]
+fn no_poll_is_lost_none_runs_twice_and_the_end_is_final() {
+    let (mut begun, mut retried) = (0, 0);
+    for seed in 0..SEEDS {
+        let mut world = World::new(seed);
+        for _ in 0..STEPS {
+            world.step();
+        }
+        world.calm();
+        begun += world.begun.len();
+        retried += world.begun.keys().filter(|(_, attempt)| *attempt > 1).count();
+    }
+    // Shows that the storms get somewhere.
+    let seeds = usize::try_from(SEEDS).expect("small");
+    assert!(begun > 5 * seeds && retried > seeds, "{begun} begun, {retried} again");
+}

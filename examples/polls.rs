@@ -1,0 +1,34 @@
+//! Like `plugin`, but any node does the work: the coordinator hands polls out, nodes answer them.
+
+use std::time::Duration;
+
+use baton::Node;
+use baton::plugins::polls::{Poll, PollHandlers, PollRun, Polls};
+
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
+    let node = Node::builder(baton::open(&url).await?)
+        .plugin(Polls::default().look_every(LOOK_EVERY))
+        .build()?;
+    let price = |run: PollRun| async move {
+        if run.attempt == 1 {
+            return Err("the shop is closed".into());
+        }
+        Ok(format!("{}: 80 cents", run.payload))
+    };
+    let runner = PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node);
+
+    let hour = Duration::from_secs(3_600);
+    let poll = Poll { payload: "pencil".to_owned(), unique_for: hour, ..Poll::new("price") };
+    let asked = node.polls().request(&poll).await?;
+    let again = node.polls().request(&poll).await?;
+    println!("{asked:?}, {again:?}");
+    let done = node.polls().wait_for(1, LOOK_EVERY).await?;
+    println!("{} at attempt {}: {}", done.state.word(), done.attempt, done.note);
+    runner.stop().await;
+    node.leave().await;
+    Ok(())
+}
