@@ -1,16 +1,52 @@
-//! What a node of `baton serve` does when it leads: the built-in plugins, one line each.
+//! The plugins that `baton serve` hosts: what a coordinator without work of its own still does.
+
+use std::time::Duration;
 
 use baton::NodeBuilder;
 use baton::plugins::counters::CountersPlugin;
 use baton::plugins::health::ClusterHealth;
+use baton::plugins::ttl::{OwnRecords, Ttl};
+use baton::sweep;
 
-use crate::config::Config;
+use crate::config::{Config, ConfigError, TtlTable};
 
-/// Adds the built-ins. None of them costs leadership: each is started again for as long as it takes.
-pub fn housekeeping(builder: NodeBuilder, config: &Config) -> NodeBuilder {
+/// How often baton's own old records are looked for.
+const OWN_RECORDS_EVERY: Duration = Duration::from_secs(10 * 60);
+
+/// Adds every built-in. None of them ever costs leadership.
+pub fn housekeeping(builder: NodeBuilder, config: &Config) -> Result<NodeBuilder, ConfigError> {
     if !config.settings.enabled {
         // A node that leads alone has no store to keep in order.
-        return builder;
+        return Ok(builder);
     }
-    builder.plugin(CountersPlugin::default()).plugin(ClusterHealth::default())
+    let builder = builder.plugin(ClusterHealth::default()).plugin(CountersPlugin::default());
+    let builder = own_records(builder);
+    let mut tables = config.ttl.iter().enumerate();
+    tables.try_fold(builder, |builder, (at, table)| Ok(builder.plugin(ttl(at + 1, table, config)?)))
+}
+
+fn own_records(builder: NodeBuilder) -> NodeBuilder {
+    let ttl = Ttl::new().named("own-records").every(OWN_RECORDS_EVERY);
+    builder.plugin(ttl.own_records(OwnRecords::default()))
+}
+
+/// The plugin of one `[[ttl]]` table.
+fn ttl(number: usize, table: &TtlTable, config: &Config) -> Result<Ttl, ConfigError> {
+    let said = || format!("{}:", table.place);
+    let refuse = |complaint: String| ConfigError::Value { said: said(), complaint };
+    let store = table.store.as_ref().unwrap_or(&config.store).with_secrets();
+    let sweep = sweep::open(store, table.target.clone(), table.strategy.clone());
+    let sweep = sweep.map_err(|unfit| refuse(unfit.to_string()))?;
+    let mut ttl = Ttl::new().named(format!("ttl-{number}")).sweep(sweep);
+    if let Some(every) = table.every {
+        ttl = ttl.every(every);
+    }
+    if let Some(batch) = table.batch {
+        ttl = ttl.batch(batch);
+    }
+    if let Some(pause) = table.pause {
+        ttl = ttl.pause(pause);
+    }
+    ttl.check().map_err(|invalid| refuse(invalid.to_string()))?;
+    Ok(ttl)
 }

@@ -7,6 +7,7 @@
 //!              snapshot/ ◄───────────────┤ how a namespace stands
 //!              housekeeping ◄────────────┤ what a served node does when it leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
+//!   housekeeping    the plugins that `baton serve` hosts
 //!   run/ + guard/   a command that runs only while this node leads
 //!   cluster/, look  real processes and waiting for them: for the demo, the tests, the benches
 //! ```

@@ -13,3 +13,10 @@ pub struct Behind {
     /// The highest that was admitted.
     pub highest: Epoch,
 }
+
+impl From<Behind> for baton_store::sweep::SweepError {
+    fn from(behind: Behind) -> Self {
+        let Behind { resource, given, highest } = behind;
+        Self::Behind { resource, given, highest }
+    }
+}

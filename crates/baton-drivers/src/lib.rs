@@ -6,11 +6,12 @@
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
 //!                    │ address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
+//!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
 //! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
-//! `error`, `fence` for the user's own data, and what the server runs in `sql/` or `lua/`.
+//! `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/` or `lua/`.
 
 #[cfg(feature = "network")]
 pub mod address;
@@ -32,6 +33,7 @@ pub mod s3;
 mod service;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+pub mod sweep;
 #[cfg(feature = "network")]
 pub mod tls;
 

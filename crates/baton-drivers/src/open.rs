@@ -100,14 +100,19 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
         "etcd" => Ok(crate::etcd::open(scheme, rest).await?),
         "memory" if rest.is_empty() => Ok(Arc::new(memory())),
         "memory" => Err(OpenError::NotMemory { rest: rest.to_owned() }),
-        scheme => {
-            let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
-            let scheme = scheme.to_owned();
-            Err(match known {
-                Some((_, feature, _)) => OpenError::NotBuilt { scheme, feature },
-                None => OpenError::UnknownScheme { scheme },
-            })
-        }
+        scheme => Err(strange_scheme(scheme).expect("what is known and built is above")),
+    }
+}
+
+/// What to say of a scheme that this build has no store for; `None` if it has one.
+pub(crate) fn strange_scheme(scheme: &str) -> Option<OpenError> {
+    let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
+    let scheme = scheme.to_owned();
+    match known {
+        _ if scheme == "memory" => None,
+        Some((_, _, true)) => None,
+        Some((_, feature, false)) => Some(OpenError::NotBuilt { scheme, feature }),
+        None => Some(OpenError::UnknownScheme { scheme }),
     }
 }
 

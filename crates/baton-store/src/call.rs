@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::contract::Inspection;
 use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
+use crate::prune::{Prune, PruneOutcome};
 
 /// What a store can be asked.
 #[expect(clippy::large_enum_variant, reason = "beats are nearly all of the traffic")]
@@ -41,6 +42,13 @@ pub enum Call {
     },
     /// Counts.
     Counters(CounterCall),
+    /// Lets old records go.
+    Prune {
+        /// Refused once a later epoch exists.
+        fence: Epoch,
+        /// Which ones.
+        prune: Prune,
+    },
 }
 
 impl Call {
@@ -53,6 +61,7 @@ impl Call {
             Self::WriteDocument { .. } => "write-document",
             Self::History { .. } => "history",
             Self::Counters(call) => call.kind(),
+            Self::Prune { .. } => "prune",
         }
     }
 }
@@ -73,4 +82,6 @@ pub enum Answer {
     History(Vec<TermRecord>),
     /// To [`Call::Counters`].
     Counters(CounterAnswer),
+    /// To [`Call::Prune`].
+    Pruned(PruneOutcome),
 }

@@ -17,6 +17,7 @@ use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
 use crate::error::StoreError;
 use crate::finding::Finding;
+use crate::prune::{Prune, PruneOutcome};
 
 /// Hints as they come. Bounded: when nobody listens, the oldest are lost, which hints may be.
 pub type HintStream = mpsc::Receiver<Hint>;
@@ -76,6 +77,9 @@ pub struct Inspection {
 ///     under way is found by a later one. A value that 64 bits do not hold is kept at the nearest
 ///     that they do, and marked until the counter is set; a store may judge that change by change
 ///     or once a step. Appends lock nothing that a beat, a grant or another writer needs.
+/// 14. **A prune** carries an epoch like every write (7.), removes at most as many records as it is
+///     told to, never the record of a node that beat within the time given, and never the newest
+///     term.
 ///
 /// [`DeathProof`]: crate::Capability::DeathProof
 #[async_trait]
@@ -215,6 +219,19 @@ pub trait Store: Send + Sync {
     ) -> Result<Vec<TermRecord>, StoreError> {
         match self.call(namespace, Call::History { limit }).await? {
             Answer::History(terms) => Ok(terms),
+            other => not_in_kind(&other),
+        }
+    }
+
+    /// Lets old records go, fenced by `fence`.
+    async fn prune(
+        &self,
+        namespace: &Namespace,
+        fence: Epoch,
+        prune: Prune,
+    ) -> Result<PruneOutcome, StoreError> {
+        match self.call(namespace, Call::Prune { fence, prune }).await? {
+            Answer::Pruned(outcome) => Ok(outcome),
             other => not_in_kind(&other),
         }
     }

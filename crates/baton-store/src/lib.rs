@@ -6,6 +6,7 @@
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
 //!      │  finding ─ what is to be said of a server: its version, its settings, its rights
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
+//!      ├── sweep ───────── a place that records expire in, swept in fenced batches
 //!      ├── wrap ────────── latency, faults, recorded histories, around any store
 //!      └── conformance ─── the suite a driver is handed to, one file a theme
 //! ```
@@ -20,10 +21,12 @@ mod counters;
 mod document;
 mod error;
 mod finding;
+mod prune;
 
 pub mod clock;
 pub mod conformance;
 pub mod memory;
+pub mod sweep;
 pub mod wrap;
 
 pub use call::{Answer, Call};
@@ -36,3 +39,4 @@ pub use counters::{
 pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;
 pub use finding::{Finding, Verdict};
+pub use prune::{Prune, PruneOutcome};

@@ -12,6 +12,7 @@
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
 //!   paused::Old ── the test program again, stopped right before it writes
+//!   expiry ── what every sweep must do
 //!   contender ── one node's words, without a core     wait ── for what must come
 //!   counting ── everything that can be done to counters
 //! ```
@@ -23,6 +24,7 @@ pub mod contender;
 pub mod counting;
 pub mod disk;
 mod error;
+pub mod expiry;
 mod faketime;
 mod install;
 pub mod paused;

@@ -7,7 +7,7 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_core::lease::Window;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+use baton_store::{Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome};
 
 use crate::plugin::PluginState;
 use crate::shared::Shared;
@@ -119,6 +119,11 @@ impl Leadership {
         let fence = Some(self.epoch());
         let namespace = &self.node.namespace;
         self.node.store.write_document(namespace, name, body, precondition, fence).await
+    }
+
+    /// Removes old records of the namespace, unless a later epoch exists.
+    pub async fn prune(&self, prune: Prune) -> Result<PruneOutcome, StoreError> {
+        self.node.store.prune(&self.node.namespace, self.epoch(), prune).await
     }
 }
 

@@ -54,8 +54,13 @@ pub use baton_core::{
 };
 /// The stores, each with the fence for the user's own data in it.
 pub use baton_drivers as drivers;
+/// What has expired in the user's own tables, keys and objects: for [`plugins::ttl`].
+pub use baton_drivers::sweep;
 pub use baton_drivers::{Behind, OpenError, open};
-pub use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+pub use baton_store::sweep::{Sweep, SweepError, Swept};
+pub use baton_store::{
+    Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome,
+};
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]

@@ -85,3 +85,8 @@ fn counters_are_exact_before_and_after_they_are_consolidated() {
     let said = lines("counters");
     assert_eq!(said, ["orders: 100", "stock: 700", "consolidated: true, orders: 100"]);
 }
+
+#[test]
+fn ttl_removes_what_has_expired_and_nothing_else() {
+    assert_eq!(lines("ttl"), ["sqlite table sessions: 2 expired", "1 left"]);
+}

@@ -31,7 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
     super::block_on(async {
         let store = node::store(&config).await?;
-        let builder = housekeeping(node::builder(&config, store), &config);
+        let builder = housekeeping(node::builder(&config, store), &config)?;
         let (node, mut events) = builder.build_with_events()?;
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
         let departure = take_part(&node, &mut events, &mut teller).await?;

@@ -10,6 +10,7 @@ use super::nearest::nearest;
 use super::source::Source;
 use super::table::{TABLE, entry};
 use super::tree::{bare, leaves};
+use super::ttl;
 
 /// Takes in what a file says.
 pub fn read(file: &Path, given: &mut Given) -> Result<(), ConfigError> {
@@ -19,7 +20,7 @@ pub fn read(file: &Path, given: &mut Given) -> Result<(), ConfigError> {
 }
 
 fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> {
-    let table: Table = toml::from_str(text).map_err(|error| {
+    let mut table: Table = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         ConfigError::NoToml {
             file: file.to_owned(),
@@ -27,6 +28,9 @@ fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> 
             message: error.message().split_whitespace().collect::<Vec<_>>().join(" "),
         }
     })?;
+    if let Some(tables) = table.remove("ttl") {
+        given.ttl = ttl::read(file, &tables)?;
+    }
     let source = Source::File(file.to_owned());
     for (key, value) in leaves(&table) {
         if let Some(label) = key.strip_prefix("labels.") {

@@ -7,6 +7,7 @@ use toml::Value;
 use super::error::ConfigError;
 use super::source::Source;
 use super::table::Entry;
+use super::ttl::TtlTable;
 
 /// One value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Given {
     pub values: BTreeMap<&'static str, Set>,
     /// The labels.
     pub labels: BTreeMap<String, String>,
+    /// What expires.
+    pub ttl: Vec<TtlTable>,
 }
 
 impl Given {

@@ -5,6 +5,7 @@
 //!   profile ──► file (TOML) ──► environment (BATON_…) ──► flags ──► Config ──► checked()
 //!                  └───────────────────┴────────────────────┘
 //!                       table: one row a setting, its kind, its help
+//!                  └──► ttl: the [[ttl]] tables, which only a file can have
 //! ```
 
 mod environment;
@@ -18,6 +19,7 @@ mod source;
 mod store_url;
 mod table;
 mod tree;
+mod ttl;
 mod value;
 
 pub use environment::Environment;
@@ -27,3 +29,4 @@ pub use resolve::{Config, Lifeline};
 pub use source::Source;
 pub use store_url::StoreUrl;
 pub use table::{Entry, TABLE};
+pub use ttl::TtlTable;

@@ -17,6 +17,7 @@ use super::source::Source;
 use super::store_url::StoreUrl;
 use super::table::entry;
 use super::tree;
+use super::ttl::TtlTable;
 
 /// Where the lifeline listens if nobody says otherwise.
 const BIND: &str = "127.0.0.1:0";
@@ -54,6 +55,8 @@ pub struct Config {
     pub lifeline: Lifeline,
     /// What is said about this node.
     pub labels: BTreeMap<String, String>,
+    /// What expires, and how it goes.
+    pub ttl: Vec<TtlTable>,
     given: Given,
 }
 
@@ -93,6 +96,7 @@ impl Config {
             settings: settings(profile, &given),
             lifeline: lifeline(&given),
             labels: given.labels.clone(),
+            ttl: given.ttl.clone(),
             given,
         })
     }

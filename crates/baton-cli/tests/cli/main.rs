@@ -12,3 +12,4 @@ mod reading;
 mod serve;
 mod sim;
 mod support;
+mod ttl;

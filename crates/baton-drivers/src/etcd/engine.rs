@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use async_trait::async_trait;
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::{Reply, Request};
+use baton_core::time::Moment;
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
 };
@@ -14,7 +15,7 @@ use tokio::task::JoinSet;
 use super::connect::Link;
 use super::sight::{Life, Memory, Sight};
 use super::wire::Header;
-use super::{beat, documents, examine, hints, history, inspect, registry, view};
+use super::{beat, documents, examine, hints, history, inspect, prune, registry, view};
 use crate::service::Engine;
 
 /// The driver.
@@ -74,6 +75,26 @@ impl EtcdEngine {
         if let Some(memory) = self.memories().spaces.get_mut(namespace) {
             memory.life = life;
         }
+    }
+
+    /// Since when each of these nodes' records is known at the revision it has now.
+    pub(super) fn unwritten_since(
+        &self,
+        namespace: &Namespace,
+        nodes: &[(NodeId, i64)],
+        now: Moment,
+    ) -> Vec<Moment> {
+        let mut memories = self.memories();
+        let memory = memories.spaces.entry(namespace.clone()).or_default();
+        let known = std::mem::take(&mut memory.unwritten);
+        let since = |(node, revision): &(NodeId, i64)| match known.get(node) {
+            Some((at, since)) if at == revision => *since,
+            _ => now,
+        };
+        let since: Vec<Moment> = nodes.iter().map(since).collect();
+        let noted = nodes.iter().zip(&since);
+        memory.unwritten = noted.map(|((node, at), since)| (node.clone(), (*at, *since))).collect();
+        since
     }
 
     /// The highest revision heard of.
@@ -136,6 +157,9 @@ impl Engine for EtcdEngine {
             Call::Counters(_) => Err(StoreError::Unsupported(Capability::Counters)),
             Call::History { limit } => {
                 history::newest(self, namespace, limit).await.map(Answer::History)
+            }
+            Call::Prune { fence, prune } => {
+                prune::prune(self, namespace, fence, prune).await.map(Answer::Pruned)
             }
         }
     }

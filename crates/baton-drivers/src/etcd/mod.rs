@@ -33,6 +33,7 @@ mod history;
 mod inspect;
 mod keys;
 mod lease;
+mod prune;
 mod record;
 mod registry;
 mod schema;

@@ -136,6 +136,8 @@ pub(super) struct Memory {
     /// The records of the nodes that beat by this handle.
     pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
     pub(super) life: Life,
+    /// Every node, the revision of its record, and since when it is known at that one.
+    pub(super) unwritten: BTreeMap<NodeId, (i64, Moment)>,
 }
 
 /// What is known of etcd leases.

@@ -119,7 +119,7 @@ impl Servers {
     }
 
     /// A connection to the first host that gives one, each having its share of the time.
-    async fn connect(&self) -> Result<Conn, Fault> {
+    pub(super) async fn connect(&self) -> Result<Conn, Fault> {
         let share = self.config.timeout / u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         let mut last = None;
         for _ in 0..self.hosts.len() {
@@ -163,7 +163,7 @@ fn session(timeout: Duration) -> Vec<String> {
 }
 
 /// What the work came to, or `None` if the time was up first.
-async fn before<T>(
+pub(super) async fn before<T>(
     deadline: &mut Pin<Box<dyn Future<Output = ()> + Send + '_>>,
     work: impl Future<Output = T>,
 ) -> Option<T> {
@@ -177,7 +177,7 @@ async fn before<T>(
 
 /// Closes a connection without a word. The library would wait for the answer that is under way,
 /// perhaps for ever; once told to say goodbye, it closes what is dropped.
-fn cut(conn: Conn) {
+pub(super) fn cut(conn: Conn) {
     let mut goodbye = pin!(conn.disconnect());
     let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));
 }

@@ -15,7 +15,7 @@ use super::config::MysqlConfig;
 use super::connect::Servers;
 use super::error::Fault;
 use super::schema::{self, Flavour};
-use super::{beat, counters, documents, examine, history, lease, registry, view};
+use super::{beat, counters, documents, examine, history, lease, prune, registry, view};
 use crate::refusal::Refusal;
 use crate::service::Engine;
 
@@ -128,6 +128,11 @@ impl Engine for MysqlEngine {
                 Answer::History(history::terms(&rows, namespace)?)
             }
             Call::Counters(call) => Answer::Counters(self.count(namespace, &call).await?),
+            Call::Prune { fence, prune } => {
+                let text = prune::call(prefix, namespace, self.seen(), fence, &prune);
+                let rows = self.query(namespace, text).await?;
+                Answer::Pruned(self.saw(prune::outcome(&rows, namespace)?))
+            }
         })
     }
 

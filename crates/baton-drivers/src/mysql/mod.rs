@@ -8,6 +8,7 @@
 //!                        │   literals, bytes in hex        ▼
 //!                        └ error: what the caller must do  InnoDB
 //!   fence ──► the user's own transaction, in the user's own connection
+//!   sweep ──► the user's own expired rows; sweep_plan: statements that fit the table
 //! ```
 //!
 //! Who judges by which clock: the server's, in UTC with microseconds, read in a statement of its
@@ -27,10 +28,13 @@ mod examine;
 pub mod fence;
 mod history;
 mod lease;
+mod prune;
 mod registry;
 mod row;
 mod schema;
 mod statement;
+mod sweep;
+mod sweep_plan;
 mod tls;
 mod view;
 
@@ -44,6 +48,7 @@ use crate::service::Service;
 pub use config::{MysqlConfig, TlsMode};
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;
+pub(crate) use sweep::sweep;
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {

@@ -20,7 +20,7 @@ const TABLES: &str =
     concat!(include_str!("sql/0001-tables.sql"), "\n", include_str!("sql/0002-counters.sql"));
 
 /// The procedures, those that others call first.
-const PROCEDURES: [&str; 15] = [
+const PROCEDURES: [&str; 16] = [
     include_str!("sql/procedures/settle.sql"),
     include_str!("sql/procedures/enter.sql"),
     include_str!("sql/procedures/sound.sql"),
@@ -36,6 +36,7 @@ const PROCEDURES: [&str; 15] = [
     include_str!("sql/procedures/append_deltas.sql"),
     include_str!("sql/procedures/consolidate.sql"),
     include_str!("sql/procedures/forget_writers.sql"),
+    include_str!("sql/procedures/prune.sql"),
 ];
 
 /// Exists already.

@@ -23,6 +23,8 @@ pub(super) enum Fault {
     Sql(Error),
     /// An answer that is not one of ours.
     Corrupt { record: String, detail: String },
+    /// Something that a person must see to.
+    Refused(String),
 }
 
 impl From<Error> for Fault {
@@ -36,6 +38,7 @@ impl Fault {
     pub(super) fn told(self) -> StoreError {
         match self {
             Self::Corrupt { record, detail } => StoreError::Corrupt { record, detail },
+            Self::Refused(detail) => StoreError::Refused { detail },
             Self::Sql(error) => match error.as_db_error() {
                 Some(said) => by_code(said),
                 None => StoreError::Unknown { detail: whole(&error) },

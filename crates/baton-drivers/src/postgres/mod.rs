@@ -6,6 +6,7 @@
 //!                              ├ beat  lease  view  registry  documents  history  counters
 //!                              ├ hints: the same connection listens          NOTIFY
 //!                              └ schema: made at first opening               <prefix>meta …
+//!   sweep ── the user's own expired rows ── sweep_plan: statements that fit the table
 //!   fence ── the user's own transaction ── <prefix>fence(resource, epoch) ──► <prefix>fences
 //! ```
 //!
@@ -29,11 +30,14 @@ mod hints;
 mod history;
 mod lease;
 mod link;
+mod prune;
 mod registry;
 mod rehearsal;
 mod rights;
 mod schema;
 mod step;
+mod sweep;
+mod sweep_plan;
 mod tls;
 mod view;
 
@@ -47,6 +51,7 @@ use crate::service::Service;
 
 pub use config::{PostgresConfig, TlsMode};
 pub use schema::schema_sql;
+pub(crate) use sweep::sweep;
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use tokio_postgres;
 

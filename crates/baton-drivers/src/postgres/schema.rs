@@ -18,7 +18,7 @@ const TABLES: [&str; 2] = [
 ];
 
 /// What the functions need comes before those that need it. Each version makes all of them anew.
-const FUNCTIONS: [&str; 19] = [
+const FUNCTIONS: [&str; 20] = [
     include_str!("sql/functions/identity.sql"),
     include_str!("sql/functions/settle.sql"),
     include_str!("sql/functions/space.sql"),
@@ -32,6 +32,7 @@ const FUNCTIONS: [&str; 19] = [
     include_str!("sql/functions/leave.sql"),
     include_str!("sql/functions/publish.sql"),
     include_str!("sql/functions/document.sql"),
+    include_str!("sql/functions/prune.sql"),
     include_str!("sql/functions/inspect.sql"),
     include_str!("sql/functions/listen.sql"),
     include_str!("sql/functions/fence.sql"),

@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Row};
 
 use super::error::Fault;
 use super::link::Links;
-use super::{beat, counters, documents, history, lease, registry, view};
+use super::{beat, counters, documents, history, lease, prune, registry, view};
 
 /// A parameter and its type: told together, so that the server need not be asked first.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -32,6 +32,9 @@ impl Step<'_> {
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit).await?),
             Call::Counters(call) => Answer::Counters(counters::perform(self, call).await?),
+            Call::Prune { fence, prune } => {
+                Answer::Pruned(prune::prune(self, *fence, prune).await?)
+            }
         })
     }
 

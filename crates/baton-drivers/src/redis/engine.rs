@@ -224,6 +224,9 @@ impl Engine for Redis {
                 let write = self.write_document(namespace, name, body, precondition, fence);
                 write.await.map(Answer::Written)
             }
+            Call::Prune { fence, prune } => {
+                self.prune(namespace, fence, &prune).await.map(Answer::Pruned)
+            }
             Call::History { limit: 0 } => Ok(Answer::History(Vec::new())),
             Call::History { limit } => {
                 let limit = u64::try_from(limit).unwrap_or(u64::MAX);

@@ -23,6 +23,11 @@ impl Line {
         Self { dialer, link: Mutex::new(Some(link)), dialing: tokio::sync::Mutex::default() }
     }
 
+    /// One that connects when it is first needed.
+    pub(super) fn unconnected(dialer: Arc<Dialer>) -> Self {
+        Self { dialer, link: Mutex::default(), dialing: tokio::sync::Mutex::default() }
+    }
+
     /// How long a call may take.
     pub(super) fn timeout(&self) -> Duration {
         self.dialer.config().timeout

@@ -10,6 +10,7 @@
 //!      ▼
 //!   hints ── a second connection, subscribed again whenever it breaks
 //!
+//!   sweep ── the user's own expired keys, by an index of the user's own
 //!   fence ── the user's own writes     examine, rights ── the server as it is     error
 //! ```
 
@@ -26,11 +27,13 @@ mod hints;
 mod history;
 mod lease;
 mod line;
+mod prune;
 mod registry;
 mod reply;
 mod rights;
 mod schema;
 mod script;
+mod sweep;
 
 use std::sync::Arc;
 
@@ -40,6 +43,8 @@ use baton_store::Store;
 
 use crate::refusal::Refusal;
 use crate::service::Service;
+
+pub(crate) use sweep::sweep;
 
 /// What the store is called in messages.
 const NAME: &str = "redis";

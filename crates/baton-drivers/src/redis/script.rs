@@ -15,7 +15,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    fn new(name: &'static str, text: &'static str) -> Self {
+    pub(super) fn new(name: &'static str, text: &'static str) -> Self {
         Self { name, text, hash: Script::new(text).get_hash().to_owned() }
     }
 
@@ -78,6 +78,7 @@ pub(super) struct Steps {
     pub(super) forget_writers: Step,
     pub(super) read_counters: Step,
     pub(super) list_counters: Step,
+    pub(super) prune: Step,
     pub(super) rights: Step,
 }
 
@@ -99,6 +100,7 @@ impl Steps {
             forget_writers: counter_step!("forget_writers"),
             read_counters: counter_step!("read_counters"),
             list_counters: counter_step!("list_counters"),
+            prune: step!("prune"),
             rights: Step::new("rights", include_str!("lua/rights.lua")),
         }
     }

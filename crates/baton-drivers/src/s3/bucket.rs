@@ -1,13 +1,18 @@
 //! The only place that talks to the server: one request each, never repeated, each with a deadline.
 
 use std::future::Future;
+use std::time::Duration;
 
 use object_store::aws::AmazonS3;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
+use object_store::signer::Signer;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt,
     PutMode, PutOptions, UpdateVersion,
 };
+use reqwest::Method;
+use reqwest::header::IF_MATCH;
 use tokio::time::Instant;
 
 use super::date;
@@ -17,6 +22,9 @@ use super::tap::{Fate, Note, Tap};
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
 const BEAT: &str = "baton-beat";
+
+/// A request that is signed in its address is sent at once.
+const SIGNED_FOR: Duration = Duration::from_secs(60);
 
 /// What must hold for an object to be written.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +71,17 @@ pub(super) struct Listing {
     pub(super) objects: Vec<ObjectMeta>,
     /// When, in Unix seconds of the server's.
     pub(super) at: Option<i64>,
+}
+
+/// A page of what begins so.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// Its objects.
+    pub(super) objects: Vec<ObjectMeta>,
+    /// When, in Unix seconds of the server's.
+    pub(super) at: Option<i64>,
+    /// Where the next page begins, if there is one.
+    pub(super) next: Option<String>,
 }
 
 /// A bucket at a server.
@@ -151,11 +170,108 @@ impl Bucket {
         let request = self.store.list_with_delimiter(Some(folder));
         match (within(deadline, &note, request).await, note.fate()) {
             (Some(Ok(found)), Fate::Answered { date, .. }) => {
-                let at = date.as_deref().and_then(date::unix_seconds);
-                let at = at.and_then(|at| i64::try_from(at).ok());
-                Ok(Listing { objects: found.objects, at })
+                Ok(Listing { objects: found.objects, at: seconds(date) })
             }
             (_, fate) => Err(trouble("LIST", folder, false, fate)),
+        }
+    }
+
+    /// A page of the objects whose keys begin so.
+    pub(super) async fn page(
+        &self,
+        prefix: &str,
+        token: Option<String>,
+        most: usize,
+        deadline: Instant,
+    ) -> Result<Page, Trouble> {
+        let note = Note::default();
+        let options = PaginatedListOptions {
+            max_keys: Some(most),
+            page_token: token,
+            ..PaginatedListOptions::default()
+        };
+        let request = self.store.list_paginated(Some(prefix), options);
+        match (within(deadline, &note, request).await, note.fate()) {
+            (Some(Ok(found)), Fate::Answered { date, .. }) => {
+                let objects = found.result.objects;
+                Ok(Page { objects, at: seconds(date), next: found.page_token })
+            }
+            (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
+                let fate = Fate::NotAnswered(one_line(&error));
+                Err(trouble("LIST", &Path::from(prefix), false, fate))
+            }
+            (_, fate) => Err(trouble("LIST", &Path::from(prefix), false, fate)),
+        }
+    }
+
+    /// Copies an object at the server, over whatever is there.
+    pub(super) async fn copy(
+        &self,
+        from: &Path,
+        to: &Path,
+        deadline: Instant,
+    ) -> Result<(), Trouble> {
+        let note = Note::default();
+        match within(deadline, &note, self.store.copy(from, to)).await {
+            Some(Ok(())) => Ok(()),
+            _ => Err(trouble("COPY", from, true, note.fate())),
+        }
+    }
+
+    /// Is it still the object that was listed?
+    pub(super) async fn is_still(
+        &self,
+        listed: &ObjectMeta,
+        deadline: Instant,
+    ) -> Result<bool, Trouble> {
+        let note = Note::default();
+        let key = &listed.location;
+        match (within(deadline, &note, self.store.head(key)).await, note.fate()) {
+            (Some(Ok(found)), _) => {
+                let (then, now) =
+                    (listed.last_modified.timestamp(), found.last_modified.timestamp());
+                Ok(found.e_tag == listed.e_tag && then == now)
+            }
+            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => {
+                Ok(false)
+            }
+            (_, fate) => Err(trouble("HEAD", key, false, fate)),
+        }
+    }
+
+    /// Removes an object if it still has this ETag, where the server honours that. Says whether it
+    /// did.
+    pub(super) async fn delete_if(
+        &self,
+        key: &Path,
+        etag: &str,
+        deadline: Instant,
+    ) -> Result<bool, Trouble> {
+        let note = Note::default();
+        let request = async {
+            let url = self.store.signed_url(Method::DELETE, key, SIGNED_FOR).await?;
+            let sent = self.tap.0.delete(url).header(IF_MATCH, etag).send().await;
+            Ok(sent)
+        };
+        let status = match within(deadline, &note, request).await {
+            Some(Ok(Ok(answer))) => answer.status().as_u16(),
+            Some(Ok(Err(error))) if error.is_connect() => {
+                return Err(trouble("DELETE", key, true, Fate::NotSent(error.to_string())));
+            }
+            Some(Ok(Err(error))) => {
+                let fate = Fate::NotAnswered(error.without_url().to_string());
+                return Err(trouble("DELETE", key, true, fate));
+            }
+            Some(Err(_)) => return Err(trouble("DELETE", key, true, Fate::NotMade)),
+            None => return Err(trouble("DELETE", key, true, note.fate())),
+        };
+        match status {
+            200..300 => Ok(true),
+            404 | 409 | 412 => Ok(false),
+            status => {
+                let fate = Fate::Answered { status, code: None, date: None };
+                Err(trouble("DELETE", key, true, fate))
+            }
         }
     }
 
@@ -167,6 +283,12 @@ impl Bucket {
             _ => Err(trouble("DELETE", key, true, note.fate())),
         }
     }
+}
+
+/// The server's time in whole seconds.
+fn seconds(date: Option<String>) -> Option<i64> {
+    let at = date.as_deref().and_then(date::unix_seconds)?;
+    i64::try_from(at).ok()
 }
 
 fn beat_of(found: &GetResult) -> Option<u64> {

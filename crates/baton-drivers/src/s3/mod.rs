@@ -4,6 +4,7 @@
 //!   handle ──► thread "baton-s3" ──► store ── one step a call
 //!                                     ├ beat ─ registry ──► PUT …/workers/worker={id}.json
 //!                                     └ step ── state ────► PUT …/state.json   if it is still so
+//!   sweep: the user's own old objects, page by page
 //!   self_test: is "if it is still so" honoured?             lease, fence, view, documents, terms
 //! ```
 //!
@@ -27,12 +28,14 @@ mod error;
 mod examine;
 pub mod fence;
 mod layout;
+mod prune;
 mod registry;
 mod schema;
 mod self_test;
 mod state;
 mod step;
 mod store;
+mod sweep;
 mod tap;
 
 use std::collections::BTreeMap;
@@ -50,6 +53,8 @@ use self::step::Marks;
 use self::store::S3Engine;
 use crate::refusal::Refusal;
 use crate::service::Service;
+
+pub(crate) use sweep::sweep;
 
 /// A client for your own objects, by the URL of a store: the same server, keys and timeout, and no
 /// write is repeated. What the URL names after the bucket does not matter to it.

@@ -74,6 +74,11 @@ impl Seen {
         Some(seen)
     }
 
+    /// Was it not written since the listing?
+    fn is_still(&self, listed: &ObjectMeta) -> bool {
+        self.written.is_some_and(|written| written == listed.last_modified.timestamp())
+    }
+
     /// The record, unless its node has left.
     fn present(&self) -> Option<&NodeRecord> {
         (!self.left).then_some(&self.node)
@@ -146,6 +151,27 @@ impl Step<'_> {
         let sorted: BTreeMap<NodeId, NodeRecord> =
             present.map(|record| (record.id.clone(), record)).collect();
         Ok(sorted.into_values().map(|record| Member { record, silent_for: None }).collect())
+    }
+
+    /// Marks the records of nodes that were silent for so many seconds, at most so many of them.
+    pub(super) async fn forget_silent(
+        &self,
+        seconds: i64,
+        limit: usize,
+    ) -> Result<usize, StoreError> {
+        let Listing { objects, at } = self.bucket.list(&self.keys.workers, self.deadline).await?;
+        let Some(at) = at else { return Ok(0) };
+        let old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
+        let old: Vec<ObjectMeta> = objects.into_iter().filter(old).collect();
+        let mut gone = 0;
+        for (meta, seen) in self.read_all(old).await? {
+            if gone == limit {
+                break;
+            }
+            let Some(node) = seen.present().filter(|_| seen.is_still(&meta)) else { continue };
+            gone += usize::from(self.write_record(Some(&*seen), node, true).await?);
+        }
+        Ok(gone)
     }
 
     fn known_by_key(&self) -> BTreeMap<Path, Arc<Seen>> {

@@ -80,6 +80,10 @@ impl Engine for S3Engine {
             Call::History { limit } => {
                 step.look(|space| Answer::History(space.history(limit))).await
             }
+            Call::Prune { fence, prune } => {
+                step.admit(true).await?;
+                step.prune(fence, prune).await.map(Answer::Pruned)
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 //!                             │ lineage: has the data gone back?                    app.db-shm
 //!                             ├ beat ── registry, lease, view, history
 //!                             └ documents, counters
+//!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
 //!
@@ -40,10 +41,13 @@ mod lineage;
 mod locks;
 mod patience;
 mod place;
+mod prune;
 mod registry;
 mod schema;
 mod step;
 mod store;
+mod sweep;
+mod sweep_plan;
 mod view;
 mod worker;
 
@@ -53,3 +57,4 @@ pub use locks::process_locks;
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use rusqlite;
 pub use store::SqliteStore;
+pub(crate) use sweep::sweep;

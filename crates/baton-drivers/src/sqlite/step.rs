@@ -12,7 +12,7 @@ use super::boot::Machine;
 use super::columns::Bits;
 use super::error::Fault;
 use super::lease_row::LeaseRow;
-use super::{beat, counters, documents, history, lease, locks, registry, view};
+use super::{beat, counters, documents, history, lease, locks, prune, registry, view};
 
 /// Where and when a step happens.
 pub(super) struct Step<'a> {
@@ -41,7 +41,7 @@ pub(super) fn writes(call: &Call) -> bool {
         | Call::Inspect
         | Call::ReadDocument { .. }
         | Call::History { .. } => false,
-        Call::Core(_) | Call::WriteDocument { .. } => true,
+        Call::Core(_) | Call::WriteDocument { .. } | Call::Prune { .. } => true,
         Call::Counters(call) => call.writes(),
     }
 }
@@ -58,6 +58,7 @@ impl Step<'_> {
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit)?),
             Call::Counters(call) => Answer::Counters(counters::perform(self, call)?),
+            Call::Prune { fence, prune } => Answer::Pruned(prune::prune(self, *fence, prune)?),
         })
     }
 

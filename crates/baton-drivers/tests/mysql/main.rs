@@ -5,7 +5,7 @@
 //!     ├─► conforms: the whole suite, a process a handle (peer)
 //!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
 //!     ├─► faults, refusals, rights, round_trips, upgrade
-//!     └─► fence: the user's own tables
+//!     └─► fence, sweep: the user's own tables
 //! ```
 
 mod conforms;
@@ -16,5 +16,6 @@ mod peer;
 mod refusals;
 mod rights;
 mod round_trips;
+mod sweep;
 mod traps;
 mod upgrade;

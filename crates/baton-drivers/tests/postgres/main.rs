@@ -5,6 +5,7 @@
 //!   peer: a process a handle ─────────────────────────────────────┘
 //!   contender: one node's words ──► traps  copies  faults  failover  round_trips
 //!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made by another version
+//!   sweep ── the user's own expired rows
 //!   fence ── paused: an old leader that was stopped before its write
 //! ```
 
@@ -19,6 +20,7 @@ mod peer;
 mod refusals;
 mod rights;
 mod round_trips;
+mod sweep;
 mod tls;
 mod traps;
 mod upgrade;

@@ -4,7 +4,7 @@
 //!   ground: a server, what can be done to it ──► conforms (peer: a process of its own)
 //!   contender: a node's side                 ──► traps  faults  rights  round_trips
 //!   certificates                             ──► refusals
-//!                                                fence: the user's own writes
+//!                                                fence, sweep: the user's own keys
 //! ```
 
 mod certificates;
@@ -16,4 +16,5 @@ mod peer;
 mod refusals;
 mod rights;
 mod round_trips;
+mod sweep;
 mod traps;

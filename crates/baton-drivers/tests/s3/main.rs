@@ -3,7 +3,7 @@
 //! ```text
 //!   conforms ── the suite across processes    ground: MiniStack, copies, what is no lease
 //!     └─ peer: a process of its own           front: HTTP in between, and a test decides
-//!   faults  fence  refusals  rights  round_trips  traps ── what only s3 has
+//!   faults  fence  refusals  rights  round_trips  sweep  traps ── what only s3 has
 //! ```
 
 mod conforms;
@@ -15,4 +15,5 @@ mod peer;
 mod refusals;
 mod rights;
 mod round_trips;
+mod sweep;
 mod traps;

@@ -4,7 +4,7 @@
 //!   one_process ─┐                     ┌─ file: the database, its copies, SQL behind its back
 //!   processes ───┴─► conformance suite │  clock: time that every process reads, moved by hand
 //!        └─ peer: a process of its own, one call a line
-//!   batches  files  kills  locks  reboot  refusals  start  upgrade ── what only sqlite has
+//!   batches  files  kills  locks  reboot  refusals  start  sweep  upgrade ── what only sqlite has
 //! ```
 
 mod batches;
@@ -22,4 +22,5 @@ mod processes;
 mod reboot;
 mod refusals;
 mod start;
+mod sweep;
 mod upgrade;

@@ -30,6 +30,7 @@ mod history;
 mod inspect;
 mod isolation;
 mod lineage;
+mod prune;
 mod races;
 mod registry;
 mod release;
@@ -59,6 +60,7 @@ pub fn cases() -> Vec<Case> {
         documents::cases(),
         counters::cases(),
         history::cases(),
+        prune::cases(),
         inspect::cases(),
         hints::cases(),
         lineage::cases(),

@@ -48,6 +48,13 @@ impl History {
         self.0.drain(..self.0.len().saturating_sub(most));
     }
 
+    /// Forgets the oldest beyond so many, at most so many at once; how many.
+    pub(super) fn forget(&mut self, keep: usize, limit: usize) -> usize {
+        let beyond = self.0.len().saturating_sub(keep).min(limit);
+        self.0.drain(..beyond);
+        beyond
+    }
+
     pub(super) fn newest(&self, limit: usize) -> Vec<TermRecord> {
         self.0.iter().rev().take(limit).cloned().collect()
     }

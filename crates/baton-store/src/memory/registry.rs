@@ -1,6 +1,7 @@
 //! The rules of the node registry.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
@@ -58,6 +59,17 @@ impl Registry {
             }
             _ => Outcome::Conflict,
         }
+    }
+
+    /// Takes out the records of nodes that were silent for so long, at most so many; how many.
+    pub(super) fn forget(&mut self, now: Moment, dead_for: Duration, limit: usize) -> usize {
+        let is_silent = |beat_at: Moment| now.since(beat_at) >= dead_for;
+        let silent = self.0.iter().filter(|(_, (_, beat_at))| is_silent(*beat_at));
+        let silent: Vec<NodeId> = silent.map(|(node, _)| node.clone()).take(limit).collect();
+        for node in &silent {
+            self.0.remove(node);
+        }
+        silent.len()
     }
 
     pub(super) fn members(&self, now: Moment, with_age: bool) -> Vec<Member> {

@@ -20,6 +20,7 @@ use crate::capability::ExpiryClock;
 use crate::contract::Inspection;
 use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
+use crate::prune::{Prune, PruneOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.
 #[derive(Clone, Copy, Debug)]
@@ -193,6 +194,20 @@ impl Space {
     /// The last terms, the newest first.
     pub fn history(&self, limit: usize) -> Vec<baton_core::protocol::TermRecord> {
         self.history.newest(limit)
+    }
+
+    /// Lets old records go: nodes first, then terms.
+    pub fn prune(&mut self, now: Moment, fence: Epoch, prune: Prune) -> PruneOutcome {
+        if self.is_fenced_off(fence) {
+            return PruneOutcome::Fenced;
+        }
+        let limit = usize::try_from(prune.limit).unwrap_or(usize::MAX);
+        let nodes = self.registry.forget(now, prune.dead_for, limit);
+        let terms = self.history.forget(prune.keep_terms.max(1), limit - nodes);
+        if nodes + terms > 0 {
+            self.fence = fence;
+        }
+        PruneOutcome::Pruned { records: u32::try_from(nodes + terms).unwrap_or(u32::MAX) }
     }
 
     /// Forgets all terms but the newest.

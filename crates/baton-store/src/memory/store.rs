@@ -191,6 +191,9 @@ impl Store for MemoryStore {
             Call::Counters(call) => {
                 self.step(namespace, |space, at| Answer::Counters(space.counters(at, call)))
             }
+            Call::Prune { fence, prune } => {
+                self.step(namespace, |space, at| Answer::Pruned(space.prune(at.now, fence, prune)))
+            }
         }
     }
 

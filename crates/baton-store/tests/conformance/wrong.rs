@@ -33,11 +33,12 @@ pub enum Wrong {
     ShowsOnlookersNothing,
     AppliesWithoutMarking,
     ForgetsItsWriters,
+    ForgetsTheLiving,
 }
 
 impl Wrong {
     /// Every one.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::ChecksAndThenWrites,
         Self::StealsLiveLeases,
         Self::TakesAnyBootForDead,
@@ -56,6 +57,7 @@ impl Wrong {
         Self::ShowsOnlookersNothing,
         Self::AppliesWithoutMarking,
         Self::ForgetsItsWriters,
+        Self::ForgetsTheLiving,
     ];
 
     /// The cases that must notice, others may.
@@ -94,6 +96,7 @@ impl Wrong {
                 "a_view_of_an_earlier_term_is_fenced",
                 "the_fence_stands_after_a_release",
                 "a_consolidation_of_an_earlier_term_is_fenced",
+                "a_prune_of_an_earlier_term_is_fenced",
             ],
             Self::PretendsToKnowAges => &["members_tell_their_age"],
             Self::FoldsCase => &["namespaces_with_names_alike_do_not_touch"],
@@ -112,6 +115,7 @@ impl Wrong {
                 "an_append_that_is_repeated_counts_once",
                 "an_append_below_the_writers_last_is_too_late",
             ],
+            Self::ForgetsTheLiving => &["a_silent_node_is_forgotten_and_a_live_one_is_not"],
         }
     }
 }
@@ -176,6 +180,8 @@ impl Bent {
                     *writer = counted.made_up();
                 }
             }
+            (Wrong::IgnoresFences, Call::Prune { fence, .. }) => *fence = Epoch(u64::MAX),
+            (Wrong::ForgetsTheLiving, Call::Prune { prune, .. }) => prune.dead_for = Duration::ZERO,
             (Wrong::IgnoresFences, Call::Core(Request::PublishView { fence, .. })) => {
                 *fence = Epoch(u64::MAX);
             }

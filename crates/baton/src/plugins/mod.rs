@@ -4,7 +4,8 @@
 //!   NodeBuilder::plugin(…)
 //!        │
 //!        ▼                   coordinator only, every work_interval
-//!   plugin/ (the host) ────► counters/  additions from everywhere become one value
+//!   plugin/ (the host) ────► ttl/       what has expired goes, in small fenced batches
+//!                       ├──► counters/  additions from everywhere become one value
 //!                       ├──► health/    one verdict with reasons ──► document baton:health
 //!                       └──► polls/     polls handed to live nodes ──► document baton:polls
 //! ```
@@ -14,3 +15,4 @@
 pub mod counters;
 pub mod health;
 pub mod polls;
+pub mod ttl;

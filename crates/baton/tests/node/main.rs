@@ -11,3 +11,4 @@ mod lifelines;
 mod plugins;
 mod polls;
 mod terms;
+mod ttl;

@@ -1,0 +1,297 @@
+//! `[[ttl]]` tables of the file: what `baton serve` removes once it has expired.
+
+use std::path::Path;
+use std::time::Duration;
+
+use baton::sweep::{Keys, Objects, Strategy, Table, Target, Unit};
+use toml::Value;
+
+use super::error::ConfigError;
+use super::nearest::nearest;
+use super::store_url::StoreUrl;
+use super::tree::bare;
+
+/// Every key that such a table may have.
+const KEYS: [&str; 15] = [
+    "store", "table", "index", "prefix", "key", "expires", "created", "age", "unit", "strategy",
+    "column", "into", "every", "batch", "pause",
+];
+
+/// One `[[ttl]]` table.
+#[derive(Clone, Debug)]
+pub struct TtlTable {
+    /// Where it stands, for messages.
+    pub place: String,
+    /// Where the records are, if not where baton coordinates.
+    pub store: Option<StoreUrl>,
+    /// What expires.
+    pub target: Target,
+    /// What is done with it.
+    pub strategy: Strategy,
+    /// The time between two rounds.
+    pub every: Option<Duration>,
+    /// The most records of a batch.
+    pub batch: Option<u32>,
+    /// The time between two batches.
+    pub pause: Option<Duration>,
+}
+
+/// Compared as it was written: two that say the same are the same.
+impl PartialEq for TtlTable {
+    fn eq(&self, other: &Self) -> bool {
+        format!("{self:?}") == format!("{other:?}")
+    }
+}
+
+/// Reads what the file has under `ttl`.
+pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
+    let refuse = || ConfigError::Value {
+        said: format!("{}: ttl", file.display()),
+        complaint: "must be tables; write each under a line [[ttl]]".to_owned(),
+    };
+    let tables = value.as_array().ok_or_else(refuse)?;
+    let mut read = Vec::with_capacity(tables.len());
+    for (at, table) in tables.iter().enumerate() {
+        let table = table.as_table().ok_or_else(refuse)?;
+        read.push(Reader { file, number: at + 1, table }.read()?);
+    }
+    Ok(read)
+}
+
+/// One table on its way.
+struct Reader<'a> {
+    file: &'a Path,
+    number: usize,
+    table: &'a toml::Table,
+}
+
+impl Reader<'_> {
+    fn read(&self) -> Result<TtlTable, ConfigError> {
+        if let Some(key) = self.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+            return Err(self.unknown(key));
+        }
+        Ok(TtlTable {
+            place: self.place(),
+            store: self.text("store")?.map(|url| StoreUrl::new(&url)),
+            target: self.target()?,
+            strategy: self.strategy()?,
+            every: self.span("every")?,
+            batch: self.count("batch")?,
+            pause: self.span("pause")?,
+        })
+    }
+
+    fn place(&self) -> String {
+        format!("{}: [[ttl]] {}", self.file.display(), self.number)
+    }
+
+    fn unknown(&self, key: &str) -> ConfigError {
+        let remedy = match nearest(key, KEYS.into_iter()) {
+            Some(name) => format!("did you mean {name}?"),
+            None => format!("known are {}", KEYS.join(", ")),
+        };
+        let key = format!("{key} in [[ttl]] {}", self.number);
+        ConfigError::Unknown { file: self.file.to_owned(), key, remedy }
+    }
+
+    fn refuse(&self, key: &str, complaint: impl Into<String>) -> ConfigError {
+        let said = match self.table.get(key) {
+            Some(value) => format!("{}: {key} = {value}", self.place()),
+            None => format!("{}: {key}", self.place()),
+        };
+        ConfigError::Value { said, complaint: complaint.into() }
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
+        match self.table.get(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(self.refuse(key, "must be text, in quotes")),
+        }
+    }
+
+    fn span(&self, key: &str) -> Result<Option<Duration>, ConfigError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        match humantime::parse_duration(&bare(value)) {
+            Ok(span) => Ok(Some(span)),
+            Err(_) => {
+                let complaint = "is not a length of time; write \"500ms\", \"5s\" or \"30d\"";
+                Err(self.refuse(key, complaint))
+            }
+        }
+    }
+
+    fn count(&self, key: &str) -> Result<Option<u32>, ConfigError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        let count = value.as_integer().and_then(|number| u32::try_from(number).ok());
+        match count.filter(|count| *count > 0) {
+            Some(count) => Ok(Some(count)),
+            None => Err(self.refuse(key, "is not a whole number from 1 to 4294967295")),
+        }
+    }
+
+    /// The columns of the key: one name, or several.
+    fn key(&self) -> Result<Option<Vec<String>>, ConfigError> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let columns = match self.table.get("key") {
+            None => return Ok(None),
+            Some(Value::Array(names)) => names.iter().map(text).collect(),
+            Some(one) => text(one).map(|one| vec![one]),
+        };
+        let columns: Option<Vec<String>> = columns;
+        match columns.filter(|columns| !columns.is_empty()) {
+            Some(columns) => Ok(Some(columns)),
+            None => Err(self.refuse("key", "must name a column, or several as [\"a\", \"b\"]")),
+        }
+    }
+
+    fn target(&self) -> Result<Target, ConfigError> {
+        let (table, index, prefix) =
+            (self.text("table")?, self.text("index")?, self.text("prefix")?);
+        match (table, index, prefix) {
+            (Some(name), None, None) => self.table_of(name).map(Target::from),
+            (None, Some(index), None) => {
+                self.only_for_tables("index")?;
+                self.absent("age", "index", "the index holds the expiries")?;
+                Ok(Keys::by_index(index).into())
+            }
+            (None, None, Some(prefix)) => {
+                self.only_for_tables("prefix")?;
+                let age = self.span("age")?;
+                let age = age.ok_or_else(|| self.refuse("age", "is missing beside prefix"))?;
+                Ok(Objects::under(prefix, age).into())
+            }
+            _ => {
+                let complaint = "name one of table (SQL), index (Redis) and prefix (S3)";
+                let said = format!("{}:", self.place());
+                Err(ConfigError::Value { said, complaint: complaint.to_owned() })
+            }
+        }
+    }
+
+    fn table_of(&self, name: String) -> Result<Table, ConfigError> {
+        let table = Table::new(name).unit(self.unit()?);
+        let table = self.key()?.into_iter().fold(table, |table, key| table.key(key));
+        match (self.text("expires")?, self.text("created")?, self.span("age")?) {
+            (Some(_), Some(_), _) => {
+                Err(self.refuse("created", "stands beside expires; name one of the two"))
+            }
+            (Some(column), None, None) => Ok(table.expires(column)),
+            (None, Some(column), Some(age)) => Ok(table.created(column, age)),
+            (None, Some(_), None) => Err(self.refuse("age", "is missing beside created")),
+            (_, None, Some(_)) => {
+                Err(self.refuse("age", "goes with created; name the column that it counts from"))
+            }
+            (None, None, None) => Ok(table),
+        }
+    }
+
+    fn only_for_tables(&self, given: &str) -> Result<(), ConfigError> {
+        for key in ["key", "expires", "created", "unit"] {
+            self.absent(key, given, "it is for tables")?;
+        }
+        Ok(())
+    }
+
+    fn absent(&self, key: &str, given: &str, why: &str) -> Result<(), ConfigError> {
+        match self.table.contains_key(key) {
+            true => Err(self.refuse(key, format!("cannot stand beside {given}: {why}"))),
+            false => Ok(()),
+        }
+    }
+
+    fn unit(&self) -> Result<Unit, ConfigError> {
+        match self.text("unit")?.as_deref() {
+            None | Some("timestamp") => Ok(Unit::Timestamp),
+            Some("unix-seconds") => Ok(Unit::UnixSeconds),
+            Some("unix-millis") => Ok(Unit::UnixMillis),
+            Some(_) => {
+                let names = "is unknown; choose one of timestamp, unix-seconds, unix-millis";
+                Err(self.refuse("unit", names))
+            }
+        }
+    }
+
+    fn strategy(&self) -> Result<Strategy, ConfigError> {
+        let (column, into) = (self.text("column")?, self.text("into")?);
+        let missing = |key, complaint: &str| self.refuse(key, complaint);
+        match (self.text("strategy")?.as_deref(), column, into) {
+            (None | Some("delete"), None, None) => Ok(Strategy::Delete),
+            (Some("soft-delete"), Some(column), None) => Ok(Strategy::soft_delete(column)),
+            (Some("soft-delete"), None, _) => {
+                Err(missing("column", "is missing: name the one that marks a record as deleted"))
+            }
+            (Some("archive"), None, Some(into)) => Ok(Strategy::archive(into)),
+            (Some("archive"), _, None) => {
+                Err(missing("into", "is missing: name where records are moved to"))
+            }
+            (None | Some("delete" | "archive"), Some(_), _) => {
+                Err(missing("column", "goes with strategy = \"soft-delete\""))
+            }
+            (None | Some("delete" | "soft-delete"), _, Some(_)) => {
+                Err(missing("into", "goes with strategy = \"archive\""))
+            }
+            (Some(_), _, _) => {
+                let names = "is unknown; choose one of delete, soft-delete, archive";
+                Err(missing("strategy", names))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(text: &str) -> Result<Vec<TtlTable>, String> {
+        let table: toml::Table = toml::from_str(text).expect("it is TOML");
+        read(Path::new("baton.toml"), &table["ttl"]).map_err(|problem| problem.to_string())
+    }
+
+    #[test]
+    fn every_kind_of_target_is_read() {
+        let text = "[[ttl]]\nstore = 'postgres://db/app'\ntable = 'app.sessions'\n\
+                    key = ['tenant', 'id']\nexpires = 'until'\nunit = 'unix-millis'\n\
+                    every = '1m'\nbatch = 500\npause = '5ms'\n\
+                    [[ttl]]\ntable = 'orders'\ncreated = 'made'\nage = '30d'\n\
+                    strategy = 'archive'\ninto = 'old_orders'\n\
+                    [[ttl]]\nindex = 'sessions:expiry'\nstrategy = 'soft-delete'\ncolumn = 'gone'\n\
+                    [[ttl]]\nprefix = 'tmp/'\nage = '1d'";
+        let all = parsed(text).expect("a sound file");
+        let sessions = Table::new("app.sessions").key(["tenant", "id"]).expires("until");
+        assert_eq!(all[0].target, sessions.unit(Unit::UnixMillis).into());
+        assert_eq!((all[0].batch, all[0].every), (Some(500), Some(Duration::from_secs(60))));
+        let month = Duration::from_secs(30 * 24 * 3600);
+        assert_eq!(all[1].target, Table::new("orders").created("made", month).into());
+        assert!(matches!(&all[1].strategy, Strategy::Archive { into } if into == "old_orders"));
+        assert_eq!(all[2].target, Keys::by_index("sessions:expiry").into());
+        let day = Duration::from_secs(24 * 3600);
+        assert_eq!(all[3].target, Objects::under("tmp/", day).into());
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused_by_name_on_one_line() {
+        let cases = [
+            ("expirs = 'x'", "unknown setting expirs in [[ttl]] 1; did you mean expires?"),
+            ("colour = 1", "unknown setting colour in [[ttl]] 1; known are store, table, "),
+            ("batch = 0", "[[ttl]] 1: batch = 0 is not a whole number from 1"),
+            ("every = 'soon'", "[[ttl]] 1: every = \"soon\" is not a length of time"),
+            ("strategy = 'burn'", "strategy = \"burn\" is unknown; choose one of delete"),
+            ("strategy = 'archive'", "into is missing: name where records are moved to"),
+            ("column = 'x'", "column = \"x\" goes with strategy = \"soft-delete\""),
+            ("created = 'x'", "age is missing beside created"),
+            ("age = '5s'", "age = \"5s\" goes with created"),
+            ("unit = 'days'", "unit = \"days\" is unknown; choose one of timestamp"),
+            ("key = []", "key = [] must name a column"),
+            ("index = 'i'", "name one of table (SQL), index (Redis) and prefix (S3)"),
+        ];
+        for (line, expected) in cases {
+            let message = parsed(&format!("[[ttl]]\ntable = 't'\n{line}")).expect_err(line);
+            assert!(message.starts_with("baton.toml: "), "{message}");
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(message.lines().count(), 1, "{message}");
+        }
+        let message = parsed("ttl = 5").expect_err("no table");
+        assert!(message.contains("write each under a line [[ttl]]"), "{message}");
+    }
+}

@@ -1,0 +1,183 @@
+//! Expired rows of a user's own table: one short transaction a batch.
+//!
+//! ```text
+//!   START TRANSACTION ── Fence::admit ── SELECT keys … FOR UPDATE SKIP LOCKED
+//!   DELETE · UPDATE · INSERT … SELECT, DELETE, by those keys ── COMMIT
+//! ```
+//!
+//! A locking read sees what was committed last, so a row that was changed meanwhile is looked at as
+//! it is now. A session that stops in the middle is ended by the server after a while, so that its
+//! locks do not keep the next coordinator waiting.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::sweep::{Sweep, SweepError, Swept};
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params, Row, Transaction, TxOpts, Value};
+use tokio::sync::Mutex;
+
+use super::config::MysqlConfig;
+use super::connect::{Servers, before, cut};
+use super::error::Fault;
+use super::fence::{Fence, FenceError};
+use super::sweep_plan::{self, Plan};
+use crate::refusal::Refusal;
+use crate::sweep::{Strategy, Table, Unfit};
+
+/// A session that says nothing for so long is ended by the server: longer than a batch, and than a
+/// callback may take.
+const IDLE_S: u64 = 60;
+
+/// There is no such table.
+const NO_TABLE: u16 = 1146;
+
+/// A table that is swept.
+struct MysqlSweep {
+    name: String,
+    servers: Servers,
+    table: Table,
+    strategy: Strategy,
+    fence: Fence,
+    /// Taken while a batch runs: if it is dropped half-way, so is the connection.
+    ready: Mutex<Option<Ready>>,
+}
+
+/// A connection, and the statements that fit the table as it was when the connection was made.
+struct Ready {
+    conn: Conn,
+    plan: Plan,
+}
+
+/// A sweep of this table.
+pub(crate) fn sweep(
+    scheme: &str,
+    rest: &str,
+    table: Table,
+    strategy: Strategy,
+) -> Result<Arc<dyn Sweep>, Unfit> {
+    table.check()?;
+    strategy.check_for(&table)?;
+    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let config = MysqlConfig::from_location(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
+    let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
+    let fence = fence.expect("the address takes plain names alone");
+    let servers = Servers::new(config).map_err(refused)?;
+    let (name, ready) = (format!("mysql table {}", table.name), Mutex::new(None));
+    Ok(Arc::new(MysqlSweep { name, servers, table, strategy, fence, ready }))
+}
+
+impl MysqlSweep {
+    /// Connects, sees to the fence register, and looks at the table.
+    async fn prepare(&self) -> Result<Ready, SweepError> {
+        let mut conn = self.servers.connect().await.map_err(|fault| self.told(fault))?;
+        let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
+        let failed = |error| self.failed(error);
+        conn.query_drop(session).await.map_err(failed)?;
+        let look = format!("SELECT epoch FROM `{}fences` LIMIT 0", self.servers.config.prefix);
+        match conn.query_drop(look).await {
+            Err(mysql_async::Error::Server(error)) if error.code == NO_TABLE => {
+                self.fence.create(&mut conn).await.map_err(|refused| self.fenced(refused))?;
+            }
+            there => there.map_err(failed)?,
+        }
+        let plan = sweep_plan::make(&mut conn, &self.table, &self.strategy).await;
+        let plan = plan.map_err(failed)?.map_err(|detail| self.rejected(detail))?;
+        Ok(Ready { conn, plan })
+    }
+
+    async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
+        let failed = |error| self.failed(error);
+        let Ready { conn, plan } = ready;
+        let mut work = conn.start_transaction(TxOpts::default()).await.map_err(failed)?;
+        self.fence.admit(&mut work, epoch).await.map_err(|refused| self.fenced(refused))?;
+        let rows: Vec<Row> = work.exec(&plan.due, (limit,)).await.map_err(failed)?;
+        let keys: Vec<Vec<Value>> = rows.iter().map(|row| plan.key(row)).collect();
+        if let (Strategy::Callback(callback), false) = (&self.strategy, rows.is_empty()) {
+            let records = rows.iter().map(|row| plan.record(row)).collect();
+            callback.call(records).await.map_err(|problem| SweepError::Callback {
+                target: self.name.clone(),
+                detail: problem.to_string(),
+            })?;
+        }
+        let gone = act(&mut work, plan, keys).await.map_err(failed)?;
+        work.commit().await.map_err(failed)?;
+        Ok(u32::try_from(gone).unwrap_or(u32::MAX))
+    }
+
+    fn failed(&self, error: mysql_async::Error) -> SweepError {
+        self.told(Fault::Call(error))
+    }
+
+    fn told(&self, fault: Fault) -> SweepError {
+        SweepError::of_store(&self.name, fault.store_error(&self.servers.place(), None))
+    }
+
+    fn rejected(&self, detail: String) -> SweepError {
+        SweepError::Rejected { target: self.name.clone(), detail }
+    }
+
+    fn fenced(&self, refused: FenceError) -> SweepError {
+        match refused {
+            FenceError::Behind(behind) => behind.into(),
+            FenceError::Store(error) => self.failed(error),
+            FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
+        }
+    }
+}
+
+/// What is done to the rows with these keys, which are locked. How many there were.
+async fn act(
+    work: &mut Transaction<'_>,
+    plan: &Plan,
+    keys: Vec<Vec<Value>>,
+) -> mysql_async::Result<u64> {
+    let mut gone = 0;
+    for some in keys.chunks(sweep_plan::KEYS_MAX) {
+        for statement in plan.acts(some.len()) {
+            let params = some.iter().flatten().cloned().collect();
+            work.exec_drop(statement, Params::Positional(params)).await?;
+        }
+        gone += work.affected_rows();
+    }
+    Ok(gone)
+}
+
+#[async_trait]
+impl Sweep for MysqlSweep {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
+        let mut held = self.ready.lock().await;
+        let mut ready = match held.take() {
+            Some(mut ready) => match ready.conn.ping().await {
+                Ok(()) => ready,
+                Err(_) => self.prepare().await?,
+            },
+            None => self.prepare().await?,
+        };
+        let most = match &self.strategy {
+            Strategy::Callback(_) => Duration::from_secs(IDLE_S),
+            _ => self.servers.config.timeout * 5,
+        };
+        let mut deadline = SystemClock.sleep(most);
+        let done = before(&mut deadline, self.run(&mut ready, epoch, limit)).await;
+        let done = done.unwrap_or_else(|| Err(self.told(Fault::Late(most))));
+        match done {
+            Ok(records) => {
+                *held = Some(ready);
+                Ok(Swept { records, more: records >= limit })
+            }
+            Err(error) => {
+                // The server undoes what was begun.
+                cut(ready.conn);
+                Err(error)
+            }
+        }
+    }
+}

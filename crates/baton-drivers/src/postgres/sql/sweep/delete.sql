@@ -1,0 +1,2 @@
+WITH due AS MATERIALIZED ({locked})
+DELETE FROM {table} WHERE {these}

@@ -1,0 +1,2 @@
+WITH due AS MATERIALIZED ({locked})
+UPDATE {table} SET {soft} = {now} WHERE {these}

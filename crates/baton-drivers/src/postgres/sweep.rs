@@ -1,0 +1,199 @@
+//! Expired rows of a user's own table: one short transaction a batch.
+//!
+//! ```text
+//!   BEGIN ── fence('ttl:<table>', epoch) ── WITH due AS (… FOR UPDATE SKIP LOCKED) DELETE … ── COMMIT
+//! ```
+//!
+//! A session that stops in the middle, paused or cut off, is ended by the server after a while, so
+//! that its locks do not keep the next coordinator waiting.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_store::sweep::{Sweep, SweepError, Swept};
+use tokio::sync::Mutex;
+use tokio_postgres::Transaction;
+use tokio_postgres::types::Type;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::config::PostgresConfig;
+use super::connect::{Link, connect};
+use super::error::{self, Fault};
+use super::fence::{Fence, FenceError};
+use super::hints::Ears;
+use super::link::within;
+use super::sweep_plan::Plan;
+use super::{EXAMPLE, NAME, sweep_plan, tls};
+use crate::address::Address;
+use crate::refusal::Refusal;
+use crate::sweep::{Callback, Strategy, Table, Unfit};
+
+/// A transaction that does nothing for so long is ended by the server.
+const IDLE: Duration = Duration::from_secs(5);
+
+/// The same while the user's callback runs, and so the most that it may take.
+const IDLE_IN_CALLBACK: Duration = Duration::from_secs(60);
+
+/// A table that is swept.
+struct PostgresSweep {
+    name: String,
+    config: PostgresConfig,
+    tls: MakeRustlsConnect,
+    table: Table,
+    strategy: Strategy,
+    fence: Fence,
+    /// Taken while a batch runs: if it is dropped half-way, so is the connection.
+    ready: Mutex<Option<Ready>>,
+}
+
+/// A connection, and the statements that fit the table as it was when the connection was made.
+struct Ready {
+    link: Link,
+    plan: Plan,
+}
+
+/// A sweep of this table.
+pub(crate) fn sweep(
+    scheme: &str,
+    rest: &str,
+    table: Table,
+    strategy: Strategy,
+) -> Result<Arc<dyn Sweep>, Unfit> {
+    table.check()?;
+    strategy.check_for(&table)?;
+    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let address = Address::parse(scheme, rest, EXAMPLE).map_err(|wrong| refused(wrong.into()))?;
+    let config = PostgresConfig::from_address(address).map_err(|wrong| refused(wrong.into()))?;
+    let place = config.place();
+    let tls = tls::connector(&config);
+    let tls = tls.map_err(|detail| refused(Refusal::Tls { store: NAME, place, detail }))?;
+    let fence = Fence::new(&format!("ttl:{}", table.name));
+    let fence = fence.in_schema(&config.schema, &config.table_prefix);
+    let fence = fence.expect("the address takes plain names alone");
+    let name = format!("{NAME} table {}", table.name);
+    let ready = Mutex::new(None);
+    Ok(Arc::new(PostgresSweep { name, config, tls, table, strategy, fence, ready }))
+}
+
+impl PostgresSweep {
+    /// Connects, sees to the fence register, and looks at the table.
+    async fn prepare(&self) -> Result<Ready, SweepError> {
+        let ears = Arc::new(Ears::default());
+        let link = connect(&self.config, &self.tls, &ears, 0).await;
+        let told = |refusal: &Refusal| SweepError::of_store(&self.name, error::in_use(refusal));
+        let link = link.map_err(|refusal| told(&refusal))?;
+        sweep_plan::ensure_fence(&link.client, &self.config)
+            .await
+            .map_err(|fault| self.told(fault))?;
+        let plan = Plan::make(&link.client, &self.table, &self.strategy).await;
+        let plan = plan.map_err(|fault| self.told(fault))?;
+        let plan = plan.map_err(|detail| self.rejected(detail))?;
+        Ok(Ready { link, plan })
+    }
+
+    async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
+        let Ready { link, plan } = ready;
+        let transaction = link.client.transaction().await.map_err(|e| self.told(e.into()))?;
+        let idle = match &self.strategy {
+            Strategy::Callback(_) => IDLE_IN_CALLBACK,
+            _ => IDLE,
+        };
+        let bound =
+            format!("SET LOCAL idle_in_transaction_session_timeout TO {}", idle.as_millis());
+        transaction.batch_execute(&bound).await.map_err(|e| self.told(e.into()))?;
+        self.fence.admit(&transaction, epoch).await.map_err(|refused| self.fenced(refused))?;
+        let removed = match &self.strategy {
+            Strategy::Callback(callback) => {
+                self.hand_over(&transaction, plan, callback, limit).await?
+            }
+            _ => {
+                let limit = i64::from(limit);
+                let done = transaction.execute_typed(&plan.batch, &[(&limit, Type::INT8)]).await;
+                done.map_err(|e| self.told(e.into()))?
+            }
+        };
+        transaction.commit().await.map_err(|e| self.told(e.into()))?;
+        Ok(u32::try_from(removed).unwrap_or(u32::MAX))
+    }
+
+    /// Locks the rows, hands them over, and removes them if that went well.
+    async fn hand_over(
+        &self,
+        transaction: &Transaction<'_>,
+        plan: &Plan,
+        callback: &Callback,
+        limit: u32,
+    ) -> Result<u64, SweepError> {
+        let limit = i64::from(limit);
+        let rows = transaction.query_typed(&plan.batch, &[(&limit, Type::INT8)]).await;
+        let rows = rows.map_err(|e| self.told(e.into()))?;
+        let (mut parts, mut places, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        for row in &rows {
+            let read = || -> Result<(u32, String, String), tokio_postgres::Error> {
+                Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+            };
+            let (part, place, text) = read().map_err(|e| self.told(e.into()))?;
+            parts.push(part);
+            places.push(place);
+            let record = serde_json::from_str(&text);
+            records.push(record.map_err(|problem| self.rejected(problem.to_string()))?);
+        }
+        if records.is_empty() {
+            return Ok(0);
+        }
+        callback.call(records).await.map_err(|problem| SweepError::Callback {
+            target: self.name.clone(),
+            detail: problem.to_string(),
+        })?;
+        let params: [super::step::Param<'_>; 2] =
+            [(&parts, Type::OID_ARRAY), (&places, Type::TEXT_ARRAY)];
+        let removed = transaction.execute_typed(&plan.remove, &params).await;
+        removed.map_err(|e| self.told(e.into()))
+    }
+
+    fn told(&self, fault: Fault) -> SweepError {
+        SweepError::of_store(&self.name, fault.told())
+    }
+
+    fn rejected(&self, detail: String) -> SweepError {
+        SweepError::Rejected { target: self.name.clone(), detail }
+    }
+
+    fn fenced(&self, refused: FenceError) -> SweepError {
+        match refused {
+            FenceError::Behind(behind) => behind.into(),
+            FenceError::Store(problem) => self.told(problem.into()),
+            FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
+        }
+    }
+}
+
+#[async_trait]
+impl Sweep for PostgresSweep {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
+        let mut held = self.ready.lock().await;
+        let mut ready = match held.take().filter(|ready| !ready.link.client.is_closed()) {
+            Some(ready) => ready,
+            None => self.prepare().await?,
+        };
+        let work = self.run(&mut ready, epoch, limit);
+        let done = match &self.strategy {
+            // The callback takes as long as it takes, and the server minds the rest.
+            Strategy::Callback(_) => Some(work.await),
+            // Each of the five statements ends by itself before this does.
+            _ => within(self.config.timeout * 5, work).await,
+        };
+        let records = done.unwrap_or_else(|| {
+            let detail = "no answer in time".to_owned();
+            Err(SweepError::Unknown { target: self.name.clone(), detail })
+        })?;
+        *held = Some(ready);
+        Ok(Swept { records, more: records >= limit })
+    }
+}

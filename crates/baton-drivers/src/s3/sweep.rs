@@ -1,0 +1,208 @@
+//! Old objects of the user's own: a page of the listing a batch.
+//!
+//! ```text
+//!   fence object: our epoch, unless a later one wrote it ──► Behind
+//!   LIST one page ── LastModified + age + 1 s <= the answer's Date? ──► due
+//!   each: COPY to the archive, or the callback, for all that are due
+//!         HEAD: is it still the one that was listed? ── DELETE if it still has that ETag
+//! ```
+//!
+//! What cannot be exact here: S3 has no step that covers two objects. So the fence is written before
+//! the page, and a coordinator that is paused after that goes on when it wakes, with objects that
+//! are still those it listed, and are due. An object that is rewritten between HEAD and DELETE is
+//! lost, unless the server honours `If-Match` when it deletes. Times are whole seconds.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_store::StoreError;
+use baton_store::sweep::{Sweep, SweepError, Swept};
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use serde_json::{Map, Value};
+use tokio::sync::Mutex;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::bucket::{Bucket, Page};
+use super::config::Config;
+use super::connect;
+use super::fence::{Fence, FenceError};
+use crate::refusal::Refusal;
+use crate::sweep::{Objects, Strategy, Unfit};
+
+/// So many requests are under way at once.
+const AT_ONCE: usize = 16;
+
+/// No page of a listing has more.
+const PAGE_MAX: usize = 1_000;
+
+/// What baton keeps in its own prefix, and the fences of sweeps.
+const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
+
+/// A prefix that is swept.
+struct S3Sweep {
+    name: String,
+    config: Config,
+    bucket: Arc<Bucket>,
+    objects: Objects,
+    strategy: Strategy,
+    fence: Fence,
+    /// Where the next page begins; the whole listing is gone through page by page.
+    place: Mutex<Option<String>>,
+}
+
+/// A sweep of this prefix.
+pub(crate) fn sweep(
+    scheme: &str,
+    rest: &str,
+    objects: Objects,
+    strategy: Strategy,
+) -> Result<Arc<dyn Sweep>, Unfit> {
+    if objects.prefix.is_empty() {
+        return Err(Unfit::Empty { what: "the prefix of objects" });
+    }
+    let target = || format!("prefix {}", objects.prefix);
+    if objects.age.is_zero() {
+        return Err(Unfit::NoAge { target: target() });
+    }
+    match &strategy {
+        Strategy::SoftDelete { .. } => {
+            return Err(Unfit::Strategy { scheme: "s3", what: "mark an object as deleted" });
+        }
+        Strategy::Archive { into } if into.is_empty() || into.starts_with(&objects.prefix) => {
+            return Err(Unfit::IntoItself { into: into.clone() });
+        }
+        _ => {}
+    }
+    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let config = Config::parse(scheme, rest).map_err(refused)?;
+    let home = match config.prefix.as_str() {
+        "" => String::new(),
+        prefix => format!("{prefix}/"),
+    };
+    let overlaps = |own: &&&str| {
+        let own = format!("{home}{own}");
+        own.starts_with(&objects.prefix) || objects.prefix.starts_with(&own)
+    };
+    if let Some(own) = OWN.iter().find(overlaps) {
+        return Err(Unfit::Own { target: target(), own: format!("{home}{own}") });
+    }
+    let bucket = Arc::new(connect::bucket(&config).map_err(refused)?);
+    let fence = Path::from(format!("{home}fences/ttl:{}", objects.prefix));
+    let (name, fence, place) = (format!("s3 {}", target()), Fence::new(fence), Mutex::default());
+    Ok(Arc::new(S3Sweep { name, config, bucket, objects, strategy, fence, place }))
+}
+
+impl S3Sweep {
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.config.timeout
+    }
+
+    async fn admit(&self, epoch: Epoch) -> Result<(), SweepError> {
+        let body = |mark: &str| mark.as_bytes().to_vec();
+        self.fence.put(&self.bucket.store, epoch, body).await.map_err(|refused| match refused {
+            FenceError::Behind(behind) => behind.into(),
+            FenceError::Store(error) => {
+                let detail = error.to_string().lines().next().unwrap_or_default().to_owned();
+                SweepError::Unavailable { target: self.name.clone(), detail }
+            }
+            other => SweepError::Rejected { target: self.name.clone(), detail: other.to_string() },
+        })
+    }
+
+    /// Is it over? Both dates may have been cut to a whole second.
+    fn is_due(&self, meta: &ObjectMeta, at: i64) -> bool {
+        let age = i64::try_from(self.objects.age.as_millis()).unwrap_or(i64::MAX / 2);
+        let until = meta.last_modified.timestamp_millis().saturating_add(age);
+        until.saturating_add(1_000) <= at.saturating_mul(1_000)
+    }
+
+    /// Archives if that is wanted, and removes, many at once. How many went.
+    async fn remove(&self, due: Vec<ObjectMeta>) -> Result<u32, SweepError> {
+        let (mut due, mut work, mut gone) = (due.into_iter(), JoinSet::new(), 0);
+        loop {
+            while work.len() < AT_ONCE
+                && let Some(meta) = due.next()
+            {
+                let archived = match &self.strategy {
+                    Strategy::Archive { into } => {
+                        let rest = meta.location.as_ref().get(self.objects.prefix.len()..);
+                        Some(Path::from(format!("{into}{}", rest.unwrap_or_default())))
+                    }
+                    _ => None,
+                };
+                work.spawn(remove(Arc::clone(&self.bucket), meta, archived, self.deadline()));
+            }
+            let Some(done) = work.join_next().await else { return Ok(gone) };
+            let removed = done.expect("removing does not panic");
+            gone += u32::from(removed.map_err(|error| self.told(error))?);
+        }
+    }
+
+    fn told(&self, error: StoreError) -> SweepError {
+        SweepError::of_store(&self.name, error)
+    }
+}
+
+/// Removes one object, unless it is another one by now. Says whether it did.
+async fn remove(
+    bucket: Arc<Bucket>,
+    meta: ObjectMeta,
+    archived: Option<Path>,
+    deadline: Instant,
+) -> Result<bool, StoreError> {
+    let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
+    if let Some(into) = archived {
+        bucket.copy(&meta.location, &into, deadline).await?;
+    }
+    if !bucket.is_still(&meta, deadline).await? {
+        return Ok(false);
+    }
+    Ok(bucket.delete_if(&meta.location, etag, deadline).await?)
+}
+
+#[async_trait]
+impl Sweep for S3Sweep {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
+        let mut place = self.place.lock().await;
+        self.admit(epoch).await?;
+        let most = usize::try_from(limit).unwrap_or(PAGE_MAX).min(PAGE_MAX);
+        // An error begins the listing anew.
+        let token = place.take();
+        let page = self.bucket.page(&self.objects.prefix, token, most, self.deadline()).await;
+        let Page { objects, at, next } = page.map_err(|trouble| self.told(trouble.into()))?;
+        let at = at.ok_or_else(|| SweepError::Rejected {
+            target: self.name.clone(),
+            detail: "the server's answers have no Date; nothing can be told to be old".to_owned(),
+        })?;
+        let due: Vec<ObjectMeta> =
+            objects.into_iter().filter(|meta| self.is_due(meta, at)).collect();
+        if let (Strategy::Callback(callback), false) = (&self.strategy, due.is_empty()) {
+            let records = due.iter().map(record).collect();
+            callback.call(records).await.map_err(|problem| SweepError::Callback {
+                target: self.name.clone(),
+                detail: problem.to_string(),
+            })?;
+        }
+        let records = self.remove(due).await?;
+        let more = next.is_some();
+        *place = next;
+        Ok(Swept { records, more })
+    }
+}
+
+/// An object as a callback is told of it.
+fn record(meta: &ObjectMeta) -> Value {
+    let mut told = Map::new();
+    told.insert("key".to_owned(), Value::from(meta.location.as_ref()));
+    told.insert("bytes".to_owned(), Value::from(meta.size));
+    told.insert("written_ms".to_owned(), Value::from(meta.last_modified.timestamp_millis()));
+    told.insert("etag".to_owned(), Value::from(meta.e_tag.clone()));
+    Value::Object(told)
+}

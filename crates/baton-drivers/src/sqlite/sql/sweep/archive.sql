@@ -1,0 +1,1 @@
+INSERT INTO {into} ({columns}) SELECT {columns} FROM {table} WHERE {these}

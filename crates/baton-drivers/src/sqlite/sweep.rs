@@ -1,0 +1,173 @@
+//! Expired rows of a user's own table: one short IMMEDIATE transaction a batch, on a thread where
+//! it may block.
+//!
+//! ```text
+//!   BEGIN IMMEDIATE ── nobody else writes from now on ── Fence::admit ── the rows that are due
+//!   DELETE · UPDATE · INSERT … SELECT, DELETE ── COMMIT
+//! ```
+//!
+//! A callback is not called inside the transaction, which would keep every writer of the file
+//! waiting: the rows are read, handed over, and removed in a transaction that looks at them again.
+
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_store::StoreError;
+use baton_store::sweep::{Sweep, SweepError, Swept};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use super::config::SqliteConfig;
+use super::error::{Fault, Refusal, uncommitted};
+use super::fence::{Fence, FenceError};
+use super::patience;
+use super::place::FileId;
+use super::sweep_plan::{Plan, Read};
+use crate::sweep::{Strategy, Table, Unfit};
+
+/// A table that is swept.
+struct SqliteSweep {
+    work: Arc<Work>,
+}
+
+/// What the thread needs.
+struct Work {
+    name: String,
+    config: SqliteConfig,
+    table: Table,
+    strategy: Strategy,
+    fence: Fence,
+    /// Taken while a batch runs, and put back if it went well.
+    ready: Mutex<Option<Ready>>,
+}
+
+/// A connection, which file it is on, and the statements that fit the table as it was then.
+struct Ready {
+    conn: Connection,
+    file: FileId,
+    plan: Plan,
+}
+
+/// A sweep of this table.
+pub(crate) fn sweep(
+    location: &str,
+    table: Table,
+    strategy: Strategy,
+) -> Result<Arc<dyn Sweep>, Unfit> {
+    table.check()?;
+    strategy.check_for(&table)?;
+    let config = SqliteConfig::from_location(location);
+    let config = config.map_err(|refusal| Unfit::Store(refusal.into()))?;
+    let name = format!("sqlite table {}", table.name);
+    let fence = Fence::new(&format!("ttl:{}", table.name));
+    let work = Work { name, config, table, strategy, fence, ready: Mutex::default() };
+    Ok(Arc::new(SqliteSweep { work: Arc::new(work) }))
+}
+
+impl SqliteSweep {
+    /// Runs it where it may block. Whoever stops waiting cancels nothing.
+    async fn apart<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Work) -> Result<T, SweepError> + Send + 'static,
+    ) -> Result<T, SweepError> {
+        let work = Arc::clone(&self.work);
+        let done = tokio::task::spawn_blocking(move || step(&work)).await;
+        done.unwrap_or_else(|ended| {
+            let (target, detail) = (self.work.name.clone(), ended.to_string());
+            Err(SweepError::Unknown { target, detail })
+        })
+    }
+}
+
+#[async_trait]
+impl Sweep for SqliteSweep {
+    fn name(&self) -> &str {
+        &self.work.name
+    }
+
+    async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
+        let Strategy::Callback(callback) = &self.work.strategy else {
+            let step = move |work: &Work| {
+                work.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
+            };
+            let records = self.apart(step).await?;
+            return Ok(Swept { records, more: records >= limit });
+        };
+        let read = move |work: &Work| {
+            work.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
+        };
+        let Read { keys, records } = self.apart(read).await?;
+        let found = u32::try_from(keys.len()).unwrap_or(u32::MAX);
+        if found == 0 {
+            return Ok(Swept::default());
+        }
+        let target = self.work.name.clone();
+        callback
+            .call(records)
+            .await
+            .map_err(|problem| SweepError::Callback { target, detail: problem.to_string() })?;
+        let remove = move |work: &Work| {
+            work.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
+        };
+        let records = self.apart(remove).await?;
+        Ok(Swept { records, more: found >= limit })
+    }
+}
+
+impl Work {
+    /// Opens the file, and looks at the table.
+    fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
+        let path = self.config.path.as_path();
+        let busy_timeout = self.config.busy_timeout;
+        let refused = |refusal: &Refusal| SweepError::of_store(&self.name, refusal.in_use());
+        let broken = |error| refused(&Refusal::of(path, busy_timeout, error));
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
+        conn.busy_handler(Some(patience::within(busy_timeout))).map_err(broken)?;
+        let plan = Plan::make(&conn, &self.table, &self.strategy);
+        let plan = plan.map_err(|error| self.undone(error))?;
+        let plan = plan.map_err(|detail| self.rejected(detail))?;
+        Ok(Ready { conn, file, plan })
+    }
+
+    /// The file that the path names now.
+    fn file(&self) -> Result<FileId, SweepError> {
+        let path = self.config.path.as_path();
+        let refused = |refusal: &Refusal| SweepError::of_store(&self.name, refusal.in_use());
+        let found = FileId::at(path).map_err(|refusal| refused(&refusal))?;
+        found.ok_or_else(|| refused(&Refusal::Missing { path: path.to_owned() }))
+    }
+
+    /// One transaction, fenced. After an error the connection is thrown away.
+    fn in_transaction<T>(
+        &self,
+        epoch: Epoch,
+        step: impl FnOnce(&Transaction<'_>, &Plan) -> rusqlite::Result<T>,
+    ) -> Result<T, SweepError> {
+        let mut held = self.ready.lock().expect("no holder panics");
+        let file = self.file()?;
+        let mut ready = match held.take().filter(|ready| ready.file == file) {
+            Some(ready) => ready,
+            None => self.prepare(file)?,
+        };
+        let transaction = ready.conn.transaction_with_behavior(TransactionBehavior::Immediate);
+        let transaction = transaction.map_err(|error| self.undone(error))?;
+        self.fence.admit(&transaction, epoch).map_err(|refused| match refused {
+            FenceError::Behind(behind) => behind.into(),
+            FenceError::Store(error) => self.undone(error),
+        })?;
+        let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
+        let told = |error: StoreError| SweepError::of_store(&self.name, error);
+        transaction.commit().map_err(|error| told(uncommitted(&error)))?;
+        *held = Some(ready);
+        Ok(done)
+    }
+
+    fn undone(&self, error: rusqlite::Error) -> SweepError {
+        SweepError::of_store(&self.name, Fault::Sql(error).undone())
+    }
+
+    fn rejected(&self, detail: String) -> SweepError {
+        SweepError::Rejected { target: self.name.clone(), detail }
+    }
+}

@@ -1,0 +1,42 @@
+//! What has expired in the user's own tables, keys and objects, and how it goes.
+//!
+//! ```text
+//!   open(url, target, strategy) ──► postgres  mysql  sqlite    Table: an expiry column, or an age
+//!                               ├─► redis                      Keys: a sorted set of expiries
+//!                               └─► s3                         Objects: a folder and an age
+//!   Sweep::batch(epoch, limit) ── one short transaction or script, fenced as `ttl:<target>`
+//!      Delete · SoftDelete · Archive · Callback
+//! ```
+//!
+//! Each sweep has a connection of its own, made when it is first needed and again after a failure,
+//! and looks at the table before it first touches it: a wrong name is told as one.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use baton_drivers::sweep::{self, Strategy, Table};
+//!
+//! let sessions = Table::new("sessions").key(["id"]).expires("expires_at");
+//! let sessions = sweep::open("postgres://app@db/app", sessions, Strategy::Delete)?;
+//! let month = Duration::from_secs(30 * 24 * 3600);
+//! let orders = Table::new("orders").key(["id"]).created("made_at", month);
+//! let orders = sweep::open("sqlite://app.db", orders, Strategy::archive("old_orders"))?;
+//! # Ok::<(), sweep::Unfit>(())
+//! ```
+
+mod open;
+mod strategy;
+mod table;
+mod target;
+
+pub use open::open;
+pub use strategy::{Callback, CallbackError, Strategy};
+pub(crate) use table::quoted;
+pub use table::{Due, Table, Unit};
+pub use target::{Keys, Objects, Target, Unfit};
+
+/// Bytes that are no text, for a callback.
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

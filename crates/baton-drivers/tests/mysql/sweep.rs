@@ -1,0 +1,210 @@
+//! Expired rows of the user's own tables.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_drivers::sweep::{self, Strategy, Table, Unit};
+use baton_store::sweep::{Sweep, SweepError};
+use baton_testbed::expiry::{self, Records};
+use baton_testbed::wait::until;
+use mysql_async::prelude::Queryable;
+
+use crate::ground::MysqlGround;
+
+/// A table of the user's, and how its column counts.
+struct Things<'a> {
+    ground: &'a MysqlGround,
+    name: &'static str,
+    unit: Unit,
+    /// A moment of `{ms}` in its column.
+    moment: &'static str,
+}
+
+const DATETIME: (&str, &str) =
+    ("DATETIME(3)", "TIMESTAMPADD(MICROSECOND, {ms} * 1000, '1970-01-01 00:00:00')");
+
+impl<'a> Things<'a> {
+    async fn make(
+        ground: &'a MysqlGround,
+        name: &'static str,
+        (column, moment): (&'static str, &'static str),
+        unit: Unit,
+    ) -> Self {
+        ground.sql(&format!("DROP TABLE IF EXISTS {name}")).await;
+        let sql = format!(
+            "CREATE TABLE {name} (a INT, b VARCHAR(9), until {column} NULL, name VARCHAR(9), \
+             gone {column} NULL, PRIMARY KEY (a, b), KEY (until))"
+        );
+        ground.sql(&sql).await;
+        Self { ground, name, unit, moment }
+    }
+
+    fn table(&self) -> Table {
+        Table::new(self.name).key(["a", "b"]).expires("until").unit(self.unit)
+    }
+
+    fn sweep(&self, strategy: Strategy) -> Arc<dyn Sweep> {
+        let url = self.ground.server.url();
+        sweep::open(&url, self.table(), strategy).expect("the names are plain")
+    }
+}
+
+#[async_trait]
+impl Records for Things<'_> {
+    async fn now_ms(&self) -> i64 {
+        let sql = "SELECT CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) \
+                   DIV 1000 AS CHAR)";
+        let now = self.ground.value(sql).await.expect("it tells the time");
+        now.parse().expect("it is a number")
+    }
+
+    async fn put(&self, expiries: &BTreeMap<u32, i64>) {
+        let rows = expiries.iter().map(|(id, at)| {
+            format!("({id}, 'k', {}, 'x')", self.moment.replace("{ms}", &at.to_string()))
+        });
+        let sql = format!(
+            "INSERT INTO {} (a, b, until, name) VALUES {} \
+             ON DUPLICATE KEY UPDATE until = VALUES(until)",
+            self.name,
+            rows.collect::<Vec<_>>().join(", ")
+        );
+        let mut conn = self.ground.connect().await;
+        conn.query_drop("SET time_zone = '+00:00'").await.expect("it can be set");
+        conn.query_drop(sql).await.expect("the table is ours");
+    }
+
+    async fn left(&self) -> Vec<u32> {
+        let rows = self.ground.sql(&format!("SELECT a FROM {} ORDER BY a", self.name)).await;
+        rows.iter().map(|row| row.get(0).expect("it is a number")).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_expired_goes_and_nothing_goes_early() {
+    let ground = MysqlGround::start().await;
+    // A session's own zone has no part in it.
+    ground.sql("SET GLOBAL time_zone = '+05:45'").await;
+    let stamp = ("TIMESTAMP(3)", "FROM_UNIXTIME({ms} / 1000)");
+    let seconds = ("DECIMAL(20, 3)", "{ms} / 1000");
+    let all = [
+        Things::make(&ground, "plain", DATETIME, Unit::Timestamp).await,
+        Things::make(&ground, "stamped", stamp, Unit::Timestamp).await,
+        Things::make(&ground, "seconds", seconds, Unit::UnixSeconds).await,
+        Things::make(&ground, "millis", ("BIGINT", "{ms}"), Unit::UnixMillis).await,
+    ];
+    for things in all {
+        let sweep = things.sweep(Strategy::Delete);
+        expiry::none_early_and_none_left(&things, &*sweep).await;
+    }
+    ground.sql("SET GLOBAL time_zone = 'SYSTEM'").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_are_bounded_updates_count_and_epochs_fence() {
+    let ground = MysqlGround::start().await;
+    let things = Things::make(&ground, "bounded", DATETIME, Unit::Timestamp).await;
+    let sweep = things.sweep(Strategy::Delete);
+    expiry::a_backlog_goes_in_bounded_batches(&things, &*sweep).await;
+    expiry::an_update_saves_a_record(&things, &*sweep).await;
+    ground.sql("DELETE FROM bounded").await;
+    expiry::a_later_epoch_ends_it(&things, &*sweep).await;
+    // The connection is cut: the next batch makes another.
+    ground.sql("INSERT INTO bounded (a, b, until) VALUES (1, 'x', '2020-01-01')").await;
+    let cut = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
+               WHERE id <> CONNECTION_ID() AND command = 'Sleep'";
+    for row in ground.sql(cut).await {
+        let id: String = row.get(0).expect("it has an id");
+        ground.try_sql(&format!("KILL {id}")).await;
+    }
+    until("a connection anew", async || sweep.batch(Epoch(9), 10).await.ok()).await;
+    assert_eq!(things.left().await, Vec::<u32>::new());
+}
+
+/// Somebody changes a row while a batch runs: it is passed over, and then it is not due any more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_that_is_under_way_saves_its_row() {
+    let ground = MysqlGround::start().await;
+    let things = Things::make(&ground, "updated", DATETIME, Unit::Timestamp).await;
+    let put = "INSERT INTO updated (a, b, until) VALUES (1, 'x', '2020-01-01'), \
+               (2, 'x', '2020-01-01'), (3, 'x', '2020-01-01')";
+    ground.sql(put).await;
+    let mut user = ground.connect().await;
+    user.query_drop("START TRANSACTION").await.expect("it is sound");
+    let change = "UPDATE updated SET until = '2999-01-01' WHERE a = 2 AND b = 'x'";
+    user.query_drop(change).await.expect("nobody else does");
+    let sweep = things.sweep(Strategy::Delete);
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 2);
+    user.query_drop("COMMIT").await.expect("nobody else does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
+    assert_eq!(things.left().await, [2]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_are_marked_moved_or_handed_over() {
+    let ground = MysqlGround::start().await;
+    let things = Things::make(&ground, "things", DATETIME, Unit::Timestamp).await;
+    ground
+        .sql(
+            "INSERT INTO things VALUES (1, 'k', '2020-01-01', 'a', NULL), \
+             (2, 'k', '2020-01-02', 'b', '2001-01-01'), (3, 'k', '2999-01-01', 'c', NULL)",
+        )
+        .await;
+    let soft = things.sweep(Strategy::soft_delete("gone"));
+    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 1);
+    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 0);
+    let fresh = "SELECT CAST(a AS CHAR) FROM things \
+                 WHERE gone BETWEEN UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE AND UTC_TIMESTAMP(6)";
+    assert_eq!(ground.value(fresh).await.as_deref(), Some("1"));
+
+    ground.sql("DROP TABLE IF EXISTS old").await;
+    let make = "CREATE TABLE old (name VARCHAR(9), b VARCHAR(9), a INT, gone DATETIME(3), \
+                until DATETIME(3))";
+    ground.sql(make).await;
+    let archive = things.sweep(Strategy::archive("old"));
+    assert_eq!(archive.batch(Epoch(1), 1).await.expect("it is there").records, 1);
+    assert_eq!(ground.value("SELECT CONCAT(a, name) FROM old").await.as_deref(), Some("1a"));
+
+    let refuse = Strategy::callback(|_| async { Err("not now".into()) });
+    let refused = things.sweep(refuse).batch(Epoch(1), 9).await.expect_err("it said no");
+    assert!(matches!(refused, SweepError::Callback { .. }), "{refused:?}");
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&told);
+    let callback = Strategy::callback(move |rows| {
+        keep.lock().expect("no holder panics").extend(rows);
+        std::future::ready(Ok(()))
+    });
+    assert_eq!(things.sweep(callback).batch(Epoch(1), 9).await.expect("it went well").records, 1);
+    let told = told.lock().expect("no holder panics").clone();
+    assert_eq!((told.len(), &told[0]["a"], &told[0]["name"]), (1, &2.into(), &"b".into()));
+    assert_eq!(told[0]["until"], "2020-01-02 00:00:00.000000");
+    assert_eq!(things.left().await, [3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_swept_is_told_in_one_line() {
+    let ground = MysqlGround::start().await;
+    let things = Things::make(&ground, "named", DATETIME, Unit::Timestamp).await;
+    let aged = things.table().created("name", Duration::from_secs(1));
+    let cases = [
+        (Table::new("baton.thinks"), Strategy::Delete, "there is no table baton.thinks"),
+        (things.table().key(["idd"]), Strategy::Delete, "table named has no column idd; it has"),
+        (Table::new("named").key(["a"]), Strategy::Delete, "named has no column expires_at"),
+        (aged, Strategy::Delete, "column name of table named is of type varchar; a timestamp"),
+        (things.table().unit(Unit::UnixMillis), Strategy::Delete, "whole numbers are needed"),
+        (things.table(), Strategy::soft_delete("name"), "column name of table named is of type"),
+        (things.table(), Strategy::archive("never"), "there is no table never"),
+    ];
+    for (table, strategy, wanted) in cases {
+        let sweep = sweep::open(&ground.server.url(), table, strategy).expect("plain names");
+        let refused = sweep.batch(Epoch(1), 1).await.expect_err(wanted);
+        assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
+        let message = refused.to_string();
+        assert!(message.contains(wanted) && !message.contains('\n'), "{message}");
+    }
+    let away = sweep::open("mysql://x@127.0.0.1:1/x", things.table(), Strategy::Delete);
+    let away = away.expect("the names are plain").batch(Epoch(1), 1).await;
+    assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
+}

@@ -1,0 +1,274 @@
+//! Expired rows of the user's own tables.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::Epoch;
+use baton_drivers::sweep::{self, Strategy, Table, Unit};
+use baton_store::sweep::{Sweep, SweepError};
+use baton_testbed::expiry::{self, Records};
+use baton_testbed::paused::{self, Old};
+use baton_testbed::wait::until;
+
+use crate::ground::{Postgres, Session};
+
+/// A table of the user's, and how its column counts.
+struct Things<'a> {
+    ground: &'a Postgres,
+    name: &'static str,
+    /// The column's type, and a moment of `{ms}` in it.
+    column: (&'static str, &'static str),
+    unit: Unit,
+}
+
+const STAMP: (&str, &str) = ("timestamptz", "to_timestamp({ms} / 1000.0)");
+const BARE: (&str, &str) = ("timestamp", "(to_timestamp({ms} / 1000.0) AT TIME ZONE 'UTC')");
+const SECONDS: (&str, &str) = ("numeric", "({ms} / 1000.0)");
+const MILLIS: (&str, &str) = ("bigint", "{ms}");
+
+impl<'a> Things<'a> {
+    async fn make(ground: &'a Postgres, name: &'static str, unit: Unit) -> Self {
+        let column = match unit {
+            Unit::Timestamp => STAMP,
+            Unit::UnixSeconds => SECONDS,
+            Unit::UnixMillis => MILLIS,
+        };
+        Self::of(ground, name, column, unit).await
+    }
+
+    async fn of(
+        ground: &'a Postgres,
+        name: &'static str,
+        column: (&'static str, &'static str),
+        unit: Unit,
+    ) -> Self {
+        let make = format!(
+            "CREATE TABLE {name} (id bigint PRIMARY KEY, until {}, name text, gone {}); \
+             CREATE INDEX ON {name} (until)",
+            column.0, column.0
+        );
+        ground.sql(&make).await;
+        Self { ground, name, column, unit }
+    }
+
+    fn table(&self) -> Table {
+        Table::new(self.name).expires("until").unit(self.unit)
+    }
+
+    fn sweep(&self, strategy: Strategy) -> Arc<dyn Sweep> {
+        let url = self.ground.server.url();
+        sweep::open(&url, self.table(), strategy).expect("the names are plain")
+    }
+}
+
+#[async_trait]
+impl Records for Things<'_> {
+    async fn now_ms(&self) -> i64 {
+        let sql = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        self.ground.sql(sql).await[0].parse().expect("it is a number")
+    }
+
+    async fn put(&self, expiries: &BTreeMap<u32, i64>) {
+        let rows = expiries.iter();
+        let rows = rows.map(|(id, at)| {
+            format!("({id}, {}, 'x')", self.column.1.replace("{ms}", &at.to_string()))
+        });
+        let sql = format!(
+            "INSERT INTO {} (id, until, name) VALUES {} \
+             ON CONFLICT (id) DO UPDATE SET until = excluded.until",
+            self.name,
+            rows.collect::<Vec<_>>().join(", ")
+        );
+        self.ground.sql(&sql).await;
+    }
+
+    async fn left(&self) -> Vec<u32> {
+        let rows = self.ground.sql(&format!("SELECT id FROM {} ORDER BY id", self.name)).await;
+        rows.iter().map(|id| id.parse().expect("it is a number")).collect()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_expired_goes_and_nothing_goes_early() {
+    let ground = Postgres::start().await;
+    // A session's own zone has no part in it.
+    ground.sql("ALTER DATABASE postgres SET timezone TO 'Asia/Kathmandu'").await;
+    let all = [
+        Things::make(&ground, "stamped", Unit::Timestamp).await,
+        Things::of(&ground, "bare", BARE, Unit::Timestamp).await,
+        Things::make(&ground, "seconds", Unit::UnixSeconds).await,
+        Things::make(&ground, "millis", Unit::UnixMillis).await,
+    ];
+    for things in all {
+        let sweep = things.sweep(Strategy::Delete);
+        expiry::none_early_and_none_left(&things, &*sweep).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn batches_are_bounded_updates_count_and_epochs_fence() {
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    let sweep = things.sweep(Strategy::Delete);
+    expiry::a_backlog_goes_in_bounded_batches(&things, &*sweep).await;
+    expiry::an_update_saves_a_record(&things, &*sweep).await;
+    ground.sql("TRUNCATE things").await;
+    expiry::a_later_epoch_ends_it(&things, &*sweep).await;
+    // The connection is cut: the next batch makes another.
+    ground.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 5) AS id").await;
+    let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+               WHERE application_name = 'baton'";
+    ground.sql(cut).await;
+    until("a connection anew", async || sweep.batch(Epoch(9), 10).await.ok()).await;
+    assert_eq!(things.left().await, Vec::<u32>::new());
+}
+
+/// Somebody changes a row while a batch runs: it is passed over, and then it is not due any more.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_update_that_is_under_way_saves_its_row() {
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    ground.sql("INSERT INTO things SELECT id, now() - interval '1 hour' FROM generate_series(1, 3) AS id").await;
+    let user = Session::open(&ground.server.url()).await;
+    let change = "BEGIN; UPDATE things SET until = now() + interval '1 hour' WHERE id = 2";
+    user.run(change).await.expect("nobody else does");
+    let sweep = things.sweep(Strategy::Delete);
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 2);
+    user.run("COMMIT").await.expect("nobody else does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
+    assert_eq!(things.left().await, [2]);
+    // One that is undone saves nothing.
+    user.run("UPDATE things SET until = now() - interval '1 hour'").await.expect("it is sound");
+    user.run(change).await.expect("nobody else does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
+    user.run("ROLLBACK").await.expect("nobody else does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 1);
+}
+
+/// A row is named by its place, and every partition has a first place.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_row_of_another_partition_goes_with_it() {
+    let ground = Postgres::start().await;
+    ground
+        .sql(
+            "CREATE TABLE parts (id bigint, until timestamptz, PRIMARY KEY (id)) \
+             PARTITION BY RANGE (id); \
+             CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (0) TO (100); \
+             CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (100) TO (200); \
+             INSERT INTO parts SELECT id, now() - interval '1 hour' FROM generate_series(0, 9) AS id; \
+             INSERT INTO parts SELECT id, now() + interval '1 hour' FROM generate_series(100, 109) AS id",
+        )
+        .await;
+    let url = ground.server.url();
+    let table = || Table::new("public.parts").expires("until");
+    let told = Strategy::callback(|rows| {
+        assert_eq!(rows.len(), 4);
+        std::future::ready(Ok(()))
+    });
+    let handed = sweep::open(&url, table(), told).expect("the names are plain");
+    assert_eq!(handed.batch(Epoch(1), 4).await.expect("it is there").records, 4);
+    let sweep = sweep::open(&url, table(), Strategy::Delete).expect("the names are plain");
+    assert_eq!(sweep.batch(Epoch(1), 100).await.expect("it is there").records, 6);
+    assert_eq!(ground.sql("SELECT count(*) FROM parts WHERE id >= 100").await, ["10"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_are_marked_moved_or_handed_over() {
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    ground
+        .sql(
+            "INSERT INTO things VALUES (1, now() - interval '3 s', 'a'), \
+             (2, now() - interval '2 s', 'b', '2001-01-01'), (3, now() + interval '1 h', 'c')",
+        )
+        .await;
+    let soft = things.sweep(Strategy::soft_delete("gone"));
+    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 1);
+    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 0);
+    let fresh = "SELECT id FROM things WHERE gone > now() - interval '1 minute'";
+    assert_eq!(ground.sql(fresh).await, ["1"]);
+
+    ground
+        .sql("CREATE TABLE old (name text, id bigint, gone timestamptz, until timestamptz)")
+        .await;
+    let archive = things.sweep(Strategy::archive("old"));
+    assert_eq!(archive.batch(Epoch(1), 1).await.expect("it is there").records, 1);
+    assert_eq!(ground.sql("SELECT id || name FROM old").await, ["1a"]);
+
+    let refuse = Strategy::callback(|_| async { Err("not now".into()) });
+    let refused = things.sweep(refuse).batch(Epoch(1), 9).await.expect_err("it said no");
+    assert!(matches!(refused, SweepError::Callback { .. }), "{refused:?}");
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&told);
+    let callback = Strategy::callback(move |rows| {
+        keep.lock().expect("no holder panics").extend(rows);
+        std::future::ready(Ok(()))
+    });
+    assert_eq!(things.sweep(callback).batch(Epoch(1), 9).await.expect("it went well").records, 1);
+    let told = told.lock().expect("no holder panics").clone();
+    assert_eq!((told.len(), &told[0]["id"], &told[0]["name"]), (1, &2.into(), &"b".into()));
+    assert_eq!(things.left().await, [3]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_swept_is_told_in_one_line() {
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    ground.sql("CREATE VIEW seen AS SELECT * FROM things").await;
+    let aged = things.table().created("name", Duration::from_secs(1));
+    let cases = [
+        (Table::new("app.thinks"), Strategy::Delete, "there is no table app.thinks"),
+        (Table::new("seen").expires("until"), Strategy::Delete, "seen is no table"),
+        (things.table().key(["idd"]), Strategy::Delete, "table things has no column idd; it has"),
+        (Table::new("things"), Strategy::Delete, "table things has no column expires_at; it has"),
+        (aged, Strategy::Delete, "column name of table things is of type text; a timestamp"),
+        (things.table().unit(Unit::UnixMillis), Strategy::Delete, "whole numbers are needed"),
+        (things.table(), Strategy::soft_delete("name"), "column name of table things is of type"),
+        (things.table(), Strategy::archive("old"), "there is no table old"),
+    ];
+    for (table, strategy, wanted) in cases {
+        let sweep = sweep::open(&ground.server.url(), table, strategy).expect("plain names");
+        let refused = sweep.batch(Epoch(1), 1).await.expect_err(wanted);
+        assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
+        let message = refused.to_string();
+        assert!(message.contains(wanted) && !message.contains('\n'), "{message}");
+    }
+    let away = sweep::open("postgres://x@127.0.0.1:1/x", things.table(), Strategy::Delete);
+    let away = away.expect("the names are plain").batch(Epoch(1), 1).await;
+    assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
+}
+
+/// The old coordinator: has the table in view, and sweeps when it is told to.
+async fn sweep_late(url: &str) {
+    let table = Table::new("things").expires("until");
+    let sweep = sweep::open(url, table, Strategy::Delete).expect("the names are plain");
+    let first = sweep.batch(Epoch(1), 1).await.expect("it is the first");
+    paused::say(&format!("swept {}", first.records));
+    paused::wait_for_word();
+    let late = sweep.batch(Epoch(1), 100).await;
+    paused::say(&late.map_or_else(|refused| refused.to_string(), |swept| format!("{swept:?}")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_old_coordinator_that_was_stopped_sweeps_nothing() {
+    if let Some(url) = paused::orders_if_asked() {
+        return sweep_late(&url).await;
+    }
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    ground.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 9) AS id").await;
+    let test = "sweep::an_old_coordinator_that_was_stopped_sweeps_nothing";
+    let mut old = Old::start(test, &ground.server.url());
+    assert_eq!(old.hear().await, "swept 1");
+    old.pause();
+    old.tell().await;
+    let next = things.sweep(Strategy::Delete).batch(Epoch(2), 3).await.expect("it leads now");
+    assert_eq!(next.records, 3);
+    old.resume();
+    let wanted = "epoch 1 is behind 2, which was admitted to ttl:things; stop sweeping";
+    assert_eq!(old.hear().await, wanted);
+    assert!(old.ended_well().await);
+    assert_eq!(things.left().await.len(), 5, "only the new one's went");
+}

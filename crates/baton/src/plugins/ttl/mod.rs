@@ -1,0 +1,216 @@
+//! Removes what has expired: the user's rows, keys and objects, and baton's own old records.
+//!
+//! ```text
+//!   every 10 s ──► round: a batch of each sweep in turn, until each comes back short
+//!                    before each batch: may the term still start something?
+//!                    between batches:   a pause, so that others get at the server
+//!                  own records: nodes that fell silent long ago, terms beyond the last thousand
+//! ```
+//!
+//! Nothing is removed twice and nothing by two coordinators: each batch is one step of its store
+//! and carries the term's epoch.
+
+mod own_records;
+mod round;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_store::sweep::Sweep;
+
+pub use own_records::OwnRecords;
+pub use round::RoundFailed;
+
+use crate::leadership::Leadership;
+use crate::plugin::{Plugin, PluginError, RestartPolicy};
+
+/// One thing to sweep, and how much of it is gone so far.
+struct Target {
+    sweep: Arc<dyn Sweep>,
+    swept: Arc<AtomicU64>,
+}
+
+/// How much was removed since the plugin was made, by this process.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    targets: Vec<(String, Arc<AtomicU64>)>,
+    own_records: Arc<AtomicU64>,
+}
+
+impl Counts {
+    /// Each sweep by its name, in the order they were given.
+    pub fn swept(&self) -> Vec<(String, u64)> {
+        let read = |(name, count): &(String, Arc<AtomicU64>)| {
+            (name.clone(), count.load(Ordering::Relaxed))
+        };
+        self.targets.iter().map(read).collect()
+    }
+
+    /// All sweeps together.
+    pub fn total(&self) -> u64 {
+        self.targets.iter().map(|(_, count)| count.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Baton's own records.
+    pub fn own_records(&self) -> u64 {
+        self.own_records.load(Ordering::Relaxed)
+    }
+}
+
+/// Removes what has expired, while this node coordinates.
+///
+/// ```no_run
+/// use baton::plugins::ttl::{OwnRecords, Ttl};
+/// use baton::sweep::{self, Strategy, Table};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let url = "postgres://app@db/app";
+/// let sessions = Table::new("sessions").key(["id"]).expires("expires_at");
+/// let ttl = Ttl::new()
+///     .sweep(sweep::open(url, sessions, Strategy::Delete)?)
+///     .own_records(OwnRecords::default());
+/// let counts = ttl.counts();
+/// let node = baton::Node::builder(baton::open(url).await?).plugin(ttl).build()?;
+/// println!("{} rows so far", counts.total());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A sweep that fails does not stop the others and never costs leadership: the round ends with an
+/// error that names it, and the next round tries again.
+pub struct Ttl {
+    name: String,
+    targets: Vec<Target>,
+    own: Option<OwnRecords>,
+    pruned: Arc<AtomicU64>,
+    every: Duration,
+    batch: u32,
+    pause: Duration,
+}
+
+impl Default for Ttl {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Ttl {
+    /// Sweeps nothing yet. A round begins every 10 s, a batch has at most 2,000 records, and 10 ms
+    /// pass between two batches.
+    pub fn new() -> Self {
+        Self {
+            name: "ttl".to_owned(),
+            targets: Vec::new(),
+            own: None,
+            pruned: Arc::default(),
+            every: Duration::from_secs(10),
+            batch: 2_000,
+            pause: Duration::from_millis(10),
+        }
+    }
+
+    /// Its name in events and logs, for whoever has several.
+    #[must_use]
+    pub fn named(self, name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Sweeps this too.
+    #[must_use]
+    pub fn sweep(mut self, sweep: impl Sweep) -> Self {
+        self.targets.push(Target { sweep: Arc::new(sweep), swept: Arc::default() });
+        self
+    }
+
+    /// The time between two rounds. A record goes at most so long after it expired, unless there
+    /// is a backlog.
+    #[must_use]
+    pub fn every(self, every: Duration) -> Self {
+        Self { every, ..self }
+    }
+
+    /// The most records of one batch, and so of one transaction.
+    #[must_use]
+    pub fn batch(self, batch: u32) -> Self {
+        Self { batch, ..self }
+    }
+
+    /// The time between two batches.
+    #[must_use]
+    pub fn pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
+    }
+
+    /// Removes baton's own old records too.
+    #[must_use]
+    pub fn own_records(self, own: OwnRecords) -> Self {
+        Self { own: Some(own), ..self }
+    }
+
+    /// How much was removed: keep it, and read it whenever you like.
+    pub fn counts(&self) -> Counts {
+        let of = |target: &Target| (target.sweep.name().to_owned(), Arc::clone(&target.swept));
+        let targets = self.targets.iter().map(of).collect();
+        Counts { targets, own_records: Arc::clone(&self.pruned) }
+    }
+
+    /// Can it work as it is set?
+    pub fn check(&self) -> Result<(), InvalidTtl> {
+        if self.batch == 0 {
+            return Err(InvalidTtl::Batch);
+        }
+        if self.every.is_zero() {
+            return Err(InvalidTtl::Every);
+        }
+        match &self.own {
+            Some(own) => own.check(),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Why a [`Ttl`] cannot work as it is set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidTtl {
+    /// Nothing would ever go.
+    #[error("batch is 0; give at least 1 record")]
+    Batch,
+    /// It would never rest.
+    #[error("every is 0 ms; give at least 1 ms between two rounds")]
+    Every,
+    /// Nodes that are only slow would be forgotten.
+    #[error("forget_dead_after is {0:?}; give at least {1:?}, or a slow node would be forgotten")]
+    ForgetDeadAfter(Duration, Duration),
+}
+
+#[async_trait]
+impl Plugin for Ttl {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn work_interval(&self) -> Duration {
+        self.every
+    }
+
+    /// It is tried again for ever: rows that stay too long are no reason for another coordinator.
+    fn restart_policy(&self) -> RestartPolicy {
+        RestartPolicy {
+            limit: u32::MAX,
+            within: Duration::from_secs(300),
+            backoff_min: Duration::from_secs(1),
+            backoff_max: Duration::from_secs(60),
+        }
+    }
+
+    async fn on_become_coordinator(&self, _term: &Leadership) -> Result<(), PluginError> {
+        Ok(self.check()?)
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        self.round(term).await
+    }
+}

@@ -1,0 +1,61 @@
+//! One round: every sweep in turn, a batch at a time, until nothing more is due.
+
+use std::collections::VecDeque;
+use std::sync::atomic::Ordering;
+
+use baton_store::clock::{Clock, SystemClock};
+
+use super::{Target, Ttl};
+use crate::leadership::Leadership;
+use crate::plugin::PluginError;
+
+/// What went wrong in one round, all of it in one line. What is not named went well.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .failures.join("; "))]
+pub struct RoundFailed {
+    /// Each failure, with the target that it is about.
+    pub failures: Vec<String>,
+}
+
+impl Ttl {
+    /// A backlog of one target does not keep the others waiting: they take turns.
+    pub(super) async fn round(&self, term: &Leadership) -> Result<(), PluginError> {
+        let mut failures = Vec::new();
+        let mut waiting: VecDeque<&Target> = self.targets.iter().collect();
+        let mut is_first = true;
+        while let Some(target) = waiting.pop_front() {
+            if !is_first && !self.paused(term).await {
+                break;
+            }
+            is_first = false;
+            if !term.may_start_work() {
+                break;
+            }
+            match target.sweep.batch(term.epoch(), self.batch).await {
+                Ok(swept) => {
+                    target.swept.fetch_add(u64::from(swept.records), Ordering::Relaxed);
+                    if swept.more {
+                        waiting.push_back(target);
+                    }
+                }
+                Err(error) => failures.push(error.to_string()),
+            }
+        }
+        if let Err(error) = self.prune(term).await {
+            failures.push(error.to_string());
+        }
+        match failures.is_empty() {
+            true => Ok(()),
+            false => Err(RoundFailed { failures }.into()),
+        }
+    }
+
+    /// Waits between two batches; false if the term ended meanwhile.
+    pub(super) async fn paused(&self, term: &Leadership) -> bool {
+        tokio::select! {
+            biased;
+            _ = term.lost() => false,
+            () = SystemClock.sleep(self.pause) => true,
+        }
+    }
+}

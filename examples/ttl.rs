@@ -1,0 +1,44 @@
+//! Like `plugin`, but the plugin comes with baton: it removes what has expired from a table of the
+//! application's own.
+
+use std::time::Duration;
+
+use baton::Node;
+use baton::drivers::sqlite::rusqlite::Connection;
+use baton::plugins::ttl::Ttl;
+use baton::sweep::{self, Strategy, Table};
+use baton_store::clock::{Clock, SystemClock};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
+
+    // The application's own database, which baton has nothing to do with.
+    let file = format!("{}.sessions", url.trim_start_matches("sqlite://"));
+    let sessions = Connection::open(&file)?;
+    sessions.execute_batch(
+        "DROP TABLE IF EXISTS sessions;
+         CREATE TABLE sessions (id INTEGER PRIMARY KEY, expires_at TEXT);
+         CREATE INDEX sessions_expire ON sessions (expires_at);
+         INSERT INTO sessions (expires_at) VALUES
+             (datetime('now', '-1 hour')), (datetime('now', '-1 second')),
+             (datetime('now', '+1 hour'))",
+    )?;
+
+    let table = Table::new("sessions").key(["id"]).expires("expires_at");
+    let ttl = Ttl::new()
+        .sweep(sweep::open(&format!("sqlite://{file}"), table, Strategy::Delete)?)
+        .every(Duration::from_millis(100));
+    let counts = ttl.counts();
+    let node = Node::builder(baton::open(&url).await?).plugin(ttl).build()?;
+    while counts.total() < 2 {
+        SystemClock.sleep(Duration::from_millis(10)).await;
+    }
+    for (target, rows) in counts.swept() {
+        println!("{target}: {rows} expired");
+    }
+    let left: i64 = sessions.query_row("SELECT count(*) FROM sessions", (), |row| row.get(0))?;
+    println!("{left} left");
+    node.leave().await;
+    Ok(())
+}
