@@ -8,11 +8,15 @@ use clap::error::ErrorKind;
 use crate::cli::Cli;
 use crate::commands::tick;
 use crate::exit::Exit;
+use crate::output::log::{self, Format};
 use crate::output::say;
 use crate::{commands, complaint};
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
+    let arguments = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let variable = std::env::var("BATON_LOG_FORMAT").ok();
+    log::begin(Format::guessed(arguments, variable.as_deref()));
     let first = std::env::args_os().nth(1);
     // The guard starts with every term, and has no use for a parser.
     if first.as_ref().is_some_and(|argument| argument == "guard") {
@@ -26,7 +30,7 @@ pub fn main() -> ExitCode {
     };
     let exit = match done {
         Ok(done) => done.unwrap_or_else(|problem| {
-            say::aside(&problem.to_string());
+            log::error(&problem.to_string());
             problem.exit()
         }),
         Err(answer) if complaint::is_answer(&answer) => {
@@ -38,7 +42,7 @@ pub fn main() -> ExitCode {
             Exit::Usage
         }
         Err(mistake) => {
-            say::aside(&complaint::one_line(&mistake));
+            log::error(&complaint::one_line(&mistake));
             Exit::Usage
         }
     };

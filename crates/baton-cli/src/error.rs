@@ -112,6 +112,9 @@ pub enum CommandError {
     /// The node cannot start.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The collector cannot be told anything.
+    #[error("otlp: {0}")]
+    Telemetry(String),
     /// A file or folder cannot be written.
     #[error("{}: {problem}", path.display())]
     Write {
@@ -143,8 +146,8 @@ impl CommandError {
     /// What a script is told.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Config(_) | Self::Simulator(_) => Exit::Usage,
             Self::Count(problem) => counted(problem),
+            Self::Config(_) | Self::Simulator(_) | Self::Telemetry(_) => Exit::Usage,
             Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::Store,
             Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
             Self::IdTaken { .. } => Exit::IdTaken,

@@ -7,7 +7,7 @@
 //!              snapshot/ ◄───────────────┤ how a namespace stands
 //!              housekeeping ◄────────────┤ what a served node does when it leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
-//!   housekeeping    the plugins that `baton serve` hosts
+//!   telemetry       traces and metrics for a collector, if one was named
 //!   run/ + guard/   a command that runs only while this node leads
 //!   cluster/, look  real processes and waiting for them: for the demo, the tests, the benches
 //! ```
@@ -31,3 +31,4 @@ pub mod output;
 pub mod place;
 pub mod run;
 pub mod snapshot;
+pub mod telemetry;

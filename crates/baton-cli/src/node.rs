@@ -7,7 +7,7 @@ use baton_store::{Store, Verdict};
 
 use crate::config::{Config, StoreUrl};
 use crate::error::CommandError;
-use crate::output::say;
+use crate::output::log::{self, Level};
 use crate::place;
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
@@ -27,7 +27,15 @@ async fn warn_of(store: &dyn Store) {
     let findings = store.examine().await.unwrap_or_default();
     for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Ok) {
         let remedy = finding.remedy.as_deref().unwrap_or("see baton doctor");
-        say::aside(&format!("warning: {}: {}; {remedy}", finding.check, finding.detail));
+        log::warn(&format!("warning: {}: {}; {remedy}", finding.check, finding.detail));
+    }
+}
+
+/// Says who speaks from now on, and where it answers if that is loud enough.
+pub fn introduce(node: &Node, least: Level) {
+    log::speaks_for(node.namespace(), node.id());
+    if let Some(address) = node.metrics_endpoint().filter(|_| least <= Level::Info) {
+        log::info(&format!("metrics at http://{address}/metrics"));
     }
 }
 
@@ -46,6 +54,10 @@ pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
         .lifeline(lifeline);
     let builder = match &config.id {
         Some(id) => builder.id(id.clone()),
+        None => builder,
+    };
+    let builder = match config.metrics {
+        Some(address) => builder.metrics(address),
         None => builder,
     };
     let labels = config.labels.iter();

@@ -7,7 +7,7 @@ use baton_store::{Store, StoreError};
 
 use crate::config::{Config, Environment, Flags, StoreUrl};
 use crate::error::CommandError;
-use crate::output::say;
+use crate::output::log;
 use crate::snapshot::{Snapshot, gather};
 
 /// A store, opened, and the namespace to look at.
@@ -22,8 +22,9 @@ pub struct Place {
 pub fn load(flags: &Flags) -> Result<Config, CommandError> {
     let environment = Environment::of_process();
     let config = Config::load(flags, &environment)?;
+    log::begin(config.log_format);
     for (given, meant) in environment.misspelt() {
-        say::aside(&format!("{given} is not used; did you mean {meant}?"));
+        log::warn(&format!("{given} is not used; did you mean {meant}?"));
     }
     Ok(config)
 }

@@ -156,6 +156,8 @@ impl Core {
         if self.halted {
             return Actions::default();
         }
+        let led_until = self.led_until();
+        self.metrics.count_leaderless(now, led_until);
         self.mind_deadlines(now);
         self.take_in(now, input);
         if self.settings.enabled && self.started {

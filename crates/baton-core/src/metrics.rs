@@ -33,6 +33,8 @@ pub struct MetricsReport {
     pub latency_p95_ms: f64,
     /// 99th percentile of the same.
     pub latency_p99_ms: f64,
+    /// All latencies since the start, added up.
+    pub latency_sum_ms: f64,
 }
 
 /// Counts and recent latencies. Left out of state comparison: numbers for people decide nothing.
@@ -40,6 +42,10 @@ pub struct MetricsReport {
 pub struct Metrics {
     report: MetricsReport,
     latencies: Recent,
+    latency_sum: Duration,
+    /// Counted up to `counted_at`, which is when the last input came.
+    leaderless: Duration,
+    counted_at: Option<Moment>,
 }
 
 impl Hash for Metrics {
@@ -49,17 +55,43 @@ impl Hash for Metrics {
 impl Metrics {
     /// Percentiles over the last `size` beats.
     pub fn new(size: u32) -> Self {
-        Self { report: MetricsReport::default(), latencies: Recent::new(size as usize) }
+        Self {
+            report: MetricsReport::default(),
+            latencies: Recent::new(size as usize),
+            latency_sum: Duration::ZERO,
+            leaderless: Duration::ZERO,
+            counted_at: None,
+        }
     }
 
     pub(crate) fn started(&mut self, now: Moment) {
         self.report.start_time = now;
+        self.counted_at = Some(now);
+    }
+
+    /// An input came at `now`. Since the one before, a coordinator was known until `led_until`.
+    pub(crate) fn count_leaderless(&mut self, now: Moment, led_until: Option<Moment>) {
+        self.leaderless = self.leaderless(now, led_until);
+        self.counted_at = self.counted_at.map(|counted| counted.max(now));
+    }
+
+    /// When the last input came; `now` if there was none.
+    pub(crate) fn counted_at(&self, now: Moment) -> Moment {
+        self.counted_at.unwrap_or(now)
+    }
+
+    /// The time without a known coordinator, from the start to `now`.
+    pub(crate) fn leaderless(&self, now: Moment, led_until: Option<Moment>) -> Duration {
+        let Some(counted) = self.counted_at else { return Duration::ZERO };
+        let from = led_until.map_or(counted, |until| until.max(counted));
+        self.leaderless + now.since(from)
     }
 
     pub(crate) fn beat_done(&mut self, now: Moment, latency: Duration) {
         self.report.heartbeat_count += 1;
         self.report.last_heartbeat_time = now;
         self.latencies.push(latency);
+        self.latency_sum += latency;
     }
 
     pub(crate) fn stood_for_election(&mut self) {
@@ -83,7 +115,13 @@ impl Metrics {
     pub fn report(&self) -> MetricsReport {
         let [latency_p50_ms, latency_p95_ms, latency_p99_ms] =
             self.latencies.percentiles_ms([0.50, 0.95, 0.99]);
-        MetricsReport { latency_p50_ms, latency_p95_ms, latency_p99_ms, ..self.report }
+        MetricsReport {
+            latency_p50_ms,
+            latency_p95_ms,
+            latency_p99_ms,
+            latency_sum_ms: self.latency_sum.as_secs_f64() * 1e3,
+            ..self.report
+        }
     }
 }
 
@@ -104,5 +142,21 @@ mod tests {
         assert_eq!(report.latency_p50_ms, 50.0);
         assert_eq!(report.latency_p95_ms, 95.0);
         assert_eq!(report.latency_p99_ms, 99.0);
+        assert_eq!(report.latency_sum_ms, 60_000.0 + 5_050.0);
+    }
+
+    #[test]
+    fn time_without_a_coordinator_counts_from_when_the_last_one_was_known_until() {
+        let at = |s: u64| Moment::from_micros(s * 1_000_000);
+        let mut metrics = Metrics::new(1);
+        assert_eq!(metrics.leaderless(at(9), None), Duration::ZERO, "not started");
+        metrics.started(at(10));
+        metrics.count_leaderless(at(12), None);
+        metrics.count_leaderless(at(15), Some(at(20)));
+        metrics.count_leaderless(at(19), Some(at(20)));
+        assert_eq!(metrics.leaderless(at(19), Some(at(25))), Duration::from_secs(2));
+        metrics.count_leaderless(at(23), Some(at(20)));
+        assert_eq!(metrics.leaderless(at(24), None), Duration::from_secs(2 + 3 + 1));
+        assert_eq!(metrics.leaderless(at(24), Some(Moment::NEVER)), Duration::from_secs(5));
     }
 }

@@ -1,6 +1,7 @@
 //! What can be asked of a node, at any time and without changing it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::core::{Core, Identity};
 use crate::election::leading::{Stage, Term};
@@ -67,6 +68,22 @@ impl Core {
         }
         let live = self.sight.is_live(now);
         self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
+    }
+
+    /// Until when a coordinator is known, if nothing else is heard: this node's own window while its
+    /// term runs, or another holder's lease as it was last seen.
+    pub(crate) fn led_until(&self) -> Option<Moment> {
+        match self.term() {
+            Some(term) => (term.stage == Stage::Running).then_some(term.window.hard),
+            None => self.sight.held_until().filter(|_| !self.sight.is_held_by(self.me.boot)),
+        }
+    }
+
+    /// How long, since its start, this node has known of no coordinator. A term that has not begun
+    /// its work, or that is told to stop, coordinates nothing.
+    pub fn leaderless(&self, now: Moment) -> Duration {
+        let now = if self.halted { self.metrics.counted_at(now) } else { now };
+        self.metrics.leaderless(now, self.led_until())
     }
 
     /// The live nodes, as the last view has them.

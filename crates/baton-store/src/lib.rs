@@ -7,7 +7,7 @@
 //!      │  finding ─ what is to be said of a server: its version, its settings, its rights
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
 //!      ├── sweep ───────── a place that records expire in, swept in fenced batches
-//!      ├── wrap ────────── latency, faults, recorded histories, around any store
+//!      ├── wrap ────────── latency, faults, recorded histories, counts, around any store
 //!      └── conformance ─── the suite a driver is handed to, one file a theme
 //! ```
 //!
@@ -27,6 +27,7 @@ pub mod clock;
 pub mod conformance;
 pub mod memory;
 pub mod sweep;
+pub mod tally;
 pub mod wrap;
 
 pub use call::{Answer, Call};

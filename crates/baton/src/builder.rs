@@ -9,6 +9,8 @@ use baton_core::protocol::NodeProfile;
 use baton_core::settings::{Profile, Settings};
 use baton_core::{Core, Identity};
 use baton_store::Store;
+use baton_store::clock::SystemClock;
+use baton_store::wrap::Count;
 use tokio::sync::watch;
 
 use crate::chance;
@@ -17,6 +19,11 @@ use crate::error::BuildError;
 use crate::event::{Events, Teller};
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::node::Node;
+use crate::observe::Tallies;
+#[cfg(feature = "http")]
+use crate::observe::http::{Bound, Endpoint};
+#[cfg(feature = "otel")]
+use crate::observe::{Subject, otel::Telemetry};
 use crate::plugin::{Crew, Plugin};
 use crate::shared::Shared;
 
@@ -42,6 +49,19 @@ pub struct NodeBuilder {
     plugins: Vec<Arc<dyn Plugin>>,
     runtime: Option<tokio::runtime::Handle>,
     on_overrun: OnOverrun,
+    #[cfg(feature = "http")]
+    endpoint: Option<Answers>,
+    #[cfg(feature = "otel")]
+    telemetry: Option<Telemetry>,
+}
+
+/// Who answers over HTTP.
+#[cfg(feature = "http")]
+enum Answers {
+    /// An endpoint of its own, there.
+    At(std::net::SocketAddr),
+    /// Another node's.
+    Beside(Arc<Endpoint>),
 }
 
 impl NodeBuilder {
@@ -58,6 +78,8 @@ impl NodeBuilder {
             settings: node.settings(),
             labels: profile.labels.clone(),
             version: profile.version.clone(),
+            #[cfg(feature = "http")]
+            endpoint: node.endpoint.clone().map(Answers::Beside),
             ..builder
         }
     }
@@ -73,6 +95,10 @@ impl NodeBuilder {
             plugins: Vec::new(),
             runtime: None,
             on_overrun: OnOverrun::Report,
+            #[cfg(feature = "http")]
+            endpoint: None,
+            #[cfg(feature = "otel")]
+            telemetry: None,
         }
     }
 
@@ -143,6 +169,24 @@ impl NodeBuilder {
         self
     }
 
+    /// Answers over HTTP at this address: `/metrics`, `/livez`, `/readyz`, and `/leader`, which is
+    /// 200 only while this node leads. Port 0 takes a free one: see [`Node::metrics_endpoint`].
+    ///
+    /// Whoever reaches the address may read; keep it to the loopback interface or to a network of
+    /// your own. A node beside another shares that one's, unless it is given one of its own.
+    #[cfg(feature = "http")]
+    pub fn metrics(mut self, address: std::net::SocketAddr) -> Self {
+        self.endpoint = Some(Answers::At(address));
+        self
+    }
+
+    /// Sends traces and metrics there, from the node's start on.
+    #[cfg(feature = "otel")]
+    pub fn telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.telemetry = Some(telemetry);
+        self
+    }
+
     /// Starts the node. It takes part at once, and leads when it is elected.
     pub fn build(self) -> Result<Node, BuildError> {
         self.build_with_events().map(|(node, _)| node)
@@ -151,6 +195,8 @@ impl NodeBuilder {
     /// The same, with its events from the very first on.
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
+        #[cfg(feature = "http")]
+        let endpoint = self.endpoint.map(Answers::begin).transpose()?;
         let host = match self.place {
             Place::Own { store, lifeline } => {
                 // Single-instance mode has no successors to keep a line to.
@@ -170,13 +216,24 @@ impl NodeBuilder {
         let boot = host.boot;
         let me = Identity { id: id.clone(), boot, profile: Arc::new(profile) };
         let core = Core::new(me, Arc::new(self.settings), chance::seed()?)?;
+        let tallies = Arc::<Tallies>::default();
+        let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
+        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone());
+        let store: Arc<dyn Store> = counted.clone();
+        #[cfg(feature = "otel")]
+        let (teller, store) = match &self.telemetry {
+            Some(telemetry) => telemetry.trace(teller, store, (&namespace, &id)),
+            None => (teller, store),
+        };
         let shared = Arc::new(Shared {
             seat: host.next_seat(),
-            teller: Teller::new(namespace.clone(), id.clone()),
+            teller,
             namespace,
             id,
             boot,
-            store: host.store.clone(),
+            store,
+            counted,
+            tallies,
             inbox: host.inbox.clone(),
             core: Mutex::new(core),
             term: watch::channel(None).0,
@@ -186,10 +243,27 @@ impl NodeBuilder {
             trouble: Mutex::default(),
         });
         let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()))?;
+        #[cfg(feature = "otel")]
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.measure(Subject::new(&shared));
+        }
         let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.teller.listen();
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
-        Ok((Node::new(shared, crew, host), events))
+        let node = Node::new(shared, crew, host);
+        #[cfg(feature = "http")]
+        let node = node.answered_by(endpoint);
+        Ok((node, events))
+    }
+}
+
+#[cfg(feature = "http")]
+impl Answers {
+    fn begin(self) -> Result<Arc<Endpoint>, BuildError> {
+        match self {
+            Self::At(address) => Bound::to(address)?.serve().map(Arc::new),
+            Self::Beside(endpoint) => Ok(endpoint),
+        }
     }
 }
 

@@ -30,6 +30,14 @@ pub enum BuildError {
          give the one that other nodes dial"
     )]
     Unadvertised(SocketAddr),
+    /// Choose another address for the endpoint, or stop whoever has it.
+    #[error("metrics cannot be served on {address} ({source}); choose another address or port")]
+    Endpoint {
+        /// Where it was to listen.
+        address: SocketAddr,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The system gives no random numbers.
     #[error("the system gives no random numbers ({0}); a boot id cannot be drawn")]
     NoChance(String),

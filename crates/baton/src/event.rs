@@ -8,6 +8,8 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
+use crate::observe::Tallies;
+
 /// Events kept for a listener that is behind.
 const KEPT: usize = 1_024;
 
@@ -31,16 +33,38 @@ pub(crate) struct Teller {
     namespace: Namespace,
     node: NodeId,
     sender: broadcast::Sender<Arc<Stamped>>,
+    tallies: Arc<Tallies>,
+    #[cfg(feature = "otel")]
+    spans: Option<Arc<crate::observe::otel::Spans>>,
 }
 
 impl Teller {
-    pub(crate) fn new(namespace: Namespace, node: NodeId) -> Self {
-        Self { namespace, node, sender: broadcast::channel(KEPT).0 }
+    pub(crate) fn new(namespace: Namespace, node: NodeId, tallies: Arc<Tallies>) -> Self {
+        Self {
+            namespace,
+            node,
+            sender: broadcast::channel(KEPT).0,
+            tallies,
+            #[cfg(feature = "otel")]
+            spans: None,
+        }
+    }
+
+    /// Makes spans of it too.
+    #[cfg(feature = "otel")]
+    pub(crate) fn traced(mut self, spans: Arc<crate::observe::otel::Spans>) -> Self {
+        self.spans = Some(spans);
+        self
     }
 
     pub(crate) fn tell(&self, event: Event) {
+        self.tallies.told(&event, SystemClock.now());
         let (namespace, node) = (self.namespace.clone(), self.node.clone());
         let stamped = Stamped { at_ms: SystemClock.wall_ms(), namespace, node, event };
+        #[cfg(feature = "otel")]
+        if let Some(spans) = &self.spans {
+            spans.told(&stamped);
+        }
         // Nobody may be listening, which is fine.
         let _ = self.sender.send(Arc::new(stamped));
     }

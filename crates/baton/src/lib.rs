@@ -6,8 +6,8 @@
 //!                          ▼                  ▼
 //!                       Plugin ◄── plugin/  drive/ ──► baton-core   decides
 //!                       work that only the    │ ─────► baton-store  one round trip a beat
-//!                       coordinator does      └──────► lifeline/    proof of death
-//!                       plugins/: those that come with baton
+//!                       coordinator does      │ ─────► lifeline/    proof of death
+//!   plugins/: those that come with baton      └──────► observe/     figures, when asked
 //! ```
 //!
 //! The beat and the deadlines run on a thread of the node's own. Whether this node leads is
@@ -22,6 +22,7 @@ mod fence;
 mod handover;
 mod leadership;
 mod node;
+mod observe;
 mod plugin;
 mod shared;
 mod term;
@@ -39,6 +40,9 @@ pub use handover::{Handover, HandoverError};
 pub use leadership::Leadership;
 pub use lifeline::LifelineConfig;
 pub use node::{Departure, Node};
+#[cfg(feature = "otel")]
+pub use observe::otel::{Telemetry, TelemetryError};
+pub use observe::{Family, FamilyKind, NodeMetrics, Sample};
 pub use plugin::{
     Bulletin, Doing, Every, Misnamed, Plugin, PluginError, PluginReport, PluginState,
     RestartPolicy, Run, StateError, every,
@@ -61,6 +65,8 @@ pub use baton_store::sweep::{Sweep, SweepError, Swept};
 pub use baton_store::{
     Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome,
 };
+#[cfg(feature = "otel")]
+pub use opentelemetry_sdk;
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]

@@ -20,6 +20,8 @@ use crate::event::Events;
 use crate::fence::Fence;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
+#[cfg(feature = "http")]
+use crate::observe::{Subject, http::Endpoint};
 use crate::plugin::{Crew, Misnamed, Plugin, PluginReport};
 use crate::plugins::counters::Counters;
 use crate::shared::Shared;
@@ -52,6 +54,9 @@ pub struct Node {
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
     _presence: Arc<Presence>,
+    /// Dropped after the node has left, and joined then.
+    #[cfg(feature = "http")]
+    pub(crate) endpoint: Option<Arc<Endpoint>>,
 }
 
 impl Node {
@@ -74,7 +79,29 @@ impl Node {
             settings.stop_grace + 2 * settings.request_timeout
         };
         let presence = Arc::new(Presence { shared: shared.clone(), patience });
-        Self { shared, crew, host, _presence: presence }
+        Self {
+            shared,
+            crew,
+            host,
+            _presence: presence,
+            #[cfg(feature = "http")]
+            endpoint: None,
+        }
+    }
+
+    #[cfg(feature = "http")]
+    pub(crate) fn answered_by(mut self, endpoint: Option<Arc<Endpoint>>) -> Self {
+        self.endpoint = endpoint;
+        if let Some(endpoint) = &self.endpoint {
+            endpoint.add(Subject::new(&self.shared));
+        }
+        self
+    }
+
+    /// Where this node's figures and health are answered for, if anywhere.
+    #[cfg(feature = "http")]
+    pub fn metrics_endpoint(&self) -> Option<SocketAddr> {
+        self.endpoint.as_ref().map(|endpoint| endpoint.address())
     }
 
     /// Its name.

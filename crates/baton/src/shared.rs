@@ -7,12 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::{Command, Core, Input};
 use baton_store::clock::{Clock, SystemClock};
+use baton_store::wrap::{Count, Wrapped};
 use baton_store::{Store, StoreError};
 use tokio::sync::{mpsc, watch};
 
 use crate::drive::{Message, SeatId};
 use crate::event::Teller;
 use crate::node::Departure;
+use crate::observe::Tallies;
 use crate::term::Term;
 
 /// One node, as every thread sees it.
@@ -21,7 +23,11 @@ pub(crate) struct Shared {
     pub(crate) namespace: Namespace,
     pub(crate) id: NodeId,
     pub(crate) boot: BootId,
+    /// The store, every call counted.
     pub(crate) store: Arc<dyn Store>,
+    /// The same, to be asked for the counts.
+    pub(crate) counted: Arc<Wrapped<Count>>,
+    pub(crate) tallies: Arc<Tallies>,
     pub(crate) teller: Teller,
     pub(crate) inbox: mpsc::UnboundedSender<Message>,
     pub(crate) core: Mutex<Core>,

@@ -6,8 +6,9 @@ use crate::config::NodeFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::guard::Ending;
-use crate::output::say;
+use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
+use crate::telemetry::Telemetry;
 use crate::{node, place};
 
 use super::serve::departed;
@@ -62,12 +63,22 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     };
     super::block_on(async {
         let store = node::store(&config).await?;
-        let node = node::builder(&config, store).build()?;
-        match crate::run::run(&node, &job).await? {
+        let telemetry = Telemetry::of(&config)?;
+        let builder = telemetry.told(node::builder(&config, store));
+        let (node, mut events) = builder.build_with_events()?;
+        let least = if job.quiet { Level::Error } else { Level::Info };
+        node::introduce(&node, least);
+        let finished = tokio::select! {
+            biased;
+            finished = crate::run::run(&node, &job) => finished,
+            () = log::follow(&mut events, least) => unreachable!("it goes on for ever"),
+        };
+        log::catch_up(&mut events, least);
+        match finished? {
             Finished::Command(ending) => Ok(Exit::Command(code_of(ending))),
             Finished::Asked => Ok(Exit::Done),
             Finished::Lost => {
-                say::aside("leadership was lost, and --on-lost exit was given");
+                log::warn("leadership was lost, and --on-lost exit was given");
                 Ok(Exit::Lost)
             }
             Finished::Departed(departure) => departed(&node, departure),

@@ -8,9 +8,11 @@ use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::housekeeping::housekeeping;
+use crate::output::log::{self, Format, Level};
 use crate::output::sentence::{is_routine, sentence, tone};
 use crate::output::times::utc_ms;
 use crate::output::{json, say};
+use crate::telemetry::Telemetry;
 use crate::{node, place};
 
 /// Who, where, and how.
@@ -31,8 +33,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = place::load(&arguments.node.0)?.checked()?;
     super::block_on(async {
         let store = node::store(&config).await?;
-        let builder = housekeeping(node::builder(&config, store), &config)?;
+        let telemetry = Telemetry::of(&config)?;
+        let builder = telemetry.told(node::builder(&config, store));
+        let builder = housekeeping(builder, &config)?;
         let (node, mut events) = builder.build_with_events()?;
+        node::introduce(&node, Level::Info);
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
         let departure = take_part(&node, &mut events, &mut teller).await?;
         departed(&node, departure)
@@ -83,16 +88,20 @@ impl Teller<'_> {
         if is_let_in && !is_routine(event) {
             self.announce();
         }
+        let logged = log::format() == Format::Json;
+        if logged {
+            log::event(stamped);
+        }
         if self.arguments.json {
             json::line(stamped);
-        } else if is_let_in {
+        } else if is_let_in && !logged {
             let at = utc_ms(stamped.at_ms);
             say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
         }
         if matches!(event, Event::StoreRejected)
             && let Some(problem) = self.node.last_store_error()
         {
-            say::aside(&problem.to_string());
+            log::error(&problem.to_string());
         }
     }
 
@@ -102,7 +111,7 @@ impl Teller<'_> {
         }
         let (id, namespace) = (self.node.id(), self.node.namespace());
         let store = &self.config.store;
-        say::aside(&format!("node {id} takes part in namespace {namespace} at {store}"));
+        log::info(&format!("node {id} takes part in namespace {namespace} at {store}"));
     }
 }
 

@@ -18,6 +18,7 @@ use super::store_url::StoreUrl;
 use super::table::entry;
 use super::tree;
 use super::ttl::TtlTable;
+use crate::output::log::Format;
 
 /// Where the lifeline listens if nobody says otherwise.
 const BIND: &str = "127.0.0.1:0";
@@ -53,6 +54,12 @@ pub struct Config {
     pub settings: Settings,
     /// The lifeline.
     pub lifeline: Lifeline,
+    /// Where metrics and health are served, if anywhere.
+    pub metrics: Option<SocketAddr>,
+    /// The collector of traces and metrics, if there is one.
+    pub otlp: Option<String>,
+    /// How stderr is written.
+    pub log_format: Format,
     /// What is said about this node.
     pub labels: BTreeMap<String, String>,
     /// What expires, and how it goes.
@@ -95,6 +102,9 @@ impl Config {
             profile,
             settings: settings(profile, &given),
             lifeline: lifeline(&given),
+            metrics: given.text("metrics").map(|(text, _)| address(text)),
+            otlp: given.text("otlp").map(|(url, _)| url.to_owned()),
+            log_format: log_format(&given),
             labels: given.labels.clone(),
             ttl: given.ttl.clone(),
             given,
@@ -127,6 +137,7 @@ impl Config {
             ("store".to_owned(), text(self.store.to_string())),
             ("namespace".to_owned(), text(self.namespace.to_string())),
             ("profile".to_owned(), text(self.profile.to_string())),
+            ("log_format".to_owned(), text(self.log_format.name().to_owned())),
             ("lifeline.enabled".to_owned(), Value::Boolean(self.lifeline.enabled)),
             ("lifeline.bind".to_owned(), text(self.lifeline.bind.to_string())),
             (
@@ -136,6 +147,9 @@ impl Config {
         ]);
         let advertise = self.lifeline.advertise.map(|address| address.to_string());
         all.extend(advertise.map(|address| ("lifeline.advertise".to_owned(), text(address))));
+        let metrics = self.metrics.map(|address| address.to_string());
+        all.extend(metrics.map(|address| ("metrics".to_owned(), text(address))));
+        all.extend(self.otlp.clone().map(|url| ("otlp".to_owned(), text(url))));
         all.extend(self.id.as_ref().map(|id| ("id".to_owned(), text(id.to_string()))));
         all
     }
@@ -163,9 +177,17 @@ fn settings(profile: Profile, given: &Given) -> Settings {
     table.try_into().expect("each value was checked for its kind")
 }
 
+fn log_format(given: &Given) -> Format {
+    let named = given.text("log_format").and_then(|(name, _)| Format::named(name));
+    named.unwrap_or_default()
+}
+
+fn address(text: &str) -> SocketAddr {
+    text.parse().expect("addresses were checked for their kind")
+}
+
 fn lifeline(given: &Given) -> Lifeline {
     let value = |key| given.values.get(key).map(|set| &set.value);
-    let address = |text: &str| text.parse().expect("addresses were checked for their kind");
     let bind = given.text("lifeline.bind").map_or(BIND, |(text, _)| text);
     let most = value("lifeline.connections_max").and_then(Value::as_integer);
     Lifeline {

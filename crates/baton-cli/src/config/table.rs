@@ -19,6 +19,8 @@ pub enum Heading {
     Trouble,
     /// The port by which a death is proved.
     Lifeline,
+    /// What is told of this node, and how.
+    Telling,
 }
 
 impl Heading {
@@ -32,6 +34,7 @@ impl Heading {
             Self::Membership => "Membership",
             Self::Trouble => "Trouble with the store",
             Self::Lifeline => "Lifeline",
+            Self::Telling => "Metrics and logs",
         }
     }
 }
@@ -88,7 +91,7 @@ impl Entry {
     /// What the help calls a value.
     pub fn placeholder(&self) -> &'static str {
         match self.key {
-            "store" => "URL",
+            "store" | "otlp" => "URL",
             "namespace" | "profile" => "NAME",
             "id" => "NODE",
             _ => self.kind.placeholder(),
@@ -104,6 +107,7 @@ impl Entry {
     pub fn is_core(&self) -> bool {
         !matches!(self.key, "store" | "namespace" | "id" | "profile")
             && !self.key.starts_with("lifeline.")
+            && self.heading != Heading::Telling
     }
 }
 
@@ -116,6 +120,7 @@ use Heading as H;
 use Kind::{Address, Choice, Count, Number, Span, Switch, Text, Whole};
 
 const POLICIES: Kind = Choice(&["lexicographic", "priority", "incumbent"]);
+const LOG_FORMATS: Kind = Choice(&["text", "json"]);
 const PREEMPTIONS: Kind = Choice(&["never", "after_mandate"]);
 
 const fn e(key: &'static str, kind: Kind, heading: Heading, help: &'static str) -> Entry {
@@ -182,6 +187,10 @@ pub const TABLE: &[Entry] = &[
     e("lifeline.advertise", Address, H::Lifeline, "Where other nodes reach it"),
     e("lifeline.connections_max", Count, H::Lifeline, "The most connections it takes"),
     e("lifeline_successors", Count, H::Lifeline, "How many successors keep a connection"),
+    e("metrics", Address, H::Telling, "Serve /metrics, /readyz, /leader there; port 0: any")
+        .common(),
+    e("otlp", Text, H::Telling, "Send traces and metrics to the collector at this URL"),
+    e("log_format", LOG_FORMATS, H::Telling, "How stderr is written").common(),
 ];
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use super::deadline::Deadline;
 use super::message::{Order, Report, Start};
 use super::recruit::THIS_PROGRAM;
 use super::sweep::sweep_children;
+use crate::output::log;
 
 /// The guards of this process that were not waited for, by process id. A sweep spares them.
 static GUARDS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
@@ -253,8 +254,12 @@ impl Guard {
 /// Starts the process and notes it in one step, so that no sweep comes in between.
 fn spawn_process(executable: &Path, control: OwnedFd) -> io::Result<Child> {
     let mut guards = guards();
-    let process =
-        Command::new(executable).arg0("baton").arg("guard").stdin(Stdio::from(control)).spawn()?;
+    let process = Command::new(executable)
+        .arg0("baton")
+        .arg("guard")
+        .args(log::argument())
+        .stdin(Stdio::from(control))
+        .spawn()?;
     guards.insert(Pid::from_child(&process).as_raw_nonzero().get());
     Ok(process)
 }

@@ -16,6 +16,7 @@ use rustix::process::{
 
 use super::channel::Channel;
 use super::message::{Order, Start};
+use crate::output::log;
 
 /// This very program, even if another has been installed in its place meanwhile.
 pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -35,6 +36,7 @@ impl Recruit {
         let mut process = Command::new(THIS_PROGRAM)
             .arg0("baton")
             .arg("guard")
+            .args(log::argument())
             .stdin(Stdio::from(theirs))
             .process_group(0)
             .spawn()?;

@@ -21,6 +21,7 @@ use super::deadline::Deadline;
 use super::message::{Order, Report, Start};
 use super::recruit::Recruit;
 use super::term::{Attended, Term};
+use crate::output::log;
 
 /// What `baton guard` does. Its standard input is the control socket; the first order on it says
 /// whether this process is the guard or about to become the command.
@@ -28,7 +29,7 @@ pub fn run() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("baton guard: {error}");
+            log::error(&format!("guard: {error}"));
             ExitCode::FAILURE
         }
     }

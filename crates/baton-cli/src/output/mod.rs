@@ -4,10 +4,12 @@
 //!   commands ──► table, style, times, sentence ──► text with colours ──► say ──► stdout
 //!            └─► json ─────────────────────────────────────────────────────────► stdout
 //!            └─► live: a region drawn again and again, on a terminal only
+//!            └─► log: text or JSON lines ──────────────────────────────────────► stderr
 //! ```
 
 pub mod json;
 pub mod live;
+pub mod log;
 pub mod say;
 pub mod sentence;
 pub mod style;

@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal as _, Write as _};
 
+use super::log;
 use crate::exit::Exit;
 
 /// Narrower than this, tables are cut rather than squeezed further.
@@ -30,8 +31,7 @@ pub fn line(line: &str) {
 
 /// Says something that is not data, on stderr.
 pub fn aside(line: &str) {
-    // Nobody may be reading, and there is nobody else to tell.
-    let _ = writeln!(anstream::stderr(), "baton: {line}");
+    log::info(line);
 }
 
 /// Is stdout a screen that can be drawn on?

@@ -22,7 +22,7 @@ use baton::{Departure, Event, Events, Leadership, Node};
 
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report};
-use crate::output::say;
+use crate::output::log;
 use crate::output::sentence::demotion;
 use crate::output::times::span;
 use pause::Pauses;
@@ -154,7 +154,7 @@ impl Runner<'_> {
     /// Says what keeps the node from taking part.
     fn complain(&self) {
         if let Some(problem) = self.node.last_store_error() {
-            say::aside(&problem.to_string());
+            log::error(&problem.to_string());
         }
     }
 
@@ -235,7 +235,7 @@ impl Runner<'_> {
 
     fn say(&self, line: &str) {
         if !self.job.quiet {
-            say::aside(line);
+            log::info(line);
         }
     }
 }

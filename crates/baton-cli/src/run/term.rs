@@ -9,7 +9,7 @@ use super::signals::{Asked, Signals};
 use super::{Job, guard_lost, system};
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
-use crate::output::say;
+use crate::output::log;
 
 /// How it came out. In each case nothing of the command runs any more.
 pub enum Led {
@@ -49,7 +49,7 @@ pub async fn lead(
             report = guard.next() => match report {
                 Report::Started { .. } => {}
                 Report::FailedToStart { error } => {
-                    say::aside(&error);
+                    log::error(&error);
                     ended = Some(Ending::Code(NOT_STARTED));
                 }
                 Report::Exited(how) => ended = Some(how),

@@ -6,6 +6,8 @@ mod doctor;
 mod handover;
 mod health;
 mod layout;
+mod logs;
+mod metrics;
 mod people;
 mod plugins;
 mod reading;

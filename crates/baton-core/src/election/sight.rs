@@ -214,6 +214,19 @@ impl Sight {
 
     /// Is there a holder whose lease has not run out, as far as this node can tell?
     pub fn is_live(&self, now: Moment) -> bool {
-        matches!(self.freedom(), Freedom::Held { until } if now < until)
+        self.held_until().is_some_and(|until| now < until)
+    }
+
+    /// Until when the lease is held, if it has a holder that is not proved dead.
+    pub fn held_until(&self) -> Option<Moment> {
+        match self.freedom() {
+            Freedom::Held { until } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// Does the lease name this process?
+    pub fn is_held_by(&self, boot: BootId) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.is_held_by(boot))
     }
 }

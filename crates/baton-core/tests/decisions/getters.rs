@@ -7,7 +7,7 @@ use baton_core::{BreakerState, BreakerStatus, Command, Event, MetricsReport};
 
 use crate::harness::expect::{emit, set};
 use crate::harness::store::{Answer, heard};
-use crate::harness::{ME, Node, at, at_once, id, settings, version};
+use crate::harness::{ME, Node, at, at_once, id, ms, settings, version};
 
 #[test]
 fn the_leader_is_whoever_holds_a_live_lease() {
@@ -19,6 +19,19 @@ fn the_leader_is_whoever_holds_a_live_lease() {
     assert_eq!(node.core.leader(at(15_009)), Some(&id("a")));
     assert_eq!(node.core.leader(at(15_010)), None, "it has run out, without any input");
     assert_eq!(Node::leader(&[]).core.leader(at(30)), Some(&id(ME)));
+}
+
+#[test]
+fn time_without_a_coordinator_adds_up_by_the_clock_of_the_question() {
+    let mut node = Node::new(settings());
+    node.start(0);
+    node.answer(10, Answer::held(version("a", 4, 9)));
+    assert_eq!(node.core.leaderless(at(15_010)), ms(10), "until it was seen");
+    assert_eq!(node.core.leaderless(at(15_510)), ms(510), "and since the lease ran out");
+    let mut node = Node::leader(&["a"]);
+    let before = node.core.leaderless(at(1_000));
+    node.command(1_000, Command::Resign);
+    assert_eq!(node.core.leaderless(at(1_300)), before + ms(300), "it leads no more");
 }
 
 #[test]
@@ -93,8 +106,10 @@ fn the_metrics_of_a_cold_start_that_was_won() {
         latency_p50_ms: 10.0,
         latency_p95_ms: 30.0,
         latency_p99_ms: 30.0,
+        latency_sum_ms: 40.0,
     };
     assert_eq!(node.core.metrics(), expected);
+    assert_eq!(node.core.leaderless(at(150)), ms(40), "until it led");
 }
 
 #[test]
@@ -109,8 +124,7 @@ fn a_beat_that_got_no_answer_is_not_counted() {
 #[test]
 fn a_contradiction_in_the_settings_is_refused_before_anything_starts() {
     let me = Node::new(settings()).core.identity().clone();
-    let contradictory =
-        baton_core::settings::Settings { worker_timeout: crate::harness::ms(4_000), ..settings() };
+    let contradictory = baton_core::settings::Settings { worker_timeout: ms(4_000), ..settings() };
     let refused = baton_core::Core::new(me, contradictory.into(), 1);
     let message = refused.expect_err("4 s is too short").to_string();
     assert_eq!(message, "worker_timeout (4s) must be at least 2 × heartbeat_interval (5s)");

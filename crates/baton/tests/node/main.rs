@@ -8,6 +8,8 @@ mod handover;
 mod health;
 mod hosting;
 mod lifelines;
+#[cfg(feature = "http")]
+mod observe;
 mod plugins;
 mod polls;
 mod terms;

@@ -78,9 +78,23 @@ impl Sandbox {
         let arguments = ["serve", "--id", id, "--profile", "fast", "--skip-cold-start"];
         let lease = ["--lease-timeout", "20s"];
         let mut command = self.command(&[arguments.as_slice(), &lease, more].concat());
-        let out = std::fs::File::create(self.path(&format!("{id}.out"))).expect("a new file");
-        command.stdin(Stdio::null()).stdout(out).stderr(Stdio::null());
+        let file = |end| std::fs::File::create(self.path(&format!("{id}.{end}")));
+        let (out, err) = (file("out").expect("a new file"), file("err").expect("a new file"));
+        command.stdin(Stdio::null()).stdout(out).stderr(err);
         Serving { child: command.spawn().expect("the binary was built for this test") }
+    }
+
+    /// Waits until a file of this sandbox has a line like this.
+    pub fn until_written(&self, name: &str, wanted: impl Fn(&str) -> bool) -> String {
+        let gives_up_at = SystemClock.now() + PATIENCE;
+        loop {
+            let written = lines(&self.path(name));
+            if let Some(line) = written.iter().find(|line| wanted(line)) {
+                return line.clone();
+            }
+            assert!(SystemClock.now() < gives_up_at, "not in {name}: {written:?}");
+            std::thread::park_timeout(LOOK_EVERY);
+        }
     }
 
     pub fn status(&self) -> Option<Value> {

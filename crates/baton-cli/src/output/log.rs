@@ -1,0 +1,271 @@
+//! stderr: everything that is not data, as text for people or as JSON for a log collector.
+//!
+//! ```text
+//!   commands, run, serve ──► info, warn, error, event ──► text: baton: <line>
+//!                                                     └─► json: one object a line
+//! ```
+//!
+//! How it is written, and who speaks, holds for the whole process.
+
+use std::io::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use baton::{Event, Events, Namespace, NodeId, Stamped};
+use baton_store::clock::{Clock, SystemClock};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::sentence::{is_routine, sentence, tone};
+use super::style::Tone;
+use super::times::utc_ms;
+
+/// How stderr is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// An object a line.
+    Json,
+}
+
+impl Format {
+    /// The format of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Text, Self::Json].into_iter().find(|format| format.name() == name)
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Json => "json",
+        }
+    }
+
+    /// What arguments and environment ask for, before anybody has read them in earnest: a complaint
+    /// about them is to be written in it too.
+    pub fn guessed(mut arguments: impl Iterator<Item = String>, variable: Option<&str>) -> Self {
+        let mut format = variable.and_then(Self::named).unwrap_or_default();
+        while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
+            let Some(rest) = argument.strip_prefix("--log-format") else { continue };
+            let value = match rest.strip_prefix('=') {
+                Some(value) => Some(value.to_owned()),
+                None if rest.is_empty() => arguments.next(),
+                None => continue,
+            };
+            format = value.and_then(|name| Self::named(&name)).unwrap_or(format);
+        }
+        format
+    }
+}
+
+/// How loud something is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// So ordinary that it is told on request only.
+    Debug,
+    /// What happens.
+    Info,
+    /// What deserves a look.
+    Warn,
+    /// What is wrong.
+    Error,
+}
+
+impl Level {
+    /// How loud an event is.
+    pub fn of(event: &Event) -> Self {
+        match tone(event) {
+            _ if is_routine(event) => Self::Debug,
+            Tone::Warn => Self::Warn,
+            Tone::Bad => Self::Error,
+            _ => Self::Info,
+        }
+    }
+}
+
+static IS_JSON: AtomicBool = AtomicBool::new(false);
+static SPEAKER: OnceLock<(Namespace, NodeId)> = OnceLock::new();
+
+/// Says how stderr is written from now on.
+pub fn begin(format: Format) {
+    IS_JSON.store(format == Format::Json, Ordering::Relaxed);
+}
+
+/// How stderr is written.
+pub fn format() -> Format {
+    if IS_JSON.load(Ordering::Relaxed) { Format::Json } else { Format::Text }
+}
+
+/// What a process of this one's own is to be told, so that it writes alike.
+pub fn argument() -> Option<&'static str> {
+    (format() == Format::Json).then_some("--log-format=json")
+}
+
+/// Says which node speaks from now on.
+pub fn speaks_for(namespace: &Namespace, node: &NodeId) {
+    let _ = SPEAKER.set((namespace.clone(), node.clone()));
+}
+
+/// Tells what happens.
+pub fn info(message: &str) {
+    say(Level::Info, message);
+}
+
+/// Tells what deserves a look.
+pub fn warn(message: &str) {
+    say(Level::Warn, message);
+}
+
+/// Tells what is wrong.
+pub fn error(message: &str) {
+    say(Level::Error, message);
+}
+
+/// Tells of an event, as an object.
+pub fn event(stamped: &Stamped) {
+    write(&line_of(stamped));
+}
+
+/// Tells of events that are at least so loud, as they come, for as long as this is waited for.
+pub async fn follow(events: &mut Events, least: Level) {
+    while let Some(stamped) = events.recv().await {
+        event_from(&stamped, least);
+    }
+    std::future::pending().await
+}
+
+/// Tells of those that have come already.
+pub fn catch_up(events: &mut Events, least: Level) {
+    while let Some(stamped) = events.try_next() {
+        event_from(&stamped, least);
+    }
+}
+
+fn event_from(stamped: &Stamped, least: Level) {
+    if format() == Format::Json && Level::of(&stamped.event) >= least {
+        event(stamped);
+    }
+}
+
+fn say(level: Level, message: &str) {
+    let line = match format() {
+        Format::Text => format!("baton: {message}"),
+        Format::Json => {
+            let (namespace, node) = SPEAKER.get().map(|(space, node)| (space, node)).unzip();
+            let at = utc_ms(SystemClock.wall_ms());
+            json(&Line { at, level, message, namespace, node, fields: Map::new() })
+        }
+    };
+    write(&line);
+}
+
+fn write(line: &str) {
+    // Nobody may be reading, and there is nobody else to tell.
+    let _ = writeln!(anstream::stderr(), "{line}");
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    at: String,
+    level: Level,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    namespace: Option<&'a Namespace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node: Option<&'a NodeId>,
+    #[serde(flatten)]
+    fields: Map<String, Value>,
+}
+
+fn json(line: &Line<'_>) -> String {
+    serde_json::to_string(line).expect("plain data has a JSON form")
+}
+
+/// An event as a line: who speaks and what is said first, then the event's own fields. One that has
+/// the name of the line's own is `event_<name>`: a name stands once in an object.
+fn line_of(stamped: &Stamped) -> String {
+    let event = serde_json::to_value(&stamped.event).expect("plain data has a JSON form");
+    let fields = match event {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("event".to_owned(), other)]),
+    };
+    let taken = ["at", "level", "message", "namespace", "node"];
+    let renamed = |(name, value): (String, Value)| match taken.contains(&name.as_str()) {
+        true => (format!("event_{name}"), value),
+        false => (name, value),
+    };
+    json(&Line {
+        at: utc_ms(stamped.at_ms),
+        level: Level::of(&stamped.event),
+        message: &sentence(&stamped.event),
+        namespace: Some(&stamped.namespace),
+        node: Some(&stamped.node),
+        fields: fields.into_iter().map(renamed).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stamped(event: Event) -> Stamped {
+        Stamped {
+            at_ms: 1_700_000_000_123,
+            namespace: Namespace::new("web").expect("valid"),
+            node: NodeId::new("a").expect("valid"),
+            event,
+        }
+    }
+
+    #[test]
+    fn an_event_is_one_object_with_its_own_fields() {
+        let line = line_of(&stamped(Event::BreakerOpen { failures: 5 }));
+        let expected = "{\"at\":\"2023-11-14T22:13:20.123Z\",\"level\":\"warn\",\
+            \"message\":\"the store failed 5 times: beats are held back\",\
+            \"namespace\":\"web\",\"node\":\"a\",\
+            \"event\":\"circuitBreaker:open\",\"failures\":5}";
+        assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn no_name_stands_twice_in_an_object() {
+        let node = NodeId::new("b").expect("valid");
+        let line = line_of(&stamped(Event::WorkerTimedOut { node }));
+        assert_eq!(line.matches("\"node\":").count(), 1, "{line}");
+        let line: Value = serde_json::from_str(&line).expect("an object");
+        assert_eq!((&line["node"], &line["event_node"]), (&"a".into(), &"b".into()));
+    }
+
+    #[test]
+    fn levels_follow_the_tone() {
+        let beat = Event::WorkerHeartbeat { latency_ms: 1 };
+        let cases = [
+            (beat, Level::Debug),
+            (Event::BreakerClosed, Level::Info),
+            (Event::BreakerHalfOpen, Level::Warn),
+            (Event::StoreRejected, Level::Error),
+        ];
+        for (event, level) in cases {
+            assert_eq!(Level::of(&event), level, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn the_format_is_guessed_before_anything_is_parsed() {
+        let guess = |arguments: &[&str], variable| {
+            Format::guessed(arguments.iter().map(|word| (*word).to_owned()), variable)
+        };
+        assert_eq!(guess(&["serve"], None), Format::Text);
+        assert_eq!(guess(&["serve", "--log-format", "json", "--oops"], None), Format::Json);
+        assert_eq!(guess(&["serve", "--log-format=json"], None), Format::Json);
+        assert_eq!(guess(&["run", "--", "x", "--log-format=json"], None), Format::Text);
+        assert_eq!(guess(&["serve"], Some("json")), Format::Json);
+        assert_eq!(guess(&["serve", "--log-format=text"], Some("json")), Format::Text);
+        assert_eq!(guess(&["serve", "--log-format=xml"], Some("json")), Format::Json);
+        assert_eq!(guess(&["serve", "--log-format"], None), Format::Text);
+    }
+}

@@ -1,0 +1,229 @@
+//! From a running node to its figures, when somebody asks.
+
+use std::sync::atomic::Ordering;
+#[cfg(any(feature = "http", feature = "otel"))]
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use baton_core::settings::Settings;
+use baton_core::time::Moment;
+use baton_core::{BreakerState, BreakerStatus, MetricsReport};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::wrap::{BOUNDS, Counted, Outcome};
+
+use super::family::{Book, FamilyKind, NodeMetrics};
+use crate::node::Node;
+use crate::shared::Shared;
+
+/// A node that can be asked, for as long as it is there.
+#[cfg(any(feature = "http", feature = "otel"))]
+#[derive(Clone)]
+pub(crate) struct Subject {
+    pub(crate) node: Weak<Shared>,
+}
+
+#[cfg(any(feature = "http", feature = "otel"))]
+impl Subject {
+    pub(crate) fn new(node: &Arc<Shared>) -> Self {
+        Self { node: Arc::downgrade(node) }
+    }
+
+    /// Its figures; `None` once it is gone.
+    pub(crate) fn figures(&self) -> Option<NodeMetrics> {
+        self.node.upgrade().map(|node| gather(&node, SystemClock.now()))
+    }
+}
+
+impl Node {
+    /// Everything that this node counts and measures, as it stands. `to_string()` gives the text
+    /// that Prometheus reads; `docs/metrics.md` says what each name means.
+    pub fn node_metrics(&self) -> NodeMetrics {
+        gather(&self.shared, SystemClock.now())
+    }
+}
+
+/// What the core knows, read at once so that it is held for a moment only.
+struct Seen {
+    epoch: u64,
+    is_registered: bool,
+    members: usize,
+    leaderless: Duration,
+    breaker: BreakerStatus,
+    report: MetricsReport,
+    settings: Settings,
+}
+
+fn look(node: &Shared, now: Moment) -> Seen {
+    let core = node.core();
+    Seen {
+        epoch: core.known_epoch().0,
+        is_registered: core.is_registered(),
+        members: core.active_workers().count(),
+        leaderless: core.leaderless(now),
+        breaker: core.circuit_breaker_status(),
+        report: core.metrics(),
+        settings: core.settings().clone(),
+    }
+}
+
+/// May this node be counted on? If not, why.
+#[cfg(feature = "http")]
+pub(crate) fn is_ready(node: &Shared, now: Moment) -> Result<(), String> {
+    ready(node, &look(node, now), now)
+}
+
+/// It takes part, the store knows it, and a beat came through within `worker_timeout`, after which
+/// the others would count it as silent.
+fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
+    if node.departed.borrow().is_some() {
+        return Err("the node has left".to_owned());
+    }
+    if !seen.settings.enabled {
+        return Ok(());
+    }
+    if !seen.is_registered {
+        return Err("the store does not know this node yet".to_owned());
+    }
+    let (silent, limit) = (beat_age(seen, now), seen.settings.worker_timeout);
+    if silent > limit {
+        let (silent, limit) = (silent.as_millis(), limit.as_millis());
+        return Err(format!("no beat came through for {silent} ms, at most {limit} ms may pass"));
+    }
+    Ok(())
+}
+
+fn beat_age(seen: &Seen, now: Moment) -> Duration {
+    let report = &seen.report;
+    now.since(report.last_heartbeat_time.max(report.start_time))
+}
+
+pub(crate) fn gather(node: &Shared, now: Moment) -> NodeMetrics {
+    let seen = look(node, now);
+    let counted = node.counted.layer().counted();
+    let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
+    leading(&mut book, node, &seen, now);
+    beats(&mut book, node, &seen, &counted, now);
+    store(&mut book, &counted);
+    events(&mut book, node);
+    settings(&mut book, &seen.settings);
+    book.close()
+}
+
+fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
+    let version = env!("CARGO_PKG_VERSION");
+    let about = "Always 1; the label has the version of baton.";
+    book.family(FamilyKind::Gauge, "baton_build_info", about).put("", &[("version", version)], 1.0);
+    let hard = Moment::from_micros(node.leads_until.load(Ordering::Acquire));
+    let leads = now < hard;
+    let soft = node.term.borrow().as_ref().map(|term| term.window().soft);
+    let left = |deadline: Option<Moment>| match deadline.filter(|_| leads) {
+        Some(Moment::NEVER) => f64::INFINITY,
+        Some(deadline) => deadline.since(now).as_secs_f64(),
+        None => 0.0,
+    };
+    book.gauge("baton_leader", "1 while this node coordinates.", flag(leads));
+    let about = "1 while the store knows this node and its beats come through.";
+    book.gauge("baton_ready", about, flag(ready(node, seen, now).is_ok()));
+    book.gauge("baton_epoch", "The highest epoch that this node knows of.", seen.epoch as f64);
+    let about = "Time in which this node knew of no coordinator.";
+    book.counter("baton_leaderless_seconds_total", about, seen.leaderless.as_secs_f64());
+    let about = "Time until nothing of the term may act any more; 0 while this node does not lead.";
+    book.gauge("baton_time_to_deadline_seconds", about, left(Some(hard)));
+    let about = "Time until the term's work is told to stop; 0 while this node does not lead.";
+    book.gauge("baton_time_to_soft_deadline_seconds", about, left(soft));
+    let worked = if leads { node.tallies.worked_for(now) } else { Duration::ZERO };
+    let about = "How long the running term has worked; 0 while this node does not lead.";
+    book.gauge("baton_term_seconds", about, worked.as_secs_f64());
+    let report = &seen.report;
+    let about = "Times this node tried to take the lease.";
+    book.counter("baton_elections_total", about, report.election_count as f64);
+    let about = "Changes of coordinator that this node saw.";
+    book.counter("baton_leader_changes_total", about, report.leader_changes as f64);
+    book.gauge("baton_members", "Live nodes in the last view.", seen.members as f64);
+}
+
+/// The calls that carry a beat.
+const BEATS: [&str; 3] = ["beat", "renew", "acquire"];
+
+fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: Moment) {
+    let report = &seen.report;
+    let about = "Beats by outcome, looks between two beats among them.";
+    book.family(FamilyKind::Counter, "baton_beats_total", about);
+    for outcome in Outcome::ALL {
+        let carried = counted.iter().filter(|counted| BEATS.contains(&counted.kind));
+        let count: u64 = carried.map(|counted| counted.ended(outcome)).sum();
+        book.put("", &[("outcome", outcome.name())], count as f64);
+    }
+    let about = "How long the last beats took, from the request to the store's answer.";
+    book.family(FamilyKind::Summary, "baton_beat_latency_seconds", about);
+    let quantiles = [
+        ("0.5", report.latency_p50_ms),
+        ("0.95", report.latency_p95_ms),
+        ("0.99", report.latency_p99_ms),
+    ];
+    for (quantile, ms) in quantiles {
+        book.put("", &[("quantile", quantile)], ms / 1e3);
+    }
+    book.put("_sum", &[], report.latency_sum_ms / 1e3);
+    book.put("_count", &[], report.heartbeat_count as f64);
+    let has_left = node.departed.borrow().is_some();
+    let age = if seen.settings.enabled && !has_left { beat_age(seen, now) } else { Duration::ZERO };
+    let about = "Time since a beat last came through, or since the start if none did.";
+    book.gauge("baton_beat_age_seconds", about, age.as_secs_f64());
+    let state = match seen.breaker.state {
+        BreakerState::Closed => 0.0,
+        BreakerState::HalfOpen => 1.0,
+        BreakerState::Open => 2.0,
+    };
+    let about = "The breaker in front of the store: 0 closed, 1 half-open, 2 open.";
+    book.gauge("baton_breaker_state", about, state);
+    let about = "Times the breaker opened.";
+    book.counter("baton_breaker_trips_total", about, seen.breaker.trips as f64);
+}
+
+fn store(book: &mut Book, counted: &[Counted]) {
+    let about = "Requests to the store, by operation and outcome.";
+    book.family(FamilyKind::Counter, "baton_store_operations_total", about);
+    for Counted { kind, outcomes, .. } in counted {
+        for (outcome, count) in Outcome::ALL.into_iter().zip(outcomes) {
+            let labels = [("operation", *kind), ("outcome", outcome.name())];
+            book.put("", &labels, *count as f64);
+        }
+    }
+    let about = "How long requests to the store took, by operation.";
+    book.family(FamilyKind::Histogram, "baton_store_operation_seconds", about);
+    for counted in counted {
+        let operation = ("operation", counted.kind);
+        let mut within = 0;
+        for (bound, count) in BOUNDS.iter().zip(counted.buckets) {
+            within += count;
+            let bound = bound.as_secs_f64().to_string();
+            book.put("_bucket", &[operation, ("le", &bound)], within as f64);
+        }
+        // A call that ends just now may be in a bucket already and not yet in the total.
+        let total = counted.total().max(within) as f64;
+        book.put("_bucket", &[operation, ("le", "+Inf")], total);
+        book.put("_sum", &[operation], counted.took.as_secs_f64());
+        book.put("_count", &[operation], total);
+    }
+}
+
+fn events(book: &mut Book, node: &Shared) {
+    let about = "Events that this node told, by their names.";
+    book.family(FamilyKind::Counter, "baton_events_total", about);
+    for (name, count) in node.tallies.events() {
+        book.put("", &[("event", name)], count as f64);
+    }
+}
+
+fn settings(book: &mut Book, settings: &Settings) {
+    let about = "The setting lease_timeout.";
+    book.gauge("baton_lease_timeout_seconds", about, settings.lease_timeout.as_secs_f64());
+    let about = "The setting heartbeat_interval.";
+    let beat = settings.heartbeat_interval.as_secs_f64();
+    book.gauge("baton_heartbeat_interval_seconds", about, beat);
+}
+
+fn flag(holds: bool) -> f64 {
+    f64::from(u8::from(holds))
+}

@@ -1,0 +1,105 @@
+//! The endpoint: figures and health over HTTP, on a thread of its own.
+//!
+//! ```text
+//!   scraper, load balancer ──► accept ──► one connection, one request ──► routes ──► Subject
+//!                               at most 32          at most 10 s           GET, HEAD     │ a look
+//!                                                                                        ▼ at the node
+//! ```
+//!
+//! Nothing here runs on the node's thread, and nothing waits for it longer than a look takes: a
+//! scraper that is slow, or a hundred of them, cannot delay a beat.
+
+mod routes;
+mod serve;
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use super::{NodeMetrics, Subject};
+use crate::error::BuildError;
+
+/// The nodes that an endpoint answers for, the first one first.
+#[derive(Clone, Default)]
+pub(crate) struct Subjects(Arc<Mutex<Vec<Subject>>>);
+
+impl Subjects {
+    fn add(&self, subject: Subject) {
+        self.0.lock().expect("no holder panics").push(subject);
+    }
+
+    /// Those that are still there.
+    fn all(&self) -> Vec<Subject> {
+        let mut subjects = self.0.lock().expect("no holder panics");
+        subjects.retain(|subject| subject.node.strong_count() > 0);
+        subjects.clone()
+    }
+
+    fn figures(&self) -> NodeMetrics {
+        let mut all = NodeMetrics::default();
+        for figures in self.all().iter().filter_map(Subject::figures) {
+            all.join(figures);
+        }
+        all
+    }
+}
+
+/// A port that is taken, before anything answers on it.
+pub(crate) struct Bound {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Bound {
+    /// Takes the port; port 0 takes a free one.
+    pub(crate) fn to(address: SocketAddr) -> Result<Self, BuildError> {
+        let refused = |source| BuildError::Endpoint { address, source };
+        let listener = TcpListener::bind(address).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        Ok(Self { listener, address })
+    }
+
+    /// Answers from now on.
+    pub(crate) fn serve(self) -> Result<Endpoint, BuildError> {
+        let subjects = Subjects::default();
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let (listener, answers) = (self.listener, routes::router(subjects.clone()));
+        let limits = serve::Limits::default();
+        let thread = std::thread::Builder::new().name("baton-http".to_owned());
+        let thread = thread
+            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
+        let (stop, thread) = (Some(stop), Some(thread));
+        Ok(Endpoint { address: self.address, subjects, stop, thread })
+    }
+}
+
+/// What answers. Dropped, it has ended: no connection of it is left.
+pub(crate) struct Endpoint {
+    address: SocketAddr,
+    subjects: Subjects,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Endpoint {
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers for this node too.
+    pub(crate) fn add(&self, subject: Subject) {
+        self.subjects.add(subject);
+    }
+}
+
+impl Drop for Endpoint {
+    fn drop(&mut self) {
+        // Its thread may have ended already.
+        let _ = self.stop.take().map(|stop| stop.send(()));
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}

@@ -1,0 +1,33 @@
+//! What a node can be asked about itself while it runs: figures for a monitoring system.
+//!
+//! ```text
+//!   counted as it happens, by additions alone          asked when somebody scrapes
+//!   store ◄── Count (a layer) ─┐                       ┌─ core: leader, epoch, breaker, beats
+//!   events ──► Tallies ────────┤                       ├─ term: deadlines
+//!                              └──► gather ◄───────────┴─ plugins: runs, failures
+//!                                     │ NodeMetrics: families of samples
+//!                                     ├──► text: Prometheus' exposition format
+//!                                     ├──► http/ (feature `http`): /metrics, /livez, /readyz, /leader
+//!                                     └──► otel/ (feature `otel`): the same instruments, and traces
+//! ```
+//!
+//! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md` has
+//! every name with its meaning, and a test keeps the two alike.
+
+mod family;
+mod gather;
+mod tallies;
+mod text;
+
+#[cfg(feature = "http")]
+pub(crate) mod http;
+#[cfg(feature = "otel")]
+pub(crate) mod otel;
+
+pub use family::{Family, FamilyKind, NodeMetrics, Sample};
+
+#[cfg(any(feature = "http", feature = "otel"))]
+pub(crate) use gather::Subject;
+#[cfg(feature = "http")]
+pub(crate) use gather::is_ready;
+pub(crate) use tallies::Tallies;

@@ -1,0 +1,89 @@
+//! OpenTelemetry: a node's terms, elections and store operations as traces, its figures as metrics.
+//!
+//! ```text
+//!   events ──► Spans ─────────────► baton.term  baton.election          ┐
+//!                │ parent                                               ├─► tracer provider
+//!   store ◄── Traced (a layer) ───► baton.store.renew, .beat, …         ┘
+//!                └────────────────► baton.store.operation.seconds       ┐
+//!   NodeMetrics ◄── instruments ──► baton.leader, baton.epoch, …        ├─► meter provider
+//!                   asked when the provider collects                    ┘
+//! ```
+//!
+//! What becomes of a span, which are sampled and where they go is the providers' affair. A span ends
+//! on the thread that noticed: give providers whose processors hand over and do not wait, as the
+//! batch processor does. [`Telemetry::otlp`] makes such a pair.
+
+mod instruments;
+mod otlp;
+mod spans;
+mod traced;
+
+use std::sync::Arc;
+
+use baton_core::ids::{Namespace, NodeId};
+use baton_store::Store;
+use opentelemetry::KeyValue;
+use opentelemetry::metrics::MeterProvider as _;
+use opentelemetry::trace::TracerProvider as _;
+use opentelemetry_sdk::metrics::SdkMeterProvider;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+
+pub use otlp::TelemetryError;
+
+pub(crate) use spans::Spans;
+
+use super::Subject;
+use crate::event::Teller;
+
+/// What spans and instruments say they come from.
+const SCOPE: &str = "baton";
+
+/// Where traces and metrics go. Clones are handles on the same providers.
+#[derive(Clone)]
+pub struct Telemetry {
+    tracers: SdkTracerProvider,
+    meters: SdkMeterProvider,
+}
+
+impl Telemetry {
+    /// Through these providers.
+    pub fn new(tracers: SdkTracerProvider, meters: SdkMeterProvider) -> Self {
+        Self { tracers, meters }
+    }
+
+    /// Sends what has not been sent, and ends. Blocks until that is done, so not on a thread that
+    /// others wait for. A node that is told of afterwards is told of to nobody.
+    pub fn shutdown(&self) {
+        // Nobody can be told of what could not be told.
+        let _ = self.tracers.shutdown();
+        let _ = self.meters.shutdown();
+    }
+
+    /// The same without the end: what has gathered so far is sent.
+    pub fn flush(&self) {
+        let _ = self.tracers.force_flush();
+        let _ = self.meters.force_flush();
+    }
+
+    /// Makes spans of what is told and of every call of the store.
+    pub(crate) fn trace(
+        &self,
+        teller: Teller,
+        store: Arc<dyn Store>,
+        (namespace, node): (&Namespace, &NodeId),
+    ) -> (Teller, Arc<dyn Store>) {
+        let spans = Spans::new(self.tracers.tracer(SCOPE), whose(namespace, node));
+        let spans = Arc::new(spans);
+        let store = traced::around(store, spans.clone(), &self.meters.meter(SCOPE));
+        (teller.traced(spans), store)
+    }
+
+    /// Makes instruments of the node's figures.
+    pub(crate) fn measure(&self, subject: Subject) {
+        instruments::install(&self.meters.meter(SCOPE), subject);
+    }
+}
+
+fn whose(namespace: &Namespace, node: &NodeId) -> [KeyValue; 2] {
+    [KeyValue::new("namespace", namespace.to_string()), KeyValue::new("node", node.to_string())]
+}

@@ -1,0 +1,110 @@
+//! What is counted as it happens: events by name, and since when the term has worked.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use baton_core::Event;
+use baton_core::time::Moment;
+use baton_store::tally::Tally;
+
+/// Events that somebody may have an alarm on: counted from 0, so that the first one is a change.
+const ALARMING: [&str; 6] = [
+    "leader:flapping",
+    "plugin:failed",
+    "plugin:ignored-cancellation",
+    "store:rejected",
+    "store:went-back",
+    "term:overran",
+];
+
+/// Added to by whoever tells of something, read by whoever asks.
+pub(crate) struct Tallies {
+    events: Tally<AtomicU64>,
+    /// When the running term began its work; 0 when there is none.
+    working_since: AtomicU64,
+}
+
+impl Default for Tallies {
+    fn default() -> Self {
+        let events = Tally::default();
+        for name in ALARMING {
+            let _: &AtomicU64 = events.of(name);
+        }
+        Self { events, working_since: AtomicU64::new(0) }
+    }
+}
+
+impl Tallies {
+    /// Something was told at `now`.
+    pub(crate) fn told(&self, event: &Event, now: Moment) {
+        self.events.of(event.names()[0]).fetch_add(1, Ordering::Relaxed);
+        match event {
+            Event::CoordinatorPromoted { .. } => {
+                self.working_since.store(now.as_micros(), Ordering::Relaxed);
+            }
+            Event::CoordinatorDemoted { .. } => self.working_since.store(0, Ordering::Relaxed),
+            _ => {}
+        }
+    }
+
+    /// How often each event was told, by its name.
+    pub(crate) fn events(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.events.iter().map(|(name, count)| (name, count.load(Ordering::Relaxed)))
+    }
+
+    /// How long the running term has worked at `now`.
+    pub(crate) fn worked_for(&self, now: Moment) -> Duration {
+        match self.working_since.load(Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            since => now.since(Moment::from_micros(since)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use baton_core::ids::Epoch;
+    use baton_core::{DemotionReason, Event};
+
+    use super::*;
+
+    #[test]
+    fn events_are_counted_by_their_first_name_and_a_term_is_timed() {
+        let tallies = Tallies::default();
+        let at = Moment::from_micros;
+        let epoch = Epoch(1);
+        tallies.told(&Event::CoordinatorPromoted { epoch }, at(5));
+        assert_eq!(tallies.worked_for(at(8)), Duration::from_micros(3));
+        tallies.told(&Event::BreakerHalfOpen, at(6));
+        tallies.told(&Event::BreakerHalfOpen, at(7));
+        let reason = DemotionReason::WindowClosed;
+        tallies.told(&Event::CoordinatorDemoted { epoch, reason }, at(9));
+        assert_eq!(tallies.worked_for(at(12)), Duration::ZERO);
+        let mut told: Vec<_> = tallies.events().filter(|(_, count)| *count > 0).collect();
+        told.sort_unstable();
+        let expected = [
+            ("circuitBreaker:half-open", 2),
+            ("coordinator-demoted", 1),
+            ("coordinator-promoted", 1),
+        ];
+        assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn events_that_somebody_waits_for_are_there_from_the_start_under_their_names() {
+        let plugin = || "p".to_owned();
+        let events = [
+            Event::LeaderFlapping { changes: 1, window_ms: 1 },
+            Event::PluginFailed { plugin: plugin(), error: String::new(), restart_in_ms: None },
+            Event::PluginIgnoredCancellation { plugin: plugin() },
+            Event::StoreRejected,
+            Event::StoreWentBack { seen: Epoch(2), stored: Epoch(1) },
+            Event::TermOverran { epoch: Epoch(1) },
+        ];
+        let names: BTreeSet<&str> = events.iter().map(|event| event.names()[0]).collect();
+        let there: BTreeSet<&str> = Tallies::default().events().map(|(name, _)| name).collect();
+        assert_eq!(there, names);
+    }
+}

@@ -1,0 +1,120 @@
+//! The figures are what happened.
+
+use std::time::Duration;
+
+use baton::{Leadership, Node, NodeBuilder, Plugin, PluginError, Settings, async_trait};
+
+use super::client::{anywhere, scrape};
+use super::parse::{Labels, Scrape};
+use crate::cluster::{builder, quick, soon, store, until};
+
+/// Works often, and asks the store for nothing.
+pub struct Busy(pub String);
+
+#[async_trait]
+impl Plugin for Busy {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn work_interval(&self) -> Duration {
+        Duration::from_millis(10)
+    }
+
+    async fn coordinator_work(&self, _: &Leadership) -> Result<(), PluginError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_scrape_keeps_to_the_format_and_says_what_the_handle_says() {
+    let node = builder(&store(), "a").metrics(anywhere()).build().expect("it starts");
+    let term = soon("the term", node.leadership()).await.expect("it leads");
+    until("five beats", || node.metrics().heartbeat_count >= 5).await;
+    let seen = scrape(&node).await;
+    assert_eq!(seen.value("baton_leader", &[("node", "a"), ("namespace", "default")]), 1.0);
+    assert_eq!(seen.value("baton_epoch", &[]), term.epoch().0 as f64);
+    assert_eq!((seen.value("baton_members", &[]), seen.value("baton_ready", &[])), (1.0, 1.0));
+    let (soft, hard) = (
+        seen.value("baton_time_to_soft_deadline_seconds", &[]),
+        seen.value("baton_time_to_deadline_seconds", &[]),
+    );
+    assert!(0.0 < soft && soft < hard && hard < 1.5, "{soft} s, then {hard} s");
+    assert!(seen.value("baton_term_seconds", &[]) > 0.0);
+    assert_eq!(seen.value("baton_breaker_state", &[]), 0.0);
+    assert_eq!(seen.value("baton_elections_total", &[]), 1.0);
+    assert_eq!(seen.value("baton_events_total", &[("event", "coordinator-promoted")]), 1.0);
+    let [p50, p99] = ["0.5", "0.99"]
+        .map(|quantile| seen.value("baton_beat_latency_seconds", &[("quantile", quantile)]));
+    assert!(0.0 < p50 && p50 <= p99);
+    assert_eq!(seen.value("baton_lease_timeout_seconds", &[]), 1.5);
+    let leaderless = seen.value("baton_leaderless_seconds_total", &[]);
+    assert!(leaderless > 0.0, "before it led");
+    assert_eq!(scrape(&node).await.value("baton_leaderless_seconds_total", &[]), leaderless);
+}
+
+#[tokio::test]
+async fn the_same_figures_are_there_without_any_endpoint() {
+    let node = builder(&store(), "a").build().expect("it starts");
+    soon("the term", node.leadership()).await.expect("it leads");
+    assert_eq!(node.metrics_endpoint(), None);
+    let figures = node.node_metrics();
+    assert_eq!(figures.value("baton_leader", &[]), Some(1.0));
+    let read = Scrape::read(&figures.to_string());
+    assert_eq!(read.value("baton_leader", &[]), 1.0);
+}
+
+#[tokio::test]
+async fn a_node_that_leads_alone_has_no_deadline_and_asks_no_store() {
+    let settings = Settings { enabled: false, ..quick() };
+    let node = builder(&store(), "a").settings(settings).build().expect("it starts");
+    soon("the only term", node.leadership()).await.expect("it leads");
+    let seen = Scrape::read(&node.node_metrics().to_string());
+    assert_eq!(seen.value("baton_time_to_deadline_seconds", &[]), f64::INFINITY);
+    assert_eq!((seen.value("baton_ready", &[]), seen.value("baton_leader", &[])), (1.0, 1.0));
+    assert_eq!(seen.sum("baton_store_operations_total", |_| true), 0.0);
+}
+
+fn carries_a_beat(labels: &Labels) -> bool {
+    ["beat", "renew", "acquire"].contains(&labels["operation"].as_str())
+        && labels["outcome"] == "ok"
+}
+
+/// Beats and requests between two scrapes: how many of the core's beats, how many requests that
+/// carry one, how many requests of any kind.
+async fn over_ten_beats(node: &Node) -> [f64; 3] {
+    let figures = || async {
+        let seen = scrape(node).await;
+        [
+            seen.value("baton_beat_latency_seconds_count", &[]),
+            seen.sum("baton_store_operations_total", carries_a_beat),
+            seen.sum("baton_store_operations_total", |_| true),
+        ]
+    };
+    let before = figures().await;
+    let wanted = node.metrics().heartbeat_count + 10;
+    until("ten beats", || node.metrics().heartbeat_count >= wanted).await;
+    let after = figures().await;
+    [0, 1, 2].map(|index| after[index] - before[index])
+}
+
+#[tokio::test]
+async fn a_steady_node_makes_one_request_a_beat_whatever_the_number_of_plugins() {
+    for plugins in [1, 20] {
+        let store = store();
+        let busy = (0..plugins).map(|number| Busy(format!("busy-{number}")));
+        let leader = busy.fold(builder(&store, "a").metrics(anywhere()), NodeBuilder::plugin);
+        let leader = leader.build().expect("it starts");
+        soon("the term", leader.leadership()).await.expect("it leads");
+        let follower = builder(&store, "b").metrics(anywhere()).build().expect("it starts");
+        until("both to be known", || follower.active_workers().len() == 2).await;
+        let [beats, carried, requests] = over_ten_beats(&follower).await;
+        // A scrape may fall between a request's end and the core's word on it.
+        assert!((beats - carried).abs() <= 1.0, "{plugins}: {carried} for {beats} beats");
+        assert_eq!(carried, requests, "{plugins}: a follower asks for nothing else");
+        let [beats, carried, requests] = over_ten_beats(&leader).await;
+        assert!((beats - carried).abs() <= 1.0, "{plugins}: {carried} for {beats} beats");
+        // The coordinator reads the members with every beat, or with every second one.
+        assert!(requests <= 2.0 * carried + 1.0, "{plugins}: {requests} for {beats} beats");
+    }
+}
