@@ -63,6 +63,9 @@ pub enum Part {
     /// Increments a number while it leads
     #[command(hide = true)]
     Worker(Worker),
+    /// Adds to a counter as fast as it can
+    #[command(hide = true)]
+    Adder(Adder),
 }
 
 /// The benches.
@@ -72,6 +75,8 @@ pub enum Bench {
     Failover(Failover),
     /// What a beat costs the store, counted outside of baton
     Beats(Beats),
+    /// What the coordinator's own work costs, and how much of it gets done
+    Plugins(Plugins),
     /// Does the fence keep a shared number right, and is it really the fence?
     LostUpdates(LostUpdates),
     /// Many processes, killed, ended and paused at random: does one write at a time?
@@ -169,6 +174,38 @@ pub struct Beats {
     /// How long each fleet is counted once it has settled; a beat is 5 s
     #[arg(long, default_value = "25", value_parser = clap::value_parser!(u32).range(20..))]
     pub seconds: u32,
+}
+
+/// How plugins are measured.
+#[derive(Clone, Debug, Args)]
+pub struct Plugins {
+    /// How many expired rows are to go
+    #[arg(long, default_value = "1000000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub rows: u64,
+    /// How many additions each of four processes makes
+    #[arg(long, default_value = "100000", value_parser = clap::value_parser!(u64).range(1..))]
+    pub additions: u64,
+    /// Leave out what 20 plugins cost instead of one
+    #[arg(long)]
+    pub skip_cost: bool,
+}
+
+/// A part of `plugins`: one of its processes.
+#[derive(Clone, Debug, Args)]
+pub struct Adder {
+    /// The store
+    #[arg(value_parser = StoreKind::by_name)]
+    pub kind: StoreKind,
+    /// The namespace
+    pub namespace: String,
+    /// How many additions
+    pub additions: u64,
+    /// Where the server is
+    #[arg(long, env = "BATON_STORE", hide_env_values = true)]
+    pub url: String,
+    /// Change one row or key instead
+    #[arg(long)]
+    pub directly: bool,
 }
 
 /// How updates are lost, or not.

@@ -57,6 +57,14 @@ pub enum BenchError {
         /// How.
         status: std::process::ExitStatus,
     },
+    /// A plugin did not do its work.
+    #[error("plugin {name}: {error}")]
+    Plugin {
+        /// Which.
+        name: String,
+        /// What went wrong.
+        error: String,
+    },
     /// Somebody wants it to end.
     #[error("stopped before its end; nothing was judged")]
     Stopped,

@@ -4,6 +4,7 @@
 //!   cli ──► failover/   kill, resign, terminate, pause the coordinator, again and again
 //!      │      └ peers/   the same, done to other people's locks
 //!      └──► beats/      what a beat costs the store, counted outside of baton
+//!      └──► plugins/    what the coordinator's own work costs and yields
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► storm/      everything at once, at random, on fifty processes
 //!      └──► chaos/      the same to connections and servers too, on every store
@@ -28,6 +29,7 @@ mod lost_updates;
 mod micro;
 mod outage;
 mod peers;
+mod plugins;
 mod processes;
 mod progress;
 mod report;
@@ -95,6 +97,7 @@ fn take_part(part: &Part) -> Result<(), BenchError> {
             Part::Hold(options) => peers::hold(options).await,
             Part::Member(options) => failover::take_part(options).await,
             Part::Worker(options) => lost_updates::work(options).await,
+            Part::Adder(options) => plugins::add(options).await,
         }
     })
 }
@@ -109,6 +112,7 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
     match bench {
         Bench::Failover(options) => failover::run(site, options, bars).await,
         Bench::Beats(options) => beats::run(site, options, bars).await,
+        Bench::Plugins(options) => plugins::run(site, options, bars).await,
         Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
         Bench::Storm(options) => storm::run(site, options, bars).await,
         Bench::Chaos(options) => chaos::run(site, options, bars).await,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton::NodeBuilder;
 use baton::plugins::counters::CountersPlugin;
 use baton::plugins::health::ClusterHealth;
-use baton::plugins::ttl::{OwnRecords, Ttl};
+use baton::plugins::ttl::{InvalidTtl, Ttl};
 use baton::sweep;
 
 use crate::config::{Config, ConfigError, TtlTable};
@@ -20,14 +20,20 @@ pub fn housekeeping(builder: NodeBuilder, config: &Config) -> Result<NodeBuilder
         return Ok(builder);
     }
     let builder = builder.plugin(ClusterHealth::default()).plugin(CountersPlugin::default());
-    let builder = own_records(builder);
+    let builder = builder.plugin(own_records(config)?);
     let mut tables = config.ttl.iter().enumerate();
     tables.try_fold(builder, |builder, (at, table)| Ok(builder.plugin(ttl(at + 1, table, config)?)))
 }
 
-fn own_records(builder: NodeBuilder) -> NodeBuilder {
+fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
     let ttl = Ttl::new().named("own-records").every(OWN_RECORDS_EVERY);
-    builder.plugin(ttl.own_records(OwnRecords::default()))
+    let ttl = ttl.own_records(config.own_records);
+    let key = "own_records.forget_dead_after";
+    let said = || format!("{}:", config.source(key).place(key));
+    let refuse =
+        |invalid: InvalidTtl| ConfigError::Value { said: said(), complaint: invalid.to_string() };
+    ttl.check().map_err(refuse)?;
+    Ok(ttl)
 }
 
 /// The plugin of one `[[ttl]]` table.

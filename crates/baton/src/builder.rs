@@ -245,7 +245,7 @@ impl NodeBuilder {
         let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()))?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
-            telemetry.measure(Subject::new(&shared));
+            telemetry.measure(Subject::new(&shared, &crew));
         }
         let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.teller.listen();

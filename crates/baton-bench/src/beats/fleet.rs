@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use baton::{Leadership, Namespace, Node, NodeId, Plugin, PluginError, Settings, async_trait};
+use baton::{
+    Leadership, Namespace, Node, NodeBuilder, NodeId, Plugin, PluginError, Settings, async_trait,
+};
 use baton_cli::look::Looks;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Resource, getrlimit, setrlimit};
@@ -15,6 +17,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// How often it is looked at meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// How long a plugin's call may take.
+const WORKS_WITHIN: Duration = Duration::from_secs(300);
 
 /// Nodes that all know each other once they have settled.
 pub struct Fleet {
@@ -40,6 +45,11 @@ impl Plugin for Idle {
     }
 }
 
+/// Gives a node so many plugins.
+pub fn with_idle_plugins(node: NodeBuilder, plugins: u32) -> NodeBuilder {
+    (1..=plugins).fold(node, |node, number| node.plugin(Idle(format!("plugin-{number}"))))
+}
+
 /// Every handle has files of its own, and the usual limit is 1,024.
 pub fn allow_many_files() {
     let mut limit = getrlimit(Resource::Nofile);
@@ -49,24 +59,22 @@ pub fn allow_many_files() {
 }
 
 impl Fleet {
-    /// Starts so many nodes, each with so many plugins. The others join whoever leads: that a whole
-    /// fleet without a coordinator reads each other's records is not what is counted here.
+    /// Starts so many nodes, each made ready by its number. The others join whoever leads: that a
+    /// whole fleet without a coordinator reads each other's records is not what is counted here.
     pub async fn start(
         url: &str,
         namespace: &Namespace,
         nodes: u32,
-        plugins: u32,
+        made_ready: impl Fn(NodeBuilder, u32) -> NodeBuilder,
     ) -> Result<Self, BenchError> {
         let mut fleet = Self { nodes: Vec::new(), times: Times::default() };
         let runtime = tokio::runtime::Handle::current();
         for number in 1..=nodes {
             let store = fleet.times.of(baton_drivers::open(url).await?);
             let id = NodeId::new(&format!("node-{number:03}")).expect("a plain name");
-            let mut node = Node::builder(store).namespace(namespace.clone()).id(id);
-            for plugin in 1..=plugins {
-                node = node.plugin(Idle(format!("plugin-{plugin}")));
-            }
-            fleet.nodes.push(node.runtime(runtime.clone()).build()?);
+            let node = Node::builder(store).namespace(namespace.clone()).id(id);
+            let node = made_ready(node, number).runtime(runtime.clone());
+            fleet.nodes.push(node.build()?);
             if number == 1 {
                 fleet.settle().await?;
             }
@@ -88,6 +96,25 @@ impl Fleet {
             }
         }
         Err(BenchError::NotSettled { nodes: self.nodes.len(), patience: PATIENCE })
+    }
+
+    /// Gives the first node a plugin, and says how many milliseconds its first call took.
+    pub async fn work_once(&self, plugin: impl Plugin) -> Result<f64, BenchError> {
+        let (first, name) = (&self.nodes[0], plugin.name().to_owned());
+        first.subscribe(plugin).map_err(baton::BuildError::from)?;
+        let mut looks = Looks::new(LOOK_EVERY, WORKS_WITHIN);
+        while looks.again().await {
+            let reports = first.plugins();
+            let done = reports.into_iter().find(|report| report.name == name);
+            let Some(done) = done.filter(|report| report.runs > 0) else { continue };
+            let Some(run) = done.last else { continue };
+            return match run.error {
+                None => Ok(run.took_ms),
+                Some(error) => Err(BenchError::Plugin { name, error }),
+            };
+        }
+        let error = format!("did not come to an end in {} s", WORKS_WITHIN.as_secs());
+        Err(BenchError::Plugin { name, error })
     }
 
     /// Beats of all nodes that came through, by their own count.

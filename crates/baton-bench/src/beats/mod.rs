@@ -28,7 +28,7 @@ use crate::error::BenchError;
 use crate::ground::{Ground, StoreKind, chosen};
 use crate::report::{Report, Sheet};
 use crate::site::Site;
-use fleet::Fleet;
+pub use fleet::Fleet;
 use window::{Figures, Reading};
 use witness::Witness;
 
@@ -49,26 +49,38 @@ pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, Ben
     let mut report = Report::new("beats", bars);
     fleet::allow_many_files();
     for kind in chosen(&options.store) {
-        let ground = Ground::counted(kind).await?;
-        let mut measured = Vec::new();
-        for (nodes, plugins) in fleets(options.nodes) {
-            eprintln!("{kind}: {nodes} nodes with {plugins} plugins");
-            match measure(site, &ground, nodes, plugins, options.seconds).await {
-                Ok(figures) => measured.push((nodes, plugins, figures)),
-                // The other fleets and stores have something to say all the same.
-                Err(BenchError::NotSettled { patience, .. }) => {
-                    let found = format!("not in {} s", patience.as_secs());
-                    report.must(&format!("{kind}, {nodes} nodes: settled"), false, found, "yes");
-                }
-                Err(problem) => return Err(problem),
-            }
-        }
-        tell(kind, &measured, &mut report);
+        compare(site, kind, options.nodes, options.seconds, &mut report).await?;
     }
     report.note(
         "TRIPS: how often a client spoke, by the proxy. COUNTED: by the server itself".into(),
     );
     Ok(report)
+}
+
+/// Fleets of up to so many nodes on one store, and what twenty plugins cost instead of one.
+pub async fn compare(
+    site: &Site,
+    kind: StoreKind,
+    most: u32,
+    seconds: u32,
+    report: &mut Report,
+) -> Result<(), BenchError> {
+    let ground = Ground::counted(kind).await?;
+    let mut measured = Vec::new();
+    for (nodes, plugins) in fleets(most) {
+        eprintln!("{kind}: {nodes} nodes with {plugins} plugins");
+        match measure(site, &ground, nodes, plugins, seconds).await {
+            Ok(figures) => measured.push((nodes, plugins, figures)),
+            // The other fleets and stores have something to say all the same.
+            Err(BenchError::NotSettled { patience, .. }) => {
+                let found = format!("not in {} s", patience.as_secs());
+                report.must(&format!("{kind}, {nodes} nodes: settled"), false, found, "yes");
+            }
+            Err(problem) => return Err(problem),
+        }
+    }
+    tell(kind, &measured, report);
+    Ok(())
 }
 
 /// Numbers of nodes and plugins, up to so many nodes.
@@ -90,7 +102,8 @@ async fn measure(
     let folder = site.room(&format!("{}-{name}", ground.kind()))?;
     let namespace = Namespace::new(&name).expect("a plain name");
     let mut witness = Witness::at(ground).await?;
-    let fleet = Fleet::start(&ground.url(&folder), &namespace, nodes, plugins).await?;
+    let idle = |node, _| fleet::with_idle_plugins(node, plugins);
+    let fleet = Fleet::start(&ground.url(&folder), &namespace, nodes, idle).await?;
     if let Err(problem) = fleet.settle().await {
         // All at once: dropped, they would leave one after the other.
         fleet.leave().await;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Profile, Settings};
+use baton_core::settings::{Profile, Settings, show_span};
 use toml::{Table, Value};
 
 use super::environment::Environment;
@@ -62,6 +63,8 @@ pub struct Config {
     pub log_format: Format,
     /// What is said about this node.
     pub labels: BTreeMap<String, String>,
+    /// Which of baton's own records `baton serve` removes.
+    pub own_records: OwnRecords,
     /// What expires, and how it goes.
     pub ttl: Vec<TtlTable>,
     given: Given,
@@ -106,6 +109,7 @@ impl Config {
             otlp: given.text("otlp").map(|(url, _)| url.to_owned()),
             log_format: log_format(&given),
             labels: given.labels.clone(),
+            own_records: own_records(&given),
             ttl: given.ttl.clone(),
             given,
         })
@@ -143,6 +147,14 @@ impl Config {
             (
                 "lifeline.connections_max".to_owned(),
                 Value::Integer(self.lifeline.connections_max.into()),
+            ),
+            (
+                "own_records.forget_dead_after".to_owned(),
+                text(show_span(self.own_records.forget_dead_after)),
+            ),
+            (
+                "own_records.keep_terms".to_owned(),
+                Value::Integer(i64::try_from(self.own_records.keep_terms).unwrap_or(i64::MAX)),
             ),
         ]);
         let advertise = self.lifeline.advertise.map(|address| address.to_string());
@@ -195,6 +207,17 @@ fn lifeline(given: &Given) -> Lifeline {
         bind: address(bind),
         advertise: given.text("lifeline.advertise").map(|(text, _)| address(text)),
         connections_max: most.and_then(|n| u32::try_from(n).ok()).unwrap_or(CONNECTIONS_MAX),
+    }
+}
+
+fn own_records(given: &Given) -> OwnRecords {
+    let default = OwnRecords::default();
+    let after = given.text("own_records.forget_dead_after");
+    let after = after.and_then(|(text, _)| humantime::parse_duration(text).ok());
+    let kept = given.values.get("own_records.keep_terms").and_then(|set| set.value.as_integer());
+    OwnRecords {
+        forget_dead_after: after.unwrap_or(default.forget_dead_after),
+        keep_terms: kept.and_then(|n| usize::try_from(n).ok()).unwrap_or(default.keep_terms),
     }
 }
 

@@ -108,6 +108,7 @@ impl Entry {
         !matches!(self.key, "store" | "namespace" | "id" | "profile")
             && !self.key.starts_with("lifeline.")
             && self.heading != Heading::Telling
+            && !self.key.starts_with("own_records.")
     }
 }
 
@@ -163,6 +164,10 @@ pub const TABLE: &[Entry] = &[
     e("epoch_grace_period", Span, H::Election, "Accept the last epoch's tasks for so long"),
     e("worker_timeout", Span, H::Membership, "A node silent for so long is dropped"),
     e("dead_node_timeout", Span, H::Membership, "A node silent for so long is dead"),
+    e("own_records.forget_dead_after", Span, H::Membership, "serve: forget nodes so long silent")
+        .flagged("forget-dead-after"),
+    e("own_records.keep_terms", Count, H::Membership, "serve: keep so many of the last terms")
+        .flagged("keep-terms"),
     e("startup_jitter_min", Span, H::Membership, "The least by which a joining node shifts"),
     e("startup_jitter_max", Span, H::Membership, "The most by which a joining node shifts"),
     e("metrics_buffer_size", Count, H::Membership, "Beats that percentiles are taken from"),

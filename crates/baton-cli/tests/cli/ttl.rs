@@ -130,6 +130,8 @@ fn what_cannot_be_swept_is_refused_at_the_start_or_told_by_name() {
         here.write("baton.toml", &format!("[[ttl]]\n{line}\n"));
         here.baton(&["serve", "--config", "baton.toml"]).assert_refused(2, expected);
     }
+    let wanted = "--forget-dead-after: forget_dead_after is 5s; give at least 60s";
+    here.baton(&["serve", "--forget-dead-after", "5s"]).assert_refused(2, wanted);
     open(&here.path("app.db")).execute_batch("CREATE TABLE other (id)").expect("it is ours");
     here.write("baton.toml", &config("sqlite://app.db"));
     let _a = here.serve("a", &["--config", "baton.toml"]);

@@ -88,7 +88,7 @@ impl Plan {
                 vec![copy, delete.clone()]
             }
         };
-        let remove_if_due = format!("{delete} AND {exactly}");
+        let remove_if_due = format!("{delete} AND {bound} AND {exactly}");
         let keys = table.key.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>();
         let fill = |key: &str| {
             DUE.replace("{key}", key)

@@ -208,3 +208,32 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     let away = away.expect("the names are plain").batch(Epoch(1), 1).await;
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
 }
+
+/// What docs/stores/mysql.md lists is enough, and less is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_documented_rights_are_enough() {
+    let ground = MysqlGround::start().await;
+    let things = Things::make(&ground, "owned", DATETIME, Unit::Timestamp).await;
+    let put = "INSERT INTO owned (a, b, until) VALUES (1, 'x', '2020-01-01'), \
+               (2, 'x', '2020-01-01'), (3, 'x', '2020-01-01')";
+    ground.sql(put).await;
+    ground.sql("DROP TABLE IF EXISTS kept").await;
+    ground.sql("CREATE TABLE kept LIKE owned").await;
+    drop(things.sweep(Strategy::Delete).batch(Epoch(1), 0).await.expect("the superuser may"));
+    ground.sql("DROP USER IF EXISTS 'sweeper'@'%'").await;
+    ground.sql("CREATE USER 'sweeper'@'%' IDENTIFIED BY 'hush'").await;
+    let url = format!("mysql://sweeper:hush@{}/baton", ground.server.address());
+    let all = || [Strategy::soft_delete("gone"), Strategy::archive("kept"), Strategy::Delete];
+    ground.sql("GRANT SELECT, INSERT, UPDATE ON baton.baton_fences TO 'sweeper'@'%'").await;
+    for strategy in all() {
+        let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
+        let refused = sweep.batch(Epoch(1), 1).await.expect_err("it has no rights");
+        assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
+    }
+    ground.sql("GRANT SELECT, UPDATE, DELETE ON baton.owned TO 'sweeper'@'%'").await;
+    ground.sql("GRANT INSERT ON baton.kept TO 'sweeper'@'%'").await;
+    for strategy in all() {
+        let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
+        assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it may").records, 1);
+    }
+}

@@ -180,8 +180,8 @@ async fn rows_are_marked_moved_or_handed_over() {
     let things = Things::make(&ground, "things", Unit::Timestamp).await;
     ground
         .sql(
-            "INSERT INTO things VALUES (1, now() - interval '3 s', 'a'), \
-             (2, now() - interval '2 s', 'b', '2001-01-01'), (3, now() + interval '1 h', 'c')",
+            "INSERT INTO things VALUES (1, now() - interval '3 s', 'a', NULL), \
+             (2, now() - interval '2 s', 'b', '2001-01-01'), (3, now() + interval '1 h', 'c', NULL)",
         )
         .await;
     let soft = things.sweep(Strategy::soft_delete("gone"));
@@ -271,4 +271,43 @@ async fn an_old_coordinator_that_was_stopped_sweeps_nothing() {
     assert_eq!(old.hear().await, wanted);
     assert!(old.ended_well().await);
     assert_eq!(things.left().await.len(), 5, "only the new one's went");
+}
+
+/// What docs/stores/postgres.md lists is enough, and less is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_documented_rights_are_enough() {
+    let ground = Postgres::start().await;
+    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    let put = "INSERT INTO things SELECT id, now() FROM generate_series(1, 6) AS id";
+    ground.sql(put).await;
+    ground.sql("CREATE TABLE old (LIKE things); CREATE ROLE app LOGIN").await;
+    let url = ground.server.url().replace("postgres@", "app@");
+    let told = |rows: Vec<serde_json::Value>| {
+        assert_eq!(rows.len(), 1);
+        std::future::ready(Ok(()))
+    };
+    let all = || {
+        [
+            Strategy::Delete,
+            Strategy::soft_delete("gone"),
+            Strategy::archive("old"),
+            Strategy::callback(told),
+        ]
+    };
+    for strategy in all() {
+        let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
+        let refused = sweep.batch(Epoch(1), 1).await.expect_err("it has no rights");
+        assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
+        let message = refused.to_string();
+        assert!(message.contains("docs/stores/postgres.md"), "{message}");
+    }
+    ground
+        .sql(&baton_drivers::postgres::fence::sql("public", "baton_").expect("plain names"))
+        .await;
+    ground.sql("GRANT SELECT, INSERT, UPDATE ON baton_fences TO app").await;
+    ground.sql("GRANT SELECT, UPDATE, DELETE ON things TO app; GRANT INSERT ON old TO app").await;
+    for strategy in all() {
+        let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
+        assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it may").records, 1);
+    }
 }

@@ -147,3 +147,34 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     let away = away.expect("it has a name").batch(Epoch(1), 1).await;
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
 }
+
+/// What docs/stores/redis.md lists is enough, and less is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_documented_rights_are_enough() {
+    const DOCUMENTATION: &str = include_str!("../../../../docs/stores/redis.md");
+    let server = server(&[]).await;
+    let things = Things(&server);
+    let listed = DOCUMENTATION.split("`+get ").nth(1).and_then(|rest| rest.split('`').next());
+    let listed = format!("+get {}", listed.expect("they are listed"));
+    let connect = ["+eval", "+evalsha", "+info", "+ping", "~thing*", "~old:*", "~baton:*"];
+    let words = ["ACL", "SETUSER", "sweeper", "on", ">hush", "-@all"];
+    let words = words.into_iter().chain(connect).chain(listed.split_whitespace());
+    let _: String = run(&server, &words.collect::<Vec<_>>()).await;
+    let url = server.url().replace("redis://", "redis://sweeper:hush@");
+    let all = [
+        Strategy::Delete,
+        Strategy::soft_delete("gone"),
+        Strategy::archive("old:"),
+        Strategy::callback(|_| std::future::ready(Ok(()))),
+    ];
+    for (id, strategy) in (0..).zip(all) {
+        things.put(&[(id, 1)].into()).await;
+        let sweep = sweep::open(&url, Keys::by_index("things"), strategy).expect("it has a name");
+        assert_eq!(sweep.batch(Epoch(1), 9).await.expect("it may").records, 1);
+    }
+    let _: String = run(&server, &["ACL", "SETUSER", "sweeper", "-unlink"]).await;
+    things.put(&[(9, 1)].into()).await;
+    let sweep = sweep::open(&url, Keys::by_index("things"), Strategy::Delete);
+    let refused = sweep.expect("it has a name").batch(Epoch(1), 9).await;
+    assert!(matches!(refused, Err(SweepError::Rejected { .. })), "{refused:?}");
+}

@@ -12,7 +12,9 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{BOUNDS, Counted, Outcome};
 
 use super::family::{Book, FamilyKind, NodeMetrics};
+use super::plugins::plugins;
 use crate::node::Node;
+use crate::plugin::Crew;
 use crate::shared::Shared;
 
 /// A node that can be asked, for as long as it is there.
@@ -20,17 +22,18 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub(crate) struct Subject {
     pub(crate) node: Weak<Shared>,
+    crew: Crew,
 }
 
 #[cfg(any(feature = "http", feature = "otel"))]
 impl Subject {
-    pub(crate) fn new(node: &Arc<Shared>) -> Self {
-        Self { node: Arc::downgrade(node) }
+    pub(crate) fn new(node: &Arc<Shared>, crew: &Crew) -> Self {
+        Self { node: Arc::downgrade(node), crew: crew.clone() }
     }
 
     /// Its figures; `None` once it is gone.
     pub(crate) fn figures(&self) -> Option<NodeMetrics> {
-        self.node.upgrade().map(|node| gather(&node, SystemClock.now()))
+        self.node.upgrade().map(|node| gather(&node, &self.crew, SystemClock.now()))
     }
 }
 
@@ -38,7 +41,7 @@ impl Node {
     /// Everything that this node counts and measures, as it stands. `to_string()` gives the text
     /// that Prometheus reads; `docs/metrics.md` says what each name means.
     pub fn node_metrics(&self) -> NodeMetrics {
-        gather(&self.shared, SystemClock.now())
+        gather(&self.shared, &self.crew, SystemClock.now())
     }
 }
 
@@ -97,13 +100,14 @@ fn beat_age(seen: &Seen, now: Moment) -> Duration {
     now.since(report.last_heartbeat_time.max(report.start_time))
 }
 
-pub(crate) fn gather(node: &Shared, now: Moment) -> NodeMetrics {
+pub(crate) fn gather(node: &Shared, crew: &Crew, now: Moment) -> NodeMetrics {
     let seen = look(node, now);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
     leading(&mut book, node, &seen, now);
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
+    plugins(&mut book, &crew.reports());
     events(&mut book, node);
     settings(&mut book, &seen.settings);
     book.close()

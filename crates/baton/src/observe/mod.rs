@@ -16,6 +16,7 @@
 
 mod family;
 mod gather;
+mod plugins;
 mod tallies;
 mod text;
 

@@ -37,7 +37,7 @@ impl Default for Tallies {
 impl Tallies {
     /// Something was told at `now`.
     pub(crate) fn told(&self, event: &Event, now: Moment) {
-        self.events.of(event.names()[0]).fetch_add(1, Ordering::Relaxed);
+        self.events.of(event.name()).fetch_add(1, Ordering::Relaxed);
         match event {
             Event::CoordinatorPromoted { .. } => {
                 self.working_since.store(now.as_micros(), Ordering::Relaxed);
@@ -103,7 +103,7 @@ mod tests {
             Event::StoreWentBack { seen: Epoch(2), stored: Epoch(1) },
             Event::TermOverran { epoch: Epoch(1) },
         ];
-        let names: BTreeSet<&str> = events.iter().map(|event| event.names()[0]).collect();
+        let names: BTreeSet<&str> = events.iter().map(|event| event.name()).collect();
         let there: BTreeSet<&str> = Tallies::default().events().map(|(name, _)| name).collect();
         assert_eq!(there, names);
     }

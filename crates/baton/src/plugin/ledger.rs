@@ -54,6 +54,9 @@ pub struct PluginReport {
     pub runs: u64,
     /// Calls and starts that failed.
     pub failures: u64,
+    /// Those among the failures that were starts.
+    #[serde(default)]
+    pub failed_starts: u64,
     /// Times it was started again after a failure.
     pub restarts: u64,
     /// Turns that passed without a call: a call began that many of its intervals late, and a
@@ -100,6 +103,7 @@ impl Ledger {
             doing: Doing::Idle,
             runs: 0,
             failures: 0,
+            failed_starts: 0,
             restarts: 0,
             missed: 0,
             p50_ms: 0.0,
@@ -172,6 +176,7 @@ impl Ledger {
         self.note(|book| {
             book.report.runs += u64::from(while_working);
             book.report.failures += 1;
+            book.report.failed_starts += u64::from(!while_working);
             book.report.restarts += u64::from(again_at_ms.is_some());
             book.report.doing = again_at_ms.map_or(Doing::GaveUp, |_| Doing::Failing);
             book.report.next_run_ms = again_at_ms;

@@ -90,7 +90,8 @@ async fn a_transfer_is_refused_with_its_reason_wherever_it_is_asked_for() {
     until("the view to be without the silent one", || !seen("gone", |_| true)).await;
     for node in [&first, &second, &observer] {
         let refused = async |to: &str| {
-            let asked = node.transfer_and_wait(&id(to), PATIENCE);
+            let target = id(to);
+            let asked = node.transfer_and_wait(&target, PATIENCE);
             let error = soon("an answer", asked).await.expect_err("it is refused");
             let HandoverError::Refused { reason, .. } = error else {
                 unreachable!("{to}: {error}");
@@ -210,6 +211,7 @@ async fn the_plugins_of_the_named_node_prepare_before_the_old_one_lets_go() {
     };
     let patient = |settings: &mut Settings| {
         settings.lease_timeout = Duration::from_secs(10);
+        settings.min_epoch_duration = Duration::from_secs(10);
         settings.stop_grace = Duration::from_secs(4);
     };
     let start = |name: &str, plugin: Warm| {

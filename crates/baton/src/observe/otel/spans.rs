@@ -120,7 +120,7 @@ fn note(term: &mut Span, event: &Event, at: SystemTime) {
     };
     let fields = fields.into_iter().filter(|(name, _)| name != "event");
     let fields = fields.map(|(name, value)| KeyValue::new(name, bare(&value))).collect();
-    term.add_event_with_timestamp(event.names()[0], at, fields);
+    term.add_event_with_timestamp(event.name(), at, fields);
 }
 
 /// A reason as it stands in events.

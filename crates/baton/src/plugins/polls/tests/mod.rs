@@ -191,7 +191,7 @@ fn a_slot_is_enqueued_once_and_skipped_while_the_one_before_runs() {
     let a = node("a", 1);
     let mut board = board(&[&a]);
     let plan = [Periodic { every: Duration::from_secs(10), poll: Poll::new("x") }];
-    let mut look = |board: &mut Board, seconds: u64| {
+    let look = |board: &mut Board, seconds: u64| {
         let now = (at(seconds), seconds * 1_000);
         tend(board, &plan, &present(&[&a]), &PATIENCE, &mut Watch::default(), now);
         board.active().map(|entry| entry.slot.expect("it is periodic")).collect::<Vec<_>>()

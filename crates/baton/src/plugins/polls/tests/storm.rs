@@ -16,6 +16,9 @@ use crate::plugins::polls::tend::{Periodic, Present, Watch, tend};
 const SEEDS: u64 = 300;
 const STEPS: u64 = 400;
 
+/// So many writes are under way at once.
+const DRAFTS_MAX: usize = 4;
+
 /// A process that runs polls.
 struct Runner {
     me: Assignment,
@@ -98,6 +101,9 @@ impl World {
 
     fn draft(&mut self, by: By, board: Board) {
         self.drafts.push(Draft { board, version: self.version, by });
+        if self.drafts.len() > DRAFTS_MAX {
+            self.drafts.remove(0);
+        }
     }
 
     fn tend(&mut self) {
