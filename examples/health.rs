@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::plugins::health::ClusterHealth;
-use baton::{Event, Node, NodeBuilder, Store};
+use baton::{Event, Node, NodeBuilder, Profile, Store};
 
 /// Beats often, so that there is something to see at once.
 fn member(store: &Arc<dyn Store>) -> NodeBuilder {
     Node::builder(store.clone())
-        .tune(|settings| settings.heartbeat_interval = Duration::from_millis(500))
-        .tune(|settings| settings.heartbeat_jitter = Duration::from_millis(10))
-        .tune(|settings| settings.request_timeout = Duration::from_millis(500))
+        .profile(Profile::Fast)
         .plugin(ClusterHealth::default().every(Duration::from_millis(200)))
 }
 

@@ -90,8 +90,8 @@ impl Metrics {
     pub(crate) fn beat_done(&mut self, now: Moment, latency: Duration) {
         self.report.heartbeat_count += 1;
         self.report.last_heartbeat_time = now;
-        self.latencies.push(latency);
         self.latency_sum += latency;
+        self.latencies.push(latency);
     }
 
     pub(crate) fn stood_for_election(&mut self) {
@@ -115,11 +115,12 @@ impl Metrics {
     pub fn report(&self) -> MetricsReport {
         let [latency_p50_ms, latency_p95_ms, latency_p99_ms] =
             self.latencies.percentiles_ms([0.50, 0.95, 0.99]);
+        let latency_sum_ms = self.latency_sum.as_secs_f64() * 1e3;
         MetricsReport {
             latency_p50_ms,
             latency_p95_ms,
             latency_p99_ms,
-            latency_sum_ms: self.latency_sum.as_secs_f64() * 1e3,
+            latency_sum_ms,
             ..self.report
         }
     }

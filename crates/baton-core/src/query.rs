@@ -70,8 +70,8 @@ impl Core {
         self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
     }
 
-    /// Until when a coordinator is known, if nothing else is heard: this node's own window while its
-    /// term runs, or another holder's lease as it was last seen.
+    /// Until when a coordinator is known, if nothing else is heard: this node's own window while
+    /// its term runs, or another holder's lease as it was last seen.
     pub(crate) fn led_until(&self) -> Option<Moment> {
         match self.term() {
             Some(term) => (term.stage == Stage::Running).then_some(term.window.hard),

@@ -11,7 +11,8 @@
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
 //! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
-//! `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/` or `lua/`.
+//! `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/` or
+//! `lua/`.
 
 #[cfg(feature = "network")]
 pub mod address;

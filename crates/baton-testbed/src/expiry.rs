@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Records: put at a moment, move, list; the server's own time
-//!     ├─ none_early_and_none_left   every second of two minutes, minutes and hours to the millisecond
+//!     ├─ none_early_and_none_left   every second of two minutes, the edges of minutes and hours
 //!     ├─ a_backlog_goes_in_bounded_batches
 //!     ├─ an_update_saves_a_record
 //!     └─ a_later_epoch_ends_it

@@ -8,8 +8,8 @@
 //!                               └─ none in time ──► NotInTime
 //! ```
 //!
-//! The coordinator tells at its own node alone what it refuses, so whoever asks from elsewhere looks
-//! first. The coordinator has the last word.
+//! The coordinator tells at its own node alone what it refuses, so whoever asks from elsewhere
+//! looks first. The coordinator has the last word.
 
 use std::time::Duration;
 
@@ -90,8 +90,8 @@ impl Node {
         wait.next_term(&before, Some(to)).await
     }
 
-    /// Sees to it that there is a coordinator, and waits for it. With `force` it is of a new term in
-    /// any case; with `desired` it is that node.
+    /// Sees to it that there is a coordinator, and waits for it. With `force` it is of a new term
+    /// in any case; with `desired` it is that node.
     pub async fn ensure_coordinator_and_wait(
         &self,
         force: bool,

@@ -93,7 +93,7 @@ impl Node {
     pub(crate) fn answered_by(mut self, endpoint: Option<Arc<Endpoint>>) -> Self {
         self.endpoint = endpoint;
         if let Some(endpoint) = &self.endpoint {
-            endpoint.add(Subject::new(&self.shared));
+            endpoint.add(Subject::new(&self.shared, &self.crew));
         }
         self
     }

@@ -109,7 +109,7 @@ pub async fn measure(
     for ground in grounds {
         let store = ground.kind();
         let Some(peer) = Peer::on(store) else { continue };
-        if let Some(Err(problem)) = peer.program().map(|program| program.find()) {
+        if let Some(Err(problem)) = peer.program().map(baton_testbed::Program::find) {
             report.note(format!("{}: not measured: {problem}", peer.name()));
             continue;
         }

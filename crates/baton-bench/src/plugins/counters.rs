@@ -54,7 +54,7 @@ pub async fn run(
     let fleet = Fleet::start(&url, &namespace, 2, plugged).await?;
     fleet.settle().await?;
     let title =
-        format!("{PROCESSES} processes add on {kind}, each addition durable when it returns");
+        format!("{PROCESSES} processes add on {kind}, each addition acknowledged before the next");
     let mut sheet = Sheet::new(title, &HEAD);
     let wanted = additions * PROCESSES;
 

@@ -95,7 +95,11 @@ fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize
         text.push_str(&format!("{label}{}\n", cut(value, room)));
     };
     line("namespace", namespace.as_str());
-    line("store", &format!("{url}, {} at most", span_ms(health.store.took_ms)));
+    let took = match health.store.took_ms {
+        0 => "less than 1ms".to_owned(),
+        ms => span_ms(ms),
+    };
+    line("store", &format!("{url}, an answer took {took}"));
     line("coordinator", &coordinator(health));
     let counts = &health.counts;
     let (live, may) = (counts.live, counts.candidates);

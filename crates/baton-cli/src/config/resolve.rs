@@ -150,7 +150,7 @@ impl Config {
             ),
             (
                 "own_records.forget_dead_after".to_owned(),
-                text(show_span(self.own_records.forget_dead_after)),
+                text(show_span(self.own_records.forget_dead_after).to_string()),
             ),
             (
                 "own_records.keep_terms".to_owned(),

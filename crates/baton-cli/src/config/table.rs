@@ -192,8 +192,7 @@ pub const TABLE: &[Entry] = &[
     e("lifeline.advertise", Address, H::Lifeline, "Where other nodes reach it"),
     e("lifeline.connections_max", Count, H::Lifeline, "The most connections it takes"),
     e("lifeline_successors", Count, H::Lifeline, "How many successors keep a connection"),
-    e("metrics", Address, H::Telling, "Serve /metrics, /readyz, /leader there; port 0: any")
-        .common(),
+    e("metrics", Address, H::Telling, "Serve /metrics, /readyz, /leader here").common(),
     e("otlp", Text, H::Telling, "Send traces and metrics to the collector at this URL"),
     e("log_format", LOG_FORMATS, H::Telling, "How stderr is written").common(),
 ];

@@ -171,7 +171,7 @@ impl Reader<'_> {
 
     fn table_of(&self, name: String) -> Result<Table, ConfigError> {
         let table = Table::new(name).unit(self.unit()?);
-        let table = self.key()?.into_iter().fold(table, |table, key| table.key(key));
+        let table = self.key()?.into_iter().fold(table, Table::key);
         match (self.text("expires")?, self.text("created")?, self.span("age")?) {
             (Some(_), Some(_), _) => {
                 Err(self.refuse("created", "stands beside expires; name one of the two"))

@@ -135,7 +135,7 @@ pub async fn follow(events: &mut Events, least: Level) {
     while let Some(stamped) = events.recv().await {
         event_from(&stamped, least);
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Tells of those that have come already.

@@ -31,7 +31,9 @@ pub struct Order {
     pub tasks: u64,
     /// How often each task adds.
     pub rounds: u64,
-    /// No task begins its last tenth before this file is there.
+    /// Into so many parts the rounds are divided.
+    pub parts: u64,
+    /// How many parts may begin, as a number in this file.
     pub gate: PathBuf,
     /// One call in so many meets a fault in the adder's own process; 0 for none.
     pub one_in: u64,
@@ -78,9 +80,10 @@ async fn an_adder_adds_from_its_own_process() {
     let ground = Ground::file();
     let store = ground.open().await;
     let gate = ground.path("gate");
-    std::fs::write(&gate, "").expect("the folder is ours");
+    std::fs::write(&gate, "2").expect("the folder is ours");
     let (url, own) = (ground.url(), "alone".to_owned());
-    let mut adder = Adder::start(&Order { url, own, tasks: 4, rounds: 10, gate, one_in: 0 });
+    let order = Order { url, own, tasks: 4, rounds: 10, parts: 2, gate, one_in: 0 };
+    let mut adder = Adder::start(&order);
     let ended = baton_testbed::wait::until("its end", async || adder.ended()).await;
     assert!(ended, "it says above what went wrong");
     let counters = Counters::new(store, namespace());
@@ -107,9 +110,7 @@ async fn obey(order: Order) {
         let (counters, order) = (counters.clone(), order.clone());
         tasks.spawn(async move {
             for round in 0..order.rounds {
-                if round * 10 >= order.rounds * 9 {
-                    opened(&order.gate).await;
-                }
+                opened(&order.gate, round * order.parts / order.rounds).await;
                 counters.add(TOTAL, 1).await.expect("it is tried for two minutes");
                 counters.add(&order.own, 1).await.expect("it is tried for two minutes");
             }
@@ -120,8 +121,10 @@ async fn obey(order: Order) {
     }
 }
 
-async fn opened(gate: &Path) {
-    while !gate.exists() {
+/// Waits until this part may begin.
+async fn opened(gate: &Path, part: u64) {
+    let open = || std::fs::read_to_string(gate).ok()?.parse::<u64>().ok();
+    while open().is_none_or(|parts| parts <= part) {
         SystemClock.sleep(Duration::from_millis(10)).await;
     }
 }

@@ -18,6 +18,9 @@ use crate::nodes::Nodes;
 const ADDERS: u64 = 8;
 const KILLS: u64 = 3;
 
+/// From one lost answer to the next: each costs a connection, and all that gathered behind it.
+const LOSS_EVERY: Duration = Duration::from_millis(250);
+
 /// One test at a time: each wants the whole machine.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
@@ -51,7 +54,7 @@ impl Count {
     }
 }
 
-async fn sum_is_exact(ground: Ground, way: Way) {
+async fn assert_sum_is_exact(ground: Ground, way: Way) {
     let _turn = TURN.lock().await;
     let store = ground.open().await;
     let count = Count { store: store.clone(), counters: Counters::new(store, namespace()) };
@@ -68,24 +71,27 @@ async fn sum_is_exact(ground: Ground, way: Way) {
         own: format!("from-{at}"),
         tasks: 20,
         rounds: 500,
+        parts: KILLS + 1,
         gate: gate.clone(),
         one_in: if way == Way::AnswersLost { 20 } else { 0 },
     };
     let wanted = order(0).additions() * i64::try_from(ADDERS).expect("small");
     let mut adders: Vec<Adder> = (0..ADDERS).map(|at| Adder::start(&order(at))).collect();
 
-    for _ in 0..KILLS {
+    let open = |parts: u64| std::fs::write(&gate, parts.to_string()).expect("the folder is ours");
+    for kill in 1..=KILLS {
         let before = count.counters.get_consolidated(TOTAL).await.expect("it answers");
+        open(kill);
         count.consolidated_beyond(before).await;
         nodes.kill(&leader);
         assert!(count.current().await < wanted, "it was killed while the others counted");
         (leader, epoch) = nodes.led_beyond(&count.store, epoch).await;
         lose_an_answer(proxy.as_ref());
     }
-    std::fs::write(&gate, "").expect("the folder is ours");
+    open(KILLS + 1);
     while !all_ended(&mut adders) {
         lose_an_answer(proxy.as_ref());
-        SystemClock.sleep(Duration::from_millis(20)).await;
+        SystemClock.sleep(LOSS_EVERY).await;
     }
 
     assert_eq!(count.current().await, wanted);
@@ -112,40 +118,40 @@ fn all_ended(adders: &mut [Adder]) -> bool {
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_sqlite() {
-    sum_is_exact(Ground::file(), Way::Clear).await;
+    assert_sum_is_exact(Ground::file(), Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_postgres() {
-    sum_is_exact(Ground::server(Kind::Postgres).await, Way::Clear).await;
+    assert_sum_is_exact(Ground::server(Kind::Postgres).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_mariadb() {
-    sum_is_exact(Ground::server(Kind::Mariadb).await, Way::Clear).await;
+    assert_sum_is_exact(Ground::server(Kind::Mariadb).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_redis() {
-    sum_is_exact(Ground::server(Kind::Redis).await, Way::Clear).await;
+    assert_sum_is_exact(Ground::server(Kind::Redis).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_sqlite() {
-    sum_is_exact(Ground::file(), Way::AnswersLost).await;
+    assert_sum_is_exact(Ground::file(), Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_postgres() {
-    sum_is_exact(Ground::server(Kind::Postgres).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Ground::server(Kind::Postgres).await, Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_mariadb() {
-    sum_is_exact(Ground::server(Kind::Mariadb).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Ground::server(Kind::Mariadb).await, Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_redis() {
-    sum_is_exact(Ground::server(Kind::Redis).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Ground::server(Kind::Redis).await, Way::AnswersLost).await;
 }

@@ -63,7 +63,7 @@ impl Core {
         self.beat_soon(now);
     }
 
-    /// The plugins did not start, or failed too often: let another lead, and try again after a while.
+    /// The plugins did not start, or failed too often: let another lead, and try again later.
     pub(crate) fn plugins_failed(&mut self, now: Moment) {
         if planted!(FailedPluginsKeepLeading) {
             return;

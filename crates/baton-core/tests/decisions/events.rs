@@ -60,9 +60,18 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
             &["transfer:refused"],
         ),
         (Event::StoreRejected, &["store:rejected"]),
+    ]
+    .into_iter()
+    .chain(of_plugins(epoch, reason))
+    .collect()
+}
+
+/// The events that go by a plugin's name too, and what plugins tell.
+fn of_plugins(epoch: Epoch, reason: DemotionReason) -> Vec<(Event, &'static [&'static str])> {
+    vec![
         (
             Event::PluginPromoted { plugin: "ttl".to_owned(), epoch },
-            &["plugin:promoted", "plugin:ttl:promoted"],
+            &["plugin:promoted", "plugin:ttl:promoted"][..],
         ),
         (
             Event::PluginDemoted { plugin: "ttl".to_owned(), epoch, reason },

@@ -1,7 +1,8 @@
 //! Expired rows of a user's own table: one short transaction a batch.
 //!
 //! ```text
-//!   BEGIN ── fence('ttl:<table>', epoch) ── WITH due AS (… FOR UPDATE SKIP LOCKED) DELETE … ── COMMIT
+//!   BEGIN ── fence('ttl:<table>', epoch) ──► a later one was here: Behind
+//!   WITH due AS (… FOR UPDATE SKIP LOCKED) DELETE … ── COMMIT
 //! ```
 //!
 //! A session that stops in the middle, paused or cut off, is ended by the server after a while, so

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   open ──► config ──► connect: each host in turn, until a master answers ──► its run id ── line
-//!   engine ── beat, lease, registry, history, counters: a call as arguments, an answer from pieces ── reply
+//!   engine ── beat, lease, registry, history, counters: a call as arguments ── reply: its answer
 //!      │ EVALSHA, one round trip
 //!      ▼
 //!   lua/ prelude + lease + lineage + terms + one step ──► the keys of one namespace (schema)

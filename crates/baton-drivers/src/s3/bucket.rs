@@ -170,7 +170,7 @@ impl Bucket {
         let request = self.store.list_with_delimiter(Some(folder));
         match (within(deadline, &note, request).await, note.fate()) {
             (Some(Ok(found)), Fate::Answered { date, .. }) => {
-                Ok(Listing { objects: found.objects, at: seconds(date) })
+                Ok(Listing { objects: found.objects, at: seconds(date.as_deref()) })
             }
             (_, fate) => Err(trouble("LIST", folder, false, fate)),
         }
@@ -194,7 +194,7 @@ impl Bucket {
         match (within(deadline, &note, request).await, note.fate()) {
             (Some(Ok(found)), Fate::Answered { date, .. }) => {
                 let objects = found.result.objects;
-                Ok(Page { objects, at: seconds(date), next: found.page_token })
+                Ok(Page { objects, at: seconds(date.as_deref()), next: found.page_token })
             }
             (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
                 let fate = Fate::NotAnswered(one_line(&error));
@@ -286,8 +286,8 @@ impl Bucket {
 }
 
 /// The server's time in whole seconds.
-fn seconds(date: Option<String>) -> Option<i64> {
-    let at = date.as_deref().and_then(date::unix_seconds)?;
+fn seconds(date: Option<&str>) -> Option<i64> {
+    let at = date.and_then(date::unix_seconds)?;
     i64::try_from(at).ok()
 }
 

@@ -1,7 +1,7 @@
 //! The statements that sweep one table, made to fit its columns.
 //!
-//! A column may hold anything here, whatever it was declared as. Only what is of the table's unit is
-//! ever due: text that SQLite reads as a moment, or a number.
+//! A column may hold anything here, whatever it was declared as. Only what is of the table's unit
+//! is ever due: text that SQLite reads as a moment, or a number.
 
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params_from_iter};

@@ -4,7 +4,7 @@
 //!   ground: a server, copies of its data, SQL behind its back ──► conforms
 //!   peer: a process a handle ─────────────────────────────────────┘
 //!   contender: one node's words ──► traps  copies  faults  failover  round_trips
-//!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made by another version
+//!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made before
 //!   sweep ── the user's own expired rows
 //!   fence ── paused: an old leader that was stopped before its write
 //! ```

@@ -104,6 +104,7 @@ async fn what_has_expired_goes_and_nothing_goes_early() {
     for things in all {
         let sweep = things.sweep(Strategy::Delete);
         expiry::none_early_and_none_left(&things, &*sweep).await;
+        assert_eq!(things.left().await.len(), 2, "those that are not due for long");
     }
 }
 
@@ -130,7 +131,8 @@ async fn batches_are_bounded_updates_count_and_epochs_fence() {
 async fn an_update_that_is_under_way_saves_its_row() {
     let ground = Postgres::start().await;
     let things = Things::make(&ground, "things", Unit::Timestamp).await;
-    ground.sql("INSERT INTO things SELECT id, now() - interval '1 hour' FROM generate_series(1, 3) AS id").await;
+    let put = "INSERT INTO things SELECT id, now() - interval '1 h' FROM generate_series(1, 3) id";
+    ground.sql(put).await;
     let user = Session::open(&ground.server.url()).await;
     let change = "BEGIN; UPDATE things SET until = now() + interval '1 hour' WHERE id = 2";
     user.run(change).await.expect("nobody else does");
@@ -157,8 +159,8 @@ async fn no_row_of_another_partition_goes_with_it() {
              PARTITION BY RANGE (id); \
              CREATE TABLE parts_a PARTITION OF parts FOR VALUES FROM (0) TO (100); \
              CREATE TABLE parts_b PARTITION OF parts FOR VALUES FROM (100) TO (200); \
-             INSERT INTO parts SELECT id, now() - interval '1 hour' FROM generate_series(0, 9) AS id; \
-             INSERT INTO parts SELECT id, now() + interval '1 hour' FROM generate_series(100, 109) AS id",
+             INSERT INTO parts SELECT id, now() - interval '1 h' FROM generate_series(0, 9) id; \
+             INSERT INTO parts SELECT id, now() + interval '1 h' FROM generate_series(100, 109) id",
         )
         .await;
     let url = ground.server.url();
@@ -181,7 +183,8 @@ async fn rows_are_marked_moved_or_handed_over() {
     ground
         .sql(
             "INSERT INTO things VALUES (1, now() - interval '3 s', 'a', NULL), \
-             (2, now() - interval '2 s', 'b', '2001-01-01'), (3, now() + interval '1 h', 'c', NULL)",
+             (2, now() - interval '2 s', 'b', '2001-01-01'), \
+             (3, now() + interval '1 h', 'c', NULL)",
         )
         .await;
     let soft = things.sweep(Strategy::soft_delete("gone"));

@@ -57,6 +57,7 @@ async fn what_has_expired_goes_and_nothing_goes_early() {
     let things = Things(&server);
     let sweep = things.sweep(Strategy::Delete);
     expiry::none_early_and_none_left(&things, &*sweep).await;
+    assert_eq!(things.left().await.len(), 2, "those that are not due for long");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

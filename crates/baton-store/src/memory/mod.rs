@@ -1,7 +1,7 @@
 //! The executable specification: what a store does, written so that it can be read.
 //!
 //! ```text
-//!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, counters, history
+//!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, …
 //!                                        ▲ pure: every step takes the time it happens at
 //!   simulator ── its own clocks, faults ─┤
 //!   s3 driver ── kept in one object ─────┘

@@ -7,12 +7,12 @@
 //!                              └──► gather ◄───────────┴─ plugins: runs, failures
 //!                                     │ NodeMetrics: families of samples
 //!                                     ├──► text: Prometheus' exposition format
-//!                                     ├──► http/ (feature `http`): /metrics, /livez, /readyz, /leader
-//!                                     └──► otel/ (feature `otel`): the same instruments, and traces
+//!                                     ├──► http/ (feature `http`): /metrics, health, /leader
+//!                                     └──► otel/ (feature `otel`): instruments, and traces
 //! ```
 //!
-//! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md` has
-//! every name with its meaning, and a test keeps the two alike.
+//! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md`
+//! has every name with its meaning, and a test keeps the two alike.
 
 mod family;
 mod gather;

@@ -1,5 +1,5 @@
-//! What the plugins of a node did, as figures. They are of this node alone: whoever leads next counts
-//! anew.
+//! What the plugins of a node did, as figures. They are of this node alone: whoever leads next
+//! counts anew.
 
 use super::family::{Book, FamilyKind};
 use crate::plugin::PluginReport;

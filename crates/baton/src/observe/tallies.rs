@@ -103,7 +103,7 @@ mod tests {
             Event::StoreWentBack { seen: Epoch(2), stored: Epoch(1) },
             Event::TermOverran { epoch: Epoch(1) },
         ];
-        let names: BTreeSet<&str> = events.iter().map(|event| event.name()).collect();
+        let names: BTreeSet<&str> = events.iter().map(Event::name).collect();
         let there: BTreeSet<&str> = Tallies::default().events().map(|(name, _)| name).collect();
         assert_eq!(there, names);
     }

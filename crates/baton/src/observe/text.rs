@@ -56,7 +56,6 @@ fn write_number(f: &mut Formatter<'_>, number: f64) -> fmt::Result {
 #[cfg(test)]
 mod tests {
     use super::super::family::{Book, FamilyKind};
-    use super::*;
 
     #[test]
     fn a_family_is_written_with_its_meaning_first() {

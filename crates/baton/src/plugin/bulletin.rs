@@ -1,7 +1,7 @@
 //! The bulletin: what the coordinator's plugins do, in a document that anybody can read.
 //!
 //! ```text
-//!   ledgers ── every 30 s, and a second after news ──► baton:plugins, fenced by the epoch
+//!   ledgers ── every minute, and a second after news ─► baton:plugins, fenced by the epoch
 //!                                                        │
 //!   the next term ◄── what was due when ─────────────────┴──► baton plugins
 //! ```
@@ -22,7 +22,7 @@ use crate::term::Term;
 const DOCUMENT: &str = "baton:plugins";
 
 /// Written this often even if nothing is new.
-const EVERY: Duration = Duration::from_secs(30);
+const EVERY: Duration = Duration::from_secs(60);
 
 /// News waits so long for more news.
 const LINGER: Duration = Duration::from_secs(1);

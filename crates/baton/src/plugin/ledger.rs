@@ -233,7 +233,7 @@ mod tests {
         ledger.was_due(10_000);
         ledger.working(14_999);
         assert_eq!(ledger.report().missed, 0, "late, but within its turn");
-        ledger.worked(15_000, 0 * MS);
+        ledger.worked(15_000, Duration::ZERO);
         ledger.working(31_000);
         assert_eq!(ledger.report().missed, 2, "20 s was its turn, 25 s and 30 s were missed");
     }
@@ -242,7 +242,7 @@ mod tests {
     fn what_the_last_term_left_due_may_become_known_after_the_first_call() {
         let ledger = ledger(5_000 * MS);
         ledger.working(31_000);
-        ledger.worked(31_000, 0 * MS);
+        ledger.worked(31_000, Duration::ZERO);
         ledger.was_due(20_000);
         assert_eq!(ledger.report().missed, 2);
         assert_eq!(ledger.report().next_run_ms, Some(36_000), "what is due next is known better");
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn a_plugin_that_is_due_all_the_time_is_not_late_for_a_slow_machine() {
         let ledger = ledger(5 * MS);
-        ledger.worked(0, 0 * MS);
+        ledger.worked(0, Duration::ZERO);
         ledger.working(900);
         assert_eq!(ledger.report().missed, 0);
     }

@@ -56,7 +56,7 @@ pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
 /// | takes longer than its timeout | cancelled at its next `.await`, which counts as a failure |
 /// | still runs at the soft deadline | told by [`Leadership::lost`] |
 /// | still runs shortly before the hard one | cancelled at its next `.await` |
-/// | blocks its thread, and so cannot be cancelled | reported; the lease is not released until it ends |
+/// | blocks its thread | reported; the lease is not released until it ends |
 ///
 /// Name, interval, timeouts and policy are asked for once, when the plugin is registered.
 ///

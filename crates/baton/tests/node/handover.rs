@@ -1,7 +1,7 @@
 //! Leadership moves because somebody asks, and whoever asks learns what came of it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton::{
@@ -230,4 +230,56 @@ async fn the_plugins_of_the_named_node_prepare_before_the_old_one_lets_go() {
     assert_eq!(told, [false, true, false], "nobody else was told to");
     // So that b can stop when it is dropped.
     a.store(true, Ordering::SeqCst);
+}
+
+/// Counts how often it was told to prepare, and notes how often that was when each term began.
+#[derive(Clone, Default)]
+struct Counted {
+    prepared: Arc<AtomicU32>,
+    at_start: Arc<Mutex<Vec<u32>>>,
+}
+
+#[async_trait]
+impl Plugin for Counted {
+    fn name(&self) -> &str {
+        "counted"
+    }
+
+    async fn prepare(&self) {
+        self.prepared.fetch_add(1, Ordering::SeqCst);
+    }
+
+    async fn on_become_coordinator(&self, _: &Leadership) -> Result<(), PluginError> {
+        let prepared = self.prepared.load(Ordering::SeqCst);
+        self.at_start.lock().expect("no holder panics").push(prepared);
+        Ok(())
+    }
+
+    async fn coordinator_work(&self, _: &Leadership) -> Result<(), PluginError> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn the_named_node_prepares_first_even_where_there_is_nothing_to_stop() {
+    let store = store();
+    let [a, b] = [(); 2].map(|()| Counted::default());
+    let start = |name: &str, plugin: &Counted| {
+        let node = builder(&store, name).lifeline(LifelineConfig::default());
+        node.plugin(plugin.clone()).build().expect("it starts")
+    };
+    let first = start("a", &a);
+    drop(soon("the first term", first.leadership()).await.expect("it leads"));
+    let second = start("b", &b);
+    until("both to be known", || first.active_workers().len() == 2).await;
+    for to in ["b", "a", "b", "a"] {
+        let target = id(to);
+        let moved = first.transfer_and_wait(&target, PATIENCE);
+        soon("the transfer", moved).await.expect("it moves");
+    }
+    drop(soon("the last term", first.leadership()).await.expect("it leads"));
+    drop(second);
+    until("the last start", || a.at_start.lock().expect("no holder panics").len() == 3).await;
+    assert_eq!(*a.at_start.lock().expect("no holder panics"), [0, 1, 2]);
+    assert_eq!(*b.at_start.lock().expect("no holder panics"), [1, 2]);
 }

@@ -115,6 +115,7 @@ async fn what_a_plugin_keeps_is_there_for_the_next_term_and_an_old_term_cannot_t
     assert_eq!(state.read::<u32>().await.expect("it answers"), None);
     state.write(&41_u32).await.expect("the term lasts");
     let second = builder(&store, "b").build().expect("it starts");
+    until("the second to be known", || first.active_workers().len() == 2).await;
     first.resign();
     let after = old.clone();
     drop(old);

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   scraper, load balancer ──► accept ──► one connection, one request ──► routes ──► Subject
-//!                               at most 32          at most 10 s           GET, HEAD     │ a look
-//!                                                                                        ▼ at the node
+//!                               at most 32          at most 10 s           GET, HEAD     ▼
+//!                                                                              a look at the node
 //! ```
 //!
 //! Nothing here runs on the node's thread, and nothing waits for it longer than a look takes: a

@@ -9,9 +9,9 @@
 //!                   asked when the provider collects                    ┘
 //! ```
 //!
-//! What becomes of a span, which are sampled and where they go is the providers' affair. A span ends
-//! on the thread that noticed: give providers whose processors hand over and do not wait, as the
-//! batch processor does. [`Telemetry::otlp`] makes such a pair.
+//! What becomes of a span, which are sampled and where they go is the providers' affair. A span
+//! ends on the thread that noticed: give providers whose processors hand over and do not wait, as
+//! the batch processor does. [`Telemetry::otlp`] makes such a pair.
 
 mod instruments;
 mod otlp;

@@ -56,7 +56,7 @@ impl Default for PluginConfig {
     fn default() -> Self {
         Self {
             every: Duration::from_secs(60),
-            look_every: Duration::from_secs(5),
+            look_every: Duration::from_secs(1),
             step_max: 1_000,
             keep_writers: Duration::from_secs(3_600),
         }

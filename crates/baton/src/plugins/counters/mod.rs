@@ -16,9 +16,10 @@
 //!
 //! ```
 //! use baton::plugins::counters::{Counters, CountersPlugin};
-//! use baton::{Namespace, Node};
+//! use baton::Node;
 //!
-//! # async fn count(store: std::sync::Arc<dyn baton::Store>) -> Result<(), Box<dyn std::error::Error>> {
+//! # use std::{error::Error, sync::Arc};
+//! # async fn count(store: Arc<dyn baton::Store>) -> Result<(), Box<dyn Error>> {
 //! let node = Node::builder(store).plugin(CountersPlugin::default()).build()?;
 //! let counters: Counters = node.counters();
 //! counters.add("orders", 3).await?;

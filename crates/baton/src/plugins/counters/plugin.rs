@@ -23,9 +23,9 @@ struct State {
 
 /// Consolidates counters while this node leads. On a store without counters it does nothing.
 ///
-/// Costs the coordinator one read of a document every five seconds, and, every minute, a step for each
-/// thousand changes that are pending and one that forgets silent writers. Never costs leadership:
-/// what fails is tried again for as long as the term lasts.
+/// Costs the coordinator one read of a document every second, and, every minute, a step for
+/// each thousand changes that are pending and one that forgets silent writers. Never costs
+/// leadership: what fails is tried again for as long as the term lasts.
 #[derive(Default)]
 pub struct CountersPlugin {
     config: PluginConfig,

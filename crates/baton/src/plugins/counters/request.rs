@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   anybody ── writes baton:counters:wanted, which counts its writes ──► coordinator looks at it
-//!   anybody ◄── baton:counters:done, the number that was served, fenced ──┘ every 5 s
+//!   anybody ◄── baton:counters:done, the number that was served, fenced ──┘ every second
 //! ```
 
 use std::time::Duration;

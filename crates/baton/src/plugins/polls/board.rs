@@ -183,7 +183,7 @@ impl Board {
     }
 
     /// Hands a poll to a node.
-    pub(super) fn dispatch(&mut self, id: u64, to: Assignment) -> Result<(), PollError> {
+    pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
         let entry = self.step(id, Step::Dispatch)?;
         entry.assigned = Some(to.clone());
         if let Some(runner) = self.runners.get_mut(&to.node) {

@@ -24,7 +24,7 @@ pub struct Poll {
     pub retries: u32,
     /// What the handler is given.
     pub payload: String,
-    /// How long after it was enqueued another of the same name is taken for the same; zero for never.
+    /// How long after it was enqueued another of the same name is taken for it; zero for never.
     pub unique_for: Duration,
 }
 

@@ -128,7 +128,7 @@ fn hand_out(board: &mut Board, present: &Present) {
         board.active().filter(|entry| entry.state == PollState::Pending).cloned().collect();
     for entry in waiting {
         if let Some(to) = choose(board, present, &entry) {
-            board.dispatch(entry.id, to).expect("it was pending a moment ago");
+            board.dispatch(entry.id, &to).expect("it was pending a moment ago");
         }
     }
 }

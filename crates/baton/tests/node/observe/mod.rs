@@ -4,7 +4,7 @@
 //!   client ── GET ──► a real node's endpoint ──► parse: every line by the rules
 //!                                                  ├── figures    numbers are what happened
 //!                                                  ├── endpoint   health through an outage
-//!                                                  └── documents  docs/metrics.md, dashboard, alarms
+//!                                                  └── documents  docs, dashboard, alarms
 //! ```
 
 mod client;

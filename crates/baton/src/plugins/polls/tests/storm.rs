@@ -48,6 +48,8 @@ enum By {
 }
 
 struct World {
+    /// The store writes whatever comes, at whatever version.
+    is_careless: bool,
     rng: Rng,
     second: u64,
     board: Board,
@@ -69,6 +71,7 @@ impl World {
     fn new(seed: u64) -> Self {
         let poll = Poll { timeout: Duration::from_secs(5), retries: 2, ..Poll::new("x") };
         Self {
+            is_careless: false,
             rng: Rng::new(seed),
             second: 1_000,
             board: Board::default(),
@@ -143,7 +146,7 @@ impl World {
         let at = usize::try_from(self.rng.below(count)).expect("small");
         let Draft { board, version, by } = self.drafts.swap_remove(at);
         let fenced = matches!(by, By::Coordinator { epoch } if epoch < self.epoch);
-        if fenced || version != self.version {
+        if (fenced || version != self.version) && !self.is_careless {
             return;
         }
         if board != self.board {
@@ -266,4 +269,15 @@ fn no_poll_is_lost_none_runs_twice_and_the_end_is_final() {
     // Shows that the storms get somewhere.
     let seeds = usize::try_from(SEEDS).expect("small");
     assert!(begun > 5 * seeds && retried > seeds, "{begun} begun, {retried} again");
+}
+
+#[test]
+fn a_store_without_compare_and_set_is_caught() {
+    let broken = |seed: &u64| {
+        let mut world = World { is_careless: true, ..World::new(*seed) };
+        let storm = std::panic::AssertUnwindSafe(|| (0..STEPS).for_each(|_| world.step()));
+        std::panic::catch_unwind(storm).is_err()
+    };
+    let caught = (0..20).filter(broken).count();
+    assert!(caught >= 15, "only {caught} of 20 storms were caught");
 }

@@ -1,0 +1,32 @@
+//! Like `polls`, but the coordinator is another process: this one only answers, until it is told
+//! to stop. The device that it asks does not answer the first time.
+
+use std::time::Duration;
+
+use baton::plugins::polls::{PollHandlers, PollRun};
+use baton::{Node, NodeId, Profile};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
+    let id = std::env::args().nth(2).unwrap_or_else(|| "worker".to_owned());
+    let node = Node::builder(baton::open(&url).await?)
+        .id(NodeId::new(&id)?)
+        .profile(Profile::Fast)
+        .tune(|settings| settings.eligible = false)
+        .build()?;
+    let ask_device = move |run: PollRun| {
+        let id = id.clone();
+        async move {
+            match run.attempt {
+                1 => std::future::pending().await,
+                _ => Ok(format!("{id} heard 21 degrees")),
+            }
+        }
+    };
+    let handlers = PollHandlers::default().look_every(Duration::from_millis(50));
+    let runner = handlers.on("device", ask_device).start(&node);
+    node.until_signalled().await?;
+    drop(runner);
+    Ok(())
+}
