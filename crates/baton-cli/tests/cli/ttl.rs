@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
+use baton_drivers::mysql::mysql_async::prelude::Queryable;
+use baton_drivers::mysql::mysql_async::{Conn, Opts};
 use baton_drivers::postgres::tokio_postgres::{Client, NoTls};
+use baton_drivers::redis::client as redis;
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::{Kind, Server};
 use rusqlite::Connection;
@@ -115,6 +118,68 @@ fn on_postgres_a_killed_coordinator_leaves_each_row_removed_once() {
     );
     assert_eq!(ask("SELECT count(*) FROM gone"), ROWS, "none twice, none lost");
     assert_eq!(ask("SELECT count(DISTINCT id) FROM gone"), ROWS);
+}
+
+#[test]
+fn on_mariadb_a_killed_coordinator_leaves_each_row_removed_once() {
+    let here = Sandbox::new();
+    let runtime = tokio::runtime::Runtime::new().expect("there is room for a runtime");
+    let server = runtime.block_on(Server::start(Kind::Mariadb)).expect("it can be started");
+    let url = server.url();
+    let plain = url.split('?').next().expect("there is a part before it");
+    let opts = Opts::from_url(plain).expect("it is a URL");
+    let mut conn = runtime.block_on(Conn::new(opts)).expect("the server answers");
+    for make in [
+        "CREATE TABLE things (id BIGINT PRIMARY KEY, expires_at DATETIME(3), KEY (expires_at))",
+        "CREATE TABLE gone (id BIGINT, expires_at DATETIME(3))",
+    ] {
+        runtime.block_on(conn.query_drop(make)).expect("the database is ours");
+    }
+    here.write("baton.toml", &config(&url));
+    let put = format!(
+        "INSERT INTO things SELECT seq, UTC_TIMESTAMP(3) - INTERVAL 1 HOUR FROM seq_1_to_{ROWS}"
+    );
+    let conn = std::cell::RefCell::new(conn);
+    let ask = |sql: &str| -> u32 {
+        let found = runtime.block_on(conn.borrow_mut().query_first(sql));
+        found.expect("the server answers").expect("a count is one row")
+    };
+    killed_half_way(
+        &here,
+        || runtime.block_on(conn.borrow_mut().query_drop(&put)).expect("the database is ours"),
+        || (ask("SELECT count(*) FROM things"), ask("SELECT count(*) FROM gone")),
+    );
+    assert_eq!(ask("SELECT count(*) FROM gone"), ROWS, "none twice, none lost");
+    assert_eq!(ask("SELECT count(DISTINCT id) FROM gone"), ROWS);
+}
+
+#[test]
+fn on_redis_a_killed_coordinator_leaves_each_key_removed_once() {
+    let here = Sandbox::new();
+    let runtime = tokio::runtime::Runtime::new().expect("there is room for a runtime");
+    let server = runtime.block_on(Server::start(Kind::Redis)).expect("it can be started");
+    let url = server.url();
+    let client = redis::Client::open(url.as_str()).expect("it is a URL");
+    let conn = std::cell::RefCell::new(client.get_connection().expect("the server answers"));
+    let plan = "strategy = 'archive'\ninto = 'gone:'\nevery = '20ms'\nbatch = 10\npause = '2ms'\n";
+    here.write("baton.toml", &format!("[[ttl]]\nstore = '{url}'\nindex = 'things'\n{plan}"));
+    let put = || {
+        let mut backlog = redis::pipe();
+        for id in 1..=ROWS {
+            backlog.set(format!("thing:{id}"), id).ignore();
+            backlog.zadd("things", format!("thing:{id}"), 1_000 + id).ignore();
+        }
+        backlog.atomic().exec(&mut conn.borrow_mut()).expect("the server is ours");
+    };
+    let ask = |script: &str| -> u32 {
+        let mut command = redis::cmd("EVAL");
+        command.arg(script).arg(0).query(&mut conn.borrow_mut()).expect("the server answers")
+    };
+    let left = "return redis.call('ZCARD', 'things')";
+    let gone = "return #redis.call('KEYS', 'gone:*')";
+    killed_half_way(&here, put, || (ask(left), ask(gone)));
+    assert_eq!(ask(gone), ROWS, "none lost");
+    assert_eq!(ask("return #redis.call('KEYS', 'thing:*')"), 0, "none left");
 }
 
 #[test]
