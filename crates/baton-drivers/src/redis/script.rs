@@ -30,31 +30,19 @@ impl Step {
     }
 }
 
+/// A step after what all have in common, and after what it is about.
 macro_rules! step {
     ($name:literal) => {
-        Step::new(
-            $name,
-            concat!(
-                include_str!("lua/prelude.lua"),
-                include_str!("lua/lease.lua"),
-                include_str!("lua/lineage.lua"),
-                include_str!("lua/terms.lua"),
-                include_str!(concat!("lua/", $name, ".lua")),
-            ),
-        )
+        step!($name, about "terms")
     };
-}
-
-/// The same, about counters.
-macro_rules! counter_step {
-    ($name:literal) => {
+    ($name:literal, about $about:literal) => {
         Step::new(
             $name,
             concat!(
                 include_str!("lua/prelude.lua"),
                 include_str!("lua/lease.lua"),
                 include_str!("lua/lineage.lua"),
-                include_str!("lua/counters.lua"),
+                include_str!(concat!("lua/", $about, ".lua")),
                 include_str!(concat!("lua/", $name, ".lua")),
             ),
         )
@@ -95,11 +83,11 @@ impl Steps {
             read_document: step!("read_document"),
             write_document: step!("write_document"),
             history: step!("history"),
-            append: counter_step!("append"),
-            consolidate: counter_step!("consolidate"),
-            forget_writers: counter_step!("forget_writers"),
-            read_counters: counter_step!("read_counters"),
-            list_counters: counter_step!("list_counters"),
+            append: step!("append", about "counters"),
+            consolidate: step!("consolidate", about "counters"),
+            forget_writers: step!("forget_writers", about "counters"),
+            read_counters: step!("read_counters", about "counters"),
+            list_counters: step!("list_counters", about "counters"),
             prune: step!("prune"),
             rights: Step::new("rights", include_str!("lua/rights.lua")),
         }
