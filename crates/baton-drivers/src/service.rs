@@ -30,6 +30,9 @@ pub(crate) trait Engine: Send + Sync + 'static {
     /// Takes one step in a namespace. Ends by itself within the driver's own timeout.
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError>;
 
+    /// What a call left to be done once its caller has the answer.
+    async fn afterwards(&self, _namespace: &Namespace) {}
+
     /// Subscribes to hints.
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
 
@@ -124,6 +127,7 @@ async fn serve<E: Engine>(engine: Arc<E>, job: Job) {
     match job {
         Job::Call(namespace, call, reply) => {
             drop(reply.send(engine.call(&namespace, *call).await));
+            engine.afterwards(&namespace).await;
         }
         Job::Hints(namespace, reply) => drop(reply.send(engine.hints(&namespace).await)),
         Job::Examine(reply) => drop(reply.send(engine.examine().await)),

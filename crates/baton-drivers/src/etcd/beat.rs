@@ -13,6 +13,7 @@ use super::lease::{self, Grant};
 use super::record::{LeaseRow, Record};
 use super::registry;
 use super::sight::{Life, Sight, unchanged};
+use super::spare;
 use super::step::{Committed, Step, TRIES, crowded};
 use super::wire::{Compare, Op};
 
@@ -57,9 +58,15 @@ pub(super) async fn beat(
     if let LeaseIntent::Acquire(claim) = &beat.lease
         && claim.expect != sight.row().map(LeaseRow::version)
     {
-        // It knows better than this handle: the look and the grant need not wait for each other.
-        let (seen, grant) = tokio::join!(step.look(), step.grant(claim.ttl));
-        (sight, fresh, granted) = (seen?, true, Some(grant?));
+        // It knows better than this handle.
+        (sight, fresh) = if engine.has_spare(namespace, claim.ttl) {
+            (step.look().await?, true)
+        } else {
+            // Neither has to wait for the other.
+            let (seen, grant) = tokio::join!(step.look(), step.grant(claim.ttl));
+            granted = Some(grant?);
+            (seen?, true)
+        };
     }
     for _ in 0..TRIES {
         let registration = registry::admitted(sight.node.as_ref(), &beat);
@@ -75,11 +82,11 @@ pub(super) async fn beat(
             _ => Life::default(),
         };
         let ruling = rule(&sight, life, &beat.lease);
-        if let (None, Ruling::Begin(Acquire { ttl, .. }, _) | Ruling::GoOn(Renew { ttl, .. })) =
-            (granted, &ruling)
-        {
-            granted = Some(step.grant(*ttl).await?);
-        }
+        granted = match (granted, &ruling) {
+            (None, Ruling::Begin(Acquire { ttl, .. }, _)) => Some(step.lease_at_hand(*ttl).await?),
+            (None, Ruling::GoOn(Renew { ttl, .. })) => Some(step.grant(*ttl).await?),
+            (granted, _) => granted,
+        };
         let outcome = match ruling {
             Ruling::Look => None,
             Ruling::Conflict => Some(Outcome::Conflict),
@@ -88,6 +95,10 @@ pub(super) async fn beat(
         let (compare, writes) = plan(&step, &sight, &beat, &ruling, granted);
         match step.commit(compare, writes).await? {
             Committed::Done(after) => {
+                if let (Ruling::Look, Some(due)) = (&ruling, spare::after_look(&after, &beat.node))
+                {
+                    step.leave(due);
+                }
                 return Ok(reply(&step, &after, Registration::Registered, outcome, &beat).await);
             }
             Committed::Stale(now) => (sight, fresh) = (*now, true),

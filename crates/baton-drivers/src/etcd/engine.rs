@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::{Namespace, NodeId};
@@ -13,9 +14,11 @@ use baton_store::{
 use tokio::task::JoinSet;
 
 use super::connect::Link;
+use super::lease::Grant;
 use super::sight::{Life, Memory, Sight};
+use super::spare::{Due, Spare};
 use super::wire::Header;
-use super::{beat, documents, examine, hints, history, inspect, prune, registry, view};
+use super::{beat, documents, examine, hints, history, inspect, prune, registry, spare, view};
 use crate::service::Engine;
 
 /// The driver.
@@ -75,6 +78,37 @@ impl EtcdEngine {
         if let Some(memory) = self.memories().spaces.get_mut(namespace) {
             memory.life = life;
         }
+    }
+
+    pub(super) fn keep_spare(&self, namespace: &Namespace, spare: Spare) {
+        if let Some(memory) = self.memories().spaces.get_mut(namespace) {
+            memory.spare = Some(spare);
+        }
+    }
+
+    /// Is there a spare that serves for so long?
+    pub(super) fn has_spare(&self, namespace: &Namespace, ttl: Duration) -> bool {
+        let now = self.link.clock.now();
+        let spare = self.memories().spaces.get(namespace).and_then(|memory| memory.spare);
+        spare.is_some_and(|spare| spare.serves(ttl, now))
+    }
+
+    /// That spare. It is somebody's now.
+    pub(super) fn spend_spare(&self, namespace: &Namespace, ttl: Duration) -> Option<Grant> {
+        let now = self.link.clock.now();
+        let spare = self.memories().spaces.get_mut(namespace)?.spare.take();
+        spare.filter(|spare| spare.serves(ttl, now)).map(|spare| spare.grant)
+    }
+
+    /// Remembers what is to be done once the call at hand is answered.
+    pub(super) fn leave_due(&self, namespace: &Namespace, due: Due) {
+        if let Some(memory) = self.memories().spaces.get_mut(namespace) {
+            memory.due = Some(due);
+        }
+    }
+
+    fn take_due(&self, namespace: &Namespace) -> Option<Due> {
+        self.memories().spaces.get_mut(namespace)?.due.take()
     }
 
     /// Since when each of these nodes' records is known at the revision it has now.
@@ -161,6 +195,13 @@ impl Engine for EtcdEngine {
             Call::Prune { fence, prune } => {
                 prune::prune(self, namespace, fence, prune).await.map(Answer::Pruned)
             }
+        }
+    }
+
+    async fn afterwards(&self, namespace: &Namespace) {
+        if let Some(due) = self.take_due(namespace) {
+            // What did not succeed is due again after the next beat.
+            drop(spare::settle(self, namespace, due).await);
         }
     }
 

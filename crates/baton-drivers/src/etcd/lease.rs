@@ -2,10 +2,11 @@
 //!
 //! # Why one trusted coordinator (S1)
 //!
-//! Every acquisition and every renewal is granted an etcd lease of its own, of at least the ttl,
-//! after the beat was sent; then one transaction writes the record and the holder key that goes
-//! with that lease. So wherever the attempt's nonce is read, now or later, the holder key's lease
-//! was granted after the beat was sent, and the holder's window (counted from the send) ends first.
+//! Every acquisition and every renewal has an etcd lease of its own, which etcd keeps for at least
+//! the ttl after the beat was sent: one of that length that was granted since, or a longer one that
+//! was granted before ([`Spare::serves`](super::spare::Spare::serves)). One transaction writes the
+//! record and the holder key that goes with that lease. So wherever the attempt's nonce is read,
+//! now or later, the holder's window (counted from the send) ends before the holder key's lease.
 //! Another node is let in only when the holder key *and* its lease are gone.
 //!
 //! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
@@ -25,7 +26,7 @@ use baton_core::time::whole_ms;
 use super::record::{HolderKey, LeaseRow};
 use super::sight::Sight;
 
-/// An etcd lease that was granted for this attempt.
+/// An etcd lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     pub(super) id: i64,
@@ -123,9 +124,13 @@ pub(super) fn ended(row: &LeaseRow, end: Option<TermEnd>, at: WallMs) -> TermRec
 
 /// The record of a term that goes on.
 pub(super) fn renewed(row: &LeaseRow, renew: &Renew, grant: Grant, at: WallMs) -> LeaseRow {
+    let row = with_lease(row, grant, at);
+    LeaseRow { nonce: renew.nonce, ttl: renew.ttl, ..row }
+}
+
+/// The same record, with another lease.
+pub(super) fn with_lease(row: &LeaseRow, grant: Grant, at: WallMs) -> LeaseRow {
     LeaseRow {
-        nonce: renew.nonce,
-        ttl: renew.ttl,
         lease: grant.id,
         granted: grant.ttl,
         until_ms: at.0.saturating_add(whole_ms(grant.ttl)),

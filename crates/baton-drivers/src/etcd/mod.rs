@@ -14,7 +14,8 @@
 //!
 //! A step is one transaction that compares everything it rests on. What it rests on is remembered
 //! from the last answer, so a steady beat is one request, and a holder's is two: a lease of its own
-//! for every renewal (`lease` says why), then the transaction.
+//! for every renewal (`lease` says why), then the transaction. The first in line has a lease ready
+//! (`spare`), so its takeover is one transaction.
 //!
 //! What cannot be noticed: a cluster restored from a snapshot that keeps the cluster's id and whose
 //! revisions have passed those that were seen. So no lineage is declared; the floor that nodes
@@ -38,6 +39,7 @@ mod record;
 mod registry;
 mod schema;
 mod sight;
+mod spare;
 mod step;
 mod view;
 mod wire;

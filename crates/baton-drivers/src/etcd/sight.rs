@@ -11,6 +11,7 @@ use baton_store::{Document, StoreError};
 
 use super::keys::Keys;
 use super::record::{self, HolderKey, LeaseRow, Record, Seen};
+use super::spare::{Due, Spare};
 use super::wire::{Compare, Op, OpAnswer, Range};
 
 /// A lease that is over by our count but not by etcd's, which looks through them every 500 ms, and
@@ -138,6 +139,9 @@ pub(super) struct Memory {
     pub(super) life: Life,
     /// Every node, the revision of its record, and since when it is known at that one.
     pub(super) unwritten: BTreeMap<NodeId, (i64, Moment)>,
+    pub(super) spare: Option<Spare>,
+    /// What the last beat left to be done.
+    pub(super) due: Option<Due>,
 }
 
 /// What is known of etcd leases.

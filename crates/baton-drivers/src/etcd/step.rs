@@ -14,6 +14,7 @@ use super::engine::EtcdEngine;
 use super::keys::Keys;
 use super::lease::{Grant, WallMs, whole_seconds};
 use super::sight::{Life, Look, Sight};
+use super::spare::Due;
 use super::wire::{self, Compare, Decimal, Op, OpAnswer, Txn, TxnAnswer};
 
 /// How often a step is tried that others keep getting ahead of.
@@ -159,6 +160,22 @@ impl<'e> Step<'e> {
             self.engine.link.ask("lease/timetolive", &query, self.by).await;
         let seconds = answer.ok()?.ttl.0;
         Some(u64::try_from(seconds).ok().map(|whole| Duration::from_secs(whole + 1)))
+    }
+
+    /// The spare, if it serves; else a lease that is granted now.
+    pub(super) async fn lease_at_hand(&self, ttl: Duration) -> Result<Grant, StoreError> {
+        match self.engine.spend_spare(self.namespace, ttl) {
+            Some(spare) => {
+                self.leave(Due::OwnLease(spare.id));
+                Ok(spare)
+            }
+            None => self.grant(ttl).await,
+        }
+    }
+
+    /// Leaves this to be done once the call is answered.
+    pub(super) fn leave(&self, due: Due) {
+        self.engine.leave_due(self.namespace, due);
     }
 
     /// An etcd lease of at least this length. It is nobody's until a transaction says so, and ends

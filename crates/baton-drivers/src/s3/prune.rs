@@ -28,11 +28,29 @@ impl Step<'_> {
             return Ok(PruneOutcome::Fenced);
         };
         let left = usize::try_from(prune.limit.saturating_sub(terms)).unwrap_or(usize::MAX);
-        // Both dates are cut to whole seconds, so a second more makes sure of the whole time.
-        let silent = prune.dead_for.saturating_add(Duration::from_secs(1));
-        let silent = i64::try_from(silent.as_secs()).unwrap_or(i64::MAX);
-        let nodes = self.forget_silent(silent, left).await?;
+        let nodes = self.forget_silent(seconds_apart(prune.dead_for), left).await?;
         let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
         Ok(PruneOutcome::Pruned { records: terms.saturating_add(nodes) })
+    }
+}
+
+/// How far apart two dates must be, both cut to whole seconds, to make sure of this time.
+fn seconds_apart(time: Duration) -> i64 {
+    let begun = u64::from(time.subsec_nanos() > 0);
+    let seconds = time.as_secs().saturating_add(begun).saturating_add(1);
+    i64::try_from(seconds).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_without_fractions_never_make_a_silence_longer_than_it_was() {
+        // From 0.999 s to 1.000 s is a millisecond, and the dates are a second apart.
+        for (ms, apart) in [(0, 1), (1, 2), (600, 2), (1_000, 2), (1_001, 3), (60_000, 61)] {
+            assert_eq!(seconds_apart(Duration::from_millis(ms)), apart, "{ms} ms");
+        }
+        assert_eq!(seconds_apart(Duration::MAX), i64::MAX);
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!   conforms ──► conformance suite, a process a handle
 //!     ground: etcd, its copies, what is written behind the driver's back (hand)
-//!   traps  faults  cluster  refusals  rights  round_trips  fence ── what only etcd has
+//!   traps  faults  cluster  spare  refusals  rights  round_trips  fence ── what only etcd has
 //! ```
 
 mod cluster;
@@ -16,5 +16,6 @@ mod peer;
 mod refusals;
 mod rights;
 mod round_trips;
+mod spare;
 mod tls;
 mod traps;

@@ -38,31 +38,37 @@ fn pruned(records: u32) -> PruneOutcome {
     PruneOutcome::Pruned { records }
 }
 
+/// A prune may be so late on a busy machine, and the holder that has just beaten is not silent.
+const BUSY: Duration = Duration::from_secs(1);
+
 /// Two fall silent, while the holder goes on. They are looked at once before.
 async fn silent(stage: &Stage<'_>) -> Result<(Peer, Epoch, Prune), Halt> {
     let (mut holder, held) = stage.holder("holder").await?;
     stage.peer("gone-1").await.look().await?;
     stage.peer("gone-2").await.look().await?;
-    let wanted = Prune { dead_for: stage.pace.ttl, keep_terms: 1_000, limit: 100 };
+    let dead_for = stage.pace.ttl + BUSY;
+    let wanted = Prune { dead_for, keep_terms: 1_000, limit: 100 };
     same("nobody is silent yet", prune(stage, &holder, held.epoch, wanted).await?, pruned(0))?;
     let tells = stage.declaration.has(Capability::MemberAge);
     let coarse = if tells { Duration::ZERO } else { COARSE };
-    stage.pass(stage.pace.ttl + stage.pace.lateness + coarse).await;
+    stage.pass(dead_for + stage.pace.lateness + coarse).await;
     holder.look().await?;
     Ok((holder, held.epoch, wanted))
 }
 
 async fn a_silent_node_is_forgotten_and_a_live_one_is_not(stage: &Stage<'_>) -> Check {
-    let (holder, epoch, wanted) = silent(stage).await?;
+    let (mut holder, epoch, wanted) = silent(stage).await?;
     same("the silent", prune(stage, &holder, epoch, wanted).await?, pruned(2))?;
     let names = stage.member_names(&stage.namespace).await?;
     same("who is left", names, vec!["holder".to_owned()])?;
+    holder.look().await?;
     same("nobody more", prune(stage, &holder, epoch, wanted).await?, pruned(0))
 }
 
 async fn a_forgotten_node_comes_back(stage: &Stage<'_>) -> Check {
-    let (holder, epoch, wanted) = silent(stage).await?;
+    let (mut holder, epoch, wanted) = silent(stage).await?;
     same("the silent", prune(stage, &holder, epoch, wanted).await?, pruned(2))?;
+    holder.look().await?;
     let mut again = stage.peer("gone-1").await;
     for _ in 0..2 {
         let reply = again.look().await?;
