@@ -169,13 +169,13 @@ pub enum Event {
     #[serde(rename = "worker:timed-out")]
     WorkerTimedOut {
         /// Which.
-        node: NodeId,
+        worker: NodeId,
     },
     /// A node is dead: whatever it owned is orphaned.
     #[serde(rename = "worker:dead")]
     WorkerDead {
         /// Which.
-        node: NodeId,
+        worker: NodeId,
     },
     /// Leadership is being handed to a named node.
     #[serde(rename = "transfer:started")]

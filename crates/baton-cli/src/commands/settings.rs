@@ -50,7 +50,12 @@ fn rows(config: &Config) -> BTreeMap<&'static str, Row> {
         let (value, source) = (effective.remove(entry.key), config.source(entry.key).to_string());
         (entry.key, Row { value, source })
     };
-    TABLE.iter().map(row).collect()
+    let tables = config.ttl.iter().map(|table| Value::Table(table.shown.clone()));
+    let ttl = config.ttl.first().map(|first| {
+        let value = Some(Value::Array(tables.collect()));
+        ("ttl", Row { value, source: first.source.to_string() })
+    });
+    TABLE.iter().map(row).chain(ttl).collect()
 }
 
 /// The settings as a file: first what stands in no table, then table by table.
@@ -73,9 +78,11 @@ fn file(config: &Config) -> String {
         let (name, value) = (Value::String(name.clone()), Value::String(value.clone()));
         tables.entry("labels").or_default().push_str(&format!("{name} = {value}\n"));
     }
+    let headed = |head: &str, text: &str| format!("\n{}\n{text}", Tone::Head.paint(head));
     let shown = |(table, text): (&str, String)| match table {
         "" => text,
-        table => format!("\n{}\n{text}", Tone::Head.paint(&format!("[{table}]"))),
+        table => headed(&format!("[{table}]"), &text),
     };
-    tables.into_iter().map(shown).collect()
+    let ttl = config.ttl.iter().map(|table| headed("[[ttl]]", &table.shown.to_string()));
+    tables.into_iter().map(shown).chain(ttl).collect()
 }

@@ -8,6 +8,7 @@ use toml::Value;
 
 use super::error::ConfigError;
 use super::nearest::nearest;
+use super::source::Source;
 use super::store_url::StoreUrl;
 use super::tree::bare;
 
@@ -22,6 +23,10 @@ const KEYS: [&str; 15] = [
 pub struct TtlTable {
     /// Where it stands, for messages.
     pub place: String,
+    /// The file that it stands in.
+    pub source: Source,
+    /// As it stands there, without secrets.
+    pub shown: toml::Table,
     /// Where the records are, if not where baton coordinates.
     pub store: Option<StoreUrl>,
     /// What expires.
@@ -70,9 +75,14 @@ impl Reader<'_> {
         if let Some(key) = self.table.keys().find(|key| !KEYS.contains(&key.as_str())) {
             return Err(self.unknown(key));
         }
+        let store = self.text("store")?.map(|url| StoreUrl::new(&url));
+        let mut shown = self.table.clone();
+        shown.extend(store.as_ref().map(|url| ("store".to_owned(), url.to_string().into())));
         Ok(TtlTable {
             place: self.place(),
-            store: self.text("store")?.map(|url| StoreUrl::new(&url)),
+            source: Source::File(self.file.to_owned()),
+            shown,
+            store,
             target: self.target()?,
             strategy: self.strategy()?,
             every: self.span("every")?,

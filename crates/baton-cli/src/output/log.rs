@@ -185,18 +185,12 @@ fn json(line: &Line<'_>) -> String {
     serde_json::to_string(line).expect("plain data has a JSON form")
 }
 
-/// An event as a line: who speaks and what is said first, then the event's own fields. One that has
-/// the name of the line's own is `event_<name>`: a name stands once in an object.
+/// An event as a line: who speaks and what is said first, then the event's own fields.
 fn line_of(stamped: &Stamped) -> String {
     let event = serde_json::to_value(&stamped.event).expect("plain data has a JSON form");
     let fields = match event {
         Value::Object(fields) => fields,
         other => Map::from_iter([("event".to_owned(), other)]),
-    };
-    let taken = ["at", "level", "message", "namespace", "node"];
-    let renamed = |(name, value): (String, Value)| match taken.contains(&name.as_str()) {
-        true => (format!("event_{name}"), value),
-        false => (name, value),
     };
     json(&Line {
         at: utc_ms(stamped.at_ms),
@@ -204,7 +198,7 @@ fn line_of(stamped: &Stamped) -> String {
         message: &sentence(&stamped.event),
         namespace: Some(&stamped.namespace),
         node: Some(&stamped.node),
-        fields: fields.into_iter().map(renamed).collect(),
+        fields,
     })
 }
 
@@ -233,11 +227,15 @@ mod tests {
 
     #[test]
     fn no_name_stands_twice_in_an_object() {
-        let node = NodeId::new("b").expect("valid");
-        let line = line_of(&stamped(Event::WorkerTimedOut { node }));
-        assert_eq!(line.matches("\"node\":").count(), 1, "{line}");
-        let line: Value = serde_json::from_str(&line).expect("an object");
-        assert_eq!((&line["node"], &line["event_node"]), (&"a".into(), &"b".into()));
+        let worker = NodeId::new("b").expect("valid");
+        let stamped = stamped(Event::WorkerTimedOut { worker });
+        let told = serde_json::to_string(&stamped).expect("plain data has a JSON form");
+        for line in [line_of(&stamped), told.clone()] {
+            assert_eq!(line.matches("\"node\":").count(), 1, "{line}");
+            let line: Value = serde_json::from_str(&line).expect("an object");
+            assert_eq!((&line["node"], &line["worker"]), (&"a".into(), &"b".into()));
+        }
+        assert_eq!(serde_json::from_str::<Stamped>(&told).expect("its own form"), stamped);
     }
 
     #[test]

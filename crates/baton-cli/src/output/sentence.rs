@@ -126,8 +126,8 @@ fn members(event: &Event) -> String {
         Event::WorkerHeartbeat { latency_ms } => format!("beat, {}", span_ms(*latency_ms)),
         Event::NodeIdTaken { by } => format!("another live process goes by this id (boot {by})"),
         Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
-        Event::WorkerTimedOut { node } => format!("{node} fell silent"),
-        Event::WorkerDead { node } => format!("{node} is dead"),
+        Event::WorkerTimedOut { worker } => format!("{worker} fell silent"),
+        Event::WorkerDead { worker } => format!("{worker} is dead"),
         Event::PluginPromoted { plugin, epoch } => {
             format!("plugin {plugin} started, epoch {epoch}")
         }
@@ -219,7 +219,7 @@ mod tests {
                 "this node leads no more, epoch 3: epoch 4 exists",
             ),
             (Event::BreakerOpen { failures: 5 }, "the store failed 5 times: beats are held back"),
-            (Event::WorkerTimedOut { node: node("c") }, "c fell silent"),
+            (Event::WorkerTimedOut { worker: node("c") }, "c fell silent"),
             (
                 Event::HealthChanged {
                     verdict: Verdict::Critical,

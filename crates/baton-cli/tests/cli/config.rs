@@ -79,10 +79,17 @@ fn what_cannot_be_used_is_refused_by_source_field_and_value() {
 fn what_the_settings_print_can_be_read_again() {
     let here = Sandbox::new();
     let node = ["--id", "n1", "--label", "zone=a", "--store", "sqlite://x.db"];
-    let flags = ["settings", "--profile", "fast", "--lease-timeout", "4s"];
+    let first = "[[ttl]]\nstore = \"postgres://app:hush@db/app\"\ntable = \"sessions\"\n\
+                 key = \"id\"\nexpires = \"expires_at\"\n\n[[ttl]]\ntable = \"carts\"\n\
+                 key = [\"shop\", \"id\"]\ncreated = \"made_at\"\nage = \"30d\"\n";
+    let first = here.write("first.toml", first);
+    let first = first.to_str().expect("a plain name");
+    let flags = ["settings", "--config", first, "--profile", "fast", "--lease-timeout", "4s"];
     let printed = here.baton(&[flags.as_slice(), node.as_slice()].concat());
     assert_eq!(printed.code, Some(0), "{printed:?}");
     here.assert_narrow(&printed);
+    assert_eq!(printed.out.matches("[[ttl]]").count(), 2, "{printed:?}");
+    assert!(!printed.out.contains("hush"), "{printed:?}");
     let file = here.write("printed.toml", &printed.out);
     let file = file.to_str().expect("a plain name");
     let again = here.baton(&["settings", "--config", file]);

@@ -26,6 +26,13 @@ impl Ground {
         Self { server: Some(server), ..Self::file() }
     }
 
+    /// How often each task adds. On S3 every append writes one object whole, and eight processes
+    /// compete for it.
+    pub fn rounds(&self) -> u64 {
+        let is_s3 = self.server.as_ref().is_some_and(|server| server.kind() == Kind::Ministack);
+        if is_s3 { 60 } else { 500 }
+    }
+
     /// A file of the test's own.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)

@@ -1,4 +1,4 @@
-//! 8 processes add 10,000 times each while the coordinator is killed three times: the sum is exact,
+//! 8 processes add 10,000 times each (on S3 fewer) while the coordinator is killed three times: the sum is exact,
 //! with whatever is pending at any moment, and consolidated in the end.
 
 use std::sync::Arc;
@@ -70,7 +70,7 @@ async fn assert_sum_is_exact(ground: Ground, way: Way) {
         url: proxy.as_ref().map_or_else(|| ground.url(), |proxy| ground.url_at(proxy.address())),
         own: format!("from-{at}"),
         tasks: 20,
-        rounds: 500,
+        rounds: ground.rounds(),
         parts: KILLS + 1,
         gate: gate.clone(),
         one_in: if way == Way::AnswersLost { 20 } else { 0 },
@@ -137,6 +137,11 @@ async fn the_sum_is_exact_through_three_kills_on_redis() {
 }
 
 #[tokio::test]
+async fn the_sum_is_exact_through_three_kills_on_s3() {
+    assert_sum_is_exact(Ground::server(Kind::Ministack).await, Way::Clear).await;
+}
+
+#[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_sqlite() {
     assert_sum_is_exact(Ground::file(), Way::AnswersLost).await;
 }
@@ -154,4 +159,9 @@ async fn the_sum_is_exact_through_lost_answers_on_mariadb() {
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_redis() {
     assert_sum_is_exact(Ground::server(Kind::Redis).await, Way::AnswersLost).await;
+}
+
+#[tokio::test]
+async fn the_sum_is_exact_through_lost_answers_on_s3() {
+    assert_sum_is_exact(Ground::server(Kind::Ministack).await, Way::AnswersLost).await;
 }

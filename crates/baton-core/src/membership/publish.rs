@@ -25,10 +25,10 @@ impl Core {
         let changes = self.registry.read(now, members, order);
         self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
         for node in changes.timed_out {
-            self.emit(Event::WorkerTimedOut { node });
+            self.emit(Event::WorkerTimedOut { worker: node });
         }
         for node in changes.dead {
-            self.emit(Event::WorkerDead { node });
+            self.emit(Event::WorkerDead { worker: node });
         }
         self.publish_view();
         self.link.calm.is_still(all_beat && self.link.publish.is_none());

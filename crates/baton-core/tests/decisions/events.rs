@@ -52,8 +52,8 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
         (Event::LeaderFlapping { changes: 5, window_ms: 600_000 }, &["leader:flapping"]),
         (Event::NodeIdTaken { by: boot("a") }, &["node:id-taken"]),
         (Event::NodeSuperseded { by: boot("a") }, &["node:superseded"]),
-        (Event::WorkerTimedOut { node: a() }, &["worker:timed-out"]),
-        (Event::WorkerDead { node: a() }, &["worker:dead"]),
+        (Event::WorkerTimedOut { worker: a() }, &["worker:timed-out"]),
+        (Event::WorkerDead { worker: a() }, &["worker:dead"]),
         (Event::TransferStarted { epoch, to: b() }, &["transfer:started"]),
         (
             Event::TransferRefused { to: b(), reason: TransferRefusal::NotAMember },

@@ -33,11 +33,11 @@ fn silent(name: &str, beat: u64, silent_ms: u64) -> Member {
 }
 
 fn timed_out(name: &str) -> Action {
-    emit(Event::WorkerTimedOut { node: id(name) })
+    emit(Event::WorkerTimedOut { worker: id(name) })
 }
 
 fn dead(name: &str) -> Action {
-    emit(Event::WorkerDead { node: id(name) })
+    emit(Event::WorkerDead { worker: id(name) })
 }
 
 #[test]

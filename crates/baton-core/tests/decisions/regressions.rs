@@ -77,7 +77,7 @@ fn a_long_silent_record_is_dead_also_while_the_clock_is_young() {
     node.answer(10, Answer::held(version(ME, 1, 1)).applied());
     let gone = Member { silent_for: Some(ms(3_600_000)), ..heard("a", 9) };
     let actions = node.members(20, vec![gone, heard(ME, 2)]);
-    let dead = Action::Emit(Event::WorkerDead { node: id("a") });
+    let dead = Action::Emit(Event::WorkerDead { worker: id("a") });
     assert!(actions.contains(&dead), "{actions:?}");
 }
 

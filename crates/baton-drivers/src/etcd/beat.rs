@@ -59,7 +59,7 @@ pub(super) async fn beat(
         && claim.expect != sight.row().map(LeaseRow::version)
     {
         // It knows better than this handle.
-        (sight, fresh) = if engine.has_spare(namespace, claim.ttl) {
+        (sight, fresh) = if engine.memories.has_spare(namespace, claim.ttl, step.now()) {
             (step.look().await?, true)
         } else {
             // Neither has to wait for the other.

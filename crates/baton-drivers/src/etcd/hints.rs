@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   watch ── events ──► hints ──► receiver, 64 of them at most
+//!     │            └──► what the handle remembers of the lease
 //!     │ broken, compacted, silent, or its member lost the cluster
 //!     └── again, with growing pauses, and one Look: something may have been missed
 //! ```
@@ -20,6 +21,7 @@ use tokio::sync::mpsc;
 use super::connect::Link;
 use super::error::Trouble;
 use super::keys::Keys;
+use super::memory::Memories;
 use super::record::{LeaseRow, Record};
 use super::wire::{KeyValue, Octets, end_of};
 
@@ -71,34 +73,58 @@ impl Event {
 
 /// Listens. The future does the listening, and ends when nobody takes the hints any more.
 pub(super) async fn listen(
-    link: Arc<Link>,
+    link: &Arc<Link>,
+    memories: &Arc<Memories>,
     namespace: &Namespace,
 ) -> Result<(HintStream, impl Future<Output = ()> + use<>), StoreError> {
     let keys = Keys::new(&link.config.prefix, namespace);
-    let ear = Ear::open(&link, &keys).await.map_err(Trouble::of_read)?;
+    let ear = Ear::open(link, &keys).await.map_err(Trouble::of_read)?;
     let (sender, receiver) = mpsc::channel(HINTS_KEPT);
-    Ok((receiver, relay(link, keys, ear, sender)))
+    let (link, memories) = (Arc::clone(link), Arc::clone(memories));
+    let listener = Listener { link, memories, namespace: namespace.clone(), keys, sender };
+    Ok((receiver, listener.relay(ear)))
 }
 
-async fn relay(link: Arc<Link>, keys: Keys, mut ear: Ear, sender: mpsc::Sender<Hint>) {
-    let mut heard = Heard::default();
-    loop {
-        let events = tokio::select! {
-            () = sender.closed() => return,
-            events = ear.next() => events,
-            () = link.clock.sleep(SILENCE) => None,
-        };
-        let hints = match events {
-            Some(events) => heard.hints(&keys, &events),
-            None => {
-                let Some(again) = open_again(&link, &keys, &sender).await else { return };
-                ear = again;
-                vec![Hint::Look]
+struct Listener {
+    link: Arc<Link>,
+    memories: Arc<Memories>,
+    namespace: Namespace,
+    keys: Keys,
+    sender: mpsc::Sender<Hint>,
+}
+
+impl Listener {
+    async fn relay(self, mut ear: Ear) {
+        let mut heard = Heard::default();
+        loop {
+            let events = tokio::select! {
+                () = self.sender.closed() => return,
+                events = ear.next() => events,
+                () = self.link.clock.sleep(SILENCE) => None,
+            };
+            let hints = match events {
+                Some(events) => {
+                    self.overhear(&events);
+                    heard.hints(&self.keys, &events)
+                }
+                None => {
+                    let again = open_again(&self.link, &self.keys, &self.sender).await;
+                    let Some(again) = again else { return };
+                    ear = again;
+                    vec![Hint::Look]
+                }
+            };
+            for hint in hints {
+                // A full listener misses a hint, which hints may be.
+                let _ = self.sender.try_send(hint);
             }
-        };
-        for hint in hints {
-            // A full listener misses a hint, which hints may be.
-            let _ = sender.try_send(hint);
+        }
+    }
+
+    /// So that whoever acts on a hint need not look first.
+    fn overhear(&self, events: &[Event]) {
+        for event in events {
+            self.memories.overhear(&self.namespace, &self.keys, &event.kv, event.is_delete());
         }
     }
 }

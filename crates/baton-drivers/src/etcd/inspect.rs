@@ -13,11 +13,11 @@ pub(super) async fn inspect(
 ) -> Result<Inspection, StoreError> {
     let step = Step::new(engine, namespace, None, None);
     let sight = step.look().await?;
-    let mut life = engine.life(namespace);
+    let mut life = engine.memories.life(namespace);
     if sight.is_live() {
         // As on the first look: what was counted is set aside.
         life.alive = None;
-        engine.keep_life(namespace, life);
+        engine.memories.keep_life(namespace, life);
     }
     let life = step.life(&sight).await;
     let view = sight.view.as_ref().map(|seen| seen.record.clone());

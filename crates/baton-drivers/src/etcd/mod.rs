@@ -4,7 +4,7 @@
 //!   handle ─► service's thread ─► engine ─► beat  lease  registry  view  documents  history
 //!                                   │                    │ step: compare all that was seen, write
 //!                                   │                    ▼
-//!                                   │  remembers     connect ── HTTP, /v3/… ──► etcd, a member
+//!                                   │ memory         connect ── HTTP, /v3/… ──► etcd, a member
 //!                                   └─ hints ── /v3/watch, for as long as it lasts ──►
 //! ```
 //!
@@ -34,6 +34,7 @@ mod history;
 mod inspect;
 mod keys;
 mod lease;
+mod memory;
 mod prune;
 mod record;
 mod registry;

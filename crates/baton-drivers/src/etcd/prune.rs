@@ -77,7 +77,7 @@ async fn silent(
         present.push((seen.record.id, seen.revision));
     }
     let now = step.now();
-    let since = engine.unwritten_since(namespace, &present, now);
+    let since = engine.memories.unwritten_since(namespace, &present, now);
     let silent = present.into_iter().zip(since);
     let silent = silent.filter(|(_, since)| now.since(*since) >= prune.dead_for);
     Ok(silent.map(|(node, _)| node).collect())

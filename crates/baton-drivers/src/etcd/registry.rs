@@ -45,7 +45,7 @@ pub(super) async fn leave(
         }
         match step.commit(unchanged(&key, &sight.node), vec![Op::delete(&key)]).await? {
             Committed::Done(_) => {
-                engine.forget_node(namespace, node);
+                engine.memories.forget_node(namespace, node);
                 return Ok(Outcome::Applied);
             }
             Committed::Stale(now) => (sight, fresh) = (*now, true),

@@ -1,6 +1,5 @@
-//! What one look at a namespace shows, all of it at one revision, and what is remembered of it.
+//! What one look at a namespace shows, all of it at one revision.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +10,6 @@ use baton_store::{Document, StoreError};
 
 use super::keys::Keys;
 use super::record::{self, HolderKey, LeaseRow, Record, Seen};
-use super::spare::{Due, Spare};
 use super::wire::{Compare, Op, OpAnswer, Range};
 
 /// A lease that is over by our count but not by etcd's, which looks through them every 500 ms, and
@@ -126,22 +124,6 @@ fn slot<T: Record>(
     let found = answer.and_then(|answer| answer.response_range.as_ref());
     let found = found.and_then(|range| range.kvs.first());
     found.map(|found| record::read(found, what)).transpose()
-}
-
-/// What is remembered of a namespace: enough to try a step without looking first. Whatever is out
-/// of date is noticed by the comparisons of the step itself.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Memory {
-    /// The last look, without node and document.
-    pub(super) sight: Sight,
-    /// The records of the nodes that beat by this handle.
-    pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
-    pub(super) life: Life,
-    /// Every node, the revision of its record, and since when it is known at that one.
-    pub(super) unwritten: BTreeMap<NodeId, (i64, Moment)>,
-    pub(super) spare: Option<Spare>,
-    /// What the last beat left to be done.
-    pub(super) due: Option<Due>,
 }
 
 /// What is known of etcd leases.

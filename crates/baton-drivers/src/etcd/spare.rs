@@ -69,7 +69,7 @@ pub(super) async fn settle(
         Due::Spare(ttl) => {
             let since = step.now();
             let grant = step.grant(ttl.saturating_mul(2)).await?;
-            engine.keep_spare(namespace, Spare { grant, since });
+            engine.memories.keep_spare(namespace, Spare { grant, since });
             Ok(())
         }
         Due::OwnLease(spare) => replace(&step, spare).await,
@@ -112,8 +112,8 @@ mod tests {
         let since = Moment::from_micros(100_000_000);
         let spare = Spare { grant: Grant { id: 7, ttl: second * 30 }, since };
         for (age, ttl, serves) in [
-            (second * 0, second * 30, true),
-            (second * 0, second * 31, false),
+            (Duration::ZERO, second * 30, true),
+            (Duration::ZERO, second * 31, false),
             (second * 7, second * 15, true),
             (second * 15 / 2, second * 15, true),
             (second * 8, second * 15, false),

@@ -44,7 +44,7 @@ impl<'e> Step<'e> {
         node: Option<&NodeId>,
         document: Option<&str>,
     ) -> Self {
-        let view = engine.remembered(namespace).and_then(|memory| memory.sight.view);
+        let view = engine.memories.remembered(namespace).and_then(|memory| memory.sight.view);
         let look = Look {
             keys: Keys::new(&engine.link.config.prefix, namespace),
             namespace: namespace.clone(),
@@ -69,7 +69,7 @@ impl<'e> Step<'e> {
 
     /// How things were at the last look, if everything that this step depends on was seen then.
     pub(super) fn remembered(&self) -> Option<Sight> {
-        let memory = self.engine.remembered(self.namespace)?;
+        let memory = self.engine.memories.remembered(self.namespace)?;
         if self.look.document.is_some() {
             return None;
         }
@@ -83,10 +83,10 @@ impl<'e> Step<'e> {
     /// Looks.
     pub(super) async fn look(&self) -> Result<Sight, StoreError> {
         let txn = Txn { success: self.look.operations(), ..Txn::default() };
-        let before = self.engine.revision();
+        let before = self.engine.memories.revision();
         let answer: Result<TxnAnswer, _> = self.engine.link.ask("kv/txn", &txn, self.by).await;
         let answer = answer.map_err(super::error::Trouble::of_read)?;
-        self.engine.hear(&answer.header, before);
+        self.engine.memories.hear(&answer.header, before);
         self.take_in(&answer.responses)
     }
 
@@ -100,10 +100,10 @@ impl<'e> Step<'e> {
         let written = writes.len();
         let success = writes.into_iter().chain(failure.clone()).collect();
         let txn = Txn { compare, success, failure };
-        let before = self.engine.revision();
+        let before = self.engine.memories.revision();
         let answer: Result<TxnAnswer, _> = self.engine.link.ask("kv/txn", &txn, self.by).await;
         let answer = answer.map_err(super::error::Trouble::of_write)?;
-        self.engine.hear(&answer.header, before);
+        self.engine.memories.hear(&answer.header, before);
         let read = if answer.succeeded { written } else { 0 };
         let sight = self.take_in(answer.responses.get(read..).unwrap_or_default())?;
         Ok(match answer.succeeded {
@@ -115,9 +115,11 @@ impl<'e> Step<'e> {
     fn take_in(&self, answers: &[OpAnswer]) -> Result<Sight, StoreError> {
         let sight = self.look.read(answers);
         match &sight {
-            Ok(sight) => self.engine.remember(self.namespace, self.look.node.as_ref(), sight),
+            Ok(sight) => {
+                self.engine.memories.remember(self.namespace, self.look.node.as_ref(), sight);
+            }
             // The next step looks before it writes.
-            Err(_) => self.engine.forget(self.namespace),
+            Err(_) => self.engine.memories.forget(self.namespace),
         }
         sight
     }
@@ -126,11 +128,11 @@ impl<'e> Step<'e> {
     /// know: on its first look, and when the holder key is gone. A key that somebody deleted by
     /// hand ends no lease; its holder may still trust it.
     pub(super) async fn life(&self, sight: &Sight) -> Life {
-        let mut life = self.engine.life(self.namespace);
+        let mut life = self.engine.memories.life(self.namespace);
         let Some(row) = sight.held() else {
             // From now on, whatever lease comes is a new one.
             life.alive = life.alive.or(Some((0, self.now())));
-            self.engine.keep_life(self.namespace, life);
+            self.engine.memories.keep_life(self.namespace, life);
             return life;
         };
         let known = life.alive.is_some_and(|(lease, _)| lease == row.lease);
@@ -148,7 +150,7 @@ impl<'e> Step<'e> {
                 None => {}
             }
         }
-        self.engine.keep_life(self.namespace, life);
+        self.engine.memories.keep_life(self.namespace, life);
         life
     }
 
@@ -164,7 +166,7 @@ impl<'e> Step<'e> {
 
     /// The spare, if it serves; else a lease that is granted now.
     pub(super) async fn lease_at_hand(&self, ttl: Duration) -> Result<Grant, StoreError> {
-        match self.engine.spend_spare(self.namespace, ttl) {
+        match self.engine.memories.spend_spare(self.namespace, ttl, self.now()) {
             Some(spare) => {
                 self.leave(Due::OwnLease(spare.id));
                 Ok(spare)
@@ -175,7 +177,7 @@ impl<'e> Step<'e> {
 
     /// Leaves this to be done once the call is answered.
     pub(super) fn leave(&self, due: Due) {
-        self.engine.leave_due(self.namespace, due);
+        self.engine.memories.leave_due(self.namespace, due);
     }
 
     /// An etcd lease of at least this length. It is nobody's until a transaction says so, and ends

@@ -15,7 +15,7 @@ use baton_core::ids::Epoch;
 use crate::behind::Behind;
 
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
-pub const SCRIPT: &str = include_str!("lua/fenced.lua");
+pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lua/fenced.lua"));
 
 /// Why nothing was written, or why that is not known.
 #[derive(Debug, thiserror::Error)]

@@ -74,7 +74,10 @@ pub(crate) fn sweep(
         resource,
         keys: [fence, keys.index],
         line: Line::unconnected(Arc::new(dialer)),
-        step: Step::new("sweep", include_str!("lua/sweep.lua")),
+        step: Step::new(
+            "sweep",
+            concat!(include_str!("lua/fence.lua"), include_str!("lua/sweep.lua")),
+        ),
         strategy,
     }))
 }

@@ -13,7 +13,7 @@ use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome};
 use baton_store::StoreError;
 use baton_store::memory::Space;
 
-use super::state;
+use super::sheet::Sheet;
 use super::step::{Step, stamp};
 
 impl Step<'_> {
@@ -34,9 +34,9 @@ impl Step<'_> {
 
     async fn observe(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {
         let registering = self.register(&beat);
-        let (registration, kept) = tokio::join!(registering, self.read());
+        let (registration, kept) = tokio::join!(registering, self.read::<Space>());
         let (registration, kept) = (registration?, kept?);
-        let mut space = kept.map_or_else(state::empty, |kept| kept.space.clone());
+        let mut space = kept.map_or_else(Space::empty, |kept| kept.sheet.clone());
         Ok(space.registered_beat(stamp(), beat, registration))
     }
 }

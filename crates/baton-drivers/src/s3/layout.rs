@@ -14,6 +14,8 @@ pub(super) struct Layout {
 pub(super) struct Keys {
     /// Lease, fence, view, documents and terms: what changes in one step.
     pub(super) state: Path,
+    /// The counters: what changes with every append.
+    pub(super) counters: Path,
     /// Which format all of it is in.
     pub(super) metadata: Path,
     /// The folder of the node records.
@@ -32,6 +34,7 @@ impl Layout {
         let folder = self.prefix.clone().join(format!("namespace={namespace}"));
         Keys {
             state: folder.clone().join("state.json"),
+            counters: folder.clone().join("counters.json"),
             metadata: folder.clone().join("metadata.json"),
             workers: folder.join("workers"),
         }

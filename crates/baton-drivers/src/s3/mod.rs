@@ -3,7 +3,8 @@
 //! ```text
 //!   handle ──► thread "baton-s3" ──► store ── one step a call
 //!                                     ├ beat ─ registry ──► PUT …/workers/worker={id}.json
-//!                                     └ step ── state ────► PUT …/state.json   if it is still so
+//!                                     ├ step ── state ────► PUT …/state.json     if it is still so
+//!                                     └ step ── counters ─► PUT …/counters.json  if it is still so
 //!   sweep: the user's own old objects, page by page
 //!   self_test: is "if it is still so" honoured?             lease, fence, view, documents, terms
 //! ```
@@ -23,6 +24,7 @@ mod bucket;
 mod config;
 mod connect;
 mod cost;
+mod counters;
 mod date;
 mod error;
 mod examine;
@@ -32,6 +34,7 @@ mod prune;
 mod registry;
 mod schema;
 mod self_test;
+mod sheet;
 mod state;
 mod step;
 mod store;

@@ -1,4 +1,4 @@
-//! One step: read the state, apply the rule, write it back on the condition that nobody else did.
+//! One step: read a sheet, apply the rule, write it back on the condition that nobody else did.
 //!
 //! ```text
 //!   what this handle last saw ──► rule ──► PUT if it is still so ──► 200 done
@@ -21,28 +21,24 @@ use baton_store::memory::{Space, Stamp};
 use tokio::time::Instant;
 
 use super::bucket::{Bucket, Condition, Got, Put};
+use super::counters::{Tallies, Watched};
 use super::layout::Keys;
 use super::registry::Seen;
-use super::state;
-
-/// The state as this handle last saw it.
-#[derive(Debug)]
-pub(super) struct Kept {
-    pub(super) etag: String,
-    pub(super) space: Space,
-}
+use super::sheet::{self, Kept, Sheet, Slot};
 
 /// What a handle remembers of one namespace. Only ever a guess: the server decides by the ETag.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     pub(super) admitted: AtomicBool,
-    state: Mutex<Option<Arc<Kept>>>,
+    pub(super) state: Slot<Space>,
+    pub(super) counters: Slot<Tallies>,
+    pub(super) watched: Mutex<Watched>,
     records: Mutex<BTreeMap<NodeId, Arc<Seen>>>,
 }
 
 impl Shelf {
-    fn state(&self) -> MutexGuard<'_, Option<Arc<Kept>>> {
-        self.state.lock().expect("no holder of this lock panics")
+    fn sheet<S: Sheet>(&self) -> MutexGuard<'_, Option<Arc<Kept<S>>>> {
+        S::slot(self).lock().expect("no holder of this lock panics")
     }
 
     /// The node records as this handle last saw them.
@@ -80,56 +76,60 @@ pub(super) struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// The state as the server has it now; `None` if there is none.
-    pub(super) async fn read(&self) -> Result<Option<Arc<Kept>>, StoreError> {
-        let known = self.shelf.state().clone();
+    /// The object as the server has it now; `None` if there is none.
+    pub(super) async fn read<S: Sheet>(&self) -> Result<Option<Arc<Kept<S>>>, StoreError> {
+        let known = self.shelf.sheet::<S>().clone();
         let etag = known.as_ref().map(|kept| kept.etag.as_str());
-        let kept = match self.bucket.get(&self.keys.state, etag, self.deadline).await? {
+        let kept = match self.bucket.get(S::key(&self.keys), etag, self.deadline).await? {
             Got::Same => return Ok(known),
             Got::Absent => None,
             Got::Found { body, etag, .. } => {
-                let space = state::read(self.keys.state.as_ref(), &body)?;
-                Some(Arc::new(Kept { etag, space }))
+                let sheet = sheet::read(&self.keys, &body)?;
+                Some(Arc::new(Kept { etag, sheet }))
             }
         };
-        self.shelf.state().clone_from(&kept);
+        self.shelf.sheet().clone_from(&kept);
         Ok(kept)
     }
 
-    /// Shows something of the state as it is now.
-    pub(super) async fn look<T>(&self, rule: impl FnOnce(&Space) -> T) -> Result<T, StoreError> {
+    /// Shows something of the object as it is now.
+    pub(super) async fn look<S: Sheet, T>(
+        &self,
+        rule: impl FnOnce(&S) -> T,
+    ) -> Result<T, StoreError> {
         self.admit(false).await?;
         Ok(match self.read().await? {
-            Some(kept) => rule(&kept.space),
-            None => rule(&state::empty()),
+            Some(kept) => rule(&kept.sheet),
+            None => rule(&S::empty()),
         })
     }
 
     /// Applies a rule, which says whether it changed anything.
-    pub(super) async fn change<T>(
+    pub(super) async fn change<S: Sheet, T>(
         &self,
-        rule: impl Fn(&mut Space, Stamp) -> (T, bool),
+        rule: impl Fn(&mut S, Stamp) -> (T, bool),
     ) -> Result<T, StoreError> {
-        let mut known = self.shelf.state().clone();
+        let mut known = self.shelf.sheet::<S>().clone();
         let mut is_fresh = known.is_none();
         if is_fresh {
             known = self.read().await?;
         }
         let mut lost = 0_u32;
         loop {
-            let mut space = known.as_ref().map_or_else(state::empty, |kept| kept.space.clone());
-            let (answer, changed) = rule(&mut space, stamp());
+            let mut sheet = known.as_ref().map_or_else(S::empty, |kept| kept.sheet.clone());
+            let (answer, changed) = rule(&mut sheet, stamp());
             if !changed && is_fresh {
                 return Ok(answer);
             }
             if changed {
-                if self.write(known.as_deref(), space).await? {
+                if self.write(known.as_deref(), sheet).await? {
                     return Ok(answer);
                 }
                 lost += 1;
             }
             if Instant::now() >= self.deadline {
-                let detail = format!("others wrote state.json first, {lost} times");
+                let key = S::key(&self.keys);
+                let detail = format!("others wrote {key} first, {lost} times");
                 return Err(StoreError::Throttled { detail });
             }
             known = self.read().await?;
@@ -137,22 +137,26 @@ impl Step<'_> {
         }
     }
 
-    /// Writes the state, if it is still the one that is known. Says whether it was.
-    async fn write(&self, known: Option<&Kept>, mut space: Space) -> Result<bool, StoreError> {
-        state::trim(&mut space);
-        let body = state::write(&space, self.marks.next())?;
+    /// Writes the object, if it is still the one that is known. Says whether it was.
+    async fn write<S: Sheet>(
+        &self,
+        known: Option<&Kept<S>>,
+        mut sheet: S,
+    ) -> Result<bool, StoreError> {
+        sheet.trim();
+        let body = sheet::write(&self.keys, &sheet, self.marks.next())?;
         let condition = match known {
             Some(kept) => Condition::Matches(&kept.etag),
             None => Condition::Absent,
         };
-        match self.bucket.put(&self.keys.state, body, None, condition, self.deadline).await {
+        match self.bucket.put(S::key(&self.keys), body, None, condition, self.deadline).await {
             Ok(Put::Written(etag)) => {
-                *self.shelf.state() = Some(Arc::new(Kept { etag, space }));
+                *self.shelf.sheet() = Some(Arc::new(Kept { etag, sheet }));
                 Ok(true)
             }
             Ok(Put::Lost) => Ok(false),
             Err(trouble) => {
-                *self.shelf.state() = None;
+                *self.shelf.sheet::<S>() = None;
                 Err(trouble.into())
             }
         }

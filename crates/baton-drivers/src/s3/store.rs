@@ -55,7 +55,7 @@ impl Engine for S3Engine {
             name: "s3".to_owned(),
             class: Class::Linearizable,
             expiry: ExpiryClock::Observer,
-            capabilities: [].into(),
+            capabilities: [Capability::Counters].into(),
         }
     }
 
@@ -72,13 +72,15 @@ impl Engine for S3Engine {
                 };
                 step.change(rule).await.map(Answer::Written)
             }
-            Call::Inspect => step.look(|space| Answer::Inspected(space.inspect(stamp().now))).await,
-            Call::ReadDocument { name } => {
-                step.look(|space| Answer::Document(space.read_document(&name))).await
+            Call::Inspect => {
+                step.look(|space: &Space| Answer::Inspected(space.inspect(stamp().now))).await
             }
-            Call::Counters(_) => Err(StoreError::Unsupported(Capability::Counters)),
+            Call::ReadDocument { name } => {
+                step.look(|space: &Space| Answer::Document(space.read_document(&name))).await
+            }
+            Call::Counters(call) => step.count(call).await.map(Answer::Counters),
             Call::History { limit } => {
-                step.look(|space| Answer::History(space.history(limit))).await
+                step.look(|space: &Space| Answer::History(space.history(limit))).await
             }
             Call::Prune { fence, prune } => {
                 step.admit(true).await?;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::NodeId;
-use baton_core::protocol::{Claim, Failure, Outcome, View, ViewVersion};
+use baton_core::protocol::{Claim, Failure, Hint, Outcome, View, ViewVersion};
+use baton_store::{Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::wait::until;
@@ -82,6 +83,41 @@ async fn a_takeover_by_the_first_in_line_is_one_request() {
     assert!(said.get("header").is_some(), "{said}");
     let held = first.look().await.lease.expect("it is held").version;
     first.goes_on(held).await;
+}
+
+/// What the watch has told need not be looked up.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_release_that_was_heard_is_taken_up_in_one_request() {
+    let etcd = Etcd::start().await;
+    let proxy = Proxy::to(etcd.server.address()).await;
+    let space = namespace("heard");
+    let holder = Contender::new(&open(&etcd.server.url()).await, &space, 1).with_ttl(TTL);
+    let behind = open(&etcd.server.url_at(proxy.address())).await;
+    let first = Contender::new(&behind, &space, 2).with_ttl(TTL);
+    lead(&holder, vec![first.id()]).await;
+    let mut seen = first.look().await;
+    spare(&etcd).await;
+    let mut hints = behind.hints(&space).await.expect("etcd pushes");
+    // The holder goes on, and its handle raises the fence, after the last look of the first in line.
+    let held = holder.look().await.lease.expect("it is held").version;
+    let held = holder.goes_on(held).await;
+    let any = Precondition::Any;
+    let written = holder.store.write_document(&space, "d", b"x".to_vec(), any, Some(held.epoch));
+    assert_eq!(written.await, Ok(WriteOutcome::Written(1)));
+    assert_eq!(holder.release(held).await, Outcome::Applied);
+    let released = until("the release", async || match hints.recv().await {
+        Some(Hint::Released { version, .. }) => Some(version),
+        _ => None,
+    });
+    let version = released.await;
+
+    let before = proxy.counts().round_trips;
+    seen.lease.as_mut().expect("it was held").version = version;
+    let reply = first.claim_on(&seen, Claim::Vacant).await.expect("the store answers");
+    assert_eq!(reply.outcome, Some(Outcome::Applied));
+    until("a lease of its own", async || (named(&etcd, "heard").await.1 == Some(60)).then_some(()))
+        .await;
+    assert_eq!(proxy.counts().round_trips - before, 3, "one, and two afterwards");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -5,17 +5,18 @@ use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_core::time::Moment;
+use serde::{Deserialize, Serialize};
 
 use crate::counters::{CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
 
-#[derive(Clone, Copy, Debug, Hash)]
+#[derive(Clone, Copy, Debug, Hash, Serialize, Deserialize)]
 struct Writer {
     last: u64,
     appended_at: Moment,
 }
 
 /// The counters of one namespace.
-#[derive(Clone, Debug, Default, Hash)]
+#[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct Counters {
     consolidated: BTreeMap<CounterName, Tally>,
     pending: VecDeque<Delta>,
@@ -24,7 +25,7 @@ pub struct Counters {
 
 impl Counters {
     /// One step. Whether the caller's term is over was checked before.
-    pub(super) fn perform(&mut self, now: Moment, call: CounterCall) -> CounterAnswer {
+    pub fn perform(&mut self, now: Moment, call: CounterCall) -> CounterAnswer {
         match call {
             CounterCall::Append { writer, number, deltas } => {
                 self.append(now, writer, number, deltas);
@@ -34,30 +35,49 @@ impl Counters {
             CounterCall::Collect { silent_for, limit, .. } => {
                 CounterAnswer::Collected(self.forget_writers(now, silent_for, limit))
             }
-            CounterCall::Read { counters } => {
-                let current = self.current();
-                let mut wanted = counters;
-                wanted.sort_unstable();
-                wanted.dedup();
-                let known = wanted.into_iter().filter(|name| current.contains_key(name));
-                let readings = known.map(|name| self.reading(&name, current[&name]));
-                CounterAnswer::Readings(readings.collect())
-            }
-            CounterCall::List { prefix, after, limit } => {
-                let current = self.current();
-                let comes = |name: &&CounterName| {
-                    name.as_str().starts_with(&prefix) && after.as_ref().is_none_or(|it| *name > it)
-                };
-                let names = current.keys().filter(comes).take(limit as usize);
-                let readings = names.map(|name| self.reading(name, current[name]));
-                CounterAnswer::Readings(readings.collect())
-            }
+            CounterCall::Read { counters } => self.read(counters),
+            CounterCall::List { prefix, after, limit } => self.list(&prefix, after.as_ref(), limit),
         }
     }
 
+    /// These counters, each once. What was never counted is left out.
+    pub fn read(&self, mut counters: Vec<CounterName>) -> CounterAnswer {
+        let current = self.current();
+        counters.sort_unstable();
+        counters.dedup();
+        let known = counters.into_iter().filter(|name| current.contains_key(name));
+        let readings = known.map(|name| self.reading(&name, current[&name]));
+        CounterAnswer::Readings(readings.collect())
+    }
+
+    /// The counters that begin with this and come after that, in order.
+    pub fn list(&self, prefix: &str, after: Option<&CounterName>, limit: u32) -> CounterAnswer {
+        let current = self.current();
+        let comes = |name: &&CounterName| {
+            name.as_str().starts_with(prefix) && after.is_none_or(|after| *name > after)
+        };
+        let names = current.keys().filter(comes).take(limit as usize);
+        let readings = names.map(|name| self.reading(name, current[name]));
+        CounterAnswer::Readings(readings.collect())
+    }
+
+    /// Every writer, and the number of its last append.
+    pub fn writers(&self) -> impl Iterator<Item = (BootId, u64)> + '_ {
+        self.writers.iter().map(|(id, writer)| (*id, writer.last))
+    }
+
+    /// The number of this writer's last append, 0 before the first.
+    pub fn last_number(&self, writer: BootId) -> u64 {
+        self.writers.get(&writer).map_or(0, |known| known.last)
+    }
+
+    /// Forgets a writer's last number.
+    pub fn forget(&mut self, writer: BootId) {
+        self.writers.remove(&writer);
+    }
+
     fn append(&mut self, now: Moment, writer: BootId, number: u64, deltas: Vec<Delta>) {
-        let known = self.writers.get(&writer).map_or(0, |known| known.last);
-        if number > known {
+        if number > self.last_number(writer) {
             self.writers.insert(writer, Writer { last: number, appended_at: now });
             self.pending.extend(deltas);
         }
@@ -78,7 +98,7 @@ impl Counters {
         let found = self.writers.iter().filter(|(_, writer)| silent(writer));
         let found: Vec<BootId> = found.map(|(id, _)| *id).take(limit as usize).collect();
         for id in &found {
-            self.writers.remove(id);
+            self.forget(*id);
         }
         u32::try_from(found.len()).expect("it is at most the limit")
     }

@@ -4,7 +4,7 @@
 //!   MemoryStore ── a lock, a clock ──► Space (one namespace): lease, registry, documents, …
 //!                                        ▲ pure: every step takes the time it happens at
 //!   simulator ── its own clocks, faults ─┤
-//!   s3 driver ── kept in one object ─────┘
+//!   s3 driver ── kept in an object ──────┘
 //! ```
 
 mod body;
@@ -18,6 +18,7 @@ mod store;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use counters::Counters;
 pub use registry::registration;
 pub use space::{Space, Stamp};
 pub use store::{MemoryConfig, MemoryStore};

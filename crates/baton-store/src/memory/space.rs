@@ -31,9 +31,9 @@ pub struct Stamp {
     pub wall_ms: u64,
 }
 
-/// Everything a store keeps for one namespace. Written down it lacks the node records, the
-/// deaths and the counters: a store that keeps it so has a place of its own for the first, and does
-/// not declare the others.
+/// Everything a store keeps for one namespace. Written down it lacks the node records, the counters
+/// and the deaths: a store that keeps it so has a place of its own for the first two, and does not
+/// declare the last.
 #[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct Space {
     pub(super) expiry: ExpiryClock,
@@ -132,8 +132,15 @@ impl Space {
     }
 
     /// Is a later epoch known here, by a grant or by a write?
-    fn is_fenced_off(&self, fence: Epoch) -> bool {
+    pub fn is_fenced_off(&self, fence: Epoch) -> bool {
         fence < self.fence.max(self.epoch())
+    }
+
+    /// Takes note of a write with this epoch. Says whether that is news.
+    pub fn raise_fence(&mut self, fence: Epoch) -> bool {
+        let is_news = fence > self.fence;
+        self.fence = self.fence.max(fence);
+        is_news
     }
 
     /// Gives the lease up.

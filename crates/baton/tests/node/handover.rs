@@ -121,9 +121,12 @@ async fn a_dead_node_is_refused_with_both_numbers() {
         let gone = members.iter().find(|member| member.record.id == id("gone"));
         gone.and_then(|member| member.silent_for).expect("the store tells ages")
     };
-    while silent().await < quick().dead_node_timeout {
-        SystemClock.sleep(Duration::from_millis(20)).await;
-    }
+    let waiting = async {
+        while silent().await < quick().dead_node_timeout {
+            SystemClock.sleep(Duration::from_millis(20)).await;
+        }
+    };
+    soon("its silence", waiting).await;
     let refused = first.transfer_and_wait(&id("gone"), PATIENCE).await.expect_err("it is dead");
     let told = refused.to_string();
     assert!(told.starts_with("gone is dead: silent for 2s"), "{told}");

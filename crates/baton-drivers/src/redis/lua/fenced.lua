@@ -7,15 +7,6 @@
 -- 'written' and what each command answered.
 -- A command that fails ends the script with its error: the ones before it stay, the fence too.
 
--- Epochs have 64 bits: compared as decimal text, for a Lua number loses bits above 2^53.
-local function less(a, b)
-  if #a ~= #b then return #a < #b end
-  return a < b
-end
-
-local highest = redis.call('GET', KEYS[1]) or '0'
-if not string.find(highest, '^%d+$') then return { 'foreign' } end
-if less(ARGV[1], highest) then return { 'behind', highest } end
 redis.call('SET', KEYS[1], ARGV[1])
 local answers = { 'written' }
 local at = 2

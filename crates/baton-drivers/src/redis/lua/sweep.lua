@@ -8,16 +8,6 @@
 -- Answers 'behind' and the highest epoch that was here; 'foreign' if the fence holds no epoch;
 -- 'refused', and why; or 'swept', how many went, how many were due, and what 'read' found.
 
--- Epochs have 64 bits: compared as decimal text, for a Lua number loses bits above 2^53.
-local function less(a, b)
-  if #a ~= #b then return #a < #b end
-  return a < b
-end
-
-local highest = redis.call('GET', KEYS[1]) or '0'
-if not string.find(highest, '^%d+$') then return { 'foreign' } end
-if less(ARGV[1], highest) then return { 'behind', highest } end
-
 local clock = redis.call('TIME')
 local now = string.format('%.0f', tonumber(clock[1]) * 1000 + math.floor(tonumber(clock[2]) / 1000))
 local act, given = ARGV[3], ARGV[4]

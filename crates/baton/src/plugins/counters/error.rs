@@ -24,7 +24,7 @@ pub enum CountError {
     /// It may have been counted, once: compare with what is read, or accept the doubt.
     #[error("the change may or may not have been counted ({detail}); it is not tried any more")]
     Unknown {
-        /// What happened last.
+        /// What happened to the last try that had no answer.
         detail: String,
     },
     /// It was certainly not counted: try again later.

@@ -85,21 +85,22 @@ impl Writer {
 
     async fn append(&self, number: u64, batch: &Batch) -> Result<(), CountError> {
         let gives_up_at = SystemClock.now() + self.config.deadline;
-        let (mut pause, mut in_doubt) = (PAUSE_MIN, false);
+        let (mut pause, mut doubt) = (PAUSE_MIN, None);
         loop {
             let (writer, deltas) = (self.boot, batch.deltas().to_vec());
             let call = CounterCall::Append { writer, number, deltas };
             let Err(error) = self.store.counters(&self.namespace, call).await else {
                 return Ok(());
             };
-            in_doubt |= error.failure() == Failure::Unknown;
+            if error.failure() == Failure::Unknown {
+                doubt = Some(error.to_string());
+            }
             let is_final = error.failure() == Failure::Rejected;
             if is_final || SystemClock.now() + pause >= gives_up_at {
-                let detail = error.to_string();
-                return Err(match in_doubt {
-                    true => CountError::Unknown { detail },
-                    false if is_final => CountError::Store(error),
-                    false => CountError::NotCounted { detail },
+                return Err(match doubt {
+                    Some(detail) => CountError::Unknown { detail },
+                    None if is_final => CountError::Store(error),
+                    None => CountError::NotCounted { detail: error.to_string() },
                 });
             }
             SystemClock.sleep(pause).await;

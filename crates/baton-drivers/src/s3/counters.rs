@@ -1,0 +1,175 @@
+//! Counters, all of a namespace in one object: `counters.json`, with the rules of the memory store.
+//!
+//! ```text
+//!   append ───────┐
+//!   consolidate ──┼─► read, apply the rule, PUT if it is still so
+//!   collect ──────┘   the last two also: no later epoch is in state.json, nor in here
+//! ```
+//!
+//! Exact, as every change is one conditional write of the one object that holds the values, what is
+//! pending, and the writers' numbers. It is not the object of the lease, so that no append delays a
+//! renewal. A consolidation that is overtaken by a takeover between its two objects counts as having
+//! come before it.
+//!
+//! How long a writer was silent is told by whoever looks, by its own clock: no two machines' clocks
+//! are compared, and a new coordinator begins to watch anew.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use baton_core::ids::{BootId, Epoch};
+use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::memory::{Counters, Space};
+use baton_store::{CounterAnswer, CounterCall, StoreError};
+use object_store::path::Path;
+use serde::{Deserialize, Serialize};
+
+use super::layout::Keys;
+use super::sheet::{Sheet, Slot};
+use super::step::{Shelf, Step, stamp};
+
+/// What the object says.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Tallies {
+    /// The highest epoch that consolidated or collected.
+    fence: Epoch,
+    counters: Counters,
+}
+
+impl Sheet for Tallies {
+    /// Every append writes all of it.
+    const BYTES_MAX: usize = 4 * 1024 * 1024;
+    const REMEDY: &'static str =
+        "have a coordinator consolidate what is pending, or count under fewer names";
+
+    fn key(keys: &Keys) -> &Path {
+        &keys.counters
+    }
+
+    fn slot(shelf: &Shelf) -> &Slot<Self> {
+        &shelf.counters
+    }
+
+    fn empty() -> Self {
+        Self::default()
+    }
+}
+
+/// The last number of each writer, and since when it is known to be the last.
+pub(super) type Watched = BTreeMap<BootId, (u64, Moment)>;
+
+/// Notes how things are, and names the writers that were silent for so long.
+fn watch(watched: &mut Watched, now: Moment, seen: &Counters, silent_for: Duration) -> Vec<BootId> {
+    let known = std::mem::take(watched);
+    let since = |(writer, last): (BootId, u64)| match known.get(&writer) {
+        Some((then, since)) if *then == last => (writer, (last, *since)),
+        _ => (writer, (last, now)),
+    };
+    watched.extend(seen.writers().map(since));
+    let silent = watched.iter().filter(|(_, (_, since))| now.since(*since) >= silent_for);
+    silent.map(|(writer, _)| *writer).collect()
+}
+
+impl Step<'_> {
+    /// Counts.
+    pub(super) async fn count(&self, call: CounterCall) -> Result<CounterAnswer, StoreError> {
+        match call {
+            CounterCall::Append { writer, number, .. } => {
+                self.admit(true).await?;
+                self.change(|tallies: &mut Tallies, at| {
+                    let is_new = number > tallies.counters.last_number(writer);
+                    (tallies.counters.perform(at.now, call.clone()), is_new)
+                })
+                .await
+            }
+            CounterCall::Consolidate { fence, .. } => {
+                self.fenced(fence, |tallies| {
+                    let answer = tallies.counters.perform(stamp().now, call.clone());
+                    let nothing = CounterAnswer::Consolidated { applied: 0, more: false };
+                    let changed = answer != nothing;
+                    (answer, changed)
+                })
+                .await
+            }
+            CounterCall::Collect { fence, silent_for, limit } => {
+                self.fenced(fence, |tallies| {
+                    let mut watched = self.shelf.watched.lock().expect("no holder panics");
+                    let now = SystemClock.now();
+                    let mut silent = watch(&mut watched, now, &tallies.counters, silent_for);
+                    silent.truncate(limit as usize);
+                    for writer in &silent {
+                        tallies.counters.forget(*writer);
+                    }
+                    let gone = u32::try_from(silent.len()).expect("it is at most the limit");
+                    (CounterAnswer::Collected(gone), gone > 0)
+                })
+                .await
+            }
+            CounterCall::Read { counters } => {
+                self.look(|tallies: &Tallies| tallies.counters.read(counters)).await
+            }
+            CounterCall::List { prefix, after, limit } => {
+                let list = |it: &Tallies| it.counters.list(&prefix, after.as_ref(), limit);
+                self.look(list).await
+            }
+        }
+    }
+
+    /// Applies a rule, unless a later epoch is known.
+    async fn fenced(
+        &self,
+        fence: Epoch,
+        rule: impl Fn(&mut Tallies) -> (CounterAnswer, bool),
+    ) -> Result<CounterAnswer, StoreError> {
+        self.admit(true).await?;
+        let noted = self.change(|space: &mut Space, _| match space.is_fenced_off(fence) {
+            true => (false, false),
+            false => (true, space.raise_fence(fence)),
+        });
+        if !noted.await? {
+            return Ok(CounterAnswer::Fenced);
+        }
+        self.change(|tallies: &mut Tallies, _| {
+            if fence < tallies.fence {
+                return (CounterAnswer::Fenced, false);
+            }
+            let (answer, changed) = rule(tallies);
+            let is_new = fence > tallies.fence;
+            tallies.fence = fence;
+            (answer, changed || is_new)
+        })
+        .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_store::{Change, CounterName, Delta};
+
+    fn append(counters: &mut Counters, writer: u128, number: u64) {
+        let counter = CounterName::new("hits").expect("a good name");
+        let deltas = vec![Delta { counter, change: Change::Add(1) }];
+        let append = CounterCall::Append { writer: BootId(writer), number, deltas };
+        // A writer's own idea of the time says nothing.
+        counters.perform(Moment::from_micros(u64::from(number == 1)), append);
+    }
+
+    #[test]
+    fn silence_is_counted_from_when_it_was_first_seen() {
+        let second = Duration::from_secs(1);
+        let start = Moment::from_micros(1_000_000_000);
+        let (mut watched, mut counters) = (Watched::new(), Counters::default());
+        append(&mut counters, 1, 1);
+        append(&mut counters, 2, 1);
+        assert_eq!(watch(&mut watched, start, &counters, second), []);
+        append(&mut counters, 2, 2);
+        append(&mut counters, 3, 1);
+        assert_eq!(watch(&mut watched, start + second, &counters, second), [BootId(1)]);
+        counters.forget(BootId(1));
+        let later = start + second * 2;
+        assert_eq!(watch(&mut watched, later, &counters, second), [BootId(2), BootId(3)]);
+        assert_eq!(watched.len(), 2, "who is forgotten is not watched");
+    }
+}
