@@ -1,5 +1,5 @@
-//! 8 processes add 10,000 times each (on S3 fewer) while the coordinator is killed three times: the sum is exact,
-//! with whatever is pending at any moment, and consolidated in the end.
+//! 8 processes add 10,000 times each (on S3 fewer) while the coordinator is killed three times: the
+//! sum is exact, with whatever is pending at any moment, and consolidated in the end.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -37,7 +37,7 @@ impl LeaseRow {
     }
 }
 
-/// What the holder key says. Every write of it differs from every other, or goes with another lease.
+/// What the holder key says. Every write of it differs from all others, or goes with another lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HolderKey {
     pub(super) epoch: Epoch,

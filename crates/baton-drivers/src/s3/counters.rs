@@ -8,8 +8,8 @@
 //!
 //! Exact, as every change is one conditional write of the one object that holds the values, what is
 //! pending, and the writers' numbers. It is not the object of the lease, so that no append delays a
-//! renewal. A consolidation that is overtaken by a takeover between its two objects counts as having
-//! come before it.
+//! renewal. A consolidation that is overtaken by a takeover between its two objects counts as one
+//! that came before it.
 //!
 //! How long a writer was silent is told by whoever looks, by its own clock: no two machines' clocks
 //! are compared, and a new coordinator begins to watch anew.

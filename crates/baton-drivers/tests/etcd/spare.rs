@@ -98,7 +98,7 @@ async fn a_release_that_was_heard_is_taken_up_in_one_request() {
     let mut seen = first.look().await;
     spare(&etcd).await;
     let mut hints = behind.hints(&space).await.expect("etcd pushes");
-    // The holder goes on, and its handle raises the fence, after the last look of the first in line.
+    // The holder goes on, and raises the fence, after the last look of the first in line.
     let held = holder.look().await.lease.expect("it is held").version;
     let held = holder.goes_on(held).await;
     let any = Precondition::Any;
