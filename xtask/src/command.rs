@@ -27,6 +27,11 @@ impl Command {
         Self::new("git", args)
     }
 
+    /// A call of a program that was built beside this one, named by its path from the root.
+    pub fn built(program: &'static str, args: &str) -> Self {
+        Self::new(program, args)
+    }
+
     fn new(program: &'static str, args: &str) -> Self {
         Self {
             program,
@@ -68,12 +73,7 @@ impl Command {
     }
 
     fn prepare(&self, root: &Path) -> process::Command {
-        // Under `cargo xtask` the variable names the very cargo that runs us.
-        let program = match self.program {
-            "cargo" => std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo")),
-            other => OsString::from(other),
-        };
-        let mut command = process::Command::new(program);
+        let mut command = process::Command::new(self.found());
         // What cargo tells this program of itself would look to a build script like a change, and
         // everything that depends on it would be built again.
         for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
@@ -84,6 +84,17 @@ impl Command {
             .envs(self.env.iter().map(|(name, value)| (name, value)))
             .current_dir(root);
         command
+    }
+
+    fn found(&self) -> OsString {
+        if let Some(built) = self.program.strip_prefix("target/debug/") {
+            // Wherever that folder is this time.
+            let beside = |this: std::path::PathBuf| this.with_file_name(built).into_os_string();
+            return std::env::current_exe().map_or_else(|_| self.program.into(), beside);
+        }
+        // Under `cargo xtask` the variable names the very cargo that runs us.
+        let cargo = std::env::var_os("CARGO").filter(|_| self.program == "cargo");
+        cargo.unwrap_or_else(|| self.program.into())
     }
 
     fn judge(&self, status: process::ExitStatus) -> Result<(), Failure> {
@@ -149,6 +160,13 @@ mod tests {
         let told = |name: &str| super::is_about_us(name.as_ref());
         assert!(told("CARGO_PKG_NAME") && told("CARGO_MANIFEST_DIR"));
         assert!(!told("CARGO_TARGET_DIR") && !told("CARGO_HOME") && !told("PATH"));
+    }
+
+    #[test]
+    fn a_program_that_was_built_is_the_one_beside_this() {
+        let found = Command::built("target/debug/baton-bench", "chaos").found();
+        let here = std::env::current_exe().expect("a test has a path");
+        assert_eq!(Path::new(&found), here.with_file_name("baton-bench"));
     }
 
     #[test]

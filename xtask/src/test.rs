@@ -120,7 +120,7 @@ mod tests {
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-fail-fast",
                 "cargo xtask conformance",
-                &format!("cargo run --quiet -p baton-bench --bin baton-bench -- {chaos}"),
+                &format!("target/debug/baton-bench {chaos}"),
                 "cargo xtask tidy",
                 "cargo run --release -p baton-sim -- --seeds 1000",
                 "cargo run --release -p baton-sim -- replay",
