@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
 
 use super::boot::Machine;
 use super::config::SqliteConfig;
@@ -17,6 +17,9 @@ const STATEMENTS: usize = 64;
 
 /// The tries that a path gets to name the same file before and after it was opened.
 const TRIES: u32 = 20;
+
+/// The log is cut to this once all of it is in the file, in bytes.
+const LOG_KEPT: i64 = 4 << 20;
 
 /// Between two tries at something that another process is at.
 const PAUSE: Duration = Duration::from_millis(2);
@@ -122,8 +125,16 @@ fn tuned(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection
     }
     schema::version(&conn, path, busy_timeout)?;
     write_ahead(&conn, busy_timeout).map_err(broken)?;
+    keep_log(&conn).map_err(broken)?;
     conn.pragma_update(None, "synchronous", "NORMAL").map_err(broken)?;
     Ok(conn)
+}
+
+/// By itself SQLite removes the log when the last connection closes, by its name: if the file was
+/// replaced in that moment, it is the log of the new one. So the log is emptied, and stays.
+fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
+    conn.file_control(Some(MAIN_DB), FileControl::PersistWal(&mut 1))?;
+    conn.pragma_update(None, "journal_size_limit", LOG_KEPT)
 }
 
 /// Switches to the write-ahead log. SQLite does not wait for its turn at this.
@@ -142,5 +153,32 @@ fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()
             }
             done => return done.map(drop),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::Arc;
+
+    use baton_store::clock::SystemClock;
+
+    use super::*;
+
+    #[test]
+    fn the_last_to_close_empties_the_log_and_removes_nothing_by_name() {
+        let folder = tempfile::tempdir().expect("there is room for tests");
+        let config = SqliteConfig::at(folder.path().join("baton.db"));
+        let machine = Machine::here(Arc::new(SystemClock)).expect("this is Linux");
+        let link = Link::open(&config, &machine, true, 0).expect("it can be made");
+        let looked_at = |suffix| {
+            let found = fs::metadata(beside(&config.path, suffix)).expect("it is there");
+            (found.ino(), found.len())
+        };
+        let ((log, length), (index, _)) = (looked_at("-wal"), looked_at("-shm"));
+        assert!(length > 0, "the schema is in it");
+        drop(link);
+        assert_eq!(looked_at("-wal"), (log, 0));
+        assert_eq!(looked_at("-shm").0, index);
     }
 }
