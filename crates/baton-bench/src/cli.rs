@@ -297,7 +297,7 @@ impl Chaos {
 #[derive(Clone, Debug, Args)]
 pub struct Outage {
     /// The stores, all of them side by side
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "all,redis-always")]
     pub store: Vec<Choice>,
     /// How many nodes on each store
     #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(2..))]

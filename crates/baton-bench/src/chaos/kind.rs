@@ -119,6 +119,7 @@ mod tests {
     fn a_file_has_processes_only_and_two_servers_have_sessions() {
         let count = |store| Kind::of(store).len();
         assert_eq!(StoreKind::ALL.map(count), [4, 12, 12, 11, 11, 11]);
+        assert_eq!(Kind::of(StoreKind::RedisAlways), Kind::of(StoreKind::Redis));
         assert!(Kind::of(StoreKind::Sqlite).into_iter().all(Kind::is_of_process));
     }
 

@@ -7,6 +7,7 @@ use baton_testbed::{Fault as Line, Proxy, Server};
 
 use super::fault::Fault;
 use super::kind::Kind;
+use crate::ground::Ground;
 
 /// A proxy for each node, and which of them do harm.
 #[derive(Default)]
@@ -28,8 +29,8 @@ impl Lines {
     }
 
     /// What this node opens.
-    pub fn url(&self, server: &Server, name: &NodeId) -> Option<String> {
-        self.proxies.get(name).map(|proxy| server.url_at(proxy.address()))
+    pub fn url(&self, ground: &Ground, name: &NodeId) -> Option<String> {
+        self.proxies.get(name).and_then(|proxy| ground.url_through(proxy))
     }
 
     /// Nodes whose connections are sound.

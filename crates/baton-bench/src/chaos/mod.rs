@@ -136,7 +136,7 @@ async fn begin(
     })
     .await?;
     for name in &names {
-        let url = ground.server().and_then(|server| lines.url(server, name));
+        let url = lines.url(ground, name);
         if let Some(url) = url {
             cluster.route(name, url);
         }

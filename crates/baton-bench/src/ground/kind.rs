@@ -10,12 +10,16 @@ pub enum StoreKind {
     Sqlite,
     Postgres,
     Mysql,
+    /// As it comes: synced once a second.
     Redis,
+    /// One that syncs every write, and is known to.
+    RedisAlways,
     Etcd,
     S3,
 }
 
 impl StoreKind {
+    /// One of each driver.
     pub const ALL: [Self; 6] =
         [Self::Sqlite, Self::Postgres, Self::Mysql, Self::Redis, Self::Etcd, Self::S3];
 
@@ -26,6 +30,7 @@ impl StoreKind {
             Self::Postgres => "postgres",
             Self::Mysql => "mysql",
             Self::Redis => "redis",
+            Self::RedisAlways => "redis-always",
             Self::Etcd => "etcd",
             Self::S3 => "s3",
         }
@@ -33,7 +38,8 @@ impl StoreKind {
 
     /// The one of this name.
     pub fn by_name(name: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        let mut all = Self::ALL.into_iter().chain([Self::RedisAlways]);
+        let found = all.find(|kind| kind.name() == name);
         found.ok_or_else(|| format!("{name:?} is no store"))
     }
 
@@ -43,10 +49,20 @@ impl StoreKind {
             Self::Sqlite => None,
             Self::Postgres => Some(baton_testbed::Kind::Postgres),
             Self::Mysql => Some(baton_testbed::Kind::Mariadb),
-            Self::Redis => Some(baton_testbed::Kind::Redis),
+            Self::Redis | Self::RedisAlways => Some(baton_testbed::Kind::Redis),
             Self::Etcd => Some(baton_testbed::Kind::Etcd),
             Self::S3 => Some(baton_testbed::Kind::Ministack),
         }
+    }
+
+    /// What its server is started with, besides what every one is.
+    pub fn arguments(self) -> &'static [&'static str] {
+        if self == Self::RedisAlways { &["--appendfsync", "always"] } else { &[] }
+    }
+
+    /// The options of its URL.
+    pub fn query(self) -> &'static str {
+        if self == Self::RedisAlways { "?appendfsync=always" } else { "" }
     }
 }
 
@@ -67,11 +83,13 @@ pub enum Choice {
     Mysql,
     /// Redis
     Redis,
+    /// Redis, every write of which is synced
+    RedisAlways,
     /// etcd
     Etcd,
     /// S3, by MiniStack
     S3,
-    /// Every one of them
+    /// All of them; of Redis the first
     All,
 }
 
@@ -82,6 +100,7 @@ impl Choice {
             Self::Postgres => vec![StoreKind::Postgres],
             Self::Mysql => vec![StoreKind::Mysql],
             Self::Redis => vec![StoreKind::Redis],
+            Self::RedisAlways => vec![StoreKind::RedisAlways],
             Self::Etcd => vec![StoreKind::Etcd],
             Self::S3 => vec![StoreKind::S3],
             Self::All => StoreKind::ALL.to_vec(),
@@ -107,6 +126,7 @@ mod tests {
         assert_eq!(chosen(&[Choice::Redis, Choice::All]), StoreKind::ALL);
         let two = [Choice::Redis, Choice::Sqlite, Choice::Redis];
         assert_eq!(chosen(&two), [StoreKind::Sqlite, StoreKind::Redis]);
+        assert_eq!(chosen(&[Choice::All, Choice::RedisAlways]).len(), StoreKind::ALL.len() + 1);
     }
 
     #[test]

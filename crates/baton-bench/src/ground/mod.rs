@@ -14,8 +14,8 @@ mod kind;
 use std::path::Path;
 use std::time::Duration;
 
-use baton_testbed::Server;
 use baton_testbed::proxy::Proxy;
+use baton_testbed::{Options, Server};
 
 use crate::error::BenchError;
 pub use kind::{Choice, StoreKind, chosen};
@@ -33,7 +33,9 @@ impl Ground {
         let server = match kind.server() {
             Some(server) => {
                 eprintln!("{kind}: starting {}", server.name());
-                Some(Server::start(server).await?)
+                let arguments = kind.arguments().iter().copied().map(str::to_owned).collect();
+                let options = Options { arguments, ..Options::default() };
+                Some(Server::start_with(server, options).await?)
             }
             None => None,
         };
@@ -66,11 +68,19 @@ impl Ground {
 
     /// What those open whose folder this is.
     pub fn url(&self, folder: &Path) -> String {
-        match (&self.server, &self.proxy) {
-            (Some(server), Some(proxy)) => server.url_at(proxy.address()),
-            (Some(server), None) => server.url(),
-            (None, _) => format!("sqlite://{}", folder.join("baton.db").display()),
+        if let Some(url) = self.proxy.as_ref().and_then(|proxy| self.url_through(proxy)) {
+            return url;
         }
+        match &self.server {
+            Some(server) => format!("{}{}", server.url(), self.kind.query()),
+            None => format!("sqlite://{}", folder.join("baton.db").display()),
+        }
+    }
+
+    /// What those open who go this way to the server.
+    pub fn url_through(&self, proxy: &Proxy) -> Option<String> {
+        let server = self.server.as_ref()?;
+        Some(format!("{}{}", server.url_at(proxy.address()), self.kind.query()))
     }
 
     /// How often a client has spoken, if somebody counts.

@@ -54,7 +54,7 @@ impl Peer {
     fn on(store: StoreKind) -> Option<Self> {
         match store {
             StoreKind::Etcd => Some(Self::Etcdctl),
-            StoreKind::Redis => Some(Self::Textbook),
+            StoreKind::Redis | StoreKind::RedisAlways => Some(Self::Textbook),
             StoreKind::Postgres => Some(Self::Advisory),
             StoreKind::Sqlite | StoreKind::Mysql | StoreKind::S3 => None,
         }

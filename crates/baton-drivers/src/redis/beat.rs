@@ -21,8 +21,11 @@ pub(super) fn push(arguments: &mut Arguments, beat: &BeatRequest) {
     push_intent(arguments, &beat.lease, node.profile.lifeline.as_deref());
 }
 
-/// What the script answered.
-pub(super) fn reply(namespace: &Namespace, mut pieces: Pieces) -> Result<BeatReply, StoreError> {
+/// What the script answered, and the time by the server's clock, in microseconds.
+pub(super) fn reply(
+    namespace: &Namespace,
+    mut pieces: Pieces,
+) -> Result<(BeatReply, u64), StoreError> {
     let lineage = pieces.lineage()?;
     let now_us = pieces.parsed()?;
     let outcome = pieces.maybe_outcome()?;
@@ -36,7 +39,7 @@ pub(super) fn reply(namespace: &Namespace, mut pieces: Pieces) -> Result<BeatRep
     let view = pieces.maybe_text()?.map(|body| serde_json::from_str(&body)).transpose();
     let view = view.map_err(|problem| spoilt_view(namespace, &problem))?;
     let lease = snapshot(namespace, now_us, pieces.pairs()?)?;
-    Ok(BeatReply { registration, lease, outcome, lineage, view })
+    Ok((BeatReply { registration, lease, outcome, lineage, view }, now_us))
 }
 
 /// A view that is not one of ours.

@@ -33,6 +33,8 @@ pub(super) struct RedisConfig {
     /// The key of the lease, if it is not to be one of the prefix's; `{namespace}` in it stands for
     /// the namespace.
     pub(super) lease_key: Option<String>,
+    /// Must the server sync every write? Then its restart loses nothing.
+    pub(super) syncs: bool,
 }
 
 impl RedisConfig {
@@ -50,6 +52,14 @@ impl RedisConfig {
         if let Some(key) = lease_key.as_deref().filter(|key| key.is_empty()) {
             return Err(options.wrong("lease_key", key, "name a key, or leave the option out"));
         }
+        let syncs = match options.take("appendfsync").as_deref() {
+            None => false,
+            Some("always") => true,
+            Some(other) => {
+                let wanted = "give always, if the server has it, or leave the option out";
+                return Err(options.wrong("appendfsync", other, wanted));
+            }
+        };
         let files = TlsFiles::take(options)?;
         if scheme == "redis" && files.any() {
             let shown = files.ca.or(files.cert).unwrap_or_default().display().to_string();
@@ -74,6 +84,7 @@ impl RedisConfig {
             timeout,
             prefix,
             lease_key,
+            syncs,
         })
     }
 
@@ -102,7 +113,7 @@ mod tests {
         assert_eq!(config.hosts, [("cache".to_owned(), 6379)]);
         assert_eq!((config.database, config.timeout), (0, Duration::from_millis(1_500)));
         assert_eq!((config.prefix.as_str(), config.lease_key), ("baton:", None));
-        assert_eq!(config.tls, None);
+        assert_eq!((config.tls, config.syncs), (None, false));
     }
 
     #[test]
@@ -110,6 +121,7 @@ mod tests {
         let cases = [
             ("h?prefix={x}", "redis option prefix is \"{x}\"; leave braces out"),
             ("h?lease_key=", "redis option lease_key is \"\"; name a key"),
+            ("h?appendfsync=everysec", "redis option appendfsync is \"everysec\"; give always"),
             ("h?tls_ca=/ca.pem", "redis option tls_ca is \"/ca.pem\"; write rediss:// for TLS"),
             ("h/seven", "redis option database is \"seven\"; give the number of a database"),
             ("h?timeout_ms=0", "redis option timeout_ms is \"0\"; give whole milliseconds"),

@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) connection: MultiplexedConnection,
     /// Tells this process of the server from every other: which line of history it writes.
     pub(super) run_id: String,
+    /// Is it known to sync every write, and to have been the master since it was started?
+    pub(super) syncs: bool,
     /// Its version, as it writes it.
     pub(super) version: String,
     running: AbortHandle,
@@ -164,7 +166,13 @@ impl Dialer {
         if !is_new_enough(&version) {
             return Err(NoLink::Version { place: place(), found: version });
         }
-        Ok(Link { connection, run_id, version, running, _driver: tasks })
+        if self.config.syncs {
+            syncs_every_write(&mut connection, place()).await?;
+        }
+        // A replica that was promoted keeps the id of the history that it followed until then.
+        let promoted = fact("master_replid2").contains(|digit| digit != '0');
+        let syncs = self.config.syncs && !promoted;
+        Ok(Link { connection, run_id, syncs, version, running, _driver: tasks })
     }
 }
 
@@ -190,6 +198,41 @@ fn tls_problem(problem: &std::io::Error) -> NoLink {
         true => NoLink::Tls(problem.to_string()),
         false => NoLink::Unreachable(problem.to_string()),
     }
+}
+
+/// What a server has that loses no acknowledged write when it is killed, or its machine is.
+const SYNCING: [(&str, &str); 3] =
+    [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
+
+/// Refuses a server that does not sync every write.
+async fn syncs_every_write(
+    connection: &mut MultiplexedConnection,
+    place: String,
+) -> Result<(), NoLink> {
+    let names = SYNCING.map(|(setting, _)| setting);
+    let shown = settings(connection, &names).await;
+    let shown = shown.map_err(|problem| NoLink::of(&problem))?;
+    for (setting, wanted) in SYNCING {
+        let found = shown.get(setting).cloned().unwrap_or_default();
+        if found != wanted {
+            return Err(NoLink::Unsynced { place, setting, found, wanted });
+        }
+    }
+    Ok(())
+}
+
+/// What `CONFIG GET` tells of these, by name. Most managed services let nobody ask.
+pub(super) async fn settings(
+    connection: &mut MultiplexedConnection,
+    names: &[&str],
+) -> ::redis::RedisResult<BTreeMap<String, String>> {
+    let mut pipe = ::redis::pipe();
+    for name in names {
+        pipe.cmd("CONFIG").arg("GET").arg(name);
+    }
+    let found: Vec<Vec<String>> = pipe.query_async(connection).await?;
+    let pairs = found.iter().flat_map(|flat| flat.chunks_exact(2));
+    Ok(pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect())
 }
 
 /// What `INFO` tells in these sections, by name.

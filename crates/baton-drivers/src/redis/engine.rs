@@ -17,7 +17,7 @@ use super::connect::{Dialer, Link, within};
 use super::error::{self, NoLink};
 use super::hints::Listeners;
 use super::lease::{push_release, snapshot};
-use super::line::{Line, Seen};
+use super::line::{Line, Mark, Seen};
 use super::reply::Pieces;
 use super::schema::Names;
 use super::script::{Arguments, Step, Steps};
@@ -77,8 +77,12 @@ impl Redis {
         let began = SystemClock.now();
         let link = self.line.link().await?;
         let mut arguments = Arguments::default();
-        arguments.push(link.run_id.as_str());
-        arguments.number(self.seen.highest(namespace));
+        let seen = self.seen.of(namespace);
+        arguments.push(match link.syncs {
+            true => format!("{} {}", link.run_id, seen.mark_us),
+            false => link.run_id.clone(),
+        });
+        arguments.number(seen.lineage.0);
         arguments.push(namespace.as_str());
         arguments.append(own);
         let left = timeout.saturating_sub(SystemClock.now().since(began));
@@ -117,7 +121,7 @@ impl Redis {
         namespace: &Namespace,
         pieces: &mut Pieces,
     ) -> Result<(), StoreError> {
-        self.seen.note(namespace, pieces.lineage()?);
+        self.seen.note(namespace, Mark { lineage: pieces.lineage()?, mark_us: 0 });
         Ok(())
     }
 
@@ -127,8 +131,8 @@ impl Redis {
             Request::Beat(request) => {
                 beat::push(&mut own, request);
                 let pieces = self.run(namespace, &self.steps.beat, own).await?;
-                let reply = beat::reply(namespace, pieces)?;
-                self.seen.note(namespace, reply.lineage);
+                let (reply, mark_us) = beat::reply(namespace, pieces)?;
+                self.seen.note(namespace, Mark { lineage: reply.lineage, mark_us });
                 return Ok(Reply::Beat(reply));
             }
             Request::ReadMembers => {

@@ -19,6 +19,8 @@ pub(super) enum NoLink {
     Replica { place: String },
     /// It is too old.
     Version { place: String, found: String },
+    /// It does not sync every write, as it was said to.
+    Unsynced { place: String, setting: &'static str, found: String, wanted: &'static str },
     /// This user may not run a command.
     Rights { what: String },
     /// It answers what no Redis answers.
@@ -45,6 +47,12 @@ impl NoLink {
             Self::Version { place, found } => {
                 Refusal::Version { store, place, found, needed: "6.2" }
             }
+            Self::Unsynced { place, setting, found, wanted } => Refusal::Unfit {
+                store,
+                place,
+                finding: format!("{setting} is {found:?}, and with appendfsync=always {wanted:?}"),
+                remedy: "set it in the server's configuration, or leave the option out".to_owned(),
+            },
             Self::Rights { what } => {
                 let remedy = "give it the rules of docs/stores/redis.md".to_owned();
                 Refusal::Rights { store, place, what, remedy }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use ::redis::aio::MultiplexedConnection;
 use baton_store::{Finding, StoreError};
 
-use super::connect::{facts, major_minor, within};
+use super::connect::{facts, major_minor, settings, within};
 use super::engine::Redis;
 use super::{error, rights};
+
+/// The settings that matter.
+const SETTINGS: [&str; 4] = ["save", "appendfsync", "timeout", "min-replicas-to-write"];
 
 /// What `INFO` and `CONFIG GET` show.
 struct Server {
@@ -17,6 +19,8 @@ struct Server {
     settings: Option<BTreeMap<String, String>>,
     /// Is every host an address of this machine?
     local: bool,
+    /// Does the URL say that every write is synced?
+    syncs: bool,
     tls: bool,
     missing: Vec<String>,
 }
@@ -29,7 +33,8 @@ pub(super) async fn examine(store: &Redis) -> Result<Vec<Finding>, StoreError> {
     let mut connection = link.connection.clone();
     let asked = facts(&mut connection, &["server", "memory", "persistence", "replication"]);
     let facts = within(config.timeout, asked).await.ok_or_else(late)?;
-    let settings = within(config.timeout, settings(&mut connection)).await.ok_or_else(late)?;
+    let settings = settings(&mut connection, &SETTINGS);
+    let settings = within(config.timeout, settings).await.ok_or_else(late)?.ok();
     let missing = rights::missing(&link, &store.steps, &store.names);
     let missing = within(config.timeout, missing).await.ok_or_else(late)?;
     let local = |name: &str| matches!(name, "localhost" | "::1") || name.starts_with("127.");
@@ -38,21 +43,11 @@ pub(super) async fn examine(store: &Redis) -> Result<Vec<Finding>, StoreError> {
         facts: facts.map_err(|problem| error::failed(&problem))?,
         settings,
         local: config.hosts.iter().all(|(name, _)| local(name)),
+        syncs: config.syncs,
         tls: config.tls.is_some(),
         missing: missing.map_err(|problem| problem.in_use(config.place()))?,
     };
     Ok(server.findings())
-}
-
-/// The settings that matter; `None` if they may not be seen, as with most managed services.
-async fn settings(connection: &mut MultiplexedConnection) -> Option<BTreeMap<String, String>> {
-    let mut pipe = ::redis::pipe();
-    for name in ["save", "appendfsync", "timeout", "min-replicas-to-write"] {
-        pipe.cmd("CONFIG").arg("GET").arg(name);
-    }
-    let found: Vec<Vec<String>> = pipe.query_async(connection).await.ok()?;
-    let pairs = found.iter().flat_map(|flat| flat.chunks_exact(2));
-    Some(pairs.map(|pair| (pair[0].clone(), pair[1].clone())).collect())
 }
 
 impl Server {
@@ -111,7 +106,13 @@ impl Server {
         let log = self.fact("aof_enabled") == "1";
         let remedy = "set appendonly yes";
         match (log, self.setting("save"), self.setting("appendfsync")) {
-            (true, _, Some("always")) => Finding::ok("persistence", "every write is synced"),
+            (true, _, Some("always")) if self.syncs => {
+                Finding::ok("persistence", "every write is synced; a restart is no new lineage")
+            }
+            (true, _, Some("always")) => Finding::ok(
+                "persistence",
+                "every write is synced; with appendfsync=always in the URL no restart is waited out",
+            ),
             (true, _, Some("no")) => Finding::warn(
                 "persistence",
                 "appendfsync no: a power loss takes as much as the system had not yet written",

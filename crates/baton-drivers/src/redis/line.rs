@@ -1,4 +1,4 @@
-//! What a handle keeps from call to call: its connection, and the highest lineages it saw.
+//! What a handle keeps from call to call: its connection, and how far it saw.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -70,25 +70,41 @@ impl Line {
     }
 }
 
-/// The highest lineage that a handle saw, by namespace.
+/// How far a namespace's history went, as far as a handle saw.
+#[derive(Clone, Copy)]
+pub(super) struct Mark {
+    /// The highest lineage.
+    pub(super) lineage: Lineage,
+    /// The time of the latest beat by the server's clock, in microseconds.
+    pub(super) mark_us: u64,
+}
+
+impl Mark {
+    /// Nothing was seen.
+    const NONE: Self = Self { lineage: Lineage(0), mark_us: 0 };
+}
+
+/// The same of each namespace.
 #[derive(Default)]
-pub(super) struct Seen(Mutex<BTreeMap<Namespace, Lineage>>);
+pub(super) struct Seen(Mutex<BTreeMap<Namespace, Mark>>);
 
 impl Seen {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Namespace, Lineage>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Namespace, Mark>> {
         self.0.lock().expect("nothing panics while it is held")
     }
 
-    /// It, or 0 if none was seen.
-    pub(super) fn highest(&self, namespace: &Namespace) -> u64 {
-        self.lock().get(namespace).map_or(0, |lineage| lineage.0)
+    pub(super) fn of(&self, namespace: &Namespace) -> Mark {
+        self.lock().get(namespace).copied().unwrap_or(Mark::NONE)
     }
 
-    pub(super) fn note(&self, namespace: &Namespace, lineage: Lineage) {
+    pub(super) fn note(&self, namespace: &Namespace, mark: Mark) {
         let mut seen = self.lock();
         match seen.get_mut(namespace) {
-            Some(known) => *known = lineage.max(*known),
-            None => drop(seen.insert(namespace.clone(), lineage)),
+            Some(known) => {
+                known.lineage = known.lineage.max(mark.lineage);
+                known.mark_us = known.mark_us.max(mark.mark_us);
+            }
+            None => drop(seen.insert(namespace.clone(), mark)),
         }
     }
 }

@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
 use baton_testbed::subject::Ground;
+use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
 /// A server of a test's own.
@@ -33,6 +34,17 @@ pub async fn run<T: redis::FromRedisValue>(server: &Server, words: &[&str]) -> T
     let mut command = redis::cmd(words[0]);
     command.arg(&words[1..]);
     command.query_async(&mut connection).await.expect("the server does it")
+}
+
+/// Makes this server a copy of that one, and waits until it is.
+pub async fn follow(replica: &Server, master: &Server) {
+    let (host, port) = (master.address().ip().to_string(), master.address().port().to_string());
+    let _: () = run(replica, &["REPLICAOF", &host, &port]).await;
+    until("the replica is in step", async || {
+        let info: String = run(replica, &["INFO", "replication"]).await;
+        info.contains("master_link_status:up").then_some(())
+    })
+    .await;
 }
 
 /// The key of a namespace, with the default prefix.

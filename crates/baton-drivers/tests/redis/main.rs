@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   ground: a server, what can be done to it ──► conforms (peer: a process of its own)
-//!   contender: a node's side                 ──► traps  faults  rights  round_trips
+//!   contender: a node's side                 ──► traps  faults  restarts  rights  round_trips
 //!   certificates                             ──► refusals
 //!                                                fence, sweep: the user's own keys
 //! ```
@@ -14,6 +14,7 @@ mod fence;
 mod ground;
 mod peer;
 mod refusals;
+mod restarts;
 mod rights;
 mod round_trips;
 mod sweep;

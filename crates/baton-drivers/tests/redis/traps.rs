@@ -5,12 +5,10 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Lineage};
 use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
 use baton_store::{Precondition, StoreError, WriteOutcome};
-use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::wait::until;
 
 use crate::ground::open;
-use crate::ground::{client, key, run, server};
+use crate::ground::{client, follow, key, run, server};
 
 #[tokio::test]
 async fn a_token_drawn_outside_the_script_inverts_and_ours_does_not() {
@@ -171,17 +169,6 @@ async fn a_newer_schema_and_a_key_of_another_type_are_left_alone() {
         assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{name}: {found:?}");
         let _: u64 = run(&server, &["DEL", &key(&web, name)]).await;
     }
-}
-
-/// Makes this server a copy of that one, and waits until it is.
-async fn follow(replica: &Server, master: &Server) {
-    let (host, port) = (master.address().ip().to_string(), master.address().port().to_string());
-    let _: () = run(replica, &["REPLICAOF", &host, &port]).await;
-    until("the replica is in step", async || {
-        let info: String = run(replica, &["INFO", "replication"]).await;
-        info.contains("master_link_status:up").then_some(())
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -36,7 +36,9 @@ impl Witness {
         Ok(match ground.kind() {
             StoreKind::Postgres => Self::Postgres(postgres::Transactions::at(&url).await?),
             StoreKind::Mysql => Self::Mysql(mysql::Questions::at(&url).await?),
-            StoreKind::Redis => Self::Redis(redis::Scripts::at(&url).await?),
+            StoreKind::Redis | StoreKind::RedisAlways => {
+                Self::Redis(redis::Scripts::at(&url).await?)
+            }
             StoreKind::Etcd => Self::Etcd(etcd::Calls::at(server.address())),
             StoreKind::S3 | StoreKind::Sqlite => Self::None,
         })

@@ -85,6 +85,7 @@ return step(function()
     if not boot then spoilt(record, 'it does not begin with boot, beat and time') end
   end
   keep(meta)
+  if SYNCS then leave_traces() end
   if known and boot ~= ARGV[5] and boot ~= ARGV[8] then
     return { 'ok', meta.lineage, NOW_US, false, boot, beat, view, redis.call('HGETALL', KEYS[2]) }
   end

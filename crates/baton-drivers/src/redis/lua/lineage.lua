@@ -5,11 +5,20 @@
 -- higher one (the data went back, or was flushed), and when the lease is gone though one was granted
 -- (it was evicted or deleted). A lineage is the millisecond in which it began, or one more than the
 -- last known if that is higher: so the same copy, back for the second time, begins another one.
+--
+-- A server that syncs every write to its log has lost nothing when it is started again on that log.
+-- Then the lineage goes on, if a caller who was there before says so: nobody else can tell an older
+-- copy of the log. Two fields, left by each beat, tell a log from whatever else the data may be:
+--
+--           in memory   in the log   in replicas and snapshots, and in what is rewritten from memory
+--   here        1           -            1
+--   mark    the time of the beat         the same; behind what the caller saw if data went back
 
 local META = 'the meta record of namespace ' .. ARGV[3]
 
 local function read_meta()
-  local names = { 'schema', 'lineage', 'born_in', 'fence', 'granted', 'run_id' }
+  local names =
+    { 'schema', 'lineage', 'born_in', 'fence', 'granted', 'run_id', 'synced', 'mark', 'here' }
   local found = read(META, 'HMGET', KEYS[1], unpack(names))
   if not found[1] then return nil end
   local meta = {}
@@ -18,7 +27,7 @@ local function read_meta()
     meta[names[at]] = found[at]
   end
   if less(SCHEMA, meta.schema) then error({ newer = meta.schema }) end
-  meta.run_id = found[6]
+  meta.run_id, meta.synced, meta.mark, meta.here = found[6], found[7], found[8], found[9]
   return meta
 end
 
@@ -30,8 +39,14 @@ local function known_lineage(meta, lease)
   return known
 end
 
+-- Was all that the last server process acknowledged in the log that this one has begun with?
+local function goes_on(meta)
+  return SYNCS and MARK_SEEN ~= '0' and meta.synced == meta.run_id and not meta.here and is_number(meta.mark)
+    and not less(meta.mark, MARK_SEEN)
+end
+
 local function is_settled(meta, lease)
-  return meta and meta.run_id == ARGV[1] and not less(meta.lineage, ARGV[2])
+  return meta and (meta.run_id == RUN_ID or goes_on(meta)) and not less(meta.lineage, ARGV[2])
     and (lease or meta.granted == '0')
 end
 
@@ -50,10 +65,21 @@ local function settle(meta, lease)
   return { lineage = lineage, born_in = born_in, fence = fence, granted = granted, new = true }
 end
 
+-- Leaves the fields that tell, later on, whether a server goes on. The log is rewritten from memory
+-- now and then, and has `here` after that, so it is taken out each time.
+local function leave_traces()
+  redis.set_repl(redis.REPL_AOF)
+  write('HDEL', KEYS[1], 'here')
+  redis.set_repl(redis.REPL_SLAVE)
+  write('HSET', KEYS[1], 'here', '1')
+  redis.set_repl(redis.REPL_ALL)
+  write('HSET', KEYS[1], 'synced', RUN_ID, 'mark', NOW_US)
+end
+
 local function keep(meta)
-  if not meta.new then return end
+  if not meta.new and meta.run_id == RUN_ID then return end
   write('HSET', KEYS[1], 'schema', SCHEMA, 'lineage', meta.lineage, 'born_in', meta.born_in,
-    'fence', meta.fence, 'granted', meta.granted, 'run_id', ARGV[1])
+    'fence', meta.fence, 'granted', meta.granted, 'run_id', RUN_ID)
 end
 
 -- What an onlooker is shown, who may not begin a lineage: the one that is there, or one above all
