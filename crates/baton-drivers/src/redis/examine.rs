@@ -111,7 +111,7 @@ impl Server {
             }
             (true, _, Some("always")) => Finding::ok(
                 "persistence",
-                "every write is synced; with appendfsync=always in the URL no restart is waited out",
+                "every write is synced; say appendfsync=always in the URL too, for quick restarts",
             ),
             (true, _, Some("no")) => Finding::warn(
                 "persistence",

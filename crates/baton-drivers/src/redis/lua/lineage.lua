@@ -41,8 +41,8 @@ end
 
 -- Was all that the last server process acknowledged in the log that this one has begun with?
 local function goes_on(meta)
-  return SYNCS and MARK_SEEN ~= '0' and meta.synced == meta.run_id and not meta.here and is_number(meta.mark)
-    and not less(meta.mark, MARK_SEEN)
+  return SYNCS and MARK_SEEN ~= '0' and meta.synced == meta.run_id and not meta.here
+    and is_number(meta.mark) and not less(meta.mark, MARK_SEEN)
 end
 
 local function is_settled(meta, lease)
