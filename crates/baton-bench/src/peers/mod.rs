@@ -54,9 +54,9 @@ impl Peer {
     fn on(store: StoreKind) -> Option<Self> {
         match store {
             StoreKind::Etcd => Some(Self::Etcdctl),
-            StoreKind::Redis | StoreKind::RedisAlways => Some(Self::Textbook),
+            StoreKind::Redis => Some(Self::Textbook),
             StoreKind::Postgres => Some(Self::Advisory),
-            StoreKind::Sqlite | StoreKind::Mysql | StoreKind::S3 => None,
+            StoreKind::Sqlite | StoreKind::Mysql | StoreKind::RedisAlways | StoreKind::S3 => None,
         }
     }
 

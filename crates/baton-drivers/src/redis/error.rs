@@ -50,7 +50,7 @@ impl NoLink {
             Self::Unsynced { place, setting, found, wanted } => Refusal::Unfit {
                 store,
                 place,
-                finding: format!("{setting} is {found:?}, and with appendfsync=always {wanted:?}"),
+                finding: format!("{setting} is {found:?}, and the URL's option needs {wanted:?}"),
                 remedy: "set it in the server's configuration, or leave the option out".to_owned(),
             },
             Self::Rights { what } => {

@@ -134,11 +134,11 @@ async fn a_server_that_does_not_sync_is_refused_with_what_it_has() {
     let server = server(&[]).await;
     let url = format!("{}?appendfsync=always", server.url());
     for (setting, value, wanted) in [
-        ("appendfsync", "everysec", "appendfsync is \"everysec\", and with appendfsync=always"),
+        ("appendfsync", "everysec", "appendfsync is \"everysec\", and the URL's option needs"),
         ("appendfsync", "always", ""),
         ("no-appendfsync-on-rewrite", "yes", "no-appendfsync-on-rewrite is \"yes\", and "),
         ("no-appendfsync-on-rewrite", "no", ""),
-        ("appendonly", "no", "appendonly is \"no\", and with appendfsync=always \"yes\"; set"),
+        ("appendonly", "no", "appendonly is \"no\", and the URL's option needs \"yes\"; set"),
     ] {
         let _: () = run(&server, &["CONFIG", "SET", setting, value]).await;
         let opened = baton_drivers::open(&url).await.err().map(|refusal| refusal.to_string());
