@@ -1,7 +1,7 @@
 //! The project's chores, as `cargo xtask <task>`.
 //!
 //! ```text
-//!   test ──► fmt ► clippy ► doc ► cargo test ► conformance ► chaos ► tidy ► simulation
+//!   test ──► fmt ► clippy ► doc ► build ► tests ► conformance ► chaos ► tidy ► simulation
 //!   tidy ──► one small file per rule, over every file that git would track
 //!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bench ──► baton-bench with the baton program beside it, in release mode
@@ -18,6 +18,7 @@ mod chaos;
 mod command;
 mod conformance;
 mod failure;
+mod load;
 mod matrix;
 mod servers;
 mod sim;
@@ -49,7 +50,14 @@ enum Task {
     /// chaos, tidy, a short simulation and the kept failing seeds. Stops at the first step that
     /// fails and prints the command that repeats it; otherwise the last line says how long each
     /// step took.
-    Test,
+    Test {
+        /// Run the tests and the chaos beside this many busy loops, 1 to 64
+        ///
+        /// A test that fails beside them depends on speed. They are threads of this program and end
+        /// with it. The tests are built before the loops begin.
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+        load: Option<u32>,
+    },
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
     /// Looks at every file that git tracks or would track. Prints all findings, one
@@ -127,7 +135,7 @@ fn main() -> ExitCode {
 
 fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
     match task {
-        Task::Test => test::run(root),
+        Task::Test { load } => test::run(root, load.unwrap_or(0)),
         Task::Tidy => tidy::run(root),
         Task::Bugs { seeds } => sim::bugs(*seeds).run(root),
         Task::Determinism { seeds } => sim::determinism(*seeds).run(root),
@@ -172,6 +180,18 @@ mod tests {
     fn soaking_needs_a_length_above_zero() {
         assert!(Cli::try_parse_from(["xtask", "soak"]).is_err());
         assert!(Cli::try_parse_from(["xtask", "soak", "--minutes", "0"]).is_err());
+    }
+
+    #[test]
+    fn a_load_is_a_number_of_busy_loops_from_1_to_64() {
+        let parsed = |load: &str| Cli::try_parse_from(["xtask", "test", "--load", load]);
+        assert!(matches!(parsed("2").expect("a number").task, Task::Test { load: Some(2) }));
+        for wrong in ["0", "65", "two", ""] {
+            let refused = parsed(wrong).err().map(|error| error.to_string()).expect("refused");
+            assert!(refused.contains("'--load <N>'"), "{refused}");
+        }
+        let alone = Cli::try_parse_from(["xtask", "test"]).expect("a load is not needed");
+        assert!(matches!(alone.task, Task::Test { load: None }));
     }
 
     #[test]

@@ -6,12 +6,26 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{chaos, conformance, sim, tidy};
+use crate::{chaos, conformance, load, sim, tidy};
 
 /// One step, by its short name in the summary.
 struct Step {
     name: &'static str,
     job: Job,
+    /// How many busy loops run beside it.
+    loops: u32,
+}
+
+impl Step {
+    /// The command that does this alone, with what else mattered as a remark.
+    fn repeat(&self) -> String {
+        let command = self.job.repeat();
+        if self.loops == 0 {
+            command
+        } else {
+            format!("{command} # beside {} busy loops", self.loops)
+        }
+    }
 }
 
 enum Job {
@@ -46,40 +60,46 @@ impl Job {
     }
 }
 
-/// Runs all steps; the last line printed is the summary.
-pub fn run(root: &Path) -> Result<(), Failure> {
-    run_steps(&steps(), root)
+/// Runs all steps, those that may depend on speed beside this many busy loops; the last line
+/// printed is the summary.
+pub fn run(root: &Path, loops: u32) -> Result<(), Failure> {
+    run_steps(&steps(loops), root)
 }
 
 fn run_steps(steps: &[Step], root: &Path) -> Result<(), Failure> {
     let mut done = Vec::new();
-    for (index, Step { name, job }) in steps.iter().enumerate() {
+    for (index, step) in steps.iter().enumerate() {
+        let name = step.name;
         eprintln!("── {}/{}: {name}", index + 1, steps.len());
-        let (outcome, took) = timed(|| job.perform(root));
+        let (outcome, took) = timed(|| load::beside(step.loops, || step.job.perform(root)));
         if let Err(failure) = outcome {
             return Err(Failure::Step {
                 step: name,
-                repeat: job.repeat(),
+                repeat: step.repeat(),
                 source: Box::new(failure),
             });
         }
-        done.push((*name, took));
+        done.push((name, took));
     }
     println!("{}", summary(&done));
     Ok(())
 }
 
-fn steps() -> Vec<Step> {
-    let run = |name, command| Step { name, job: Job::Run(command) };
+fn steps(loops: u32) -> Vec<Step> {
+    let step = |name, job| Step { name, job, loops: 0 };
+    let run = |name, command| step(name, Job::Run(command));
+    let tests = Job::Tests(Command::cargo("test --workspace --no-fail-fast"));
     let doc = "doc --workspace --no-deps --document-private-items";
     vec![
         run("fmt", Command::cargo("fmt --all --check")),
         run("clippy", Command::cargo("clippy --workspace --all-targets -- -D warnings")),
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
-        Step { name: "tests", job: Job::Tests(Command::cargo("test --workspace --no-fail-fast")) },
-        Step { name: "conformance", job: Job::Conformance },
-        run("chaos", chaos::short()),
-        Step { name: "tidy", job: Job::Tidy },
+        // Built before the loops begin: a compiler beside them takes longer and shows nothing.
+        run("build", Command::cargo("test --workspace --no-run")),
+        Step { name: "tests", job: tests, loops },
+        step("conformance", Job::Conformance),
+        Step { name: "chaos", job: Job::Run(chaos::short()), loops },
+        step("tidy", Job::Tidy),
         run("simulation", sim::short()),
         run("replay", sim::replay()),
         run("determinism", sim::determinism(count(10))),
@@ -108,7 +128,7 @@ mod tests {
 
     #[test]
     fn the_steps_stand_in_their_order() {
-        let repeats: Vec<String> = steps().iter().map(|step| step.job.repeat()).collect();
+        let repeats: Vec<String> = steps(0).iter().map(Step::repeat).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
         let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
         let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
@@ -118,6 +138,7 @@ mod tests {
                 "cargo fmt --all --check",
                 "cargo clippy --workspace --all-targets -- -D warnings",
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
+                "cargo test --workspace --no-run",
                 "cargo test --workspace --no-fail-fast",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
@@ -131,9 +152,23 @@ mod tests {
     }
 
     #[test]
+    fn busy_loops_run_beside_what_may_depend_on_speed() {
+        let steps = steps(2);
+        let loaded: Vec<&str> =
+            steps.iter().filter(|step| step.loops == 2).map(|step| step.name).collect();
+        assert_eq!(loaded, ["tests", "chaos"]);
+        let tests = steps.iter().find(|step| step.name == "tests").map(Step::repeat);
+        let repeat = "cargo test --workspace --no-fail-fast # beside 2 busy loops";
+        assert_eq!(tests.as_deref(), Some(repeat));
+    }
+
+    #[test]
     fn a_failing_step_is_named_with_the_command_that_repeats_it() {
-        let steps = [("good", "--version"), ("bad", "--no-such-flag")]
-            .map(|(name, args)| Step { name, job: Job::Run(Command::cargo(args)) });
+        let steps = [("good", "--version"), ("bad", "--no-such-flag")].map(|(name, args)| Step {
+            name,
+            job: Job::Run(Command::cargo(args)),
+            loops: 0,
+        });
         let failure = run_steps(&steps, Path::new(".")).expect_err("the second step fails");
         assert!(matches!(failure, Failure::Step { step: "bad", .. }));
         let message = failure.to_string();

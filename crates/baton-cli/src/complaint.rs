@@ -1,15 +1,26 @@
 //! What clap has to complain about, on one line.
 
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
 /// Is this no complaint but what was asked for: a help text or the version?
 pub fn is_answer(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
 }
 
-/// The complaint with clap's advice, without the usage that follows it.
+/// The complaint with clap's advice, without the usage that follows it. A word that may be a
+/// store's URL, given in the wrong place, is not repeated.
 pub fn one_line(error: &clap::Error) -> String {
-    let rendered = error.render().to_string();
+    let mut rendered = error.render().to_string();
+    for (_, value) in error.context() {
+        let words: &[String] = match value {
+            ContextValue::String(word) => std::slice::from_ref(word),
+            ContextValue::Strings(words) => words,
+            _ => &[],
+        };
+        for word in words.iter().filter(|word| word.contains([':', '@', '/', '%', '?'])) {
+            rendered = rendered.replace(word.as_str(), "***");
+        }
+    }
     let mut line = String::new();
     for part in rendered.lines().map(str::trim).filter(|part| !part.is_empty()) {
         if part.starts_with("Usage:") || part.starts_with("For more information") {
@@ -44,6 +55,23 @@ mod tests {
             let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
             assert_eq!(line.lines().count(), 1, "{line}");
             assert!(line.contains(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_url_in_the_wrong_place_is_not_repeated() {
+        let url = "postgres://me:hush@db/x";
+        let cases: [&[&str]; 6] = [
+            &["baton", "status", url],
+            &["baton", url],
+            &["baton", "status", "--sotre", url],
+            &["baton", "status", &format!("--sotre={url}")],
+            &["baton", "watch", "--interval", url],
+            &["baton", "history", &format!("--limit={url}")],
+        ];
+        for arguments in cases {
+            let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
+            assert!(!line.contains("hush"), "{line}");
         }
     }
 }

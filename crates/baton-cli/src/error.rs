@@ -97,6 +97,22 @@ pub enum CommandError {
         /// The id.
         id: NodeId,
     },
+    /// The parent of this process leads there.
+    #[error(
+        "this process belongs to the command of node {node}, which leads namespace {namespace} \
+        at {store} (BATON_EPOCH={epoch}): a node here would wait for its own parent; give another \
+        --namespace or --store, or unset BATON_EPOCH if that command has ended"
+    )]
+    Nested {
+        /// Whose command it is.
+        node: String,
+        /// In which term.
+        epoch: String,
+        /// Where it leads.
+        namespace: Namespace,
+        /// At which store.
+        store: StoreUrl,
+    },
     /// A newer process is this node.
     #[error("a newer process took node id {id} over while this one was silent")]
     Superseded {
@@ -147,7 +163,9 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Count(problem) => counted(problem),
-            Self::Config(_) | Self::Simulator(_) | Self::Telemetry(_) => Exit::Usage,
+            Self::Config(_) | Self::Simulator(_) | Self::Telemetry(_) | Self::Nested { .. } => {
+                Exit::Usage
+            }
             Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::Store,
             Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
             Self::IdTaken { .. } => Exit::IdTaken,

@@ -1,12 +1,12 @@
 //! The plugins that `baton serve` hosts: what a coordinator without work of its own still does.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use baton::NodeBuilder;
 use baton::plugins::counters::CountersPlugin;
 use baton::plugins::health::ClusterHealth;
 use baton::plugins::ttl::{InvalidTtl, Ttl};
-use baton::sweep;
+use baton::{NodeBuilder, Sweep, sweep};
 
 use crate::config::{Config, ConfigError, TtlTable};
 
@@ -36,14 +36,20 @@ fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
     Ok(ttl)
 }
 
-/// The plugin of one `[[ttl]]` table.
-fn ttl(number: usize, table: &TtlTable, config: &Config) -> Result<Ttl, ConfigError> {
-    let said = || format!("{}:", table.place);
-    let refuse = |complaint: String| ConfigError::Value { said: said(), complaint };
+/// What one `[[ttl]]` table sweeps.
+pub fn swept(table: &TtlTable, config: &Config) -> Result<Arc<dyn Sweep>, ConfigError> {
     let store = table.store.as_ref().unwrap_or(&config.store).with_secrets();
     let sweep = sweep::open(store, table.target.clone(), table.strategy.clone());
-    let sweep = sweep.map_err(|unfit| refuse(unfit.to_string()))?;
-    let mut ttl = Ttl::new().named(format!("ttl-{number}")).sweep(sweep);
+    sweep.map_err(|unfit| refused(table, unfit.to_string()))
+}
+
+fn refused(table: &TtlTable, complaint: String) -> ConfigError {
+    ConfigError::Value { said: format!("{}:", table.place), complaint }
+}
+
+/// The plugin of one `[[ttl]]` table.
+fn ttl(number: usize, table: &TtlTable, config: &Config) -> Result<Ttl, ConfigError> {
+    let mut ttl = Ttl::new().named(format!("ttl-{number}")).sweep(swept(table, config)?);
     if let Some(every) = table.every {
         ttl = ttl.every(every);
     }
@@ -53,6 +59,6 @@ fn ttl(number: usize, table: &TtlTable, config: &Config) -> Result<Ttl, ConfigEr
     if let Some(pause) = table.pause {
         ttl = ttl.pause(pause);
     }
-    ttl.check().map_err(|invalid| refuse(invalid.to_string()))?;
+    ttl.check().map_err(|invalid| refused(table, invalid.to_string()))?;
     Ok(ttl)
 }

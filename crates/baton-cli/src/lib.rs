@@ -26,6 +26,7 @@ pub mod exit;
 pub mod guard;
 pub mod housekeeping;
 pub mod look;
+pub mod nested;
 pub mod node;
 pub mod output;
 pub mod place;

@@ -57,7 +57,7 @@ pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
         None => builder,
     };
     let builder = match config.metrics {
-        Some(address) => builder.metrics(address),
+        Some(address) => builder.metrics(address).metrics_hosts(config.metrics_hosts.clone()),
         None => builder,
     };
     let labels = config.labels.iter();

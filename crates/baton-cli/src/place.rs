@@ -7,6 +7,7 @@ use baton_store::{Store, StoreError};
 
 use crate::config::{Config, Environment, Flags, StoreUrl};
 use crate::error::CommandError;
+use crate::nested::refuse_nested;
 use crate::output::log;
 use crate::snapshot::{Snapshot, gather};
 
@@ -29,17 +30,29 @@ pub fn load(flags: &Flags) -> Result<Config, CommandError> {
     Ok(config)
 }
 
+/// Loads the configuration of a node, and refuses one that makes no sense.
+pub fn load_node(flags: &Flags) -> Result<Config, CommandError> {
+    let config = load(flags)?.checked()?;
+    refuse_nested(&config, &Environment::of_process())?;
+    Ok(config)
+}
+
 /// Opens the store, making a file that is not there.
 pub async fn open(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
     baton_drivers::open(url.with_secrets()).await.map_err(CommandError::Open)
 }
 
-/// Opens a store that exists: whoever only looks makes no file.
+/// Opens a store that exists, to change something in it: no file is made for that.
 pub async fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandError> {
-    if let Some(file) = url.file().filter(|file| is_absent(file)) {
-        return Err(CommandError::NoDatabase { file: file.to_owned() });
-    }
+    exists(url)?;
     open(url).await
+}
+
+fn exists(url: &StoreUrl) -> Result<(), CommandError> {
+    match url.file().filter(|file| is_absent(file)) {
+        Some(file) => Err(CommandError::NoDatabase { file: file.to_owned() }),
+        None => Ok(()),
+    }
 }
 
 /// Only what is certainly not there is absent; the driver explains everything else.
@@ -48,8 +61,17 @@ fn is_absent(file: &std::path::Path) -> bool {
 }
 
 impl Place {
-    /// Opens what the flags, the environment and the file say, to look at it.
+    /// Opens what the flags, the environment and the file say, to look at it. Nothing is made or
+    /// written there.
     pub async fn to_look_at(flags: &Flags) -> Result<Self, CommandError> {
+        let config = load(flags)?;
+        exists(&config.store)?;
+        let opened = baton_drivers::open_to_read(config.store.with_secrets()).await;
+        Ok(Self { config, store: opened.map_err(CommandError::Open)? })
+    }
+
+    /// The same, to ask or count something there.
+    pub async fn to_change(flags: &Flags) -> Result<Self, CommandError> {
         let config = load(flags)?;
         let store = open_existing(&config.store).await?;
         Ok(Self { config, store })

@@ -47,7 +47,7 @@ pub enum Action {
         epoch: Epoch,
         /// Why.
         reason: DemotionReason,
-        /// The hard deadline.
+        /// `stop_grace` from now, or the hard deadline if that is sooner.
         by: Moment,
     },
     /// Keep a connection to this process's lifeline and report what becomes of it. Replaces any

@@ -16,6 +16,7 @@ use crate::guard::breaker::Breaker;
 use crate::guard::contention::Contention;
 use crate::guard::fence::EpochFence;
 use crate::guard::flap::FlapWatch;
+use crate::hear::WatchedLifeline;
 use crate::ids::{BootId, Epoch, NodeId, Nonce};
 use crate::input::{Command, Input};
 use crate::lease::{LeaseTerms, Window};
@@ -73,7 +74,7 @@ pub struct Core {
     pub(crate) view: Option<Arc<View>>,
     /// This node's place in the view, found once: a large view takes a while to search.
     pub(crate) view_rank: Option<u32>,
-    pub(crate) watching: Option<BootId>,
+    pub(crate) watching: Option<WatchedLifeline>,
     pub(crate) told_leader: Option<(Option<NodeId>, Epoch)>,
     pub(crate) fence: EpochFence,
     pub(crate) flap: FlapWatch,
@@ -91,7 +92,7 @@ impl Hash for Core {
         (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
         (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
-        (self.heeded, self.told_down, &self.registry, &self.view, self.watching).hash(state);
+        (self.heeded, self.told_down, &self.registry, &self.view, &self.watching).hash(state);
         (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
     }
 }
@@ -126,7 +127,7 @@ impl Core {
                 draining: false,
                 load: 0,
             },
-            link: Link::new(breaker),
+            link: Link::new(breaker, settings.heartbeat_interval),
             attempts: Attempts::default(),
             sight: Sight::new(terms),
             role: Role::Follower,
@@ -178,7 +179,9 @@ impl Core {
             Input::Replied { id, reply } => self.replied(now, id, reply),
             Input::Failed { id, failure } => self.failed(now, id, failure),
             Input::Hint(hint) => self.hinted(now, hint),
-            Input::Lifeline { boot, report } => self.lifeline_seen(now, boot, report),
+            Input::Lifeline { boot, report, own_host } => {
+                self.lifeline_seen(now, (boot, report), own_host);
+            }
             Input::TermStarted { .. } => {}
             Input::TermFailed { epoch } => {
                 if self.term().is_some_and(|term| term.epoch() == epoch) {
@@ -187,6 +190,7 @@ impl Core {
             }
             Input::TermStopped { epoch } => self.term_stopped(now, epoch),
             Input::Invited => self.invited(now),
+            Input::ClockLeapt { by } => self.clock_leapt(now, by),
             Input::Command(command) => self.commanded(now, command),
         }
     }

@@ -1,5 +1,7 @@
 //! What reaches a node from outside of the store: hints and lifelines.
 
+use std::sync::Arc;
+
 use crate::action::Action;
 use crate::beat::Bid;
 use crate::core::Core;
@@ -28,9 +30,10 @@ impl Core {
                 let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
                 let settled = suspect_until.is_none_or(|until| now >= until);
                 let free = self.may_campaign() && self.link.beat.is_none();
-                if named && news && settled && free {
+                let may_bid = named && news && settled && free;
+                if may_bid && self.link.hints.take_bid(now, version) {
                     // The store checks that it is vacant and at this version: nothing is believed.
-                    let bid = Bid { claim: Claim::Vacant, expect: Some(version) };
+                    let bid = Bid { claim: Claim::Vacant, expect: Some(version), hinted: true };
                     self.send_beat(now, Some(bid));
                 } else if named && news && self.link.beat.is_some() {
                     self.look_at_once();
@@ -41,7 +44,12 @@ impl Core {
                     self.look_sooner(now, now);
                 }
             }
-            Hint::Prepare { .. } => self.out.push(Action::Prepare),
+            Hint::Prepare { epoch } => {
+                let news = epoch >= self.sight.highest() && self.term().is_none();
+                if news && self.link.hints.take_prepare(now) {
+                    self.out.push(Action::Prepare);
+                }
+            }
         }
     }
 
@@ -55,11 +63,33 @@ impl Core {
         }
     }
 
-    pub(crate) fn lifeline_seen(&mut self, now: Moment, boot: BootId, report: LifelineReport) {
+    /// A denial proves the death only from this very host, or from an address at which this process
+    /// had a connection to that very boot that then ended in order: a firewall can deny a process
+    /// that lives, and reset a connection, but it cannot end one in order.
+    pub(crate) fn lifeline_seen(
+        &mut self,
+        now: Moment,
+        (boot, report): (BootId, LifelineReport),
+        own_host: bool,
+    ) {
+        let watched = self.watching.as_mut().filter(|watched| watched.boot == boot);
+        let mut met = false;
+        if let Some(watched) = watched {
+            match report {
+                LifelineReport::Alive => watched.met = true,
+                LifelineReport::Broken if !planted!(ResetThenRefusalBelieved) => {
+                    watched.met = false;
+                }
+                _ => {}
+            }
+            met = watched.met;
+        }
         if report == LifelineReport::Alive {
+            self.sight.proved_alive(boot);
             return;
         }
-        if report.proves_death_of(boot) && self.sight.proved_dead(now, boot) {
+        let known = own_host || met || planted!(FirstRefusalBelieved);
+        if report.denies(boot) && known && self.sight.proved_dead(now, boot) {
             self.registry.bury(boot);
             let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
             if let Some(holder) = holder {
@@ -80,14 +110,26 @@ impl Core {
             .filter(|holder| holder.node == self.me.id || near)
             .filter(|_| self.is_candidate() && !self.leaving)
             .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
-        let wanted = target.as_ref().map(|(boot, _)| *boot);
-        if wanted == self.watching {
+        let watching = self.watching.as_ref();
+        if target.as_ref() == watching.map(|it| (it.boot, it.address.clone())).as_ref() {
             return;
         }
-        self.watching = wanted;
+        self.watching =
+            target.clone().map(|(boot, address)| WatchedLifeline { boot, address, met: false });
         self.out.push(match target {
             Some((boot, address)) => Action::WatchLifeline { boot, address },
             None => Action::UnwatchLifeline,
         });
     }
+}
+
+/// The lifeline that this node watches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WatchedLifeline {
+    /// Whose.
+    boot: BootId,
+    /// Where.
+    address: Arc<str>,
+    /// Did that boot answer there, in a connection that did not break since?
+    met: bool,
 }

@@ -162,6 +162,19 @@ impl Epoch {
     /// can have been granted in one lineage and lost unseen.
     pub const LEAP: u64 = 1_000;
 
+    /// The highest epoch that is ever granted: what a signed 64-bit column holds. Terms and leaps
+    /// of thousands of years stay below it, so a higher one is an error of whoever carries it.
+    pub const MAX: Self = Self(u64::MAX >> 1);
+
+    /// How far a task's epoch may be ahead of the highest that the store has shown: more than all
+    /// leaps of a lineage that counts milliseconds, and far too little to reach [`Epoch::MAX`].
+    pub const LEAD_MAX: u64 = 1 << 53;
+
+    /// This epoch, if it can have been granted.
+    pub fn grantable(self) -> Result<Self, EpochTooHigh> {
+        if self > Self::MAX { Err(EpochTooHigh(self)) } else { Ok(self) }
+    }
+
     /// The epoch after this one.
     #[must_use]
     pub fn next(self) -> Self {
@@ -174,6 +187,15 @@ impl fmt::Display for Epoch {
         self.0.fmt(f)
     }
 }
+
+/// No term has this epoch, and none will: it must not raise a fence, or every later term would be
+/// below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "epoch {0} is above {max}, the highest that is ever granted; nothing was written",
+    max = Epoch::MAX
+)]
+pub struct EpochTooHigh(pub Epoch);
 
 /// Names one attempt to write the lease. No two attempts of any process share one, so reading it
 /// back tells whether an attempt whose reply was lost took place.

@@ -1,5 +1,7 @@
 //! What goes into the core: everything that happens to a node.
 
+use std::time::Duration;
+
 use crate::ids::{BootId, Epoch, NodeId};
 use crate::protocol::{Failure, Hint, Reply, RequestId};
 use crate::timer::Timer;
@@ -34,6 +36,8 @@ pub enum Input {
         boot: BootId,
         /// What was seen.
         report: LifelineReport,
+        /// Is the address one of this very host, so that no network lies between?
+        own_host: bool,
     },
     /// The term's work is up.
     TermStarted {
@@ -53,33 +57,43 @@ pub enum Input {
     /// Another namespace of this process beats now, over the same connection: a beat that is nearly
     /// due may go along.
     Invited,
+    /// Time passed that the local clock did not count: the machine stood still with its clock, as
+    /// the wall clock shows afterwards. Told before anything else that came meanwhile.
+    ClockLeapt {
+        /// How much.
+        by: Duration,
+    },
     /// Somebody asks something of this node.
     Command(Command),
 }
 
-/// What a look at another process's lifeline showed. Only the first two prove a death.
+/// What a look at another process's lifeline showed. None of it proves a death by itself: the core
+/// knows what else must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LifelineReport {
-    /// The very address refuses connections: the process is gone.
+    /// The address refuses connections: nothing listens there, or a firewall says so.
     Refused,
-    /// The address answers with another boot id: the process is gone.
+    /// The address answers with another boot id: another process has it now.
     OtherBoot(BootId),
-    /// The connection closed. A network can do that too.
+    /// A dial came to nothing that says anything. A network can do that.
     Closed,
-    /// No answer. A pause or a cut can do that too.
+    /// No answer. A pause or a cut can do that.
     TimedOut,
-    /// It answers with the boot id it should: alive.
+    /// It answers with the boot id it should, and keeps the connection: alive.
     Alive,
+    /// That connection broke with a reset or an error. A process that dies ends its connections in
+    /// order; a firewall, or a host that took the address over, resets them.
+    Broken,
 }
 
 impl LifelineReport {
-    /// Does this prove that `boot` is dead?
-    pub fn proves_death_of(self, boot: BootId) -> bool {
+    /// Does the address deny that `boot` is there?
+    pub fn denies(self, boot: BootId) -> bool {
         match self {
             Self::Refused => true,
             Self::OtherBoot(other) => other != boot,
             Self::Closed => crate::planted::planted!(ClosedConnectionIsProof),
-            Self::TimedOut | Self::Alive => false,
+            Self::TimedOut | Self::Alive | Self::Broken => false,
         }
     }
 }

@@ -47,6 +47,15 @@ impl Window {
     /// A window without end: single-instance mode, where nobody else exists.
     pub const ENDLESS: Self = Self { soft: Moment::NEVER, hard: Moment::NEVER };
 
+    /// The same window by a clock that did not count this much of the time.
+    #[must_use]
+    pub fn earlier(self, by: Duration) -> Self {
+        if self == Self::ENDLESS {
+            return self;
+        }
+        Self { soft: self.soft - by, hard: self.hard - by }
+    }
+
     /// May the term act at `now`?
     pub fn is_open(&self, now: Moment) -> bool {
         now < self.hard

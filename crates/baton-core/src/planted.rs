@@ -91,6 +91,11 @@ mod active {
         GrantOutlivesStanding: "a node made ineligible while its claim was under way leads",
         ClaimsInATightLoop: "a refused claim is made again at once",
         FailedPluginsKeepLeading: "a coordinator whose plugins fail keeps the lease",
+        FreezeIgnored: "time that the clock did not count does not count for a window either",
+        FirstRefusalBelieved: "a refused dial is proof without an earlier connection",
+        ResetThenRefusalBelieved: "a connection that was reset still makes a refusal a proof",
+        HintRefusalHoldsClaim: "a refused bid that a hint caused holds the claim back for a beat",
+        HintsWithoutBudget: "a node heeds every hint, however many come",
     }
 
     static PLANTED: AtomicUsize = AtomicUsize::new(usize::MAX);

@@ -4,8 +4,10 @@
 //!   open(url) ──► sqlite://path        one file, every process of one machine
 //!             ├─► memory://            this process alone; for trying things out
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
-//!                    │ address: the URL taken apart, secrets, TLS
+//!                    │ parts, address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
+//!   open_to_read(url) ──► the same stores, for whoever only looks: nothing is made or written
+//!   shown(url) ──► what of it people may see
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
 //!
@@ -22,16 +24,21 @@ pub mod etcd;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 mod open;
+mod parts;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+mod reader;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "network")]
 mod refusal;
 #[cfg(feature = "s3")]
 pub mod s3;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod seen;
 #[cfg(feature = "network")]
 mod service;
+mod shown;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 pub mod sweep;
@@ -39,6 +46,7 @@ pub mod sweep;
 pub mod tls;
 
 pub use behind::Behind;
-pub use open::{OpenError, open};
+pub use open::{OpenError, open, open_to_read};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;
+pub use shown::{shown, without_secrets};

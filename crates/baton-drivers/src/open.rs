@@ -6,6 +6,8 @@ use baton_store::clock::SystemClock;
 use baton_store::memory::{MemoryConfig, MemoryStore};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
 
+use crate::reader::{Access, Reader};
+
 /// Every scheme, and the feature that its driver is built with.
 const SCHEMES: [(&str, &str, bool); 9] = [
     ("sqlite", "sqlite", cfg!(feature = "sqlite")),
@@ -34,18 +36,12 @@ fn known() -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// There is no `://` in it.
-    #[error("store {url:?} has no scheme; known are {}", known())]
-    NoScheme {
-        /// What was given.
-        url: String,
-    },
-    /// No store goes by this scheme.
-    #[error("store scheme {scheme:?} is unknown; known are {}", known())]
-    UnknownScheme {
-        /// What was given.
-        scheme: String,
-    },
+    /// There is no `://` in it. It is not repeated: a secret may be in it.
+    #[error("the store's URL has no scheme before ://; known are {}", known())]
+    NoScheme,
+    /// No store goes by its scheme. It is not repeated: a secret may be in it.
+    #[error("the store's URL has an unknown scheme before ://; known are {}", known())]
+    UnknownScheme,
     /// The scheme is known, but its driver is not here.
     #[error("{scheme}:// needs a program built with the feature {feature}, which this one is not")]
     NotBuilt {
@@ -55,11 +51,8 @@ pub enum OpenError {
         feature: &'static str,
     },
     /// There is more than the memory store knows what to do with.
-    #[error("memory:// takes nothing after it, and {rest:?} was given; write memory://")]
-    NotMemory {
-        /// What was given after the scheme.
-        rest: String,
-    },
+    #[error("memory:// takes nothing after it, and something was given; write memory://")]
+    NotMemory,
     /// The file cannot be used.
     #[cfg(feature = "sqlite")]
     #[error(transparent)]
@@ -80,26 +73,46 @@ pub enum OpenError {
 /// # }).expect("nothing is in its way");
 /// ```
 pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
-    let no_scheme = || OpenError::NoScheme { url: url.to_owned() };
-    let (scheme, rest) = url.split_once("://").ok_or_else(no_scheme)?;
+    opened(url, Access::Write).await
+}
+
+/// Opens the store that the URL names, to look at it. Nothing is made or written, by the opening
+/// or later, and the right to read is enough. A database, bucket or file must be there; if there is
+/// nothing of baton's in it yet, every namespace is empty.
+///
+/// Calls that write are refused, and so are hints and [`Store::examine`]. The embedded store reads
+/// on the caller's thread.
+pub async fn open_to_read(url: &str) -> Result<Arc<dyn Store>, OpenError> {
+    Ok(Arc::new(Reader(opened(url, Access::Read).await?)))
+}
+
+async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
+    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
             let config = crate::sqlite::SqliteConfig::from_location(rest)?;
-            Ok(Arc::new(crate::sqlite::SqliteStore::open(config)?))
+            Ok(match access {
+                Access::Read => Arc::new(crate::sqlite::SqliteReader::open(config)?),
+                Access::Write => Arc::new(crate::sqlite::SqliteStore::open(config)?),
+            })
         }
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(crate::postgres::open(scheme, rest).await?),
+        "postgres" | "postgresql" => Ok(crate::postgres::open(scheme, rest, access).await?),
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Ok(crate::mysql::open(scheme, rest).await?),
+        "mysql" | "mariadb" => Ok(crate::mysql::open(scheme, rest, access).await?),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(crate::redis::open(scheme, rest).await?),
+        "redis" | "rediss" => Ok(crate::redis::open(scheme, rest, access).await?),
         #[cfg(feature = "s3")]
-        "s3" => Ok(crate::s3::open(scheme, rest).await?),
+        "s3" => Ok(crate::s3::open(scheme, rest, access).await?),
         #[cfg(feature = "etcd")]
-        "etcd" => Ok(crate::etcd::open(scheme, rest).await?),
-        "memory" if rest.is_empty() => Ok(Arc::new(memory())),
-        "memory" => Err(OpenError::NotMemory { rest: rest.to_owned() }),
+        "etcd" => Ok(crate::etcd::open(scheme, rest, access).await?),
+        "memory" if rest.is_empty() => {
+            // It is empty, and gone with its handle, whatever may be done to it.
+            let _ = access;
+            Ok(Arc::new(memory()))
+        }
+        "memory" => Err(OpenError::NotMemory),
         scheme => Err(strange_scheme(scheme).expect("what is known and built is above")),
     }
 }
@@ -107,13 +120,19 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
 /// What to say of a scheme that this build has no store for; `None` if it has one.
 pub(crate) fn strange_scheme(scheme: &str) -> Option<OpenError> {
     let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
-    let scheme = scheme.to_owned();
     match known {
         _ if scheme == "memory" => None,
         Some((_, _, true)) => None,
-        Some((_, feature, false)) => Some(OpenError::NotBuilt { scheme, feature }),
-        None => Some(OpenError::UnknownScheme { scheme }),
+        Some((_, feature, false)) => {
+            Some(OpenError::NotBuilt { scheme: scheme.to_owned(), feature })
+        }
+        None => Some(OpenError::UnknownScheme),
     }
+}
+
+/// Is it the scheme of a store, built or not?
+pub(crate) fn is_scheme(scheme: &str) -> bool {
+    scheme == "memory" || SCHEMES.iter().any(|(known, _, _)| *known == scheme)
 }
 
 /// A store that nobody else can see, empty at first.
@@ -134,9 +153,9 @@ mod tests {
     #[tokio::test]
     async fn what_cannot_be_opened_is_told_with_what_can() {
         let cases = [
-            ("baton.db", "store \"baton.db\" has no scheme; known are "),
-            ("oracle://x", "store scheme \"oracle\" is unknown; known are "),
-            ("memory://x", "memory:// takes nothing after it, and \"x\" was given"),
+            ("baton.db", "the store's URL has no scheme before ://; known are "),
+            ("oracle://x", "the store's URL has an unknown scheme before ://; known are "),
+            ("memory://x", "memory:// takes nothing after it, and something was given"),
         ];
         for (url, wanted) in cases {
             let message = open(url).await.err().expect("must be refused").to_string();

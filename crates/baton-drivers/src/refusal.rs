@@ -25,9 +25,20 @@ pub enum Refusal {
          newer version of it"
     )]
     NewerSchema { store: &'static str, place: String, found: i64, known: i64 },
+    /// Whoever only looks brings nothing up to date.
+    #[error(
+        "{store} at {place} has schema version {found}, and this program reads {known}; baton run, \
+         serve and doctor bring it up to date"
+    )]
+    OlderSchema { store: &'static str, place: String, found: i64, known: i64 },
     /// The server does not keep a promise that baton rests on.
     #[error("{store} at {place} cannot be trusted with a lease: {finding}; {remedy}")]
     Unfit { store: &'static str, place: String, finding: String, remedy: String },
+    #[error(
+        "{store} at {place} is a connection pooler ({detail}); connect to the server itself, or \
+         say pooler=session if it gives every client a session of its own"
+    )]
+    Pooled { store: &'static str, place: String, detail: String },
     #[error("{store} at {place}: TLS cannot be set up ({detail}); check tls_ca, tls_cert, tls_key")]
     Tls { store: &'static str, place: String, detail: String },
     #[error("{store} at {place} answers what a {store} server does not ({detail})")]

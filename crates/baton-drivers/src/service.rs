@@ -141,7 +141,9 @@ impl Store for Service {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await
+        call.check()?;
+        let answer = self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await;
+        answer?.check(namespace)
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {

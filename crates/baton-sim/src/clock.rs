@@ -45,6 +45,12 @@ impl SimClock {
         self.ppm = ppm;
     }
 
+    /// Goes on at `to` from what it read at `from`: it stood still in between.
+    pub fn stood_still(&mut self, from: True, to: True) {
+        self.local_anchor = self.read(from).as_micros();
+        self.true_anchor = to.as_micros();
+    }
+
     /// Jumps forward. Only beyond what is promised.
     pub fn step_forward(&mut self, at: True, by: Duration) {
         self.set_rate(at, self.ppm);
@@ -71,5 +77,8 @@ mod tests {
         assert_eq!(clock.when(clock.read(two)), two);
         clock.step_forward(two, Duration::from_secs(1));
         assert_eq!(clock.read(two), Moment::from_micros(102_000_000));
+        let three = Moment::from_micros(3_000_000);
+        clock.stood_still(two, three);
+        assert_eq!(clock.read(three), Moment::from_micros(102_000_000));
     }
 }

@@ -46,7 +46,11 @@ fn an_unknown_seed_file_or_fault_is_refused() {
 #[test]
 fn a_what_if_file_that_cannot_be_used_is_refused() {
     let cases = [
-        ("contradiction", "worker_timeout = '4s'", "must be at least 2 × heartbeat_interval (5s)"),
+        (
+            "contradiction",
+            "worker_timeout = '4s'\nheartbeat_interval = '5s'",
+            "worker_timeout (4s) must be at least 10s because of heartbeat_interval (5s)",
+        ),
         ("profile", "profile = 'quick'", "profile \"quick\" is unknown"),
         ("key", "leese_timeout = '5s'", "leese_timeout is unknown"),
         ("nested", "[contention]\nlimit = 3", "contention.limit is unknown"),

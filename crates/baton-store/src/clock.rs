@@ -64,6 +64,45 @@ impl Clock for ManualClock {
     }
 }
 
+/// Notices time that the unsteppable clock did not count: a virtual machine was frozen, all its
+/// clocks with it, until its wall clock was put right. A wall clock that was wrong and is stepped
+/// forward looks the same; one that goes back is ignored.
+#[derive(Clone, Copy, Debug)]
+pub struct LeapWatch {
+    /// How far the wall clock is ahead, in microseconds.
+    offset: i64,
+}
+
+/// Less than this is how two clocks are read one after the other on a busy machine, or how a wall
+/// clock is corrected; a safety margin covers it.
+const SMALLEST_LEAP: Duration = Duration::from_millis(100);
+
+impl LeapWatch {
+    /// Watches from now on.
+    pub fn new(clock: &dyn Clock) -> Self {
+        Self { offset: offset(clock) }
+    }
+
+    /// How much time passed uncounted since the last look, if it is worth telling.
+    pub fn look(&mut self, clock: &dyn Clock) -> Option<Duration> {
+        let offset = offset(clock);
+        let ahead = u64::try_from(offset.saturating_sub(self.offset)).unwrap_or(0);
+        let ahead = Duration::from_micros(ahead);
+        let leapt = ahead >= SMALLEST_LEAP;
+        // Small steps add up until they are worth telling.
+        if leapt || offset < self.offset {
+            self.offset = offset;
+        }
+        leapt.then_some(ahead)
+    }
+}
+
+fn offset(clock: &dyn Clock) -> i64 {
+    let micros = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
+    let wall = micros(clock.wall_ms().saturating_mul(1_000));
+    wall.saturating_sub(micros(clock.now().as_micros()))
+}
+
 /// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
 /// Every process of one machine reads the same one, and its origin is the boot.
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,5 +131,29 @@ impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that sleeps")]
     async fn sleep(&self, span: Duration) {
         tokio::time::sleep(span).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_that_only_the_wall_clock_counted_is_told_once() {
+        let clock = ManualClock::default();
+        let start = 1_700_000_000_000;
+        let mut watch = LeapWatch::new(&clock);
+        clock.advance(Duration::from_secs(3_600));
+        assert_eq!(watch.look(&clock), None, "both clocks counted it");
+        clock.step_wall(start + 7_000);
+        assert_eq!(watch.look(&clock), Some(Duration::from_secs(7)));
+        assert_eq!(watch.look(&clock), None);
+        clock.step_wall(start - 60_000);
+        assert_eq!(watch.look(&clock), None, "a step back is no leap");
+        for step in 1..=3 {
+            clock.step_wall(start - 60_000 + step * 40);
+            let told = (step == 3).then_some(Duration::from_millis(120));
+            assert_eq!(watch.look(&clock), told, "small ones add up");
+        }
     }
 }

@@ -59,6 +59,8 @@ pub struct Inspection {
 ///    may say that its record can wait: then one that is there already may stay as it is.
 /// 7. **Fences:** a view or document that carries an epoch is refused once a later one was granted,
 ///    or was carried by a write that took place.
+///    An epoch above [`Epoch::MAX`] is refused ([`Call::check`]) and raises nothing; a lease above
+///    it is an error ([`Answer::check`]), so that no epoch is ever granted twice.
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is
 ///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
@@ -66,9 +68,9 @@ pub struct Inspection {
 /// 10. **What is not declared is refused**, not imitated.
 /// 11. **Death.** A store that declares [`DeathProof`] holds the lease of a process that it knows
 ///     to be gone for expired and its node record for free, and does not show it as a successor
-///     that was named. It knows by something that the kernel
-///     or a server ends together with the process; a connection that closed or a silence proves
-///     nothing.
+///     that was named. It refuses a claim that a process is dead while it sees that process alive.
+///     It knows by something that the kernel or a server ends together with the process; a
+///     connection that closed or a silence proves nothing.
 /// 12. **An inspection** shows and changes nothing: whoever only looks is not registered.
 /// 13. **Counters,** where they are declared. An append is in whole or not at all, and changes
 ///     nothing if the writer has appended that number or a higher one. An append that was answered

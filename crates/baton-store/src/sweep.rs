@@ -98,12 +98,16 @@ impl SweepError {
 /// 2. **Fenced in the same step.** Once a later epoch was admitted, a batch removes nothing and is
 ///    [`SweepError::Behind`].
 /// 3. **Never early.** A record goes when its expiry is at or before the server's own time, looked
-///    at again under its lock: an update that moved the expiry saves the record.
+///    at again under its lock and in every act upon it: an update that moved the expiry saves the
+///    record, and no other record goes with it.
 /// 4. **The oldest first,** so that nothing is left behind.
 #[async_trait]
 pub trait Sweep: Send + Sync + 'static {
     /// What is swept, for people: the store and the table, index or folder.
     fn name(&self) -> &str;
+
+    /// Looks at the target, and changes nothing: why the first batch would be refused.
+    async fn examine(&self) -> Result<(), SweepError>;
 
     /// Removes at most `limit` records that have expired, unless a later epoch was here.
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError>;
@@ -113,6 +117,10 @@ pub trait Sweep: Send + Sync + 'static {
 impl<S: Sweep + ?Sized> Sweep for Arc<S> {
     fn name(&self) -> &str {
         (**self).name()
+    }
+
+    async fn examine(&self) -> Result<(), SweepError> {
+        (**self).examine().await
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {

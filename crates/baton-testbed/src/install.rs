@@ -24,6 +24,9 @@ pub struct Program {
 /// PostgreSQL's server. Debian keeps it out of `PATH`.
 pub const POSTGRES: Program =
     Program { name: "postgres", package: "postgresql", folders: &["/usr/lib/postgresql/*/bin"] };
+/// PgBouncer, which pools connections to PostgreSQL.
+pub const PGBOUNCER: Program =
+    Program { name: "pgbouncer", package: "pgbouncer", folders: &["/usr/sbin"] };
 /// MariaDB's server.
 pub const MARIADB: Program =
     Program { name: "mariadbd", package: "mariadb-server", folders: &["/usr/sbin"] };
@@ -41,6 +44,12 @@ pub const FAKETIME: Program = Program {
     package: "faketime",
     folders: &["/usr/lib/*/faketime", "/usr/lib64/faketime"],
 };
+/// Makes network namespaces.
+pub const IP: Program =
+    Program { name: "ip", package: "iproute2", folders: &["/usr/sbin", "/sbin", "/usr/bin"] };
+/// A network namespace's firewall.
+pub const IPTABLES: Program =
+    Program { name: "iptables", package: "iptables", folders: &["/usr/sbin", "/sbin"] };
 /// Python, for what comes from PyPI.
 pub const PYTHON: Program =
     Program { name: "python3", package: "python3-venv", folders: &["/usr/bin"] };

@@ -12,9 +12,12 @@
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
 //!   paused::Old ── the test program again, stopped right before it writes
-//!   expiry ── what every sweep must do
+//!   expiry ── what every sweep must do     tables ── what every sweep of a table must do
+//!   restored ── an older copy of the data is put back
+//!   networks ── two of them, and firewalls between
 //!   contender ── one node's words, without a core     wait ── for what must come
 //!   counting ── everything that can be done to counters
+//!   urls ── broken ones, with a secret in them
 //! ```
 //!
 //! Nothing here outlives the test: a server is killed when its [`Server`] is dropped, and by its
@@ -27,12 +30,16 @@ mod error;
 pub mod expiry;
 mod faketime;
 mod install;
+pub mod networks;
 pub mod paused;
 pub mod peer;
 mod place;
 pub mod proxy;
+pub mod restored;
 pub mod server;
 pub mod subject;
+pub mod tables;
+pub mod urls;
 pub mod wait;
 
 pub use error::TestbedError;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_store::clock::{Clock, SystemClock};
 
 /// How long a test waits for what must come.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Asks until something is found.
 ///

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::NodeProfile;
 use baton_core::settings::{Profile, Settings};
 use baton_core::{Core, Identity};
 use baton_store::Store;
-use baton_store::clock::SystemClock;
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
 use crate::chance;
-use crate::drive::{Host, Message, OnOverrun, Seat};
+use crate::drive::{Host, Message, OnOverrun, Pulse, Seat};
 use crate::error::BuildError;
 use crate::event::{Events, Teller};
 use crate::lifeline::{Lifeline, LifelineConfig};
@@ -51,6 +51,8 @@ pub struct NodeBuilder {
     on_overrun: OnOverrun,
     #[cfg(feature = "http")]
     endpoint: Option<Answers>,
+    #[cfg(feature = "http")]
+    endpoint_hosts: Vec<String>,
     #[cfg(feature = "otel")]
     telemetry: Option<Telemetry>,
 }
@@ -97,6 +99,8 @@ impl NodeBuilder {
             on_overrun: OnOverrun::Report,
             #[cfg(feature = "http")]
             endpoint: None,
+            #[cfg(feature = "http")]
+            endpoint_hosts: Vec::new(),
             #[cfg(feature = "otel")]
             telemetry: None,
         }
@@ -169,14 +173,24 @@ impl NodeBuilder {
         self
     }
 
-    /// Answers over HTTP at this address: `/metrics`, `/livez`, `/readyz`, and `/leader`, which is
-    /// 200 only while this node leads. Port 0 takes a free one: see [`Node::metrics_endpoint`].
+    /// Answers over HTTP at this address: `/metrics`, `/livez`, `/readyz`, `/leader`, which is 200
+    /// only while this node leads, and `/follower`. Port 0 takes a free one: see
+    /// [`Node::metrics_endpoint`].
     ///
     /// Whoever reaches the address may read; keep it to the loopback interface or to a network of
     /// your own. A node beside another shares that one's, unless it is given one of its own.
     #[cfg(feature = "http")]
     pub fn metrics(mut self, address: std::net::SocketAddr) -> Self {
         self.endpoint = Some(Answers::At(address));
+        self
+    }
+
+    /// Further names by which the endpoint of [`metrics`](Self::metrics) may be asked for.
+    /// Addresses and `localhost` need none; a request by any other name is refused, so that a web
+    /// page cannot read the endpoint through a name that it makes resolve to this machine.
+    #[cfg(feature = "http")]
+    pub fn metrics_hosts(mut self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.endpoint_hosts = names.into_iter().map(Into::into).collect();
         self
     }
 
@@ -196,7 +210,7 @@ impl NodeBuilder {
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
         #[cfg(feature = "http")]
-        let endpoint = self.endpoint.map(Answers::begin).transpose()?;
+        let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
         let host = match self.place {
             Place::Own { store, lifeline } => {
                 // Single-instance mode has no successors to keep a line to.
@@ -215,6 +229,8 @@ impl NodeBuilder {
         };
         let boot = host.boot;
         let me = Identity { id: id.clone(), boot, profile: Arc::new(profile) };
+        let stop_grace = self.settings.stop_grace;
+        let pulse = Pulse::new(&self.settings, SystemClock.now());
         let core = Core::new(me, Arc::new(self.settings), chance::seed()?)?;
         let tallies = Arc::<Tallies>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
@@ -238,7 +254,10 @@ impl NodeBuilder {
             core: Mutex::new(core),
             term: watch::channel(None).0,
             departed: watch::channel(None).0,
+            stop_grace,
+            leaves_by: OnceLock::new(),
             leads_until: AtomicU64::new(0),
+            pulse,
             lifelines: Mutex::default(),
             trouble: Mutex::default(),
         });
@@ -259,9 +278,9 @@ impl NodeBuilder {
 
 #[cfg(feature = "http")]
 impl Answers {
-    fn begin(self) -> Result<Arc<Endpoint>, BuildError> {
+    fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
         match self {
-            Self::At(address) => Bound::to(address)?.serve().map(Arc::new),
+            Self::At(address) => Bound::to(address)?.serve(hosts).map(Arc::new),
             Self::Beside(endpoint) => Ok(endpoint),
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers nobody can foresee: boot ids, generated names, seeds for jitter.
+//! Numbers nobody can foresee: boot ids, keys, generated names, seeds for jitter.
 
 use baton_core::ids::{BootId, NodeId};
 use baton_store::clock::{Clock, SystemClock};
@@ -13,7 +13,12 @@ fn bytes<const N: usize>() -> Result<[u8; N], BuildError> {
 
 /// A boot id that no other process has: for a process, or for a request from outside of a cluster.
 pub fn fresh_boot() -> Result<BootId, BuildError> {
-    Ok(BootId(u128::from_le_bytes(bytes()?)))
+    Ok(BootId(number()?))
+}
+
+/// A number of 128 bits, for a key.
+pub fn number() -> Result<u128, BuildError> {
+    Ok(u128::from_le_bytes(bytes()?))
 }
 
 /// A seed for a core's jitter.

@@ -84,8 +84,8 @@ impl Leadership {
         self.hold.0.ended().await.reason
     }
 
-    /// By when everything of the term must have stopped: the hard deadline, and less for a term
-    /// without end that was told to stop.
+    /// By when everything of the term must have stopped: the hard deadline, or `stop_grace` after
+    /// the term was told to stop if that is sooner.
     pub fn stop_by(&self) -> Moment {
         self.hold.0.stop_by()
     }

@@ -60,7 +60,7 @@ pub use baton_core::{
 pub use baton_drivers as drivers;
 /// What has expired in the user's own tables, keys and objects: for [`plugins::ttl`].
 pub use baton_drivers::sweep;
-pub use baton_drivers::{Behind, OpenError, open};
+pub use baton_drivers::{Behind, OpenError, open, open_to_read};
 pub use baton_store::sweep::{Sweep, SweepError, Swept};
 pub use baton_store::{
     Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome,

@@ -41,6 +41,9 @@ pub enum Departure {
         /// That process.
         by: BootId,
     },
+    /// It was asked to leave and had not left when its time was over: its work goes on, or the
+    /// store does not answer. Nothing in use was released; the lease runs out by itself.
+    Unfinished,
     /// The node's own thread failed, which is a bug of baton's: it takes no part any more.
     Broken,
 }
@@ -73,12 +76,7 @@ impl Node {
     }
 
     pub(crate) fn new(shared: Arc<Shared>, crew: Crew, host: Arc<Host>) -> Self {
-        let patience = {
-            let core = shared.core();
-            let settings = core.settings();
-            settings.stop_grace + 2 * settings.request_timeout
-        };
-        let presence = Arc::new(Presence { shared: shared.clone(), patience });
+        let presence = Arc::new(Presence { shared: shared.clone() });
         Self {
             shared,
             crew,
@@ -255,12 +253,21 @@ impl Node {
     }
 
     /// Leaves: the work stops, the lease is released, the record is taken out.
+    ///
+    /// Returns within `stop_grace` and a second of the first call, with [`Departure::Unfinished`]
+    /// if there is still work that ignores its end, or a store that does not answer. Such a node
+    /// goes on leaving: it releases the lease once the work has ended, unless the lease runs out
+    /// before or the process ends. [`Node::left`] waits for that.
     pub async fn leave(&self) -> Departure {
-        self.shared.command(Command::Leave);
-        self.shared.left().await
+        let give_up_at = self.shared.ask_to_leave();
+        tokio::select! {
+            biased;
+            departure = self.shared.left() => departure,
+            () = SystemClock.sleep(give_up_at.since(SystemClock.now())) => Departure::Unfinished,
+        }
     }
 
-    /// Waits until the node has left, for whatever reason.
+    /// Waits until the node has left, for whatever reason and however long it takes.
     pub async fn left(&self) -> Departure {
         self.shared.left().await
     }
@@ -280,7 +287,6 @@ impl Node {
 /// Leaves when the last handle is dropped.
 struct Presence {
     shared: Arc<Shared>,
-    patience: Duration,
 }
 
 impl Drop for Presence {
@@ -288,8 +294,7 @@ impl Drop for Presence {
         if self.shared.departed.borrow().is_some() {
             return;
         }
-        self.shared.command(Command::Leave);
-        let give_up_at = SystemClock.now() + self.patience;
+        let give_up_at = self.shared.ask_to_leave();
         // A drop cannot wait on a future: it looks often, and for a while only.
         while self.shared.departed.borrow().is_none() && SystemClock.now() < give_up_at {
             std::thread::park_timeout(Duration::from_millis(1));

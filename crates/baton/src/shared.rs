@@ -2,20 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
+use baton_core::time::Moment;
 use baton_core::{Command, Core, Input};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Count, Wrapped};
 use baton_store::{Store, StoreError};
 use tokio::sync::{mpsc, watch};
 
-use crate::drive::{Message, SeatId};
+use crate::drive::{Message, Pulse, SeatId};
 use crate::event::Teller;
 use crate::node::Departure;
 use crate::observe::Tallies;
 use crate::term::Term;
+
+/// How long after `stop_grace` a node has to release its lease and to take its record out.
+const RELEASED_WITHIN: Duration = Duration::from_millis(750);
 
 /// One node, as every thread sees it.
 pub(crate) struct Shared {
@@ -33,8 +38,13 @@ pub(crate) struct Shared {
     pub(crate) core: Mutex<Core>,
     pub(crate) term: watch::Sender<Option<Arc<Term>>>,
     pub(crate) departed: watch::Sender<Option<Departure>>,
+    pub(crate) stop_grace: Duration,
+    /// When waiting for the node to leave is over; set when it is first asked to.
+    pub(crate) leaves_by: OnceLock<Moment>,
     /// The hard deadline of the running term; 0 when there is none.
     pub(crate) leads_until: AtomicU64,
+    /// Does the node's thread still turn?
+    pub(crate) pulse: Pulse,
     /// Where the members' lifelines listen, as last read.
     pub(crate) lifelines: Mutex<BTreeMap<NodeId, Arc<str>>>,
     /// What the store last complained of.
@@ -56,6 +66,14 @@ impl Shared {
     pub(crate) fn command(&self, command: Command) {
         let input = Input::Command(command);
         let _ = self.inbox.send(Message::Input { seat: self.seat, input });
+    }
+
+    /// Asks the node to leave, and says until when that is waited for.
+    pub(crate) fn ask_to_leave(&self) -> Moment {
+        let within = self.stop_grace + RELEASED_WITHIN;
+        let by = self.leaves_by.get_or_init(|| SystemClock.now() + within);
+        self.command(Command::Leave);
+        *by
     }
 
     /// The running term changed, or its deadlines did.

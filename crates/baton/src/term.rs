@@ -13,7 +13,7 @@ use tokio::sync::watch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ending {
     pub(crate) reason: DemotionReason,
-    /// The hard deadline.
+    /// By when nothing of it may run any more: the hard deadline at the latest.
     pub(crate) by: Moment,
 }
 

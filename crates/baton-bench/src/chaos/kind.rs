@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::replica::has_replicas;
 use crate::ground::StoreKind;
 
 /// What happens, and to what.
@@ -31,11 +32,15 @@ pub enum Kind {
     KillStore,
     /// The server ends one of its sessions.
     EndSession,
+    /// A replica is promoted; the server follows it, and is promoted again.
+    PromoteReplica,
+    /// All nodes: forged hints, signed and unsigned, many a second.
+    ForgedHints,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Kill,
         Self::Term,
         Self::ShortPause,
@@ -48,14 +53,19 @@ impl Kind {
         Self::PauseStore,
         Self::KillStore,
         Self::EndSession,
+        Self::PromoteReplica,
+        Self::ForgedHints,
     ];
 
     /// The kinds that this store can have: a file has no connections and no server, and only some
-    /// servers have sessions that can be ended from another one.
+    /// servers have sessions that can be ended from another one, or replicas. Hints can always be
+    /// forged.
     pub fn of(store: StoreKind) -> Vec<Self> {
         let has_sessions = matches!(store, StoreKind::Postgres | StoreKind::Mysql);
         let can_be = |kind: &Self| match kind {
             Self::EndSession => has_sessions,
+            Self::PromoteReplica => has_replicas(store),
+            Self::ForgedHints => true,
             kind => kind.is_of_process() || store.server().is_some(),
         };
         Self::ALL.into_iter().filter(can_be).collect()
@@ -76,6 +86,8 @@ impl Kind {
             Self::PauseStore => "store paused",
             Self::KillStore => "store killed with -9",
             Self::EndSession => "session ended by the server",
+            Self::PromoteReplica => "replica promoted and back",
+            Self::ForgedHints => "flood of forged hints",
         }
     }
 
@@ -104,6 +116,8 @@ impl Kind {
             Self::LoseReply => (1_500, 1_500),
             Self::PauseStore => (1_000, 5_000),
             Self::KillStore => (200, 3_000),
+            Self::PromoteReplica => (300, 2_000),
+            Self::ForgedHints => (2_000, 8_000),
         };
         (Duration::from_millis(low), Duration::from_millis(high))
     }
@@ -116,11 +130,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_has_processes_only_and_two_servers_have_sessions() {
+    fn a_file_has_processes_and_hints_two_servers_have_sessions_and_one_has_replicas() {
         let count = |store| Kind::of(store).len();
-        assert_eq!(StoreKind::ALL.map(count), [4, 12, 12, 11, 11, 11]);
+        assert_eq!(StoreKind::ALL.map(count), [5, 13, 13, 13, 12, 12]);
         assert_eq!(Kind::of(StoreKind::RedisAlways), Kind::of(StoreKind::Redis));
-        assert!(Kind::of(StoreKind::Sqlite).into_iter().all(Kind::is_of_process));
+        let of_file = |kind: Kind| kind.is_of_process() || kind == Kind::ForgedHints;
+        assert!(Kind::of(StoreKind::Sqlite).into_iter().all(of_file));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Faults of connections: each node has a proxy to itself.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 use baton::{Moment, NodeId};
 use baton_testbed::{Fault as Line, Proxy, Server};
@@ -14,6 +15,8 @@ use crate::ground::Ground;
 pub struct Lines {
     proxies: BTreeMap<NodeId, Proxy>,
     faulty: BTreeMap<NodeId, Moment>,
+    /// Where they lead to.
+    server: Option<SocketAddr>,
 }
 
 impl Lines {
@@ -21,6 +24,7 @@ impl Lines {
     pub async fn new(server: Option<&Server>, names: &[NodeId]) -> Self {
         let mut lines = Self::default();
         if let Some(server) = server {
+            lines.server = Some(server.address());
             for name in names {
                 lines.proxies.insert(name.clone(), Proxy::to(server.address()).await);
             }
@@ -50,6 +54,16 @@ impl Lines {
             _ => return proxy.cut(),
         }
         self.faulty.insert(name.clone(), now + fault.lasts);
+    }
+
+    /// Sends every node to this address from now on. Connections to it stay.
+    pub fn lead_to(&mut self, server: SocketAddr) {
+        if self.server.replace(server) != Some(server) {
+            for proxy in self.proxies.values() {
+                proxy.lead_to(server);
+                proxy.cut();
+            }
+        }
     }
 
     /// When a connection is to be mended next.

@@ -4,20 +4,23 @@
 //!   seed ──► fault: a deck of kinds ──► weather: gusts and calms
 //!              nodes  kill, TERM, SIGSTOP ───┤   ┌──────────┐   proxy 1 ┐
 //!              lines  cut, drop, delay … ────┼──►│ baton run├─► proxy 2 ├─► server
-//!              store  kill, pause, sessions ─┘   └────┬─────┘   proxy N ┘
+//!              store  kill, pause, sessions ─┤   └────┬─────┘   proxy N ┘
+//!              flood  forged hints ──────────┘
 //!   time is up: every fault is taken back, all settle, all stop
 //!   outcome ◄── the jobs' log, the store's own history ──► tell: one table for all stores
 //! ```
 //!
-//! All stores run side by side. A file has no server and no connections: there only processes are
-//! struck.
+//! All stores run side by side. A file has no server and no connections: there only processes and
+//! lifelines are struck.
 
 mod counts;
 mod fault;
+mod flood;
 mod kind;
 mod lines;
 mod nodes;
 mod outcome;
+mod replica;
 mod store;
 mod tell;
 mod weather;
@@ -40,6 +43,7 @@ use crate::site::{Site, Stage};
 use crate::storm::fresh_seed;
 use counts::Counts;
 use fault::Deck;
+use flood::Floods;
 use kind::Kind;
 use lines::Lines;
 use nodes::Nodes;
@@ -93,13 +97,15 @@ async fn survive(
     let lines = Lines::new(ground.server(), &names).await;
     let mut stage = begin(site, &ground, &lines, names).await?;
     settled(&stage).await?;
+    let store = StoreServer::new(&ground, &stage.cluster.plan().namespace).await?;
     let kinds = Kind::of(kind);
     let mut weather = Weather {
         name: kind.to_string(),
         follow: stage.cluster.follow()?,
+        floods: Floods::new(stage.cluster.store().clone(), stage.cluster.plan().namespace.clone()),
         nodes: Nodes::new(&mut stage),
         lines,
-        store: StoreServer::new(&ground),
+        store,
         deck: Deck::new(Rng::new(seed).fork(kind as u64), kinds.clone()),
         counts: Counts::default(),
         last: None,
@@ -108,12 +114,13 @@ async fn survive(
     weather.rage(options.lasts(), options.failovers_wanted()).await?;
     let calm_since = SystemClock.now();
     weather.relieve_all().await?;
-    let Weather { counts, lines, .. } = weather;
+    let Weather { counts, lines, store, .. } = weather;
+    let lost = store.lost();
     settled(&stage).await?;
     let settled_in = SystemClock.now().since(calm_since);
     eprintln!("{kind}: settled {:.1} s after the last fault", settled_in.as_secs_f64());
     stage.cluster.stop().await?;
-    let outcome = Outcome::of(&stage.cluster, counts, &kinds, settled_in).await;
+    let outcome = Outcome::of(&stage.cluster, counts, &kinds, (settled_in, &lost)).await;
     drop(lines);
     outcome
 }

@@ -13,11 +13,11 @@ use crate::judge::Judged;
 use crate::storm::checks::{disorder, strangers};
 
 /// More terms than there are.
-const TERMS_MAX: usize = 100_000;
+pub const TERMS_MAX: usize = 100_000;
 
 /// How long a store may take to be asked again after all that was done to it.
-const PATIENCE: Duration = Duration::from_secs(30);
-const ASK_EVERY: Duration = Duration::from_millis(500);
+pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const ASK_EVERY: Duration = Duration::from_millis(500);
 
 /// How many findings of a kind are told in full.
 const TOLD_MAX: usize = 3;
@@ -43,12 +43,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Looks at everything.
+    /// Looks at everything. `lost`: terms that a server's data had before it was replaced.
     pub async fn of(
         cluster: &Cluster,
         counts: Counts,
         kinds: &[Kind],
-        settled_in: Duration,
+        (settled_in, lost): (Duration, &[TermRecord]),
     ) -> Result<Self, BenchError> {
         let ticks = cluster.ticks()?;
         let history = history(cluster).await?;
@@ -58,7 +58,7 @@ impl Outcome {
             counts,
             judged: Judged::of(&ticks),
             disorder: disorder(&history),
-            strangers: strangers(&within(&ticks, &history), &history),
+            strangers: strangers(&within(&ticks, &history), &[&history, lost].concat()),
             gap: ticks.longest_gap(),
             settled_in,
             details: details(&ticks),

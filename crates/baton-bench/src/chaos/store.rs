@@ -1,6 +1,9 @@
-//! Faults of the server: paused, killed, sessions ended. One at a time.
+//! Faults of the server: paused, killed, sessions ended, a replica promoted. One at a time.
 
-use baton::Moment;
+use std::net::SocketAddr;
+
+use baton::{Moment, Namespace};
+use baton_core::protocol::TermRecord;
 use baton_testbed::Server;
 use mysql_async::prelude::Queryable;
 use tokio::task::JoinSet;
@@ -8,6 +11,7 @@ use tokio_postgres::NoTls;
 
 use super::fault::Fault;
 use super::kind::Kind;
+use super::replica::Replica;
 use crate::error::BenchError;
 use crate::ground::{Ground, StoreKind};
 
@@ -16,19 +20,35 @@ use crate::ground::{Ground, StoreKind};
 enum Relief {
     Resume,
     Start,
+    Back,
 }
 
 /// The server, and until when it is down.
 pub struct StoreServer<'a> {
     kind: StoreKind,
     server: Option<&'a Server>,
+    replica: Option<Replica<'a>>,
+    /// Where nodes are to go from now on, if that has changed.
+    moved: Option<SocketAddr>,
     down: Option<(Moment, Relief)>,
 }
 
 impl<'a> StoreServer<'a> {
     /// It is up, if there is one.
-    pub fn new(ground: &'a Ground) -> Self {
-        Self { kind: ground.kind(), server: ground.server(), down: None }
+    pub async fn new(ground: &'a Ground, namespace: &Namespace) -> Result<Self, BenchError> {
+        let replica = Replica::start(ground, namespace).await?;
+        let (kind, server) = (ground.kind(), ground.server());
+        Ok(Self { kind, server, replica, moved: None, down: None })
+    }
+
+    /// Where nodes are to go, if that has changed since it was asked last.
+    pub fn moved(&mut self) -> Option<SocketAddr> {
+        self.moved.take()
+    }
+
+    /// Terms that were lost with the data of a server that came to follow another.
+    pub fn lost(self) -> Vec<TermRecord> {
+        self.replica.map_or_else(Vec::new, |replica| replica.lost)
     }
 
     /// Is it up?
@@ -42,6 +62,14 @@ impl<'a> StoreServer<'a> {
         let relief = match fault.kind {
             Kind::PauseStore => server.pause().map(|()| Relief::Resume)?,
             Kind::KillStore => server.kill().await.map(|()| Relief::Start)?,
+            Kind::PromoteReplica => {
+                let Some(replica) = &mut self.replica else { return Ok(false) };
+                self.moved = replica.promote(fault.pick.is_multiple_of(2)).await?;
+                if self.moved.is_none() {
+                    return Ok(false);
+                }
+                Relief::Back
+            }
             // A server that has only just come back may refuse one more session.
             _ => return Ok(self.end_session(&server.url(), fault.pick).await.unwrap_or(false)),
         };
@@ -62,6 +90,11 @@ impl<'a> StoreServer<'a> {
             match relief {
                 Relief::Resume => server.resume()?,
                 Relief::Start => server.start_again().await?,
+                Relief::Back => {
+                    if let Some(replica) = &mut self.replica {
+                        self.moved = Some(replica.back().await?);
+                    }
+                }
             }
             self.down = None;
         }

@@ -45,7 +45,7 @@ pub async fn tell(
     let broken = outcomes.values().filter(|outcome| outcome.is_err()).count();
     report.must_be_none("stores whose run broke off", broken);
     if outcomes.contains_key(&StoreKind::Sqlite) {
-        let why = "sqlite has no server and no connections: only its processes were struck";
+        let why = "sqlite has no server or connections: only processes and lifelines were struck";
         report.note(why.to_owned());
     }
     if columns.done().any(|(_, outcome)| outcome.counts.ended_by_themselves > 0) {

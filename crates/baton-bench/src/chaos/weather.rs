@@ -9,6 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::counts::Counts;
 use super::fault::{Deck, Fault};
+use super::flood::Floods;
 use super::kind::Kind;
 use super::lines::Lines;
 use super::nodes::Nodes;
@@ -42,6 +43,8 @@ pub struct Weather<'a> {
     pub lines: Lines,
     /// The server.
     pub store: StoreServer<'a>,
+    /// Forged hints to all nodes.
+    pub floods: Floods,
     /// What the jobs write: it says who leads, whatever the store's state.
     pub follow: Follow,
     /// What comes.
@@ -77,11 +80,12 @@ impl Weather<'_> {
     /// Takes every fault back, and waits until everybody is up and stays up: a process that was
     /// started while there was no store may take its time to say so and end.
     pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
+        self.floods.end();
         let mut steady_since = SystemClock.now();
         while SystemClock.now() < steady_since + STEADY_FOR {
             let now = SystemClock.now();
             self.mend(Moment::NEVER);
-            self.store.relieve(Moment::NEVER).await?;
+            self.relieve_store(Moment::NEVER).await?;
             self.nodes.all_due(now);
             self.nodes.relieve(now)?;
             let ended = self.nodes.look_round(now)?;
@@ -110,12 +114,26 @@ impl Weather<'_> {
             }
             self.nodes.relieve(now)?;
             self.mend(now);
-            self.store.relieve(now).await?;
+            self.relieve_store(now).await?;
             let relief = self.nodes.next().min(self.lines.next()).min(self.store.next());
             let wake = strike_at.min(look_at).min(relief).min(until);
             SystemClock.sleep(wake.since(SystemClock.now())).await;
         }
         Ok(())
+    }
+
+    /// Helps the server if its time has come.
+    async fn relieve_store(&mut self, now: Moment) -> Result<(), BenchError> {
+        self.store.relieve(now).await?;
+        self.follow_store();
+        Ok(())
+    }
+
+    /// Nodes go where the data is written.
+    fn follow_store(&mut self) {
+        if let Some(server) = self.store.moved() {
+            self.lines.lead_to(server);
+        }
     }
 
     /// Mends connections. A reply that never came was not lost: it is not counted, and comes again.
@@ -139,7 +157,8 @@ impl Weather<'_> {
             those.retain(|name| self.nodes.is_up(name));
             let victim = victim(&fault, leader.as_ref(), &those);
             victim.inspect(|name| self.lines.strike(&fault, name, now))
-        } else if self.store.strike(&fault, now).await? {
+        } else if self.strike_all(&fault, now).await? {
+            self.follow_store();
             self.counts.struck(fault.kind, false);
             return Ok(());
         } else {
@@ -150,6 +169,14 @@ impl Weather<'_> {
             None => self.deck.put_back(fault.kind),
         }
         Ok(())
+    }
+
+    /// What strikes no node alone. Says whether there was anything to strike.
+    async fn strike_all(&mut self, fault: &Fault, now: Moment) -> Result<bool, BenchError> {
+        match fault.kind {
+            Kind::ForgedHints => Ok(self.floods.strike(fault, now).await),
+            _ => self.store.strike(fault, now).await,
+        }
     }
 
     /// Whose job wrote a moment ago.

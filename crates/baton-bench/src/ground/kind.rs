@@ -57,7 +57,12 @@ impl StoreKind {
 
     /// What its server is started with, besides what every one is.
     pub fn arguments(self) -> &'static [&'static str] {
-        if self == Self::RedisAlways { &["--appendfsync", "always"] } else { &[] }
+        match self {
+            // A replica is copied to at once.
+            Self::Redis => &["--repl-diskless-sync-delay", "0"],
+            Self::RedisAlways => &["--repl-diskless-sync-delay", "0", "--appendfsync", "always"],
+            _ => &[],
+        }
     }
 
     /// The options of its URL.

@@ -31,15 +31,26 @@ impl Ground {
     /// Starts what the store needs.
     pub async fn new(kind: StoreKind) -> Result<Self, BenchError> {
         let server = match kind.server() {
-            Some(server) => {
-                eprintln!("{kind}: starting {}", server.name());
-                let arguments = kind.arguments().iter().copied().map(str::to_owned).collect();
-                let options = Options { arguments, ..Options::default() };
-                Some(Server::start_with(server, options).await?)
-            }
+            Some(server) => Some(Self::start(kind, server).await?),
             None => None,
         };
         Ok(Self { kind, server, proxy: None })
+    }
+
+    /// A server as this kind of store needs it.
+    async fn start(kind: StoreKind, server: baton_testbed::Kind) -> Result<Server, BenchError> {
+        eprintln!("{kind}: starting {}", server.name());
+        let arguments = kind.arguments().iter().copied().map(str::to_owned).collect();
+        let options = Options { arguments, ..Options::default() };
+        Ok(Server::start_with(server, options).await?)
+    }
+
+    /// A second server like the first.
+    pub async fn another_server(&self) -> Result<Option<Server>, BenchError> {
+        match self.kind.server() {
+            Some(server) => Self::start(self.kind, server).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The same, with somebody in between who counts.

@@ -74,7 +74,7 @@ pub async fn hand_over(
     let previous = leader(snapshot)?;
     let asked_at = SystemClock.now();
     ask(place, snapshot, &previous.node, wish).await?;
-    if let Some(address) = &previous.lifeline {
+    if let Some(address) = &previous.nudged_at {
         // A hint may be lost: the coordinator looks at its next beat anyway.
         let _ = baton::lifeline::tell(address, place.namespace(), &Hint::Asked).await;
     }

@@ -48,14 +48,18 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     }
 }
 
-/// Runs a command that waits, on this thread.
+/// Runs a command that waits, on this thread. What it gave up waiting for is not waited for here
+/// either.
 pub fn block_on<F>(command: F) -> Result<Exit, CommandError>
 where
     F: Future<Output = Result<Exit, CommandError>>,
 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let no_runtime = |problem| CommandError::System { what: "no runtime", problem };
-    runtime.map_err(no_runtime)?.block_on(command)
+    let runtime = runtime.map_err(no_runtime)?;
+    let done = runtime.block_on(command);
+    runtime.shutdown_background();
+    done
 }
 
 /// Reads a length of time on the command line.

@@ -26,7 +26,7 @@ pub struct Arguments {
 /// Asks the coordinator to resign.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0).await?;
+        let place = Place::to_change(&arguments.place.0).await?;
         let snapshot = place.snapshot().await?;
         let handover = hand_over(&place, &snapshot, Wish::Resign, arguments.timeout).await?;
         handover.print(arguments.json);

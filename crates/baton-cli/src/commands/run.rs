@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::config::NodeFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::guard::Ending;
+use crate::guard::{Ending, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
 use crate::telemetry::Telemetry;
@@ -37,16 +37,17 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The command finds BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE
-in its environment. When leadership is lost it gets TERM, and KILL before the
-lease is over, together with everything it started; also when baton itself is
-killed or paused. HUP, QUIT, USR1 and USR2 are passed on to it; TERM and INT
-make baton stop it, hand over and leave. Unless --once or --restart is given,
-baton ends when the command does, with its exit code (128 + n for signal n).";
+The command finds BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE,
+which has no password in it, in its environment. When leadership is lost it
+gets TERM, and KILL before the lease is over, together with everything it
+started; also when baton itself is killed or paused. HUP, QUIT, USR1 and USR2
+are passed on to it; TERM and INT make baton stop it, hand over and leave,
+within stop_grace and a second. Unless --once or --restart is given, baton ends
+when the command does, with its exit code (128 + n for signal n).";
 
 /// Runs the command whenever this node leads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    let config = place::load(&arguments.node.0)?.checked()?;
+    let config = place::load_node(&arguments.node.0)?;
     let (program, args) = arguments.command.split_first().expect("clap requires one");
     let on_end = match (arguments.once, arguments.restart) {
         (true, _) => OnEnd::Once,
@@ -56,7 +57,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let job = Job {
         program: program.clone(),
         args: args.to_vec(),
-        store: config.store.with_secrets().to_owned(),
+        store: config.store.without_secrets(),
         on_end,
         on_lost: arguments.on_lost,
         quiet: arguments.quiet,
@@ -72,6 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
             biased;
             finished = crate::run::run(&node, &job) => finished,
             () = log::follow(&mut events, least) => unreachable!("it goes on for ever"),
+            never = reap_orphans() => match never {},
         };
         log::catch_up(&mut events, least);
         match finished? {

@@ -7,10 +7,11 @@ use baton::{Departure, Event, Events, Node, Stamped};
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::guard::reap_orphans;
 use crate::housekeeping::housekeeping;
 use crate::output::log::{self, Format, Level};
 use crate::output::sentence::{is_routine, sentence, tone};
-use crate::output::times::utc_ms;
+use crate::output::times::{span, utc_ms};
 use crate::output::{json, say};
 use crate::telemetry::Telemetry;
 use crate::{node, place};
@@ -30,7 +31,7 @@ pub struct Arguments {
 
 /// Takes part until SIGTERM or SIGINT.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    let config = place::load(&arguments.node.0)?.checked()?;
+    let config = place::load_node(&arguments.node.0)?;
     super::block_on(async {
         let store = node::store(&config).await?;
         let telemetry = Telemetry::of(&config)?;
@@ -39,7 +40,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let (node, mut events) = builder.build_with_events()?;
         node::introduce(&node, Level::Info);
         let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
-        let departure = take_part(&node, &mut events, &mut teller).await?;
+        let departure = tokio::select! {
+            biased;
+            departure = take_part(&node, &mut events, &mut teller) => departure?,
+            never = reap_orphans() => match never {},
+        };
         departed(&node, departure)
     })
 }
@@ -115,10 +120,23 @@ impl Teller<'_> {
     }
 }
 
+/// What is said of a node that ends without having left.
+pub fn unfinished(node: &Node) -> String {
+    let (id, grace) = (node.id(), span(node.settings().stop_grace));
+    format!(
+        "node {id} ends without having left: its work or the store took longer than stop_grace \
+         ({grace}) and a second; what is not released runs out by itself"
+    )
+}
+
 /// What a node's end means for the process.
 pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError> {
     match departure {
         Departure::Left => Ok(Exit::Done),
+        Departure::Unfinished => {
+            log::warn(&unfinished(node));
+            Ok(Exit::Done)
+        }
         Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
         Departure::Broken => Err(CommandError::Broken { id: node.id().clone() }),
         Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),

@@ -39,7 +39,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let to = NodeId::new(&arguments.to)
         .map_err(|problem| ConfigError::Name { place: "--to".to_owned(), problem })?;
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0).await?;
+        let place = Place::to_change(&arguments.place.0).await?;
         let snapshot = place.snapshot().await?;
         leader(&snapshot)?;
         check_target(&place, &to, arguments.timeout).await?;

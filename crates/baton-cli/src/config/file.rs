@@ -9,13 +9,17 @@ use super::given::Given;
 use super::nearest::nearest;
 use super::source::Source;
 use super::table::{TABLE, entry};
-use super::tree::{bare, leaves};
+use super::tree::{bare, key_shown, leaves};
 use super::ttl;
 
 /// Takes in what a file says.
 pub fn read(file: &Path, given: &mut Given) -> Result<(), ConfigError> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|problem| ConfigError::Unreadable { file: file.to_owned(), problem })?;
+    let text = std::fs::read_to_string(file).map_err(|problem| {
+        // A store's URL, given as a file.
+        let url = file.to_str().filter(|path| path.contains([':', '@']));
+        let file = url.map_or_else(|| file.to_owned(), |url| baton_drivers::shown(url).into());
+        ConfigError::Unreadable { file, problem }
+    })?;
     parse(file, &text, given)
 }
 
@@ -38,7 +42,7 @@ fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> 
             continue;
         }
         let Some(entry) = entry(&key) else {
-            return Err(unknown(file, key));
+            return Err(unknown(file, &key));
         };
         let read = match &value {
             Value::Array(_) | Value::Table(_) => Err("must be a single value".to_owned()),
@@ -49,13 +53,13 @@ fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> 
     Ok(())
 }
 
-fn unknown(file: &Path, key: String) -> ConfigError {
+fn unknown(file: &Path, key: &str) -> ConfigError {
     let known = TABLE.iter().map(|entry| entry.key);
-    let remedy = match nearest(&key, known) {
+    let remedy = match nearest(key, known) {
         Some(name) => format!("did you mean {name}?"),
         None => "`baton settings` lists all names".to_owned(),
     };
-    ConfigError::Unknown { file: file.to_owned(), key, remedy }
+    ConfigError::Unknown { file: file.to_owned(), key: key_shown(key), remedy }
 }
 
 #[cfg(test)]
@@ -90,14 +94,22 @@ mod tests {
             ("lease_timeout = 5", "lease_timeout = 5 is not a length of time"),
             ("lease_timeout = '5 parsecs'", "lease_timeout = \"5 parsecs\" is not a length"),
             ("policy = ['a']", "policy = [\"a\"] must be a single value"),
+            ("store = ['hush']", "store = *** must be a single value"),
+            ("'postgres://me:hush@db' = 1", "unknown setting (not shown); "),
         ];
         for (text, expected) in cases {
             let message = parsed(text).expect_err(text);
             assert!(message.starts_with("baton.toml: "), "{message}");
             assert!(message.contains(expected), "{message}");
             assert_eq!(message.lines().count(), 1, "{message}");
+            assert!(!message.contains("hush"), "{message}");
         }
         let message = parsed("store = 'a'\nlease_timeout = ").expect_err("no TOML");
         assert!(message.starts_with("baton.toml:2: "), "{message}");
+        let urls = ["me:hush@db", "'me:hush@db", "\"me:hush\\@db\"", "'a' hush", "{ hush"];
+        for url in urls {
+            let message = parsed(&format!("store = {url}")).expect_err(url);
+            assert!(!message.contains("hush"), "{message}");
+        }
     }
 }

@@ -38,6 +38,7 @@ impl Given {
         shown: &str,
         source: Source,
     ) -> Result<(), ConfigError> {
+        let shown = if entry.may_hold_secret() { "***" } else { shown };
         let said = || source.said(entry.key, shown);
         let value = read.map_err(|complaint| ConfigError::Value { said: said(), complaint })?;
         self.values.insert(entry.key, Set { value, source });

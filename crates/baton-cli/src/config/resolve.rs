@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Profile, Settings, show_span};
+use baton_core::settings::{Contradiction, Derived, Profile, Settings, show_span};
 use toml::{Table, Value};
 
 use super::environment::Environment;
@@ -19,6 +19,7 @@ use super::store_url::StoreUrl;
 use super::table::entry;
 use super::tree;
 use super::ttl::TtlTable;
+use super::value::hosts;
 use crate::output::log::Format;
 
 /// Where the lifeline listens if nobody says otherwise.
@@ -51,12 +52,16 @@ pub struct Config {
     pub id: Option<NodeId>,
     /// What the settings start from.
     pub profile: Profile,
-    /// The settings.
+    /// The settings; as they were given, if they contradict each other.
     pub settings: Settings,
+    /// Given settings that cannot hold together, if there are any.
+    pub contradiction: Option<Contradiction>,
     /// The lifeline.
     pub lifeline: Lifeline,
     /// Where metrics and health are served, if anywhere.
     pub metrics: Option<SocketAddr>,
+    /// By which names they may be asked for, beside addresses and `localhost`.
+    pub metrics_hosts: Vec<String>,
     /// The collector of traces and metrics, if there is one.
     pub otlp: Option<String>,
     /// How stderr is written.
@@ -68,6 +73,7 @@ pub struct Config {
     /// What expires, and how it goes.
     pub ttl: Vec<TtlTable>,
     given: Given,
+    causes: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
 impl Config {
@@ -98,34 +104,48 @@ impl Config {
         let namespace = name(&given, "namespace", Namespace::new)?;
         let namespace = namespace
             .unwrap_or_else(|| Namespace::new("default").expect("a plain word is a valid name"));
+        let settings = settings(profile, &given);
+        let derived = settings.derive(&profile.settings(), |key| given.values.contains_key(key));
+        let (Derived { settings, causes }, contradiction) = match derived {
+            Ok(derived) => (derived, None),
+            Err(problem) => (Derived { settings, causes: BTreeMap::new() }, Some(problem)),
+        };
         Ok(Self {
             store,
             namespace,
             id: name(&given, "id", NodeId::new)?,
             profile,
-            settings: settings(profile, &given),
+            settings,
+            contradiction,
             lifeline: lifeline(&given),
             metrics: given.text("metrics").map(|(text, _)| address(text)),
+            metrics_hosts: metrics_hosts(&given),
             otlp: given.text("otlp").map(|(url, _)| url.to_owned()),
             log_format: log_format(&given),
             labels: given.labels.clone(),
             own_records: own_records(&given),
             ttl: given.ttl.clone(),
             given,
+            causes,
         })
     }
 
     /// The same, if no two settings contradict each other.
-    pub fn checked(self) -> Result<Self, ConfigError> {
-        self.settings.check()?;
-        Ok(self)
+    pub fn checked(mut self) -> Result<Self, ConfigError> {
+        match self.contradiction.take() {
+            None => Ok(self),
+            Some(problem) => Err(problem.into()),
+        }
     }
 
     /// Where a value comes from.
     pub fn source(&self, key: &str) -> Source {
         let core = entry(key).is_some_and(super::table::Entry::is_core);
-        match self.given.values.get(key) {
-            Some(set) => set.source.clone(),
+        if let Some(set) = self.given.values.get(key) {
+            return set.source.clone();
+        }
+        match self.causes.get(key) {
+            Some(from) => Source::Derived(from.clone()),
             None if core && self.profile != Profile::Default => Source::Profile(self.profile),
             None => Source::BuiltIn,
         }
@@ -161,10 +181,18 @@ impl Config {
         all.extend(advertise.map(|address| ("lifeline.advertise".to_owned(), text(address))));
         let metrics = self.metrics.map(|address| address.to_string());
         all.extend(metrics.map(|address| ("metrics".to_owned(), text(address))));
-        all.extend(self.otlp.clone().map(|url| ("otlp".to_owned(), text(url))));
+        let names = self.metrics_hosts.join(",");
+        let names = Some(names).filter(|names| !names.is_empty());
+        all.extend(names.map(|names| ("metrics_hosts".to_owned(), text(names))));
+        all.extend(self.otlp.as_deref().map(|url| ("otlp".to_owned(), text(collector(url)))));
         all.extend(self.id.as_ref().map(|id| ("id".to_owned(), text(id.to_string()))));
         all
     }
+}
+
+fn metrics_hosts(given: &Given) -> Vec<String> {
+    let names = given.text("metrics_hosts").into_iter().flat_map(|(text, _)| hosts(text));
+    names.map(str::to_owned).collect()
 }
 
 fn name<T>(
@@ -196,6 +224,12 @@ fn log_format(given: &Given) -> Format {
 
 fn address(text: &str) -> SocketAddr {
     text.parse().expect("addresses were checked for their kind")
+}
+
+/// A collector's URL for people: not at all if a login or a token may be in it.
+fn collector(url: &str) -> String {
+    let is_plain = url.starts_with("http") && !url.contains(['@', '?', '#']);
+    if is_plain { url.to_owned() } else { "***".to_owned() }
 }
 
 fn lifeline(given: &Given) -> Lifeline {
@@ -248,9 +282,11 @@ mod tests {
         let config = loaded(&[("BATON_PROFILE", "fast"), ("BATON_LEASE_TIMEOUT", "4s")]);
         let config = config.expect("sound");
         assert_eq!(config.settings.lease_timeout, Duration::from_secs(4));
-        assert_eq!(config.settings.heartbeat_interval, Duration::from_secs(1));
+        assert_eq!(config.settings.heartbeat_interval, Duration::from_millis(1_333));
         assert_eq!(config.source("lease_timeout").to_string(), "BATON_LEASE_TIMEOUT");
-        assert_eq!(config.source("heartbeat_interval").to_string(), "profile fast");
+        let derived = "derived from lease_timeout";
+        assert_eq!(config.source("heartbeat_interval").to_string(), derived);
+        assert_eq!(config.source("min_epoch_duration").to_string(), "profile fast");
         assert_eq!(config.source("namespace").to_string(), "default");
         assert_eq!(config.effective()["lease_timeout"], Value::String("4s".to_owned()));
     }
@@ -261,11 +297,20 @@ mod tests {
             ("BATON_ID", "a/b", "BATON_ID: node id has '/' at position 2"),
             ("BATON_NAMESPACE", "ä", "BATON_NAMESPACE: namespace has 'ä' at position 1"),
             ("BATON_PROFILE", "quick", "BATON_PROFILE: profile \"quick\" is unknown"),
-            ("BATON_LEASE_TIMEOUT", "8s", "heartbeat_interval (5s) must be at most half of lease_"),
+            (
+                "BATON_LEASE_TIMEOUT",
+                "1ms",
+                "lease_timeout (1ms) must be at least the smallest span",
+            ),
         ];
         for (variable, value, expected) in cases {
             let message = loaded(&[(variable, value)]).expect_err(expected);
             assert!(message.starts_with(expected), "{message}");
         }
+        let both = [("BATON_LEASE_TIMEOUT", "8s"), ("BATON_HEARTBEAT_INTERVAL", "5s")];
+        let message = loaded(&both).expect_err("they contradict each other");
+        let expected =
+            "lease_timeout (8s) must be at least 10s because of heartbeat_interval (5s); `baton";
+        assert!(message.starts_with(expected), "{message}");
     }
 }

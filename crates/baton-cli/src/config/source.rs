@@ -12,6 +12,8 @@ pub enum Source {
     BuiltIn,
     /// A named set of settings.
     Profile(Profile),
+    /// It follows from other settings, which were given.
+    Derived(Vec<&'static str>),
     /// A line of a file.
     File(PathBuf),
     /// A variable of the environment.
@@ -24,7 +26,7 @@ impl Source {
     /// What was said there, as it was written, for the beginning of a complaint.
     pub fn said(&self, key: &str, given: &str) -> String {
         match self {
-            Self::BuiltIn | Self::Profile(_) => format!("{key} = {given}"),
+            Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => format!("{key} = {given}"),
             Self::File(file) => format!("{}: {key} = {given}", file.display()),
             Self::Variable(name) => format!("{name}={given}"),
             Self::Flag(flag) => format!("{flag} {given}"),
@@ -34,7 +36,7 @@ impl Source {
     /// The place itself, for the beginning of a complaint that repeats the value.
     pub fn place(&self, key: &str) -> String {
         match self {
-            Self::BuiltIn | Self::Profile(_) => key.to_owned(),
+            Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => key.to_owned(),
             Self::File(file) => format!("{}: {key}", file.display()),
             Self::Variable(name) | Self::Flag(name) => name.clone(),
         }
@@ -46,6 +48,7 @@ impl fmt::Display for Source {
         match self {
             Self::BuiltIn => f.write_str("default"),
             Self::Profile(profile) => write!(f, "profile {profile}"),
+            Self::Derived(from) => write!(f, "derived from {}", from.join(" and ")),
             Self::File(file) => write!(f, "{}", file.display()),
             Self::Variable(name) | Self::Flag(name) => f.write_str(name),
         }

@@ -8,7 +8,7 @@ use super::error::ConfigError;
 
 const SQLITE: &str = "sqlite://";
 
-/// Where a store is. Shown without its password.
+/// Where a store is. Shown without what is, or may be, a secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreUrl(String);
 
@@ -32,46 +32,23 @@ impl StoreUrl {
         &self.0
     }
 
+    /// Without the secrets that stand in it, for the command that a node runs.
+    pub fn without_secrets(&self) -> String {
+        baton_drivers::without_secrets(&self.0)
+    }
+
     /// The file it names, if it names one.
     pub fn file(&self) -> Option<&Path> {
         let rest = self.0.strip_prefix(SQLITE)?;
+        // What is no path is refused by the driver, which does not repeat it.
+        baton_drivers::sqlite::SqliteConfig::from_location(rest).ok()?;
         Some(Path::new(rest.split_once('?').map_or(rest, |(path, _)| path)))
     }
 }
 
 impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (url, options) = match self.0.split_once('?') {
-            Some((url, options)) => (url, Some(options)),
-            None => (self.0.as_str(), None),
-        };
-        let address = url.split_once("://").filter(|(_, rest)| rest.contains('@'));
-        match address.and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
-            None => f.write_str(url)?,
-            Some((scheme, (user, rest))) => {
-                let name = user.split_once(':').map(|(name, _)| name);
-                match name {
-                    Some(name) => write!(f, "{scheme}://{name}:***@{rest}")?,
-                    None => write!(f, "{scheme}://{user}@{rest}")?,
-                }
-            }
-        }
-        let Some(options) = options else {
-            return Ok(());
-        };
-        let shown: Vec<String> = options.split('&').map(without_secret).collect();
-        write!(f, "?{}", shown.join("&"))
-    }
-}
-
-fn without_secret(option: &str) -> String {
-    let secret = |name: &str| {
-        let name = name.to_lowercase();
-        ["pass", "secret", "token", "key"].iter().any(|word| name.contains(word))
-    };
-    match option.split_once('=') {
-        Some((name, _)) if secret(name) => format!("{name}=***"),
-        _ => option.to_owned(),
+        f.write_str(&baton_drivers::shown(&self.0))
     }
 }
 
@@ -87,17 +64,9 @@ mod tests {
 
     #[test]
     fn a_password_is_never_shown() {
-        let cases = [
-            ("sqlite:///a/b.db", "sqlite:///a/b.db"),
-            ("postgres://me:se@cret@db:5432/x", "postgres://me:***@db:5432/x"),
-            ("postgres://me@db/x?password=y&a=b", "postgres://me@db/x?password=***&a=b"),
-            ("redis://:pw@cache", "redis://:***@cache"),
-            ("s3://bucket?secret_key=abc", "s3://bucket?secret_key=***"),
-        ];
-        for (url, expected) in cases {
-            assert_eq!(StoreUrl::new(url).to_string(), expected);
-            assert_eq!(format!("{:?}", StoreUrl::new(url)), expected);
-        }
+        let url = StoreUrl::new("postgres://me:hush@db:5432/x?pwd=hush");
+        let expected = "postgres://me:***@db:5432/x?pwd=***";
+        assert_eq!((url.to_string(), format!("{url:?}")), (expected.into(), expected.into()));
     }
 
     #[test]
@@ -116,8 +85,9 @@ mod tests {
     #[test]
     fn the_file_is_found_in_the_url() {
         let file = |url| StoreUrl::new(url).file().map(Path::to_owned);
-        assert_eq!(file("sqlite:///a/b.db?x=1"), Some(PathBuf::from("/a/b.db")));
+        assert_eq!(file("sqlite:///a/b.db?busy_timeout_ms=1"), Some(PathBuf::from("/a/b.db")));
         assert_eq!(file("sqlite://b.db"), Some(PathBuf::from("b.db")));
         assert_eq!(file("redis://cache"), None);
+        assert_eq!(file("sqlite://me:hush@db/x"), None);
     }
 }

@@ -98,6 +98,11 @@ impl Entry {
         }
     }
 
+    /// May a password stand in its value?
+    pub fn may_hold_secret(&self) -> bool {
+        matches!(self.key, "store" | "otlp")
+    }
+
     /// The flag that switches it off.
     pub fn negation(&self) -> String {
         format!("no-{}", self.flag())
@@ -118,7 +123,7 @@ pub fn entry(key: &str) -> Option<&'static Entry> {
 }
 
 use Heading as H;
-use Kind::{Address, Choice, Count, Number, Span, Switch, Text, Whole};
+use Kind::{Address, Choice, Count, Hosts, Number, Span, Switch, Text, Whole};
 
 const POLICIES: Kind = Choice(&["lexicographic", "priority", "incumbent"]);
 const LOG_FORMATS: Kind = Choice(&["text", "json"]);
@@ -192,7 +197,8 @@ pub const TABLE: &[Entry] = &[
     e("lifeline.advertise", Address, H::Lifeline, "Where other nodes reach it"),
     e("lifeline.connections_max", Count, H::Lifeline, "The most connections it takes"),
     e("lifeline_successors", Count, H::Lifeline, "How many successors keep a connection"),
-    e("metrics", Address, H::Telling, "Serve /metrics, /readyz, /leader here").common(),
+    e("metrics", Address, H::Telling, "Serve /metrics, /livez, /readyz, /leader here").common(),
+    e("metrics_hosts", Hosts, H::Telling, "Names, not addresses, that requests may use for it"),
     e("otlp", Text, H::Telling, "Send traces and metrics to the collector at this URL"),
     e("log_format", LOG_FORMATS, H::Telling, "How stderr is written").common(),
 ];

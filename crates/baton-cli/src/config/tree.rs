@@ -43,6 +43,12 @@ pub fn bare(value: &Value) -> String {
     }
 }
 
+/// A key that nothing is known of, for a message: a store's URL may stand where a name is to.
+pub fn key_shown(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if key.chars().all(plain) { key.to_owned() } else { "(not shown)".to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

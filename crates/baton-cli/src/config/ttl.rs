@@ -10,7 +10,7 @@ use super::error::ConfigError;
 use super::nearest::nearest;
 use super::source::Source;
 use super::store_url::StoreUrl;
-use super::tree::bare;
+use super::tree::{bare, key_shown};
 
 /// Every key that such a table may have.
 const KEYS: [&str; 15] = [
@@ -100,12 +100,13 @@ impl Reader<'_> {
             Some(name) => format!("did you mean {name}?"),
             None => format!("known are {}", KEYS.join(", ")),
         };
-        let key = format!("{key} in [[ttl]] {}", self.number);
+        let key = format!("{} in [[ttl]] {}", key_shown(key), self.number);
         ConfigError::Unknown { file: self.file.to_owned(), key, remedy }
     }
 
     fn refuse(&self, key: &str, complaint: impl Into<String>) -> ConfigError {
         let said = match self.table.get(key) {
+            Some(_) if key == "store" => format!("{}: store = ***", self.place()),
             Some(value) => format!("{}: {key} = {value}", self.place()),
             None => format!("{}: {key}", self.place()),
         };
@@ -293,6 +294,7 @@ mod tests {
             ("age = '5s'", "age = \"5s\" goes with created"),
             ("unit = 'days'", "unit = \"days\" is unknown; choose one of timestamp"),
             ("key = []", "key = [] must name a column"),
+            ("store = ['hush']", "[[ttl]] 1: store = *** must be text"),
             ("index = 'i'", "name one of table (SQL), index (Redis) and prefix (S3)"),
         ];
         for (line, expected) in cases {

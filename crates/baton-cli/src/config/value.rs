@@ -21,6 +21,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// An address with a port.
     Address,
+    /// Names of hosts, with commas between them.
+    Hosts,
     /// Anything; whoever uses it checks it.
     Text,
 }
@@ -35,6 +37,7 @@ impl Kind {
             Self::Number => "X",
             Self::Choice(_) => "NAME",
             Self::Address => "ADDRESS:PORT",
+            Self::Hosts => "NAME,…",
             Self::Text => "TEXT",
         }
     }
@@ -70,6 +73,8 @@ impl Kind {
                 Ok(_) => Ok(Value::String(text.to_owned())),
                 Err(_) => refuse("is not an address with a port; write \"127.0.0.1:7000\""),
             },
+            Self::Hosts if hosts(text).all(is_host) => Ok(Value::String(text.to_owned())),
+            Self::Hosts => refuse("is not a list of host names; write \"a.example,b.example\""),
             Self::Text => Ok(Value::String(text.to_owned())),
         }
     }
@@ -86,6 +91,17 @@ impl Kind {
     }
 }
 
+/// The names in a list of hosts.
+pub fn hosts(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim)
+}
+
+/// A name alone, as a request names its host: no port, no scheme.
+fn is_host(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_plain)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +115,7 @@ mod tests {
             (Kind::Whole, "-7", Value::Integer(-7)),
             (Kind::Number, "2", Value::Float(2.0)),
             (Kind::Address, "[::1]:80", Value::String("[::1]:80".to_owned())),
+            (Kind::Hosts, "a, b.c", Value::String("a, b.c".to_owned())),
         ];
         for (kind, text, expected) in cases {
             assert_eq!(kind.read(text), Ok(expected), "{text}");
@@ -116,6 +133,8 @@ mod tests {
             (Kind::Number, "NaN", "is not a number"),
             (Kind::Choice(&["a", "b"]), "c", "is unknown; choose one of a, b"),
             (Kind::Address, "localhost", "is not an address with a port"),
+            (Kind::Hosts, "a,b:80", "is not a list of host names"),
+            (Kind::Hosts, "", "is not a list of host names"),
         ];
         for (kind, text, expected) in cases {
             let complaint = kind.read(text).expect_err(text);

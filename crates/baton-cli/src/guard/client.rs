@@ -8,6 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use baton_core::lease::Window;
 use baton_core::time::Moment;
@@ -19,15 +20,21 @@ use tokio::task::JoinHandle;
 
 use super::channel::{Channel, Heard, MOST_DESCRIPTORS};
 use super::deadline::Deadline;
-use super::message::{Order, Report, Start};
-use super::recruit::THIS_PROGRAM;
+use super::message::{Answer, Order, Report, Start};
+use super::recruit::{THIS_PROGRAM, name};
 use super::sweep::sweep_children;
 use crate::output::log;
+
+/// How long a guard without a command takes to end, at the most, on a busy machine.
+const ENDS_WITHIN: Duration = Duration::from_millis(100);
+
+/// Time between two looks at whether the guard has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The guards of this process that were not waited for, by process id. A sweep spares them.
 static GUARDS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-fn guards() -> MutexGuard<'static, BTreeSet<i32>> {
+pub(super) fn guards() -> MutexGuard<'static, BTreeSet<i32>> {
     // A set of numbers is whole whatever happened to whoever held it.
     GUARDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -114,11 +121,13 @@ impl Guard {
     }
 
     /// The lease was renewed. Nothing happens if no command runs.
+    ///
+    /// It counts once the guard has said that it took it in. A guard that says nothing, because it
+    /// is stopped, is lost at the end of the last window that it knows of, though later ones exist.
     pub fn extend(&mut self, window: Window) -> io::Result<()> {
-        let Some(term) = &mut self.term else {
+        if self.term.is_none() {
             return Ok(());
-        };
-        term.extend(window);
+        }
         self.order(&Order::Extend(window))
     }
 
@@ -158,7 +167,12 @@ impl Guard {
                 continue;
             }
             match self.channel.take() {
-                Ok(Some(report)) => {
+                Ok(Some(Answer::Extended(window))) => {
+                    if let Some(term) = &mut self.term {
+                        term.extend(window);
+                    }
+                }
+                Ok(Some(Answer::Report(report))) => {
                     if report == Report::Stopped {
                         self.term = None;
                     }
@@ -170,22 +184,26 @@ impl Guard {
         }
     }
 
-    /// Ends the guard and whatever runs, and returns when all of it is gone.
+    /// Ends the guard and whatever runs, and returns when all of it is gone. A guard without a
+    /// command that does not end, because it is stopped, is killed.
     pub async fn close(mut self) -> io::Result<()> {
         while self.sweep.is_some() {
             self.next().await;
         }
-        let (process, pid) = (self.process.take(), self.pid);
+        let (process, pid, is_idle) = (self.process.take(), self.pid, self.term.is_none());
         drop(self);
         let Some(mut process) = process else {
             return Ok(());
         };
-        let ended = tokio::task::spawn_blocking(move || {
-            let ended = process.wait();
-            guards().remove(&pid);
-            ended
-        });
-        ended.await?.map(drop)
+        let kill_at = SystemClock.now() + ENDS_WITHIN;
+        while process.try_wait()?.is_none() {
+            if is_idle && SystemClock.now() >= kill_at {
+                process.kill()?;
+            }
+            SystemClock.sleep(LOOK_EVERY).await;
+        }
+        guards().remove(&pid);
+        Ok(())
     }
 
     fn order(&mut self, order: &Order) -> io::Result<()> {
@@ -255,7 +273,7 @@ impl Guard {
 fn spawn_process(executable: &Path, control: OwnedFd) -> io::Result<Child> {
     let mut guards = guards();
     let process = Command::new(executable)
-        .arg0("baton")
+        .arg0(name(getpid()))
         .arg("guard")
         .args(log::argument())
         .stdin(Stdio::from(control))

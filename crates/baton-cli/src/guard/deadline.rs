@@ -47,6 +47,12 @@ impl Deadline {
         self.by = Some(self.by.map_or(by, |earlier| earlier.min(by)));
     }
 
+    /// Time passed that the clock did not count: everything is due this much sooner.
+    pub(super) fn lose(&mut self, span: Duration) {
+        self.window = self.window.earlier(span);
+        self.by = self.by.map(|by| by - span);
+    }
+
     /// The command itself has ended; what it left behind has a short grace.
     pub(super) fn end(&mut self, now: Moment) {
         self.ended.get_or_insert(now);
@@ -174,6 +180,21 @@ mod tests {
         let mut deadline = Deadline::new(window(1_000, 1_010));
         assert_eq!(deadline.due(at(0)), Due::Wait(at(990)));
         assert_eq!(deadline.due(at(990)), Due::Kill);
+    }
+
+    #[test]
+    fn time_that_the_clock_did_not_count_is_over_all_the_same() {
+        let mut deadline = Deadline::new(window(10_000, 12_000));
+        deadline.lose(Duration::from_secs(3));
+        assert_eq!(deadline.due(at(100)), Due::Wait(at(7_000)));
+        deadline.lose(Duration::from_secs(7));
+        assert_eq!(deadline.due(at(200)), Due::Tell);
+        assert_eq!(deadline.due(at(200)), Due::Wait(at(1_500)));
+        deadline.lose(Duration::from_secs(60));
+        assert_eq!(deadline.due(at(201)), Due::Kill);
+        let mut endless = Deadline::new(Window::ENDLESS);
+        endless.lose(Duration::from_secs(60));
+        assert!(matches!(endless.due(at(1)), Due::Wait(_)));
     }
 
     #[test]

@@ -38,6 +38,15 @@ pub(super) enum Order {
     Signal { number: i32 },
 }
 
+/// What the guard says on its socket.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// It has taken this renewal in, and keeps its deadlines.
+    Extended(Window),
+    /// Something happened.
+    Report(Report),
+}
+
 /// What the guard tells baton. A term is `Started`, `Exited`, `Stopped`; or `FailedToStart`,
 /// `Stopped`; or it is cut short by `Lost`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //! to baton.
 //!
 //! ```text
-//!  baton run ──── control socket: orders ───► baton guard ───► baton guard ═exec═► CMD
+//!  baton run ──── control socket: orders ───►    guard    ───►    guard    ═exec═► CMD
 //!  (Guard)   ◄─── reports ──────────────────  (Watch)          (Recruit)           (Child)
 //!     │                                          │             waits between terms, in a process
 //!     │                                          │             group of its own; CMD is killed by
@@ -22,20 +22,27 @@
 //! The process that waits to become the next command is started only after that proof, and is the
 //! first child of the term that it is used in.
 //!
+//! The guard confirms each renewal. Baton keeps the last confirmed window's deadlines as well, and
+//! if the guard misses one it is killed, and everything that it had started with it.
+//!
 //! The guard leads a session of its own. The terminal's Ctrl-C does not reach it nor the command;
 //! baton passes on what it wants them to hear. The command's standard input is baton's, or
 //! `/dev/null` if that is a terminal: nobody types into something that comes and goes.
 //!
-//! Two things are beyond its reach. A command that becomes another user (`sudo`) can only be
-//! stopped by a guard with the rights to do so; without them `Stopped` is never said. And if baton
-//! and the guard are killed in the same instant, the kernel kills the command itself, not its
-//! descendants.
+//! It goes by another name than baton, so that a signal to everything of that name spares it.
+//!
+//! Three things are beyond its reach. What another daemon starts for the command (`docker run`,
+//! `systemd-run`, `ssh`) does not descend from it. A command that becomes another user (`sudo`) can
+//! only be stopped by a guard with the rights to do so; without them `Stopped` is never said. And
+//! if baton and the guard are killed in the same instant, the kernel kills the command itself, not
+//! its descendants.
 
 mod channel;
 mod child;
 mod client;
 mod deadline;
 mod message;
+mod orphans;
 mod recruit;
 mod sweep;
 mod term;
@@ -43,5 +50,6 @@ mod watch;
 
 pub use client::Guard;
 pub use message::{Ending, Report, Start};
+pub use orphans::reap_orphans;
 pub use sweep::sweep_children;
 pub use watch::run;

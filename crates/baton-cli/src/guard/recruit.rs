@@ -21,6 +21,12 @@ use crate::output::log;
 /// This very program, even if another has been installed in its place meanwhile.
 pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
 
+/// What the guard, or the process that waits to become the command, calls itself, whose parent this
+/// is. Nothing that looks for "baton" in command lines finds it.
+pub(super) fn name(parent: Pid) -> String {
+    format!("guard-of-{}", parent.as_raw_nonzero())
+}
+
 /// A process that leads a group of its own and waits. It ends when nobody holds this any more.
 pub(super) struct Recruit {
     pid: Pid,
@@ -34,7 +40,7 @@ impl Recruit {
     pub(super) fn enlist() -> io::Result<Self> {
         let (channel, theirs) = Channel::pair()?;
         let mut process = Command::new(THIS_PROGRAM)
-            .arg0("baton")
+            .arg0(name(getpid()))
             .arg("guard")
             .args(log::argument())
             .stdin(Stdio::from(theirs))

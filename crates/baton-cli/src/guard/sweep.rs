@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -112,12 +113,30 @@ pub(super) fn strike(mut note: impl FnMut(Pid, WaitStatus)) {
     }
 }
 
+/// Held by the thread that signals children, or waits for them, by their numbers: a number that
+/// another thread has waited for may be another process's.
+static NUMBERS: Mutex<()> = Mutex::new(());
+
+pub(super) fn numbers() -> MutexGuard<'static, ()> {
+    NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for every child that has ended and is not in `spare`. The caller holds the [`numbers`].
+pub(super) fn reap_all_but(spare: &BTreeSet<i32>) {
+    for kin in kin().unwrap_or_default() {
+        if !spare.contains(&kin.pid.as_raw_nonzero().get()) {
+            let _ = waitpid(Some(kin.pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
 /// Kills everything that a guard which died left to this process, and returns when it is gone.
 ///
 /// A guard leads a session of its own: children of this process in its own session are its own and
 /// are let alone. So are those in `spare`: guards that still live.
 pub fn sweep_children(spare: &BTreeSet<i32>) {
     loop {
+        let _numbers = numbers();
         let Ok(left) = left_to_us(spare) else {
             wait_for_one(&[]);
             continue;

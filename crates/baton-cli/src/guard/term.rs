@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::channel::Channel;
 use super::child::Child;
 use super::deadline::{Deadline, Due};
-use super::message::Report;
+use super::message::{Answer, Report};
 use super::sweep;
 
 /// What comes of attending to a term.
@@ -68,7 +68,7 @@ impl Term {
     }
 
     fn report_launch(&mut self, baton: &mut Channel) -> io::Result<()> {
-        self.child.hear_launch().map_or(Ok(()), |report| baton.send(&report))
+        self.child.hear_launch().map_or(Ok(()), |report| baton.send(&Answer::Report(report)))
     }
 
     /// Nothing is left: the last word.
@@ -76,9 +76,9 @@ impl Term {
         // The command may have started and ended since this was last asked.
         self.report_launch(baton)?;
         if let Some(ending) = self.child.ending() {
-            baton.send(&Report::Exited(ending))?;
+            baton.send(&Answer::Report(Report::Exited(ending)))?;
         }
-        baton.send(&Report::Stopped)?;
+        baton.send(&Answer::Report(Report::Stopped))?;
         Ok(Attended::Over)
     }
 

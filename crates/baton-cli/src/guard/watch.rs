@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
 use baton_core::time::Moment;
-use baton_store::clock::{Clock, SystemClock};
+use baton_store::clock::{Clock, LeapWatch, SystemClock};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, set_child_subreaper, setsid};
@@ -18,7 +18,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::channel::{Channel, Heard};
 use super::child::{Child, become_command};
 use super::deadline::Deadline;
-use super::message::{Order, Report, Start};
+use super::message::{Answer, Order, Report, Start};
 use super::recruit::Recruit;
 use super::term::{Attended, Term};
 use crate::output::log;
@@ -36,6 +36,8 @@ pub fn run() -> ExitCode {
 }
 
 fn serve() -> io::Result<()> {
+    // For the list of processes. `pkill baton` must not find it: the guard ends last.
+    let _ = std::fs::write("/proc/self/comm", "guard");
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let mut channel = Channel::over(socket);
     match first_order(&mut channel)? {
@@ -71,6 +73,9 @@ fn out_of_turn(order: &Order) -> io::Error {
 struct Watch {
     baton: Channel,
     timer: OwnedFd,
+    /// Wakes the guard when the wall clock is set.
+    clock_set: OwnedFd,
+    leaps: LeapWatch,
     stdin: OwnedFd,
     /// Only kept open: as long as they are, nobody takes this process's baton for dead.
     _held: Vec<OwnedFd>,
@@ -88,10 +93,12 @@ impl Watch {
         set_child_subreaper(Some(getpid()))?;
         setsid()?;
         shrug_off_signals()?;
-        // For people who look at the list of processes; nothing depends on it.
-        let _ = std::fs::write("/proc/self/comm", "baton-guard");
         let (term, recruit) = (None, None);
-        Ok(Self { baton, timer, stdin, _held: descriptors.collect(), term, recruit })
+        let clock_set = timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC)?;
+        watch_clock(&clock_set)?;
+        let leaps = LeapWatch::new(&SystemClock);
+        let _held = descriptors.collect();
+        Ok(Self { baton, timer, clock_set, leaps, stdin, _held, term, recruit })
     }
 
     /// Serves until baton is gone, then leaves nothing behind. Between terms there is nothing but a
@@ -126,7 +133,10 @@ impl Watch {
     fn obey(&mut self, order: Order) -> io::Result<()> {
         match (order, &mut self.term) {
             (Order::Start(start), None) => self.start(start)?,
-            (Order::Extend(window), Some(term)) => term.deadline.extend(window),
+            (Order::Extend(window), Some(term)) => {
+                term.deadline.extend(window);
+                self.baton.send(&Answer::Extended(window))?;
+            }
             (Order::Stop { by }, Some(term)) => term.deadline.stop(by),
             (Order::Signal { number }, Some(term)) => {
                 if let Some(signal) = Signal::from_named_raw(number) {
@@ -158,8 +168,8 @@ impl Watch {
             Ok(child) => self.term = Some(Term::new(child, Deadline::new(window))),
             Err(reason) => {
                 let error = format!("cannot start {}: {reason}", program.display());
-                self.baton.send(&Report::FailedToStart { error })?;
-                self.baton.send(&Report::Stopped)?;
+                self.baton.send(&Answer::Report(Report::FailedToStart { error }))?;
+                self.baton.send(&Answer::Report(Report::Stopped))?;
             }
         }
         Ok(())
@@ -167,6 +177,11 @@ impl Watch {
 
     /// Minds the term, and sets the timer for the next time that is needed.
     fn attend(&mut self) -> io::Result<()> {
+        // The orders that came before this were sent before the machine stood still, or since.
+        let leapt = self.leaps.look(&SystemClock);
+        if let Some((term, span)) = self.term.as_mut().zip(leapt) {
+            term.deadline.lose(span);
+        }
         let attended = match &mut self.term {
             Some(term) => term.attend(SystemClock.now(), &mut self.baton)?,
             None => Attended::Over,
@@ -196,15 +211,30 @@ impl Watch {
         let mut events = vec![
             PollFd::new(&self.baton, PollFlags::IN | out),
             PollFd::new(&self.timer, PollFlags::IN),
+            PollFd::new(&self.clock_set, PollFlags::IN),
         ];
         events.extend(self.term.iter().flat_map(Term::events));
         match poll(&mut events, None) {
-            Ok(_) => Ok(events[0].revents().contains(PollFlags::HUP)),
+            Ok(_) => {
+                if events[2].revents().contains(PollFlags::IN) {
+                    watch_clock(&self.clock_set)?;
+                }
+                Ok(events[0].revents().contains(PollFlags::HUP))
+            }
             // A child ended, most likely: time to look.
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Sets the timer to a moment that never comes, to be called off when the wall clock is set.
+fn watch_clock(timer: &OwnedFd) -> io::Result<()> {
+    let it_value = Timespec { tv_sec: i64::MAX / 1_000_000_000, tv_nsec: 0 };
+    let never = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value };
+    let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
+    timerfd_settime(timer, flags, &never)?;
+    Ok(())
 }
 
 fn is_hang_up(error: &io::Error) -> bool {

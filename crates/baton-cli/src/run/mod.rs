@@ -17,9 +17,12 @@ mod term;
 
 use std::ffi::OsString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
-use baton::{Departure, Event, Events, Leadership, Node};
+use baton::{Departure, Epoch, Event, Events, Leadership, Node};
+use baton_store::clock::{Clock, SystemClock};
 
+use crate::commands::serve::unfinished;
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report};
 use crate::output::log;
@@ -28,6 +31,9 @@ use crate::output::times::span;
 use pause::Pauses;
 use signals::{Asked, Signals};
 use term::{Led, lead};
+
+/// How long the guard has to end when nothing is left to do.
+const CLOSED_WITHIN: Duration = Duration::from_millis(200);
 
 /// What to do when the command ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,13 +87,15 @@ pub enum Finished {
 /// Runs the job whenever the node leads, until there is nothing left to do.
 pub async fn run(node: &Node, job: &Job) -> Result<Finished, CommandError> {
     let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
-    let mut runner = Runner { node, job, signals, guard: None, pauses: Pauses::default() };
+    let (guard, unproved, pauses) = (None, None, Pauses::default());
+    let mut runner = Runner { node, job, signals, guard, unproved, pauses };
     let finished = runner.stand_by().await;
-    if let Some(guard) = runner.guard.take() {
-        let closed = guard.close().await;
-        closed.map_err(|problem| system("the guard process did not end", problem))?;
+    if runner.close_guard().await? {
+        runner.unproved = None;
     }
-    node.leave().await;
+    if node.leave().await == Departure::Unfinished {
+        log::warn(&unfinished(node));
+    }
     finished
 }
 
@@ -100,6 +108,8 @@ struct Runner<'a> {
     job: &'a Job,
     signals: Signals,
     guard: Option<Guard>,
+    /// The term of a command that is not proved gone. As long as it is held the lease stays.
+    unproved: Option<Leadership>,
     pauses: Pauses,
 }
 
@@ -116,7 +126,10 @@ impl Runner<'_> {
             let guard = self.guard.as_mut().expect("it was seen to above");
             let term = tokio::select! {
                 term = self.node.leadership() => term,
-                report = guard.next() => return Err(guard_lost(report)),
+                report = guard.next() => match self.guard_lost(report).await? {
+                    Some(finished) => return Ok(finished),
+                    None => continue,
+                },
                 asked = self.signals.next() => match asked {
                     Asked::ToEnd => return Ok(Finished::Asked),
                     Asked::ToPassOn(_) => continue,
@@ -177,47 +190,101 @@ impl Runner<'_> {
         guard.map_err(|problem| system("the guard process does not start", problem))
     }
 
+    /// Ends the guard and whatever runs. False if that takes too long: the guard goes on alone, and
+    /// what it holds keeps this process from being proved dead.
+    async fn close_guard(&mut self) -> Result<bool, CommandError> {
+        let Some(guard) = self.guard.take() else {
+            return Ok(true);
+        };
+        tokio::select! {
+            closed = guard.close() => match closed {
+                Ok(()) => Ok(true),
+                Err(problem) => Err(system("the guard process did not end", problem)),
+            },
+            () = SystemClock.sleep(CLOSED_WITHIN) => Ok(false),
+        }
+    }
+
     /// One term: the command, perhaps again and again, until the term is lost or all is done.
     async fn hold(&mut self, term: Leadership) -> Result<Option<Finished>, CommandError> {
         self.say(&format!("node {} leads in epoch {}", self.node.id(), term.epoch()));
         loop {
             self.see_to_guard()?;
             let guard = self.guard.as_mut().expect("it was seen to above");
-            let led = lead(self.node, self.job, guard, &mut self.signals, &term).await?;
-            let ended = match led {
-                Led::Cut => continue,
-                Led::Lost { reason } => {
+            let led = lead(self.node, self.job, guard, &mut self.signals, &term).await;
+            let what = match led {
+                Ok(Led::Cut) => continue,
+                Ok(Led::Lost { reason }) => {
                     self.say(&format!("epoch {} is over: {}", term.epoch(), demotion(&reason)));
                     drop(term);
                     let exit = self.job.on_lost == OnLost::Exit;
                     return Ok(exit.then_some(Finished::Lost));
                 }
-                Led::Asked { ended } => {
+                Ok(Led::Asked { ended }) => {
                     return Ok(Some(ended.map_or(Finished::Asked, Finished::Command)));
                 }
-                Led::Ended(ended) => ended,
+                Ok(Led::Stuck) => {
+                    self.unproved = Some(term);
+                    return Ok(Some(Finished::Asked));
+                }
+                Ok(Led::Ended(ended)) if self.is_last(ended) => {
+                    return Ok(Some(Finished::Command(ended)));
+                }
+                Ok(Led::Ended(ended)) => format!("the command {ended}"),
+                Ok(Led::GuardLost(report)) => {
+                    let lost = self.bear(report)?;
+                    format!("{lost}, and with it the command")
+                }
+                Err(problem) => {
+                    self.unproved = Some(term);
+                    return Err(problem);
+                }
             };
-            let well = ended == Ending::Code(0);
-            match self.job.on_end {
-                OnEnd::Exit => return Ok(Some(Finished::Command(ended))),
-                OnEnd::Once if well => return Ok(Some(Finished::Command(ended))),
-                OnEnd::Once | OnEnd::Restart => {}
-            }
             let pause = self.pauses.next(term.epoch());
-            self.say(&format!("the command {ended}; again in {}", span(pause)));
+            self.say(&format!("{what}; again in {}", span(pause)));
             if let Some(finished) = self.pause(pause, &term).await {
                 return Ok(finished);
             }
         }
     }
 
+    /// Is the command not to be run again after this end?
+    fn is_last(&self, ended: Ending) -> bool {
+        match self.job.on_end {
+            OnEnd::Exit => true,
+            OnEnd::Once => ended == Ending::Code(0),
+            OnEnd::Restart => false,
+        }
+    }
+
+    /// The loss of the guard, for people, if commands are run again; else it is the end.
+    fn bear(&self, report: Report) -> Result<String, CommandError> {
+        let lost = guard_lost(report);
+        match self.job.on_end {
+            OnEnd::Exit => Err(lost),
+            OnEnd::Once | OnEnd::Restart => Ok(lost.to_string()),
+        }
+    }
+
+    /// The guard was lost while no command ran. `Some` if the process is to end.
+    async fn guard_lost(&mut self, report: Report) -> Result<Option<Finished>, CommandError> {
+        let lost = self.bear(report)?;
+        self.close_guard().await?;
+        let pause = self.pauses.next(Epoch::NONE);
+        log::warn(&format!("{lost}; another starts in {}", span(pause)));
+        let again_at = SystemClock.now() + pause;
+        loop {
+            tokio::select! {
+                asked = self.signals.next() => if asked == Asked::ToEnd {
+                    return Ok(Some(Finished::Asked));
+                },
+                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return Ok(None),
+            }
+        }
+    }
+
     /// Waits before the next start; `Some` if the term or the process ended meanwhile.
-    async fn pause(
-        &mut self,
-        pause: std::time::Duration,
-        term: &Leadership,
-    ) -> Option<Option<Finished>> {
-        use baton_store::clock::{Clock, SystemClock};
+    async fn pause(&mut self, pause: Duration, term: &Leadership) -> Option<Option<Finished>> {
         let again_at = SystemClock.now() + pause;
         loop {
             tokio::select! {

@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::pin::pin;
 
-use baton::{DemotionReason, Leadership, Node};
+use baton::{DemotionReason, Departure, Leadership, Node};
 
 use super::signals::{Asked, Signals};
-use super::{Job, guard_lost, system};
+use super::{Job, system};
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
 
-/// How it came out. In each case nothing of the command runs any more.
+/// How it came out. In each case but one nothing of the command runs any more.
 pub enum Led {
     /// The command ended by itself.
     Ended(Ending),
@@ -22,11 +22,15 @@ pub enum Led {
         /// Why.
         reason: DemotionReason,
     },
-    /// Somebody asked this process to end, and the command was stopped.
+    /// This process was asked to end, and the command was stopped.
     Asked {
         /// How it ended.
         ended: Option<Ending>,
     },
+    /// The guard was lost, and the command with it. The term goes on.
+    GuardLost(Report),
+    /// This process was asked to end, and the command could not be ended in time: it may still run.
+    Stuck,
 }
 
 /// Runs the command until it ends or has to.
@@ -57,7 +61,7 @@ pub async fn lead(
                     let is_told = asked || reason.is_some();
                     let is_due = is_told || !term.may_start_work();
                     if end != Report::Stopped && !is_due {
-                        return Err(guard_lost(end));
+                        return Ok(Led::GuardLost(end));
                     }
                     if is_due && !is_told {
                         reason = lost_or_renewed(term).await;
@@ -85,7 +89,12 @@ pub async fn lead(
                 Asked::ToPassOn(number) => guard.signal(number).map_err(no_order)?,
             },
             // Leaving stops the term, which stops the command.
-            _ = &mut leaving, if asked && !left => left = true,
+            departure = &mut leaving, if asked && !left => {
+                if departure == Departure::Unfinished {
+                    return Ok(Led::Stuck);
+                }
+                left = true;
+            }
         }
     }
     Ok(match (reason, ended) {

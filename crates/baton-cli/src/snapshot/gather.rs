@@ -64,8 +64,14 @@ fn coordinator(lease: &LeaseSnapshot, terms: &[TermRecord]) -> Option<Coordinato
         since_ms: term.map(|term| term.began_ms),
         lease_timeout_ms: whole_ms(lease.ttl),
         lease_left_ms: left,
-        lifeline: holder.lifeline.as_deref().map(str::to_owned),
+        lifeline: holder.lifeline.as_deref().map(shown),
+        nudged_at: holder.lifeline.clone(),
     })
+}
+
+/// A lifeline's address for people: its key is for the nodes alone.
+fn shown(lifeline: &str) -> String {
+    baton::lifeline::without_key(lifeline).to_owned()
 }
 
 fn state(member: &Member, silent_after: Duration) -> State {
@@ -89,7 +95,7 @@ fn of_member(member: &Member, state: State) -> MemberState {
         beats: record.beat,
         priority: record.profile.priority,
         version: record.profile.version.clone(),
-        lifeline: record.profile.lifeline.as_deref().map(str::to_owned),
+        lifeline: record.profile.lifeline.as_deref().map(shown),
         labels: record.profile.labels.clone(),
     }
 }

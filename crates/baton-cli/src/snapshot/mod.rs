@@ -16,6 +16,7 @@ mod render;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::protocol::{TermEnd, Wish};
@@ -65,6 +66,9 @@ pub struct Coordinator {
     pub lease_left_ms: Option<u64>,
     /// Where its lifeline listens.
     pub lifeline: Option<String>,
+    /// The same with the key that a hint to it is signed with, which no output contains.
+    #[serde(skip)]
+    pub nudged_at: Option<Arc<str>>,
 }
 
 /// What a node is up to.

@@ -16,6 +16,7 @@ fn flags_beat_the_environment_which_beats_the_file_which_beats_the_profile() {
     let settings = said.json();
     let cases = [
         ("request_timeout", "500ms", "profile fast"),
+        ("heartbeat_interval", "1s 333ms", "derived from lease_timeout"),
         ("lease_timeout", "4s", file),
         ("heartbeat_jitter", "80ms", "BATON_HEARTBEAT_JITTER"),
         ("stop_grace", "200ms", "--stop-grace"),
@@ -102,10 +103,31 @@ fn what_the_settings_print_can_be_read_again() {
 
 #[test]
 fn a_contradiction_is_shown_with_the_settings_it_comes_from() {
-    let said = Sandbox::new().baton(&["settings", "--lease-timeout", "8s"]);
+    let both = ["settings", "--lease-timeout", "8s", "--request-timeout", "6s"];
+    let said = Sandbox::new().baton(&both);
     assert_eq!(said.code, Some(2));
     assert!(said.out.contains("# --lease-timeout"), "{}", said.out);
-    assert!(said.err.contains("must be at most half of lease_timeout (8s)"), "{}", said.err);
+    let expected = "lease_timeout (8s) must be at least 12s 131ms 313us 132ns because of \
+                    request_timeout (6s)";
+    assert!(said.err.contains(expected), "{}", said.err);
+}
+
+#[test]
+fn one_setting_is_enough_and_what_follows_from_it_is_shown() {
+    let here = Sandbox::new();
+    let said = here.baton(&["settings", "--lease-timeout", "5s"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    let line = |key: &str| {
+        let line = said.out.lines().find(|line| line.starts_with(key));
+        line.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let derived = "# derived from lease_timeout";
+    assert_eq!(line("heartbeat_interval"), format!("heartbeat_interval = \"1s 666ms\" {derived}"));
+    assert_eq!(line("min_epoch_duration"), "min_epoch_duration = \"1m\" # default");
+    let flags = ["--lease-timeout", "5s", "--stop-grace", "3s"];
+    let said = here.baton(&[["settings", "--json"].as_slice(), flags.as_slice()].concat());
+    let source = &said.json()["request_timeout"]["source"];
+    assert_eq!(source, "derived from lease_timeout and stop_grace");
 }
 
 #[test]

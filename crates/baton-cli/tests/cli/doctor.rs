@@ -33,6 +33,32 @@ fn a_sound_store_is_found_sound_and_left_as_it_was() {
     assert!(said.out.contains("200 trial beats: p50 "), "{}", said.out);
 }
 
+/// What a `[[ttl]]` table names is looked at, and left as it was.
+#[test]
+fn a_key_that_tells_no_rows_apart_is_found() {
+    let here = Sandbox::new();
+    let file = here.path("app.db");
+    let app = rusqlite::Connection::open(&file).expect("the sandbox can be written to");
+    app.execute_batch("CREATE TABLE sessions (id INTEGER PRIMARY KEY, user_id, expires_at TEXT)")
+        .expect("the file is ours");
+    let store = format!("store = 'sqlite://{}'", file.display());
+    let table = |key: &str| format!("[[ttl]]\n{store}\ntable = 'sessions'\nkey = '{key}'\n");
+    here.write("baton.toml", &format!("{}{}", table("id"), table("user_id")));
+    let report = here.baton(&["doctor", "--json", "--config", "baton.toml"]).json();
+    let findings = report["findings"].as_array().expect("a list");
+    let found: Vec<&Value> = findings.iter().filter(|it| it["check"] == "ttl").collect();
+    assert_eq!(found.len(), 2, "{report}");
+    assert_eq!((&found[0]["verdict"], &found[1]["verdict"]), (&"ok".into(), &"fail".into()));
+    assert_eq!(found[0]["detail"], "sqlite table sessions can be swept");
+    let detail = found[1]["detail"].as_str().expect("it is text");
+    assert!(detail.contains("[[ttl]] 2: sqlite table sessions cannot be swept: "), "{detail}");
+    assert!(detail.contains("key user_id of table sessions has no unique index"), "{detail}");
+    let tables: u32 = app
+        .query_row("SELECT count(*) FROM sqlite_schema WHERE type = 'table'", (), |row| row.get(0))
+        .expect("it answers");
+    assert_eq!(tables, 1, "a look makes nothing");
+}
+
 #[test]
 fn the_worst_finding_decides_and_each_has_a_remedy() {
     let here = Sandbox::new();
@@ -45,7 +71,9 @@ fn the_worst_finding_decides_and_each_has_a_remedy() {
     );
     assert!(!here.path("state").exists(), "the doctor makes no database");
 
-    let said = here.baton(&["doctor", "--json", "--lease-timeout", "8s", "--store", "oracle://x"]);
+    let both = ["--lease-timeout", "8s", "--heartbeat-interval", "5s"];
+    let other = ["doctor", "--json", "--store", "oracle://x"];
+    let said = here.baton(&[other.as_slice(), both.as_slice()].concat());
     assert_eq!(said.code, Some(1), "{said:?}");
     let report = said.json();
     assert_eq!(finding(&report, "settings")["verdict"], "fail");

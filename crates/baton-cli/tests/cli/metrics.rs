@@ -9,10 +9,15 @@ use super::support::Sandbox;
 
 /// What is answered at a path of the endpoint that this line of stderr tells of.
 fn get(told: &str, path: &str) -> String {
+    get_from("localhost", told, path)
+}
+
+/// The same, asked for by this name.
+fn get_from(host: &str, told: &str, path: &str) -> String {
     let address = told.split("http://").nth(1).and_then(|url| url.split('/').next());
     let address = address.expect("the line has an address");
     let mut stream = TcpStream::connect(address).expect("it listens");
-    let request = format!("GET {path} HTTP/1.1\r\nhost: test\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).expect("it listens");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("it answers in text");
@@ -22,7 +27,8 @@ fn get(told: &str, path: &str) -> String {
 #[test]
 fn a_node_tells_where_its_metrics_are_and_serves_them() {
     let here = Sandbox::new();
-    let mut a = here.serve("a", &["--metrics", "127.0.0.1:0"]);
+    let flags = ["--metrics", "127.0.0.1:0", "--metrics-hosts", "a.example,b.example"];
+    let mut a = here.serve("a", &flags);
     here.until_led_by("a");
     let told = here.until_written("a.err", |line| line.contains("metrics at http://127.0.0.1:"));
     assert!(told.starts_with("baton: ") && told.ends_with("/metrics"), "{told}");
@@ -30,6 +36,10 @@ fn a_node_tells_where_its_metrics_are_and_serves_them() {
     assert!(figures.contains("\nbaton_leader{namespace=\"default\",node=\"a\"} 1\n"), "{figures}");
     assert!(get(&told, "/leader").starts_with("HTTP/1.1 200 "), "it leads");
     assert!(get(&told, "/readyz").starts_with("HTTP/1.1 200 "), "it is ready");
+    let ours = get_from("b.example:9090", &told, "/readyz");
+    assert!(ours.starts_with("HTTP/1.1 200 "), "{ours}");
+    let foreign = get_from("evil.example", &told, "/readyz");
+    assert!(foreign.starts_with("HTTP/1.1 421 ") && !foreign.contains("ready"), "{foreign}");
     a.signal(Signal::TERM);
     assert_eq!(a.ended(), Some(0));
 }
@@ -46,6 +56,8 @@ fn a_port_in_use_is_refused_and_nothing_starts() {
     }
     let said = here.baton(&["serve", "--metrics", "9090"]);
     said.assert_refused(2, "--metrics \"9090\" is not an address with a port");
+    let said = here.baton(&["serve", "--metrics-hosts", "http://a"]);
+    said.assert_refused(2, "--metrics-hosts \"http://a\" is not a list of host names");
 }
 
 #[test]

@@ -117,10 +117,13 @@ fn an_invalid_id_or_namespace_is_refused_with_its_place() {
 #[test]
 fn settings_that_contradict_each_other_are_refused_with_both_numbers() {
     let here = Sandbox::new();
-    let said = here.baton(&["serve", "--lease-timeout", "8s"]);
-    said.assert_refused(2, "heartbeat_interval (5s) must be at most half of lease_timeout (8s)");
-    let said = here.baton(&["serve", "--worker-timeout", "4s"]);
-    said.assert_refused(2, "worker_timeout (4s) must be at least 2 × heartbeat_interval (5s)");
+    let beat = ["serve", "--heartbeat-interval", "5s"];
+    let said = here.baton(&[beat.as_slice(), &["--lease-timeout", "8s"]].concat());
+    let expected = "lease_timeout (8s) must be at least 10s because of heartbeat_interval (5s)";
+    said.assert_refused(2, expected);
+    let said = here.baton(&[beat.as_slice(), &["--worker-timeout", "4s"]].concat());
+    let expected = "worker_timeout (4s) must be at least 10s because of heartbeat_interval (5s)";
+    said.assert_refused(2, expected);
 }
 
 #[test]

@@ -115,3 +115,63 @@ fn the_watch_ends_well_when_interrupted() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it is there");
     assert_eq!(watch.wait().expect("it ends").code(), Some(0));
 }
+
+/// What stands after each `#` in the store's files that looks like a key.
+fn keys_in(here: &Sandbox) -> Vec<String> {
+    let wal = here.database().with_extension("db-wal");
+    let read =
+        |path| String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned();
+    let stored = read(here.database()) + &read(wal);
+    let after = stored.split('#').skip(1).map(|rest| rest.chars().take(32).collect::<String>());
+    let mut keys: Vec<String> = after
+        .filter(|key| key.len() == 32 && key.chars().all(|digit| digit.is_ascii_hexdigit()))
+        .collect();
+    keys.sort();
+    keys.dedup();
+    keys
+}
+
+/// The key that hints to a process are signed with is in the store, and in nothing that is shown.
+#[test]
+fn the_key_of_a_lifeline_is_in_no_output() {
+    let here = Sandbox::new();
+    let _a = here.serve("a", &[]);
+    here.until_led_by("a");
+    let _b = here.serve("b", &["--log-format", "json"]);
+    here.until("both are there", |status| {
+        status["successors"].as_array().is_some_and(|next| next.len() == 1)
+    });
+    let keys = keys_in(&here);
+    assert_eq!(keys.len(), 2, "each process has one: {keys:?}");
+    let asked: [&[&str]; 11] = [
+        &["status"],
+        &["status", "--json"],
+        &["watch", "--for", "30ms"],
+        &["watch", "--for", "30ms", "--json"],
+        &["history", "--json"],
+        &["health", "--json"],
+        &["plugins", "--json"],
+        &["doctor", "--json"],
+        &["settings", "--json"],
+        &["resign", "--json"],
+        &["status", "--json"],
+    ];
+    let mut shown: Vec<String> = asked
+        .iter()
+        .map(|arguments| {
+            let said = here.baton(arguments);
+            assert!(!said.out.is_empty(), "{arguments:?}: {said:?}");
+            said.out + &said.err
+        })
+        .collect();
+    for file in ["a.out", "a.err", "b.out", "b.err"] {
+        shown.push(std::fs::read_to_string(here.path(file)).expect("it was written"));
+    }
+    for key in &keys {
+        let leak = shown.iter().find(|text| text.contains(key));
+        assert_eq!(leak, None, "the key {key} is shown");
+    }
+    let status = here.status().expect("it answers");
+    let address = status["members"][0]["lifeline"].as_str().expect("it has one");
+    assert!(address.starts_with("127.0.0.1:") && !address.contains('#'), "{address}");
+}

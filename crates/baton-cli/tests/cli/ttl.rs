@@ -189,7 +189,7 @@ fn what_cannot_be_swept_is_refused_at_the_start_or_told_by_name() {
         ("tabel = 't'", "unknown setting tabel in [[ttl]] 1; did you mean table?"),
         ("table = 'a b'", "[[ttl]] 1: table name \"a b\" must be 1 to 63 letters"),
         ("index = 'x'", "[[ttl]] 1: sqlite:// holds tables, and an index of keys was given"),
-        ("table = 't'\nstore = 'nowhere'", "[[ttl]] 1: store \"nowhere\" has no scheme"),
+        ("table = 't'\nstore = 'nowhere'", "[[ttl]] 1: the store's URL has no scheme"),
     ];
     for (line, expected) in cases {
         here.write("baton.toml", &format!("[[ttl]]\n{line}\n"));

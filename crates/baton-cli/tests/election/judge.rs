@@ -1,7 +1,5 @@
 //! What a log proves.
 
-use std::time::Duration;
-
 use baton_cli::cluster::{Cluster, Ticks};
 
 /// The log so far, after making sure that never two jobs ran at once.
@@ -19,10 +17,4 @@ pub fn judged(cluster: &Cluster) -> Ticks {
 /// Whose job ran in which epoch.
 pub fn who(ticks: &Ticks) -> Vec<(u64, String)> {
     ticks.terms().into_iter().map(|(epoch, node, ..)| (epoch, node)).collect()
-}
-
-/// The time between one job's last line and the next one's first, for every change.
-pub fn gaps(ticks: &Ticks) -> Vec<Duration> {
-    let terms = ticks.terms();
-    terms.windows(2).map(|pair| pair[1].2.since(pair[0].3)).collect()
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!  test ── Cluster ──► baton run … -- baton tick ──► one log      start, deaths, pauses, handover,
 //!    │                                                            outage: the log is the judge
-//!    ├──── Running ──► baton run … -- sh -c SCRIPT                command, signals, lone
+//!    ├──── Running ──► baton run … -- sh -c SCRIPT                command, signals, lone, nested
 //!    └──── Running ──► baton status, history, watch, resign …     people, asked
 //! ```
 //!
@@ -16,6 +16,7 @@ mod deaths;
 mod handover;
 mod judge;
 mod lone;
+mod nested;
 mod nodes;
 mod outage;
 mod pauses;

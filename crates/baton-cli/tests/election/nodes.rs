@@ -1,7 +1,5 @@
 //! What the tests do with a cluster's nodes.
 
-use std::time::Duration;
-
 use baton::{Moment, NodeId};
 use baton_cli::cluster::{Cluster, Lead, Member, Tick};
 use baton_core::protocol::NodeRecord;
@@ -79,5 +77,3 @@ pub async fn beats(cluster: &Cluster, name: &str, more: u64) {
 pub async fn code(cluster: &mut Cluster, name: &str) -> Option<i32> {
     member(cluster, name).ended().await.expect("it ends").code()
 }
-
-pub const SECOND: Duration = Duration::from_secs(1);

@@ -22,7 +22,10 @@ async fn flags_and_settings_that_make_no_sense() {
         (&["--on-loss", "exit"], "'--on-lost'"),
         (&["--on-lost", "restart"], "possible values: exit, wait"),
         (&["--once", "--restart"], "cannot be used with"),
-        (&["--lease-timeout", "4s"], "heartbeat_interval (5s) must be at most half of"),
+        (
+            &["--lease-timeout", "4s", "--heartbeat-interval", "5s"],
+            "lease_timeout (4s) must be at least 10s because of heartbeat_interval (5s)",
+        ),
         (&["--profile", "quick"], "choose one of default, "),
         (&["--config", "absent.toml"], "absent.toml"),
         (&["--id", "a/b"], "--id: node id has '/' at position 2"),

@@ -40,13 +40,25 @@ impl Running {
         (running, pipe)
     }
 
+    /// Starts it through another program, which is told where it is as its last argument.
+    pub fn start_through(stage: &Stage, program: &[&str]) -> Self {
+        let mut command = Command::new(program[0]);
+        command.args(&program[1..]).arg(env!("CARGO_BIN_EXE_baton"));
+        Self::spawn(stage, command, Stdio::null())
+    }
+
     fn start_with(stage: &Stage, arguments: &[&str], stdin: Stdio) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
+        command.args(arguments);
+        Self::spawn(stage, command, stdin)
+    }
+
+    fn spawn(stage: &Stage, mut command: Command, stdin: Stdio) -> Self {
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let [out, err] = ["out", "err"].map(|kind| stage.path(&format!("said-{number}.{kind}")));
         let file = |path| File::create(path).expect("the folder is writable");
         // A process group of its own, as a shell makes one for each line.
-        let process = Command::new(env!("CARGO_BIN_EXE_baton"))
-            .args(arguments)
+        let process = command
             .env("BATON_STORE", stage.store())
             .current_dir(stage.folder())
             .stdin(stdin)
@@ -55,6 +67,10 @@ impl Running {
             .process_group(0)
             .spawn();
         Self { process: process.expect("the program was built"), out, err }
+    }
+
+    pub fn pid(&self) -> u32 {
+        self.process.id()
     }
 
     pub fn signal(&self, signal: Signal) {

@@ -13,7 +13,7 @@ use rustix::process::Pid;
 use crate::running::{Running, Said};
 
 /// Nothing that is waited for takes this long, on however busy a machine.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
@@ -21,16 +21,30 @@ const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// The defaults, with a shorter cold start: the lease lasts 15 s.
 pub const DEFAULT: &[&str] = &["--cold-start-observation-window", "300ms"];
 
+/// Their beats, without the jitter.
+pub const DEFAULT_BEAT: Duration = Duration::from_secs(5);
+
 /// A lease of 15 s that no busy machine loses, and beats that no test waits long for.
-pub const STEADY: &[&str] =
-    &["--profile=fast", "--lease-timeout=15s", "--cold-start-observation-window=200ms"];
+pub const STEADY: &[&str] = &[
+    "--profile=fast",
+    "--lease-timeout=15s",
+    "--heartbeat-interval=1s",
+    "--cold-start-observation-window=200ms",
+];
+
+/// A lease of twice [`PATIENCE`]: while a test waits, no term ends because its lease ran out.
+pub const LONG: &[&str] = &[
+    "--profile=fast",
+    "--lease-timeout=1m",
+    "--stop-grace=1s",
+    "--cold-start-observation-window=200ms",
+];
 
 /// For whatever has to wait for a lease to run out: it lasts [`FAST_LEASE`]. A busy machine may
 /// wake the guard most of a second late; the profile's own grace is half a second.
 pub const FAST: &[&str] =
     &["--profile=fast", "--stop-grace=1s", "--cold-start-observation-window=200ms"];
 pub const FAST_LEASE: Duration = Duration::from_secs(3);
-pub const FAST_BEAT: Duration = Duration::from_millis(1_100);
 
 /// By so much the trust window is shorter than the lease: the clocks' drift and the safety margin.
 pub const FAST_MARGIN: Duration = Duration::from_millis(130);

@@ -29,7 +29,7 @@ async fn baton_killed_takes_everything_along_and_what_it_held_is_free_only_then(
     stage.line("ready").await;
     let guard = driver.number("guard").await;
     assert_eq!(driver.is_free().await, (false, false));
-    let killed = SystemClock.now();
+    // The window ends long after this test has given up: nothing but the death frees them.
     driver.signal(Signal::KILL);
     let both_free = async || {
         let (port, lock) = driver.is_free().await;
@@ -39,8 +39,6 @@ async fn baton_killed_takes_everything_along_and_what_it_held_is_free_only_then(
         (port && lock).then_some(())
     };
     found(both_free).await;
-    let took = SystemClock.now().since(killed);
-    assert!(took < Duration::from_secs(1), "{took:?}");
     until(|| !is_alive(guard)).await;
     driver.end().await;
 }
@@ -48,7 +46,7 @@ async fn baton_killed_takes_everything_along_and_what_it_held_is_free_only_then(
 #[tokio::test]
 async fn baton_paused_does_not_keep_a_command_beyond_its_window() {
     let stage = Stage::new();
-    let plan = Plan { soft_ms: 700, hard_ms: 1_500, ..plan(STUBBORN) };
+    let plan = Plan { soft_ms: 1_500, hard_ms: 4_500, ..plan(STUBBORN) };
     let mut driver = Driver::run(&stage, &plan);
     stage.line("ran").await;
     driver.signal(Signal::STOP);
@@ -82,7 +80,7 @@ async fn the_guard_killed_is_said_only_when_everything_is_gone() {
 #[tokio::test]
 async fn a_guard_that_hangs_is_killed_before_the_window_closes() {
     let stage = Stage::new();
-    let plan = Plan { soft_ms: 1_000, hard_ms: 3_000, renews: false, ..plan(FAMILY) };
+    let plan = Plan { soft_ms: 4_000, hard_ms: 9_000, renews: false, ..plan(FAMILY) };
     let begun = SystemClock.now();
     let mut driver = Driver::run(&stage, &plan);
     stage.line("ready").await;
@@ -92,6 +90,20 @@ async fn a_guard_that_hangs_is_killed_before_the_window_closes() {
     stage.assert_nothing_runs();
     let lost = driver.reports().last().map(|(at, _)| at.since(begun));
     assert!(lost >= Some(Duration::from_millis(plan.soft_ms)), "{lost:?}");
+    driver.end().await;
+}
+
+#[tokio::test]
+async fn a_guard_that_hangs_is_lost_although_the_lease_is_renewed_all_the_time() {
+    let stage = Stage::new();
+    let plan = Plan { soft_ms: 1_500, hard_ms: 3_000, ..plan(FAMILY) };
+    assert!(plan.renews);
+    let mut driver = Driver::run(&stage, &plan);
+    stage.line("ready").await;
+    let guard = driver.number("guard").await;
+    kill_process(pid(guard), Signal::STOP).expect("the guard lives");
+    until(|| matches!(driver.reports().last(), Some((_, Report::Lost { .. })))).await;
+    stage.assert_nothing_runs();
     driver.end().await;
 }
 

@@ -14,7 +14,7 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Pid;
 
 /// Nothing that is waited for takes this long, on however busy a machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what is waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(2);

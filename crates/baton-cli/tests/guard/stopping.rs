@@ -5,8 +5,8 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Signal, getpgid, getsid, kill_process};
 
 use crate::stage::{
-    STUBBORN, Stage, from_now, guard, is_alive, long_window, next, pid, started, state, until,
-    uptime,
+    STUBBORN, Stage, child_of, found, from_now, guard, is_alive, long_window, next, pid, started,
+    state, until, uptime,
 };
 
 const TERM: i32 = 15;
@@ -92,4 +92,33 @@ async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
     // Had the guard taken one of them to heart, there would be no report but its loss.
     assert_eq!(next(&mut guard).await, Report::Exited(Ending::Signal(2)));
     assert!(!is_alive(command));
+}
+
+#[tokio::test]
+async fn whoever_looks_for_baton_finds_neither_the_guard_nor_what_becomes_the_command() {
+    let guard = guard();
+    let waits = found(async || child_of(guard.pid())).await;
+    for process in [guard.pid(), waits] {
+        let read = |what: &str| std::fs::read_to_string(format!("/proc/{process}/{what}"));
+        until(|| read("comm").is_ok_and(|name| name == "guard\n")).await;
+        let line = read("cmdline").expect("it runs");
+        assert!(line.starts_with("guard-of-") && !line.contains("baton"), "{line:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_guard_that_hangs_without_a_command_does_not_keep_its_handle_waiting() {
+    let guard = guard();
+    let process = guard.pid();
+    found(async || child_of(process)).await;
+    kill_process(pid(process), Signal::STOP).expect("the guard lives");
+    let closed = tokio::select! {
+        closed = guard.close() => closed.is_ok(),
+        () = SystemClock.sleep(std::time::Duration::from_secs(20)) => false,
+    };
+    let still_lives = is_alive(process);
+    if still_lives {
+        kill_process(pid(process), Signal::KILL).expect("it was not waited for");
+    }
+    assert!(closed && !still_lives);
 }

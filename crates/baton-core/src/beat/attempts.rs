@@ -2,6 +2,7 @@
 //! became of it.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::ids::{BootId, Nonce};
 use crate::time::Moment;
@@ -27,6 +28,13 @@ impl Attempts {
             self.open.pop_front();
         }
         self.open.push_back((nonce, at));
+    }
+
+    /// Time passed that the clock did not count: all of them were sent this much earlier.
+    pub(crate) fn date_back(&mut self, by: Duration) {
+        for (_, sent) in &mut self.open {
+            *sent = *sent - by;
+        }
     }
 
     pub(super) fn forget(&mut self, nonce: Nonce) {

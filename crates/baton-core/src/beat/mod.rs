@@ -15,8 +15,10 @@ mod reply;
 mod send;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::guard::breaker::Breaker;
+use crate::guard::hints::HintBudget;
 use crate::ids::{NodeId, Nonce};
 use crate::protocol::{Claim, NodeRecord, RequestId, Version, View};
 use crate::time::Moment;
@@ -39,6 +41,7 @@ pub struct Link {
     pub(crate) leave: Option<RequestId>,
     pub(crate) ask: Option<RequestId>,
     pub(crate) calm: Calm,
+    pub(crate) hints: HintBudget,
     requests: u64,
     beats: u64,
     failures: u32,
@@ -61,6 +64,8 @@ pub struct BeatUnderWay {
     nonce: Option<Nonce>,
     renews: bool,
     in_between: bool,
+    /// Does it bid for a version that only a hint has told of?
+    hinted: bool,
     /// The record that it writes, unless that may wait.
     record: Option<NodeRecord>,
 }
@@ -77,10 +82,10 @@ impl BeatUnderWay {
 enum Sooner {
     /// There may be something to see.
     Look,
-    /// There is something to do.
-    Beat,
     /// The lease was left to this node: no pause before the look that shows it.
     AtOnce,
+    /// There is something to do. No hint makes less of it.
+    Beat,
 }
 
 /// A claim together with the version it is made on. They belong together: what proves one version
@@ -89,10 +94,12 @@ enum Sooner {
 pub struct Bid {
     pub(crate) claim: Claim,
     pub(crate) expect: Option<Version>,
+    /// Has only a hint told of this version?
+    pub(crate) hinted: bool,
 }
 
 impl Link {
-    pub(crate) fn new(breaker: Breaker) -> Self {
+    pub(crate) fn new(breaker: Breaker, beat: Duration) -> Self {
         Self {
             breaker,
             beat: None,
@@ -104,6 +111,7 @@ impl Link {
             leave: None,
             ask: None,
             calm: Calm::default(),
+            hints: HintBudget::new(beat),
             requests: 0,
             beats: 0,
             failures: 0,

@@ -1,5 +1,7 @@
 //! The beat was answered: what the reply means for the lease, the term and the view.
 
+use std::time::Duration;
+
 use super::{BeatUnderWay, Sooner};
 use crate::core::Core;
 use crate::election::leading::{Role, Term};
@@ -11,6 +13,9 @@ use crate::planted::planted;
 use crate::protocol::{BeatReply, Expiry, Outcome, Registration, ReleaseReason, RequestId};
 use crate::time::{Moment, whole_ms};
 
+/// The least pause before a claim of death that the store doubts is made again.
+const DOUBT_PAUSE_MIN: Duration = Duration::from_millis(1);
+
 impl Core {
     /// The beat was answered.
     pub(crate) fn beat_replied(&mut self, now: Moment, id: RequestId, reply: BeatReply) {
@@ -18,6 +23,9 @@ impl Core {
             return;
         };
         let record = beat.record.take().map(|record| (record, beat.sent));
+        let refused = reply.outcome == Some(Outcome::Conflict) && beat.claims();
+        // What a hint made of this node, and the store refused, was a look and nothing more.
+        beat.in_between |= refused && beat.hinted && !planted!(HintRefusalHoldsClaim);
         self.link_works(now, &beat);
         if let Registration::TakenBy { boot, beat: count } = reply.registration {
             self.link.calm.beat_ended(None);
@@ -31,14 +39,18 @@ impl Core {
         let joined = !std::mem::replace(&mut self.registered, true);
         self.replaces = None;
         let seen = self.sight.highest();
+        let (version, known) = (self.sight.version(), self.sight.news());
         let look = self.sight.look(beat.sent, now, &reply);
+        if self.sight.news() != known {
+            self.hint_was_right(&beat);
+        }
         self.plan_next_beat(now, &beat, joined);
         if look != Look::Stale {
             self.lease_seen(now, &beat, (look, seen), &reply);
         }
-        let refused = reply.outcome == Some(Outcome::Conflict) && beat.claims();
-        if refused && self.term().is_none() {
-            self.claim_refused(now, look);
+        if refused && !beat.in_between && self.term().is_none() {
+            let new = self.sight.version() != version;
+            self.claim_refused(now, &beat, (look, new));
         }
         if let Some(view) = reply.view {
             self.adopt_view(view);
@@ -61,7 +73,11 @@ impl Core {
         self.tell_leader(now);
         self.cold_start_saw_lease(now);
         if self.sight.is_live(now) && self.term().is_none() {
-            self.campaigning_since = self.campaigning_since.filter(|_| beat.claims());
+            let campaigns = beat.claims() && !beat.in_between;
+            self.campaigning_since = self.campaigning_since.filter(|_| campaigns);
+        }
+        if beat.hinted && reply.outcome == Some(Outcome::Applied) {
+            self.campaigning_since.get_or_insert(beat.sent);
         }
         match &self.role {
             Role::Holding(_) => {
@@ -106,23 +122,36 @@ impl Core {
 
     /// A claim came too late, or too early: the next one waits a little, and longer if the answer
     /// does not even fit what was seen before. Only a dead holder's lease, which the look has shown
-    /// as its holder left it, is claimed again at once.
-    fn claim_refused(&mut self, now: Moment, look: Look) {
+    /// as its holder left it, is claimed again at once. If the look shows nothing `new`, the store
+    /// itself sees the holder alive: it may need a moment to notice the death, so the pause is
+    /// short at first, and as long as the claim has been refused so far.
+    ///
+    /// A claim that only a hint asked for does not come here: it moves nothing.
+    fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {
         let dead = matches!(self.sight.freedom(), Freedom::Dead { .. }) && look == Look::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail();
         if !dead && !planted!(ClaimsInATightLoop) {
             let longest = match look {
+                _ if planted!(HintRefusalHoldsClaim) && beat.hinted => {
+                    self.settings.heartbeat_interval
+                }
                 Look::Stale => self.settings.heartbeat_interval / 2,
                 Look::Fresh | Look::WentBack => self.settings.heartbeat_interval / 8,
             };
             self.link.hold_until = now + self.rng.span(longest / 2, longest);
         }
+        if let Some(since) = self.sight.dead_since().filter(|_| dead && !new) {
+            let longest = self.settings.heartbeat_interval / 8;
+            self.link.hold_until = now + now.since(since).clamp(DOUBT_PAUSE_MIN, longest);
+        }
     }
 
     fn link_works(&mut self, now: Moment, beat: &BeatUnderWay) {
         self.link.failures = 0;
-        self.link.hold_until = now;
+        if !beat.in_between {
+            self.link.hold_until = now;
+        }
         if self.link.breaker.succeeded() == Some(BreakerState::Closed) {
             self.emit(Event::BreakerClosed);
         }
@@ -162,14 +191,32 @@ impl Core {
                 self.link.regular.min(beat.sent + self.settings.heartbeat_interval / 2)
             }
             None => self.link.regular,
-            Some(Sooner::AtOnce) => now,
-            Some(Sooner::Look) => sooner,
+            Some(Sooner::AtOnce) => self.hinted_look(now),
+            Some(Sooner::Look) => self.hinted_look(sooner),
             Some(Sooner::Beat) => {
                 self.link.regular = sooner;
                 sooner
             }
         };
         self.plan_beat(at.max(now));
+    }
+
+    /// When the look comes that a hint asked for while a beat was under way.
+    fn hinted_look(&mut self, from: Moment) -> Moment {
+        let at = self.link.hints.next_look(from);
+        if at < self.link.regular {
+            self.link.hints.look_planned(at);
+        }
+        at.min(self.link.regular)
+    }
+
+    /// What a hint caused has shown something new: it is not counted.
+    fn hint_was_right(&mut self, beat: &BeatUnderWay) {
+        if beat.hinted {
+            self.link.hints.bid_was_right();
+        } else if beat.in_between {
+            self.link.hints.look_was_right();
+        }
     }
 
     /// Where observers time the lease it counts from when they saw it. Whoever is first in line

@@ -47,36 +47,41 @@ impl Core {
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
-        self.bring_forward(now, now, Sooner::Beat);
+        if let Some(at) = self.soonest(now, Sooner::Beat) {
+            self.link.regular = self.link.regular.min(at);
+            if at < self.link.due || self.link.due < now {
+                self.plan_beat(at);
+            }
+        }
     }
 
-    /// Looks sooner than planned, from this moment on, though never in a tight loop.
+    /// Looks sooner than planned because of a hint, from this moment on, though never in a tight
+    /// loop, nor more often than hints may ask for. A beat that is due already shows as much.
     pub(crate) fn look_soon(&mut self, now: Moment, from: Moment) {
-        self.bring_forward(now, from, Sooner::Look);
+        let at = self.soonest(from, Sooner::Look).map(|at| self.link.hints.next_look(at));
+        if let Some(at) = at.filter(|at| *at < self.link.due && now < self.link.due) {
+            self.link.hints.look_planned(at);
+            self.plan_beat(at);
+        }
     }
 
     /// Looks again as soon as the beat under way has ended, unless that one claims already.
     pub(crate) fn look_at_once(&mut self) {
         if self.link.beat.as_ref().is_some_and(|beat| !beat.claims()) {
-            self.link.again = Some(Sooner::AtOnce);
+            self.link.again = self.link.again.max(Some(Sooner::AtOnce));
         }
     }
 
-    fn bring_forward(&mut self, now: Moment, from: Moment, why: Sooner) {
+    /// The first moment for another beat; `None` while one is under way, which will be followed.
+    fn soonest(&mut self, from: Moment, why: Sooner) -> Option<Moment> {
         if self.link.beat.is_some() {
             // What it shows may be older than the reason to look.
             self.link.again = self.link.again.max(Some(why));
-            return;
+            return None;
         }
         let gap = self.gap();
         let earliest = self.link.last_sent.map_or(from, |sent| (sent + gap).max(from));
-        let at = earliest.max(self.link.hold_until);
-        if why == Sooner::Beat {
-            self.link.regular = self.link.regular.min(at);
-        }
-        if at < self.link.due || self.link.due < now {
-            self.plan_beat(at);
-        }
+        Some(earliest.max(self.link.hold_until))
     }
 
     /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time
@@ -115,7 +120,7 @@ impl Core {
             if claim == Claim::Expired {
                 self.tell_down(expect);
             }
-            self.send_beat(now, Some(Bid { claim, expect }));
+            self.send_beat(now, Some(Bid { claim, expect, hinted: false }));
         }
     }
 
@@ -147,6 +152,7 @@ impl Core {
         if self.link.breaker.passing() == Some(BreakerState::HalfOpen) {
             self.emit(Event::BreakerHalfOpen);
         }
+        let hinted = bid.is_some_and(|bid| bid.hinted) && !holds;
         let lease = self.lease_intent(now, renews, bid.filter(|_| !holds));
         let nonce = match &lease {
             LeaseIntent::Observe => None,
@@ -173,7 +179,8 @@ impl Core {
         self.link.late_since.get_or_insert(due);
         self.link.last_sent = Some(now);
         let id = self.send(request);
-        self.link.beat = Some(BeatUnderWay { id, sent: now, nonce, renews, in_between, record });
+        let sent = now;
+        self.link.beat = Some(BeatUnderWay { id, sent, nonce, renews, in_between, hinted, record });
         self.cancel_timer(Timer::Beat);
     }
 
@@ -188,9 +195,11 @@ impl Core {
         let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));
         match (held, bid) {
             (Some(expect), _) => LeaseIntent::Renew(Renew { expect, lineage, nonce, ttl }),
-            (None, Some(Bid { claim, expect })) => {
+            (None, Some(Bid { claim, expect, hinted })) => {
                 self.metrics.stood_for_election();
-                self.campaigning_since.get_or_insert(now);
+                if !hinted {
+                    self.campaigning_since.get_or_insert(now);
+                }
                 LeaseIntent::Acquire(Acquire {
                     expect,
                     claim,

@@ -1,5 +1,7 @@
 //! Leading: what this node holds, from the grant to the soft deadline.
 
+use std::time::Duration;
+
 use crate::action::Action;
 use crate::core::Core;
 use crate::event::{DemotionReason, Event, Phase};
@@ -182,6 +184,25 @@ impl Core {
         self.link.calm.is_still(false);
         if self.settings.enabled {
             self.read_members();
+        }
+    }
+
+    /// The clock stood still for a while. What was counted from a send is over this much sooner, so
+    /// the term stops if its window is closed by now, and goes on once a renewal came through.
+    pub(crate) fn clock_leapt(&mut self, now: Moment, by: Duration) {
+        if planted!(FreezeIgnored) {
+            return;
+        }
+        self.attempts.date_back(by);
+        let Some(term) = self.term_mut() else { return };
+        term.window = term.window.earlier(by);
+        let (window, active) = (term.window, term.is_active());
+        if active {
+            self.set_deadlines(window);
+        }
+        self.mind_deadlines(now);
+        if self.settings.enabled {
+            self.beat_soon(now);
         }
     }
 

@@ -6,6 +6,8 @@
 //!                    └── not stopped by the hard deadline:         └── outcome unknown: look,
 //!                        reported, released once it is proved          and try again if still ours
 //! ```
+//!
+//! The work has `stop_grace` to stop, whatever the reason, and less where the window ends sooner.
 
 use crate::action::Action;
 use crate::core::Core;
@@ -44,6 +46,8 @@ impl Core {
         }
         let (epoch, window) = (term.epoch(), term.window);
         let (started, endless) = (term.stage == Stage::Running, window.hard == Moment::NEVER);
+        // A stop asked for early in the window does not take until its end.
+        let by = window.hard.min(now + self.settings.stop_grace);
         let release_reason = release.then_some(match reason {
             DemotionReason::Released(reason) => reason,
             DemotionReason::Superseded => ReleaseReason::Superseded,
@@ -55,7 +59,7 @@ impl Core {
             self.finish_stop(now, release_reason, successor);
             return;
         }
-        self.out.push(Action::StopTerm { epoch, reason, by: window.hard });
+        self.out.push(Action::StopTerm { epoch, reason, by });
         if planted!(ReleaseBeforeStop) && !endless {
             self.finish_stop(now, release_reason, successor);
             return;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::ids::{BootId, Epoch, Lineage, NodeId};
+use crate::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use crate::lease::LeaseTerms;
 use crate::planted::planted;
 use crate::protocol::{BeatReply, Expiry, LeaseSnapshot, Version};
@@ -160,6 +160,16 @@ impl Sight {
         holds && news
     }
 
+    /// This process answers: whatever said that it is gone was wrong.
+    pub fn proved_alive(&mut self, boot: BootId) {
+        self.dead = self.dead.filter(|(dead, _)| *dead != boot);
+    }
+
+    /// Since when the holder is proved dead.
+    pub fn dead_since(&self) -> Option<Moment> {
+        self.dead.map(|(_, since)| since)
+    }
+
     /// A hint said that the lease is free. A right core does not even have this door.
     #[cfg(baton_bugs)]
     pub fn believe_free(&mut self, now: Moment) {
@@ -195,6 +205,12 @@ impl Sight {
     /// The version last seen.
     pub fn version(&self) -> Option<Version> {
         self.lease.as_ref().map(|lease| lease.version)
+    }
+
+    /// What a hint may tell of: the version last seen, and the request beside it.
+    pub fn news(&self) -> Option<(Version, Option<Nonce>)> {
+        let asked = |lease: &LeaseSnapshot| lease.asked.as_ref().map(|ask| ask.nonce);
+        self.lease.as_ref().map(|lease| (lease.version, asked(lease)))
     }
 
     /// The epoch last seen.

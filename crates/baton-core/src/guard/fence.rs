@@ -13,12 +13,15 @@ pub struct EpochFence {
     grace: Duration,
     known: Epoch,
     changed_at: Moment,
+    /// The highest epoch that the store has shown: `known` without what tasks said.
+    shown: Epoch,
 }
 
 impl EpochFence {
     /// A fence that knows of no epoch yet.
     pub fn new(enabled: bool, grace: Duration) -> Self {
-        Self { enabled, grace, known: Epoch::NONE, changed_at: Moment::default() }
+        let (known, shown) = (Epoch::NONE, Epoch::NONE);
+        Self { enabled, grace, known, changed_at: Moment::default(), shown }
     }
 
     /// The highest epoch known.
@@ -26,8 +29,13 @@ impl EpochFence {
         self.known
     }
 
-    /// An epoch was seen. A lower one than known changes nothing.
+    /// The store showed an epoch. A lower one than known changes nothing.
     pub fn saw(&mut self, now: Moment, epoch: Epoch) {
+        self.shown = self.shown.max(epoch);
+        self.adopt(now, epoch);
+    }
+
+    fn adopt(&mut self, now: Moment, epoch: Epoch) {
         if epoch > self.known || (planted!(StaleReadBelieved) && epoch < self.known) {
             self.known = epoch;
             self.changed_at = now;
@@ -37,12 +45,18 @@ impl EpochFence {
     /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
     ///
     /// The present epoch is; a later one is and is adopted; the previous one is for the grace
-    /// period after the change; anything older is not.
+    /// period after the change; anything older is not. Neither is an epoch that cannot have been
+    /// granted, or that is further ahead of the store than leaps explain: adopted, it would refuse
+    /// every true task from then on.
     pub fn is_valid(&mut self, now: Moment, epoch: Epoch, created_at: Moment) -> bool {
         if !self.enabled {
             return true;
         }
-        self.saw(now, epoch);
+        let furthest = Epoch(self.shown.0.saturating_add(Epoch::LEAD_MAX)).min(Epoch::MAX);
+        if epoch > furthest {
+            return false;
+        }
+        self.adopt(now, epoch);
         let in_grace =
             |at: Moment| planted!(GraceWithoutLimit) || at.since(self.changed_at) <= self.grace;
         epoch == self.known || (epoch.next() == self.known && in_grace(now) && in_grace(created_at))
@@ -82,6 +96,20 @@ mod tests {
         let mut fence = fence_at_5();
         fence.saw(at(101), Epoch(2));
         assert_eq!(fence.known(), Epoch(5));
+    }
+
+    #[test]
+    fn an_epoch_that_cannot_have_been_granted_is_refused_and_freezes_nothing() {
+        let mut fence = fence_at_5();
+        let far = Epoch(5 + Epoch::LEAD_MAX + 1);
+        for forged in [Epoch(u64::MAX), Epoch(u64::MAX - 1), Epoch::MAX.next(), Epoch::MAX, far] {
+            assert!(!fence.is_valid(at(200), forged, at(200)), "{forged}");
+            assert_eq!(fence.known(), Epoch(5));
+        }
+        assert!(fence.is_valid(at(200), Epoch(5), at(200)), "true tasks are accepted as before");
+        // Two tasks do not get further than one: what counts is what the store has shown.
+        assert!(fence.is_valid(at(201), Epoch(5 + Epoch::LEAD_MAX), at(201)), "leaps explain it");
+        assert!(!fence.is_valid(at(202), far, at(202)));
     }
 
     #[test]

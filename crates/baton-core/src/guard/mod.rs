@@ -4,3 +4,4 @@ pub mod breaker;
 pub mod contention;
 pub mod fence;
 pub mod flap;
+pub mod hints;

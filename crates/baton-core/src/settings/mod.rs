@@ -1,17 +1,22 @@
 //! Settings: plain data with the names and defaults users see. Checked together, once, at start.
 //!
 //! ```text
-//!   profile ──► Settings ──► overrides (file, environment, flags) ──► check() ──► Core
+//!   profile ──► Settings ──► overrides (file, environment, flags) ──► derive(), check() ──► Core
 //! ```
 
+mod derive;
 mod profiles;
 mod relations;
 mod span;
+mod spans;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub use derive::Derived;
 pub use profiles::{Profile, UnknownProfile};
 pub use relations::Contradiction;
 pub use span::show as show_span;

@@ -4,12 +4,19 @@ use std::time::Duration;
 
 use super::Settings;
 use super::span::show;
+use super::spans::{LARGEST_LEASE, SMALLEST};
 use crate::election::takeover::RANKS;
 
 /// Two settings that cannot both hold. The message names both with their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Contradiction(String);
+
+impl Contradiction {
+    pub(super) fn new(message: String) -> Self {
+        Self(message)
+    }
+}
 
 /// One side of a relation: a name, perhaps with a factor, and its value.
 type Side = (&'static str, Duration);
@@ -49,8 +56,7 @@ impl Settings {
         self.check_election()
     }
 
-    fn check_ranges(&self) -> Result<(), Contradiction> {
-        let floor = Duration::from_millis(10);
+    pub(super) fn check_ranges(&self) -> Result<(), Contradiction> {
         let positive = [
             ("lease_timeout", self.lease_timeout),
             ("heartbeat_interval", self.heartbeat_interval),
@@ -59,10 +65,15 @@ impl Settings {
             ("stop_grace", self.stop_grace),
         ];
         for side in positive {
-            at_least(side, "", ("the smallest span", floor), floor)?;
+            at_least(side, "", ("the smallest span", SMALLEST), SMALLEST)?;
         }
-        let day = Duration::from_secs(24 * 3600);
-        at_most(("lease_timeout", self.lease_timeout), "", ("the largest lease", day), day)?;
+        let largest = LARGEST_LEASE;
+        at_most(
+            ("lease_timeout", self.lease_timeout),
+            "",
+            ("the largest lease", largest),
+            largest,
+        )?;
         if !(0.0..=0.2).contains(&self.clock_drift_max) {
             let given = self.clock_drift_max;
             return Err(Contradiction(format!(
@@ -107,7 +118,8 @@ impl Settings {
         // A beat, a failed renewal and one more try must fit before the soft deadline.
         let terms = self.lease_terms();
         let usable = terms.trusted_span().saturating_sub(self.stop_grace);
-        let needed = self.heartbeat_interval + self.heartbeat_jitter + self.request_timeout;
+        let needed = self.heartbeat_interval.saturating_add(self.heartbeat_jitter);
+        let needed = needed.saturating_add(self.request_timeout);
         at_least(
             ("lease_timeout less drift, safety_margin and stop_grace", usable),
             "",
@@ -121,7 +133,7 @@ impl Settings {
             ("worker_timeout", self.worker_timeout),
             "2 × ",
             ("heartbeat_interval", self.heartbeat_interval),
-            2 * self.heartbeat_interval,
+            self.heartbeat_interval.saturating_mul(2),
         )?;
         at_least(
             ("dead_node_timeout", self.dead_node_timeout),
@@ -157,7 +169,8 @@ impl Settings {
             self.lease_timeout,
         )?;
         // All successors have had their turn within one beat of the expiry.
-        let turns = self.takeover_delay + RANKS * self.takeover_stagger;
+        let turns = self.takeover_stagger.saturating_mul(RANKS);
+        let turns = turns.saturating_add(self.takeover_delay);
         at_most(
             ("takeover_delay + 8 × takeover_stagger", turns),
             "half of ",

@@ -69,7 +69,7 @@ fn a_coordinator_that_falls_ill_hands_over() {
     let expected = [
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 14_600),
+        stop_term(1, reason, 3_000),
         set(Timer::Beat, 1_000),
     ];
     assert_eq!(node.command(1_000, Command::SetHealthy(false)), expected);
@@ -95,7 +95,7 @@ fn a_coordinator_whose_plugins_do_not_start_hands_over_and_recovers_after_two_le
         set(Timer::Recover, 31_000),
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 14_600),
+        stop_term(1, reason, 3_000),
     ];
     assert_eq!(node.handle(1_000, Input::TermFailed { epoch: Epoch(1) }), expected);
     let given_up = release(5, version(ME, 1, 1), 2, Some("z"), PluginsFailed);
@@ -184,7 +184,7 @@ fn a_coordinator_that_was_superseded_stops_its_work_releases_and_halts() {
         emit(Event::NodeSuperseded { by: OTHER }),
         cancel(Timer::Soft),
         demoted(1, Superseded),
-        stop_term(1, Superseded, 14_600),
+        stop_term(1, Superseded, 7_010),
     ];
     assert_eq!(node.answer(5_010, Answer::taken(OTHER, 1)), expected);
     let given_up = release(6, version(ME, 1, 1), 3, None, ReleaseReason::Superseded);

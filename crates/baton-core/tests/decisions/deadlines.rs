@@ -1,5 +1,7 @@
 //! The soft and the hard deadline: work stops in time, and what stopped does not come back.
 
+use std::time::Duration;
+
 use baton_core::DemotionReason::WindowClosed;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Failure, Hint, Outcome, ReleaseReason, Reply};
@@ -130,7 +132,7 @@ fn after_a_pause_the_first_input_of_any_kind_stops_the_work() {
         Input::Failed { id: id(&node), failure: Failure::Unknown },
         Input::Hint(Hint::Look),
         Input::Hint(Hint::ViewMoved),
-        Input::Lifeline { boot: boot("z"), report: LifelineReport::Closed },
+        Input::Lifeline { boot: boot("z"), report: LifelineReport::Closed, own_host: false },
         Input::TermStarted { epoch: Epoch(1) },
         other(Command::SetLoad(3)),
         other(Command::Resign),
@@ -169,7 +171,7 @@ fn a_term_that_the_store_gave_to_another_is_lost_at_once() {
         lease_lost(1, reason),
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 14_600),
+        stop_term(1, reason, 7_010),
     ];
     assert_eq!(node.answer(5_010, Answer::held(version("a", 2, 1)).conflict()), expected);
     assert_eq!(node.stopped(5_100, 1)[0], cancel(Timer::Hard), "there is nothing to release");
@@ -186,10 +188,37 @@ fn a_renewal_refused_because_the_lease_expired_loses_the_term() {
         lease_lost(1, reason),
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 14_600),
+        stop_term(1, reason, 7_010),
     ];
     let expired = Answer::held(version(ME, 1, 1)).conflict().left(0);
     let mut got = node.answer(5_010, expired);
     got.truncate(6);
     assert_eq!(got, expected);
+}
+
+/// A frozen virtual machine: its clock stood still with it, and only the wall clock tells.
+#[test]
+fn time_that_the_clock_did_not_count_closes_the_window() {
+    let mut node = Node::leader(&[]);
+    let mut short = node.clone();
+    let actions = short.handle(3_000, Input::ClockLeapt { by: Duration::from_secs(4) });
+    let expected = [set(Timer::Soft, 8_600), set(Timer::Hard, 10_600), set(Timer::Beat, 3_000)];
+    assert_eq!(actions, expected, "a renewal is sent at once");
+    assert!(short.core.may_start_work(at(8_599), Epoch(1)));
+    assert!(!short.core.may_start_work(at(8_600), Epoch(1)));
+
+    let actions = node.handle(3_000, Input::ClockLeapt { by: Duration::from_secs(60) });
+    let stopped = |action: &Action| matches!(action, Action::StopTerm { .. });
+    assert!(actions.iter().any(stopped), "{actions:?}");
+    assert!(!node.core.is_leader(at(3_000)) && node.core.window(at(3_000)).is_none());
+}
+
+#[test]
+fn a_renewal_sent_before_the_clock_stood_still_counts_from_before_that() {
+    let mut node = Node::leader(&[]);
+    node.due(5_000, Timer::Beat);
+    node.handle(5_050, Input::ClockLeapt { by: Duration::from_secs(3) });
+    node.answer(5_100, Answer::held(version(ME, 1, 2)).applied());
+    assert!(node.core.may_start_work(at(14_599), Epoch(1)));
+    assert!(!node.core.may_start_work(at(14_600), Epoch(1)), "17.6 s less the 3 s");
 }

@@ -55,7 +55,7 @@ fn a_proved_death_does_not_skip_the_wait() {
     node.due(5_000, Timer::Beat);
     node.answer(5_010, Answer::held(version("a", 4, 10)).lineage(2));
     let down = emit(Event::LeaderDown { former: id("a"), proved: true });
-    let actions = node.lifeline(6_000, "a", LifelineReport::Refused);
+    let actions = node.own_lifeline(6_000, "a", LifelineReport::Refused);
     assert_eq!(actions, [down, set(Timer::Takeover, 20_410)]);
 }
 
@@ -132,7 +132,7 @@ fn a_coordinator_whose_term_the_store_lost_stops() {
         lease_lost(1, gone),
         cancel(Timer::Soft),
         demoted(1, gone),
-        stop_term(1, gone, 14_600),
+        stop_term(1, gone, 7_010),
     ];
     assert_eq!(node.answer(5_010, Answer::free().lineage(2).conflict()), expected);
 }

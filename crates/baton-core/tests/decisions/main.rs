@@ -10,6 +10,7 @@ mod deadlines;
 mod events;
 mod getters;
 mod guards;
+mod hints;
 mod lineage;
 mod mandate;
 mod membership;

@@ -78,7 +78,7 @@ fn with_preemption_a_better_node_is_yielded_to_once_the_minimum_has_passed() {
         set(Timer::Hard, 79_600),
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 79_600),
+        stop_term(1, reason, 67_000),
     ];
     let renewed = version(ME, 1, 14);
     assert_eq!(node.answer(65_000, Answer::held(renewed).applied()), expected);

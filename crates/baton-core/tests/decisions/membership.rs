@@ -156,7 +156,7 @@ fn a_coordinator_that_stays_fenced_off_although_it_holds_the_lease_hands_over() 
     renew(&mut node, 200, 2);
     node.members(210, vec![heard(ME, 3)]);
     let reason = Released(FencedOff);
-    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_800)];
+    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 2_220)];
     assert_eq!(node.done(220, "publish-view", Outcome::Conflict), expected);
 }
 

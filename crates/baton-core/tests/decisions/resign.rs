@@ -22,7 +22,7 @@ fn told(successor: &str, attempt: u64) -> Action {
 fn resigning_stops_the_work_then_releases_naming_the_first_successor_then_tells_it() {
     let mut node = Node::leader(&["a", "z"]);
     let reason = Released(Resigned);
-    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_600)];
+    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 3_000)];
     assert_eq!(node.command(1_000, Command::Resign), expected);
     let given_up = release(5, version(ME, 1, 1), 2, Some("a"), Resigned);
     assert_eq!(node.stopped(1_100, 1), [given_up]);
@@ -98,7 +98,7 @@ fn a_refused_release_ends_the_term_and_looks() {
 fn a_coordinator_leaves_in_order_stop_release_hint_deregister_halt() {
     let mut node = Node::leader(&["a"]);
     let reason = Released(Shutdown);
-    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_600)];
+    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 3_000)];
     assert_eq!(node.command(1_000, Command::Leave), expected);
     assert_eq!(node.command(1_001, Command::Leave), [], "once is enough");
     let given_up = release(5, version(ME, 1, 1), 2, Some("a"), Shutdown);
@@ -179,7 +179,7 @@ fn a_coordinator_heeds_what_it_finds_beside_its_lease_once() {
         set(Timer::Hard, 19_600),
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 19_600),
+        stop_term(1, reason, 7_010),
     ];
     assert_eq!(node.answer(5_010, asked), expected);
 }
@@ -191,7 +191,7 @@ fn a_draining_coordinator_hands_over() {
     let expected = [
         cancel(Timer::Soft),
         demoted(1, reason),
-        stop_term(1, reason, 14_600),
+        stop_term(1, reason, 3_000),
         set(Timer::Beat, 1_000),
     ];
     assert_eq!(node.command(1_000, Command::SetDraining(true)), expected);

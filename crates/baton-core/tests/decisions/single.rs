@@ -41,7 +41,7 @@ fn it_leaves_by_stopping_its_work() {
     let mut node = alone();
     node.start(0);
     let (epoch, reason) = (Epoch(1), DemotionReason::Released(Shutdown));
-    let stop = Action::StopTerm { epoch, reason, by: Moment::NEVER };
+    let stop = Action::StopTerm { epoch, reason, by: at(3_000) };
     assert_eq!(node.command(1_000, Command::Leave), [demoted(1, reason), stop]);
     assert_eq!(node.stopped(1_100, 1), [Action::Halt]);
     assert!(!node.core.is_leader(at(1_100)));

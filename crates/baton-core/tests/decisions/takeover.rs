@@ -16,6 +16,13 @@ fn claim(count: u64, ground: Claim, expect: Version) -> Beat {
     Beat::claim(count, 1, ground, Some(expect)).seen(expect.epoch.0).knows(4, 1)
 }
 
+/// A follower of `a` that is connected to the lifeline of `a`.
+fn connected(successors: &[&str]) -> Node {
+    let mut node = watching(successors);
+    assert_eq!(node.lifeline(500, "a", LifelineReport::Alive), []);
+    node
+}
+
 /// A follower of `a` that watches the lifeline of `a`.
 fn watching(successors: &[&str]) -> Node {
     following(successors, Answer::held(version("a", 4, 9)).with_lifeline())
@@ -196,21 +203,91 @@ fn a_watch_ends_with_the_holder() {
     assert_eq!(actions.last(), Some(&Action::UnwatchLifeline));
 }
 
+const DENIALS: [LifelineReport; 2] =
+    [LifelineReport::Refused, LifelineReport::OtherBoot(BootId(1))];
+
 #[test]
 fn a_proved_death_is_told_and_claimed_at_once_by_the_first() {
-    for report in [LifelineReport::Refused, LifelineReport::OtherBoot(BootId(1))] {
-        let mut node = watching(&[ME, "z"]);
+    for report in DENIALS {
         let ground = Claim::Dead { boot: boot("a") };
         let expected =
             [down(true), claim(2, ground, version("a", 4, 9)).sent(2), cancel(Timer::Beat)];
+        let mut node = connected(&[ME, "z"]);
         assert_eq!(node.lifeline(1_000, "a", report), expected);
         assert_eq!(node.core.leader(crate::harness::at(1_000)), None);
+        // On its own host a node needs no earlier connection: no network lies between.
+        assert_eq!(watching(&[ME, "z"]).own_lifeline(1_000, "a", report), expected);
     }
+}
+
+/// A firewall refuses the first dial to a process that lives.
+#[test]
+fn a_refusal_without_an_earlier_connection_proves_nothing_and_only_looks() {
+    for report in DENIALS {
+        let mut node = watching(&[ME, "z"]);
+        assert_eq!(node.lifeline(1_000, "a", report), [set(Timer::Beat, 1_000)]);
+        assert!(node.core.leader(crate::harness::at(1_000)).is_some());
+    }
+}
+
+/// A firewall that begins to refuse resets what was connected; a process that dies does not.
+#[test]
+fn a_refusal_after_a_reset_proves_nothing_until_the_process_answers_again() {
+    for report in DENIALS {
+        let mut node = connected(&[ME, "z"]);
+        node.lifeline(1_000, "a", LifelineReport::Broken);
+        assert!(!node.lifeline(1_001, "a", report).contains(&down(true)));
+        node.lifeline(1_500, "a", LifelineReport::Alive);
+        assert!(node.lifeline(2_000, "a", report).contains(&down(true)));
+    }
+}
+
+/// What was known of one boot, or of one address, says nothing of another.
+#[test]
+fn a_connection_counts_for_its_own_boot_and_watch_only() {
+    let mut node = connected(&[ME, "z"]);
+    node.due(5_000, Timer::Beat);
+    node.answer(5_010, Answer::held(version("b", 5, 1)).with_lifeline());
+    let refused = node.lifeline(6_000, "b", LifelineReport::Refused);
+    assert!(!refused.contains(&down(true)), "{refused:?}");
+    let late = node.lifeline(6_100, "a", LifelineReport::Refused);
+    assert!(!late.contains(&down(true)), "{late:?}");
+}
+
+/// The store sees the holder alive, or does not see yet that it is gone.
+#[test]
+fn a_claim_of_death_that_the_store_doubts_is_made_again_after_a_growing_pause() {
+    let mut node = connected(&[ME, "z"]);
+    node.lifeline(1_000, "a", LifelineReport::Refused);
+    let mut now = 1_000;
+    let mut pauses = Vec::new();
+    while now < 4_000 {
+        let refused = Answer::held(version("a", 4, 9)).with_lifeline().conflict();
+        let actions = node.answer(now, refused);
+        let at = actions.iter().find_map(|action| match action {
+            Action::SetTimer { timer: Timer::Takeover, at } => Some(at.as_micros() / 1_000),
+            _ => None,
+        });
+        let at = at.expect("another claim is planned");
+        pauses.push(at - now);
+        now = at;
+        node.due(now, Timer::Takeover);
+    }
+    assert_eq!(pauses[..6], [1, 1, 2, 4, 8, 16]);
+    assert_eq!(pauses.last(), Some(&625), "an eighth of a beat at most");
+}
+
+#[test]
+fn an_answer_takes_the_proof_of_death_back() {
+    let mut node = connected(&["b", ME]);
+    assert!(node.lifeline(1_000, "a", LifelineReport::Refused).contains(&down(true)));
+    node.lifeline(1_010, "a", LifelineReport::Alive);
+    assert!(node.core.leader(crate::harness::at(1_010)).is_some());
 }
 
 #[test]
 fn a_proved_death_leaves_the_second_its_turn() {
-    let mut node = watching(&["b", ME]);
+    let mut node = connected(&["b", ME]);
     let expected = [down(true), set(Timer::Takeover, 1_100)];
     assert_eq!(node.lifeline(1_000, "a", LifelineReport::Refused), expected);
     assert_eq!(node.lifeline(1_010, "a", LifelineReport::Refused), [set(Timer::Beat, 1_010)]);
@@ -218,7 +295,7 @@ fn a_proved_death_leaves_the_second_its_turn() {
 
 #[test]
 fn a_closed_or_silent_lifeline_proves_nothing_and_only_looks() {
-    for report in [LifelineReport::Closed, LifelineReport::TimedOut] {
+    for report in [LifelineReport::Closed, LifelineReport::TimedOut, LifelineReport::Broken] {
         let mut node = watching(&[ME]);
         assert_eq!(node.lifeline(1_000, "a", report), [set(Timer::Beat, 1_000)]);
     }
@@ -235,7 +312,7 @@ fn the_death_of_a_process_that_does_not_hold_the_lease_frees_nothing() {
 
 #[test]
 fn a_proof_is_over_once_another_process_holds_the_lease() {
-    let mut node = watching(&["b", ME]);
+    let mut node = connected(&["b", ME]);
     node.lifeline(1_000, "a", LifelineReport::Refused);
     node.due(1_050, Timer::Beat);
     node.due(5_000, Timer::Beat);

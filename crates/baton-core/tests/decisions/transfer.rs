@@ -36,7 +36,7 @@ fn started(to: &str, by: u64) -> [Action; 5] {
 #[test]
 fn a_transfer_warms_the_named_node_up_and_names_it_in_the_release() {
     let mut node = Node::leader(&["a", "z"]);
-    assert_eq!(node.command(1_000, transfer("z")), started("z", 14_600));
+    assert_eq!(node.command(1_000, transfer("z")), started("z", 3_000));
     let given_up = release(5, version(ME, 1, 1), 2, Some("z"), Transferred);
     assert_eq!(node.stopped(1_100, 1), [given_up], "not the first successor");
 }
@@ -139,7 +139,7 @@ fn a_coordinator_finds_a_transfer_beside_its_lease() {
         set(Timer::Soft, 17_600),
         set(Timer::Hard, 19_600),
     ];
-    expected.extend(started("z", 19_600));
+    expected.extend(started("z", 7_010));
     let asked = Answer::held(version(ME, 1, 2)).applied().asked(wished);
     assert_eq!(node.answer(5_010, asked), expected);
 }
@@ -172,7 +172,7 @@ fn a_forced_election_makes_the_coordinator_resign() {
     let mut node = Node::leader(&["a"]);
     let force = Command::EnsureCoordinator { force: true, desired: None };
     let reason = Released(Resigned);
-    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_600)];
+    let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 3_000)];
     assert_eq!(node.command(1_000, force.clone()), expected);
     let mut node = Node::follower();
     let asked = send(2, Request::Ask { epoch: Epoch(4), ask: ask(ME, Wish::Resign) });
@@ -190,7 +190,7 @@ fn ensuring_a_coordinator_that_is_there_does_nothing() {
 fn ensuring_a_desired_coordinator_is_a_transfer() {
     let mut node = Node::leader(&["a", "z"]);
     let ensure = Command::EnsureCoordinator { force: false, desired: Some(id("z")) };
-    assert_eq!(node.command(1_000, ensure), started("z", 14_600));
+    assert_eq!(node.command(1_000, ensure), started("z", 3_000));
 }
 
 #[test]

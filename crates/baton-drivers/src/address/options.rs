@@ -6,6 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::{AddressError, Secret, decoded};
+use crate::parts::{is_path, is_plain_name, is_variable, options};
 
 /// Options by name. Each driver takes the ones it knows, then calls [`Options::finish`].
 pub struct Options {
@@ -17,12 +18,12 @@ pub struct Options {
 impl Options {
     pub(super) fn parse(scheme: &str, query: &str) -> Result<Self, AddressError> {
         let mut given = BTreeMap::new();
-        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        for (name, value) in options(query) {
             let name = decoded(scheme, name, "option")?;
-            let value = decoded(scheme, value, "option")?;
+            let value = decoded(scheme, value.unwrap_or_default(), "option")?;
             if given.insert(name.clone(), value).is_some() {
-                let (first, second) = (name.clone(), name);
+                let first = told(&name);
+                let second = first.clone();
                 return Err(AddressError::Both { scheme: scheme.to_owned(), first, second });
             }
         }
@@ -68,6 +69,7 @@ impl Options {
         found.extend(given.map(|secret| ("the address's own".to_owned(), secret)));
         found.extend(self.take(name).map(|value| (name.to_owned(), Secret::new(value))));
         if let Some(variable) = self.take(&in_variable) {
+            self.is_a_name(&in_variable, "a variable's name", is_variable(&variable))?;
             let value = std::env::var(&variable).map_err(|_| AddressError::NoVariable {
                 scheme: self.scheme.clone(),
                 name: in_variable.clone(),
@@ -76,6 +78,7 @@ impl Options {
             found.push((in_variable, Secret::new(value)));
         }
         if let Some(path) = self.take(&in_file) {
+            self.is_a_name(&in_file, "a path with a '/'", is_path(&path))?;
             let text = std::fs::read_to_string(&path).map_err(|problem| AddressError::NoFile {
                 scheme: self.scheme.clone(),
                 name: in_file.clone(),
@@ -92,6 +95,12 @@ impl Options {
         Ok(found.pop().map(|(_, secret)| secret))
     }
 
+    /// What names a secret's place is repeated in messages; a secret put there must not be.
+    fn is_a_name(&self, name: &str, wanted: &'static str, is: bool) -> Result<(), AddressError> {
+        let (scheme, name) = (self.scheme.clone(), name.to_owned());
+        if is { Ok(()) } else { Err(AddressError::NoName { scheme, name, wanted }) }
+    }
+
     /// An error about the value of an option.
     pub fn wrong(&self, name: &'static str, value: &str, wanted: &str) -> AddressError {
         AddressError::Value {
@@ -104,15 +113,21 @@ impl Options {
 
     /// Refuses what nobody took.
     pub fn finish(self) -> Result<(), AddressError> {
-        let Some((name, _)) = self.given.into_iter().next() else { return Ok(()) };
+        let Some((name, value)) = self.given.into_iter().next() else { return Ok(()) };
         let known = self.known.join(", ");
+        let name = if value.is_empty() { told("") } else { told(&name) };
         Err(AddressError::UnknownOption { scheme: self.scheme, name, known })
     }
 }
 
+/// The name of an option for a message, unless it may be a piece of a password.
+fn told(name: &str) -> String {
+    if is_plain_name(name) { format!("{name:?}") } else { "(not shown)".to_owned() }
+}
+
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.given.keys()).finish()
+        f.debug_set().entries(self.given.keys().map(|name| told(name))).finish()
     }
 }
 
@@ -122,6 +137,22 @@ mod tests {
 
     fn options(query: &str) -> Options {
         Options::parse("redis", query).expect("it can be read")
+    }
+
+    #[test]
+    fn a_secret_in_the_place_of_a_name_is_not_repeated() {
+        for query in ["password_env=hush", "password_file=hush", "hush", "HUSH=1", "hush&hush"] {
+            let mut some = match Options::parse("redis", query) {
+                Ok(options) => options,
+                Err(twice) => {
+                    assert!(!twice.to_string().contains(": hush"), "{twice}");
+                    continue;
+                }
+            };
+            let told = some.secret("password", None).and_then(|_| some.finish());
+            let told = told.expect_err(query).to_string().to_lowercase();
+            assert!(!told.contains("hush"), "{told}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! [`Guard`] is that condition as data, for a transaction of any etcd client. [`Fence`] does
 //! the usual: put a key, or change what it says.
 
-use baton_core::ids::{Epoch, Namespace};
+use baton_core::ids::{Epoch, EpochTooHigh, Namespace};
 use baton_store::StoreError;
 
 use super::config::EtcdConfig;
@@ -46,6 +46,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The store did not answer, or would not have it.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -91,6 +94,7 @@ impl Fence {
     ///
     /// [`Behind`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
     pub async fn put(&self, epoch: Epoch, key: &str, value: &[u8]) -> Result<(), FenceError> {
+        epoch.grantable()?;
         let answer = self.commit(epoch, Vec::new(), Op::put(key, value), key).await?;
         match answer.succeeded {
             true => Ok(()),
@@ -110,6 +114,7 @@ impl Fence {
         key: &str,
         change: impl Fn(Option<&[u8]>) -> Vec<u8>,
     ) -> Result<(), FenceError> {
+        epoch.grantable()?;
         let look = Txn { success: self.both(key), ..Txn::default() };
         let answer: Result<TxnAnswer, _> =
             self.link.ask("kv/txn", &look, self.link.deadline()).await;

@@ -53,6 +53,7 @@ use baton_store::Store;
 use self::config::EtcdConfig;
 use self::connect::Link;
 use self::engine::EtcdEngine;
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -60,11 +61,18 @@ use crate::service::Service;
 const LINEAGE: Lineage = Lineage(0);
 
 /// Opens the store that the URL names.
-pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
+pub(crate) async fn open(
+    scheme: &str,
+    rest: &str,
+    access: Access,
+) -> Result<Arc<dyn Store>, Refusal> {
     let config = EtcdConfig::from_location(scheme, rest)?;
     let engine = move || async move {
         let link = connected(config)?;
-        schema::settle(&link).await?;
+        match access {
+            Access::Read => schema::look(&link).await?,
+            Access::Write => schema::settle(&link).await?,
+        }
         Ok::<_, Refusal>(EtcdEngine::new(link))
     };
     Ok(Arc::new(Service::start("baton-etcd", engine).await?))

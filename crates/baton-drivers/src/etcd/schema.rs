@@ -2,7 +2,7 @@
 
 use super::connect::Link;
 use super::keys;
-use super::wire::{Compare, Op, Range, Txn, TxnAnswer};
+use super::wire::{Compare, KeyValue, Op, Range, RangeAnswer, Txn, TxnAnswer};
 use crate::refusal::Refusal;
 
 /// The format that this program reads and writes.
@@ -20,22 +20,39 @@ pub(super) async fn settle(link: &Link) -> Result<(), Refusal> {
     };
     let answer: Result<TxnAnswer, _> = link.ask("kv/txn", &txn, link.deadline()).await;
     let answer = answer.map_err(|trouble| trouble.of_opening(place, prefix))?;
-    if answer.succeeded {
-        return Ok(());
+    let range = answer.responses.into_iter().find_map(|answer| answer.response_range);
+    match answer.succeeded {
+        true => Ok(()),
+        false => judge(link, range.unwrap_or_default().kvs.first()),
     }
-    let range = answer.responses.first().and_then(|answer| answer.response_range.as_ref());
-    let value = range.and_then(|range| range.kvs.first()).map(|found| found.value.0.as_slice());
-    let text = value.and_then(|value| std::str::from_utf8(value).ok());
-    let found: Option<i64> = text.and_then(|text| text.parse().ok());
-    match found {
+}
+
+/// The same for whoever only looks: no format is there before the first node writes it.
+pub(super) async fn look(link: &Link) -> Result<(), Refusal> {
+    let (place, prefix) = (&link.config.place, &link.config.prefix);
+    let range = Range::key(&keys::format(prefix));
+    let answer: Result<RangeAnswer, _> = link.ask("kv/range", &range, link.deadline()).await;
+    let answer = answer.map_err(|trouble| trouble.of_opening(place, prefix))?;
+    match answer.kvs.first() {
+        None => Ok(()),
+        found => judge(link, found),
+    }
+}
+
+/// Is what was found under the key the format that is known?
+fn judge(link: &Link, found: Option<&KeyValue>) -> Result<(), Refusal> {
+    let (place, prefix) = (link.config.place.clone(), &link.config.prefix);
+    let text = found.and_then(|found| std::str::from_utf8(found.value.0.as_slice()).ok());
+    match text.and_then(|text| text.parse().ok()) {
         Some(VERSION) => Ok(()),
-        Some(found) => {
-            Err(Refusal::NewerSchema { store: "etcd", place: place.clone(), found, known: VERSION })
-        }
+        Some(found) => Err(Refusal::NewerSchema { store: "etcd", place, found, known: VERSION }),
         None => Err(Refusal::Strange {
             store: "etcd",
-            place: place.clone(),
-            detail: format!("{key} is not a version; is the prefix {prefix} something else's?"),
+            place,
+            detail: format!(
+                "{} is not a version; is the prefix {prefix} something else's?",
+                keys::format(prefix)
+            ),
         }),
     }
 }

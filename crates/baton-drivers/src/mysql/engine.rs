@@ -1,10 +1,10 @@
 //! The engine: every call becomes one statement, and its answer is read.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
-use baton_core::protocol::{Reply, Request};
+use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Reply, Request};
 use baton_store::{
     Answer, Call, Capability, Class, CounterAnswer, CounterCall, Declaration, ExpiryClock, Finding,
     HintStream, StoreError,
@@ -16,24 +16,43 @@ use super::connect::Servers;
 use super::error::Fault;
 use super::schema::{self, Flavour};
 use super::{beat, counters, documents, examine, history, lease, prune, registry, view};
+use crate::reader::Access;
 use crate::refusal::Refusal;
+use crate::seen::SeenLeases;
 use crate::service::Engine;
 
 /// A handle on the servers.
 pub(super) struct MysqlEngine {
     pub(super) servers: Servers,
     pub(super) flavour: Flavour,
+    /// Is the schema known to be there? Only a reader may find none.
+    is_there: AtomicBool,
     /// The highest lineage that a step of this handle was in.
     seen: AtomicU64,
+    leases: SeenLeases,
 }
 
 impl MysqlEngine {
-    /// Connects, looks at what the server is, and sees to the schema.
-    pub(super) async fn start(config: MysqlConfig) -> Result<Self, Refusal> {
+    /// Connects, looks at what the server is, and sees to the schema. A reader only looks.
+    pub(super) async fn start(config: MysqlConfig, access: Access) -> Result<Self, Refusal> {
         let servers = Servers::new(config)?;
         let flavour = examine::first_look(&servers).await?;
-        schema::ensure(&servers, flavour).await?;
-        Ok(Self { servers, flavour, seen: AtomicU64::new(0) })
+        let is_there = match access {
+            Access::Read => schema::look(&servers).await?,
+            Access::Write => schema::ensure(&servers, flavour).await.map(|()| true)?,
+        };
+        let (is_there, seen) = (AtomicBool::new(is_there), AtomicU64::new(0));
+        Ok(Self { servers, flavour, is_there, seen, leases: SeenLeases::default() })
+    }
+
+    /// Is there anything to read? What was not there may have been made since.
+    async fn is_there(&self) -> Result<bool, StoreError> {
+        if !self.is_there.load(Ordering::Relaxed) {
+            let found = schema::look(&self.servers).await;
+            let told = |refusal: Refusal| StoreError::Refused { detail: refusal.to_string() };
+            self.is_there.store(found.map_err(told)?, Ordering::Relaxed);
+        }
+        Ok(self.is_there.load(Ordering::Relaxed))
     }
 
     fn seen(&self) -> Lineage {
@@ -64,14 +83,44 @@ impl MysqlEngine {
         Ok(self.saw((lineage.unwrap_or(self.seen()), answer)))
     }
 
+    /// One round trip. A second one only if the data went back, to begin a new lineage: the first
+    /// has written nothing then but the node record, as no claim or renewal fits an earlier lease.
+    async fn beat(
+        &self,
+        namespace: &Namespace,
+        beat: &BeatRequest,
+    ) -> Result<BeatReply, StoreError> {
+        let before = self.leases.of(namespace);
+        let reply = self.beat_once(namespace, beat).await?;
+        if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
+            self.leases.note(namespace, &reply);
+            return Ok(reply);
+        }
+        // From now on every step of this handle begins a lineage above the one that is there.
+        self.seen.fetch_max(reply.lineage.0.saturating_add(1), Ordering::Relaxed);
+        if reply.outcome == Some(Outcome::Applied) {
+            return Ok(reply);
+        }
+        let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
+        let shown = self.beat_once(namespace, &look).await?;
+        self.leases.note(namespace, &shown);
+        Ok(BeatReply { outcome: reply.outcome, ..shown })
+    }
+
+    async fn beat_once(
+        &self,
+        namespace: &Namespace,
+        beat: &BeatRequest,
+    ) -> Result<BeatReply, StoreError> {
+        let text = beat::call(&self.servers.config.prefix, namespace, self.seen(), beat);
+        let reply = beat::reply(&self.query(namespace, text).await?, namespace)?;
+        Ok(self.saw((reply.lineage, reply)))
+    }
+
     async fn core(&self, namespace: &Namespace, request: &Request) -> Result<Reply, StoreError> {
         let (prefix, seen) = (self.servers.config.prefix.as_str(), self.seen());
         let text = match request {
-            Request::Beat(beat) => {
-                let text = beat::call(prefix, namespace, seen, beat);
-                let reply = beat::reply(&self.query(namespace, text).await?, namespace)?;
-                return Ok(Reply::Beat(self.saw((reply.lineage, reply))));
-            }
+            Request::Beat(beat) => return self.beat(namespace, beat).await.map(Reply::Beat),
             Request::ReadMembers => {
                 let text = registry::read(prefix, namespace);
                 let rows = self.query(namespace, text).await?;
@@ -102,6 +151,11 @@ impl Engine for MysqlEngine {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        if let Some(nothing) = call.answer_of_nothing()
+            && !self.is_there().await?
+        {
+            return Ok(nothing);
+        }
         let prefix = self.servers.config.prefix.as_str();
         Ok(match call {
             Call::Core(request) => Answer::Core(self.core(namespace, &request).await?),

@@ -16,7 +16,7 @@
 //! always changes what it finds, so that it does not matter whether the client counts rows that
 //! were found or rows that were changed (`CLIENT_FOUND_ROWS`).
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, EpochTooHigh};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
@@ -29,6 +29,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The prefix is not one that a table can have.
     #[error("fence prefix {0:?} must be 1 to 40 letters, digits or '_'")]
     Name(String),
@@ -96,7 +99,7 @@ impl Fence {
     /// register's row stays locked until the transaction ends, so that nobody comes in between.
     ///
     /// ```no_run
-    /// # use baton_core::ids::Epoch;
+    /// # use baton_core::ids::{Epoch, EpochTooHigh};
     /// # use baton_drivers::mysql::fence::{Fence, FenceError};
     /// # use mysql_async::{Conn, TxOpts, prelude::Queryable};
     /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), FenceError> {
@@ -113,6 +116,7 @@ impl Fence {
         transaction: &mut Transaction<'_>,
         epoch: Epoch,
     ) -> Result<(), FenceError> {
+        epoch.grantable()?;
         let [register, raise] = self.statements();
         let name = self.resource.as_bytes();
         transaction.exec_drop(register, (name,)).await?;

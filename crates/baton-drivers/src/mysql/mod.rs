@@ -42,6 +42,7 @@ use std::sync::Arc;
 
 use baton_store::Store;
 
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -51,8 +52,13 @@ pub use mysql_async;
 pub(crate) use sweep::sweep;
 
 /// Opens the store that the URL names.
-pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
+pub(crate) async fn open(
+    scheme: &str,
+    rest: &str,
+    access: Access,
+) -> Result<Arc<dyn Store>, Refusal> {
     let config = MysqlConfig::from_location(scheme, rest)?;
-    let service = Service::start("baton-mysql", || engine::MysqlEngine::start(config)).await?;
+    let engine = move || engine::MysqlEngine::start(config, access);
+    let service = Service::start("baton-mysql", engine).await?;
     Ok(Arc::new(service))
 }

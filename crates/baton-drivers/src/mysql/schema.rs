@@ -89,28 +89,47 @@ fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
 
 /// Sees to it that the schema is there and known. An older one is added to.
 pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Refusal> {
-    let prefix = &servers.config.prefix;
     let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
+    if version(servers).await? == Some(KNOWN) {
+        return Ok(());
+    }
+    match create(servers, flavour).await {
+        Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
+        created => created.map_err(refused),
+    }
+}
+
+/// Is it there, and of the version known? Nothing is made.
+pub(super) async fn look(servers: &Servers) -> Result<bool, Refusal> {
+    match version(servers).await? {
+        None => Ok(false),
+        Some(KNOWN) => Ok(true),
+        Some(found) => {
+            let (store, place) = ("mysql", servers.place());
+            Err(Refusal::OlderSchema { store, place, found, known: KNOWN })
+        }
+    }
+}
+
+/// The version that is there, if one is. A later one than is known is refused.
+async fn version(servers: &Servers) -> Result<Option<i64>, Refusal> {
+    let prefix = &servers.config.prefix;
     let look = format!("SELECT schema_version FROM `{prefix}meta` WHERE one = 1");
     let found = match servers.query(look).await {
         Ok(rows) => rows.first().and_then(|row| row.get::<i64, _>(0)),
         Err(fault) if fault.is_missing_schema() => None,
         // A user without any right on a table cannot tell whether it is there.
         Err(fault) if fault.is_missing_rights() => return Err(missing(servers)),
-        Err(fault) => return Err(refused(fault)),
+        Err(fault) => return Err(fault.refusal(servers.place(), &servers.config.database)),
     };
     match found {
-        Some(KNOWN) => Ok(()),
         Some(found) if found > KNOWN => Err(Refusal::NewerSchema {
             store: "mysql",
             place: servers.place(),
             found,
             known: KNOWN,
         }),
-        _ => match create(servers, flavour).await {
-            Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
-            created => created.map_err(refused),
-        },
+        found => Ok(found),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   START TRANSACTION ── Fence::admit ── SELECT keys … FOR UPDATE SKIP LOCKED
-//!   DELETE · UPDATE · INSERT … SELECT, DELETE, by those keys ── COMMIT
+//!   DELETE · UPDATE · INSERT … SELECT, DELETE, by those keys, if still due ── COMMIT
 //! ```
 //!
 //! A locking read sees what was committed last, so a row that was changed meanwhile is looked at as
@@ -26,11 +26,14 @@ use super::error::Fault;
 use super::fence::{Fence, FenceError};
 use super::sweep_plan::{self, Plan};
 use crate::refusal::Refusal;
-use crate::sweep::{Strategy, Table, Unfit};
+use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
 
 /// A session that says nothing for so long is ended by the server: longer than a batch, and than a
 /// callback may take.
 const IDLE_S: u64 = 60;
+
+/// So many statements a batch has, and so many the look before the first.
+const STATEMENTS: u32 = 5;
 
 /// There is no such table.
 const NO_TABLE: u16 = 1146;
@@ -71,22 +74,51 @@ pub(crate) fn sweep(
 }
 
 impl MysqlSweep {
-    /// Connects, sees to the fence register, and looks at the table.
-    async fn prepare(&self) -> Result<Ready, SweepError> {
+    /// Connects, and looks at the table.
+    async fn look(&self) -> Result<Ready, SweepError> {
         let mut conn = self.servers.connect().await.map_err(|fault| self.told(fault))?;
         let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
         let failed = |error| self.failed(error);
         conn.query_drop(session).await.map_err(failed)?;
-        let look = format!("SELECT epoch FROM `{}fences` LIMIT 0", self.servers.config.prefix);
-        match conn.query_drop(look).await {
-            Err(mysql_async::Error::Server(error)) if error.code == NO_TABLE => {
-                self.fence.create(&mut conn).await.map_err(|refused| self.fenced(refused))?;
-            }
-            there => there.map_err(failed)?,
-        }
         let plan = sweep_plan::make(&mut conn, &self.table, &self.strategy).await;
         let plan = plan.map_err(failed)?.map_err(|detail| self.rejected(detail))?;
         Ok(Ready { conn, plan })
+    }
+
+    /// The same, and sees to the fence register.
+    async fn prepare(&self) -> Result<Ready, SweepError> {
+        let mut ready = self.look().await?;
+        let look = format!("SELECT epoch FROM `{}fences` LIMIT 0", self.servers.config.prefix);
+        match ready.conn.query_drop(look).await {
+            Err(mysql_async::Error::Server(error)) if error.code == NO_TABLE => {
+                let made = self.fence.create(&mut ready.conn).await;
+                made.map_err(|refused| self.fenced(refused))?;
+            }
+            there => there.map_err(|error| self.failed(error))?,
+        }
+        Ok(ready)
+    }
+
+    /// Hands it back if the server still answers on it.
+    async fn if_alive(&self, mut ready: Ready) -> Option<Ready> {
+        let mut deadline = SystemClock.sleep(self.servers.config.timeout);
+        match before(&mut deadline, ready.conn.ping()).await {
+            Some(Ok(())) => Some(ready),
+            Some(Err(_)) | None => {
+                cut(ready.conn);
+                None
+            }
+        }
+    }
+
+    /// Every statement has its time, and so has the whole.
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, SweepError>>,
+    ) -> Result<T, SweepError> {
+        let most = self.servers.config.timeout * STATEMENTS;
+        let done = before(&mut SystemClock.sleep(most), work).await;
+        done.unwrap_or_else(|| Err(self.told(Fault::Late(most))))
     }
 
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
@@ -103,9 +135,33 @@ impl MysqlSweep {
                 detail: problem.to_string(),
             })?;
         }
-        let gone = act(&mut work, plan, keys).await.map_err(failed)?;
+        let gone = self.act(&mut work, plan, keys).await?;
         work.commit().await.map_err(failed)?;
         Ok(u32::try_from(gone).unwrap_or(u32::MAX))
+    }
+
+    /// What is done to the rows with these keys, which are locked. How many there were.
+    async fn act(
+        &self,
+        work: &mut Transaction<'_>,
+        plan: &Plan,
+        keys: Vec<Vec<Value>>,
+    ) -> Result<u64, SweepError> {
+        let mut gone = 0;
+        for some in keys.chunks(sweep_plan::KEYS_MAX) {
+            let mut copied = None;
+            for statement in plan.acts(some.len()) {
+                let params = Params::Positional(some.iter().flatten().cloned().collect());
+                work.exec_drop(statement, params).await.map_err(|error| self.failed(error))?;
+                let rows = work.affected_rows();
+                if copied.replace(rows).is_some_and(|copied| copied != rows) {
+                    let (target, detail) = (self.name.clone(), CLOCK_WENT_BACK.to_owned());
+                    return Err(SweepError::Unavailable { target, detail });
+                }
+            }
+            gone += copied.unwrap_or_default();
+        }
+        Ok(gone)
     }
 
     fn failed(&self, error: mysql_async::Error) -> SweepError {
@@ -124,26 +180,10 @@ impl MysqlSweep {
         match refused {
             FenceError::Behind(behind) => behind.into(),
             FenceError::Store(error) => self.failed(error),
+            FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
             FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
         }
     }
-}
-
-/// What is done to the rows with these keys, which are locked. How many there were.
-async fn act(
-    work: &mut Transaction<'_>,
-    plan: &Plan,
-    keys: Vec<Vec<Value>>,
-) -> mysql_async::Result<u64> {
-    let mut gone = 0;
-    for some in keys.chunks(sweep_plan::KEYS_MAX) {
-        for statement in plan.acts(some.len()) {
-            let params = some.iter().flatten().cloned().collect();
-            work.exec_drop(statement, Params::Positional(params)).await?;
-        }
-        gone += work.affected_rows();
-    }
-    Ok(gone)
 }
 
 #[async_trait]
@@ -152,18 +192,23 @@ impl Sweep for MysqlSweep {
         &self.name
     }
 
+    async fn examine(&self) -> Result<(), SweepError> {
+        self.in_time(self.look()).await.map(|ready| cut(ready.conn))
+    }
+
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         let mut held = self.ready.lock().await;
-        let mut ready = match held.take() {
-            Some(mut ready) => match ready.conn.ping().await {
-                Ok(()) => ready,
-                Err(_) => self.prepare().await?,
-            },
-            None => self.prepare().await?,
+        let alive = match held.take() {
+            Some(ready) => self.if_alive(ready).await,
+            None => None,
+        };
+        let mut ready = match alive {
+            Some(ready) => ready,
+            None => self.in_time(self.prepare()).await?,
         };
         let most = match &self.strategy {
             Strategy::Callback(_) => Duration::from_secs(IDLE_S),
-            _ => self.servers.config.timeout * 5,
+            _ => self.servers.config.timeout * STATEMENTS,
         };
         let mut deadline = SystemClock.sleep(most);
         let done = before(&mut deadline, self.run(&mut ready, epoch, limit)).await;

@@ -4,9 +4,10 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row, Value};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::sweep::{Strategy, Table, Unit, hexadecimal, quoted};
+use crate::sweep::{Strategy, Table, Unit, by_index, hexadecimal, quoted};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
+const UNIQUE: &str = include_str!("sql/sweep/unique.sql");
 const DUE: &str = include_str!("sql/sweep/due.sql");
 const ARCHIVE: &str = include_str!("sql/sweep/archive.sql");
 
@@ -21,7 +22,7 @@ pub(super) struct Plan {
     /// Locks the rows that are due and reads their keys; all their columns, for a callback.
     pub(super) due: String,
     key: Vec<String>,
-    /// What happens to the rows `{these}`; each is run in turn.
+    /// What happens to the rows `{these}` that are due; each is run in turn.
     acts: Vec<String>,
 }
 
@@ -30,6 +31,7 @@ struct Column {
     name: String,
     kind: String,
     is_generated: bool,
+    may_be_null: bool,
 }
 
 impl Plan {
@@ -58,7 +60,7 @@ impl Plan {
         let one = self.key.iter().map(|it| format!("`{it}` = ?")).collect::<Vec<_>>();
         let these = match self.key.as_slice() {
             [only] => format!("`{only}` IN ({})", vec!["?"; keys].join(", ")),
-            _ => vec![format!("({})", one.join(" AND ")); keys].join(" OR "),
+            _ => format!("({})", vec![format!("({})", one.join(" AND ")); keys].join(" OR ")),
         };
         self.acts.iter().map(move |act| act.replace("{these}", &these))
     }
@@ -75,17 +77,32 @@ pub(super) async fn make(
         Strategy::Archive { into } => columns(conn, into).await?,
         _ => Vec::new(),
     };
-    Ok(fit(table, strategy, &found, &archive))
+    let unique = unique(conn, &table.name).await?;
+    Ok(fit(table, strategy, &found, &archive).and_then(|plan| {
+        let nullable: Vec<&str> =
+            found.iter().filter(|it| it.may_be_null).map(|it| it.name.as_str()).collect();
+        table.check_key(&unique, &nullable, str::eq_ignore_ascii_case)?;
+        Ok(plan)
+    }))
+}
+
+/// Schema, if one is named, and name.
+fn parts(table: &str) -> (Option<&str>, &str) {
+    table.split_once('.').map_or((None, table), |(schema, name)| (Some(schema), name))
+}
+
+/// The columns of each unique index.
+async fn unique(conn: &mut Conn, table: &str) -> mysql_async::Result<Vec<Vec<String>>> {
+    Ok(by_index(conn.exec(UNIQUE, parts(table)).await?))
 }
 
 async fn columns(conn: &mut Conn, table: &str) -> mysql_async::Result<Vec<Column>> {
-    let (schema, name) =
-        table.split_once('.').map_or((None, table), |(schema, name)| (Some(schema), name));
-    let rows: Vec<(String, String, String)> = conn.exec(COLUMNS, (schema, name)).await?;
-    let column = |(name, kind, extra): (String, String, String)| Column {
+    let rows: Vec<(String, String, String, String)> = conn.exec(COLUMNS, parts(table)).await?;
+    let column = |(name, kind, extra, null): (String, String, String, String)| Column {
         name,
         kind: kind.to_lowercase(),
         is_generated: extra.to_uppercase().contains(" GENERATED"),
+        may_be_null: null.eq_ignore_ascii_case("YES"),
     };
     Ok(rows.into_iter().map(column).collect())
 }
@@ -113,7 +130,7 @@ fn fit(
     let bound = moment(table, kind, true).ok_or_else(|| table.unlike(column, kind))?;
     let mut due = format!("`{column}` <= {bound}");
     let name = quoted(&table.name, '`');
-    let delete = format!("DELETE FROM {name} WHERE {{these}}");
+    let delete = format!("DELETE FROM {name} WHERE {{these}} AND {{due}}");
     let keys = table.key.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let mut read = keys;
     let acts = match strategy {
@@ -126,7 +143,7 @@ fn fit(
             let kind = kind_of(&table.name, columns, column)?;
             let now = moment(table, kind, false).ok_or_else(|| table.unlike(column, kind))?;
             due = format!("{due} AND `{column}` IS NULL");
-            vec![format!("UPDATE {name} SET `{column}` = {now} WHERE {{these}}")]
+            vec![format!("UPDATE {name} SET `{column}` = {now} WHERE {{these}} AND {{due}}")]
         }
         Strategy::Archive { into } => {
             let written = columns.iter().filter(|it| !it.is_generated);
@@ -142,6 +159,7 @@ fn fit(
             vec![copy, delete]
         }
     };
+    let acts = acts.iter().map(|act| act.replace("{due}", &due)).collect();
     let due = DUE
         .replace("{columns}", &read)
         .replace("{table}", &name)

@@ -3,21 +3,50 @@
 use std::sync::Arc;
 
 use baton_core::ids::Lineage;
-use baton_core::protocol::{BeatReply, BeatRequest, LeaseSnapshot, View};
+use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, View};
 use baton_store::Inspection;
 use serde_json::Value;
 use tokio_postgres::Row;
-use tokio_postgres::types::{Json, Type};
+use tokio_postgres::types::{Json, PgLsn, Type};
 
 use super::error::Fault;
 use super::step::Step;
+use crate::reader::Access;
 
 const BEAT: &str = "SELECT reply, view, lsn FROM {t}beat($1, $2::numeric, $3, $4, $5, $6)";
 
 const INSPECT: &str = "SELECT lease, view, lsn, lineage FROM {t}inspect($1, $2::numeric, $3)";
 
+/// The same for whoever may not begin a lineage: it shows the one that is written there.
+const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
+    (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
+    (SELECT lineage::text FROM {t}meta)";
+
 /// Carries a beat out, whole or not at all.
+///
+/// One round trip. A second one only if the data went back, to begin a new lineage: the first has
+/// written nothing then but the node record, as no claim or renewal fits an earlier lease. The
+/// position in the log tells too, unless others have written enough since to hide it.
 pub(super) async fn beat(step: &Step<'_>, beat: &BeatRequest) -> Result<BeatReply, Fault> {
+    let leases = &step.links.leases;
+    let before = leases.of(step.namespace);
+    let reply = beat_once(step, beat).await?;
+    if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
+        leases.note(step.namespace, &reply);
+        return Ok(reply);
+    }
+    // From now on every step of this handle begins a lineage above the one that is there.
+    step.links.saw(reply.lineage.0.saturating_add(1), PgLsn::from(0));
+    if reply.outcome == Some(Outcome::Applied) {
+        return Ok(reply);
+    }
+    let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
+    let shown = beat_once(step, &look).await?;
+    leases.note(step.namespace, &shown);
+    Ok(BeatReply { outcome: reply.outcome, ..shown })
+}
+
+async fn beat_once(step: &Step<'_>, beat: &BeatRequest) -> Result<BeatReply, Fault> {
     let profile = &*beat.node.profile;
     let described = serde_json::to_string(profile).expect("a profile is plain data");
     let lifeline = profile.lifeline.as_deref();
@@ -43,7 +72,10 @@ fn without_profile(beat: &BeatRequest) -> Value {
 
 /// The lease and the view, without taking part.
 pub(super) async fn inspect(step: &Step<'_>) -> Result<Inspection, Fault> {
-    let row = step.call(INSPECT, &[]).await?;
+    let row = match step.links.access {
+        Access::Write => step.call(INSPECT, &[]).await?,
+        Access::Read => step.only(step.rows(LOOK, &[]).await?)?,
+    };
     let lease: Option<Json<LeaseSnapshot>> = step.column(&row, 0)?;
     let lineage = step.number(&row, 3)?;
     step.links.saw(lineage, step.column(&row, 2)?);

@@ -30,6 +30,15 @@ pub enum TlsMode {
     Verify,
 }
 
+/// What is between this process and the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pooler {
+    /// Nothing that shares connections. A pooler is refused.
+    None,
+    /// A pooler that gives every client a session of its own until it disconnects.
+    Session,
+}
+
 /// What a handle needs to know. Its `Debug` shows no secret.
 #[derive(Clone, Debug)]
 pub struct PostgresConfig {
@@ -49,6 +58,8 @@ pub struct PostgresConfig {
     pub tls: TlsMode,
     /// Whom to trust, and who we are.
     pub tls_files: TlsFiles,
+    /// What is between this process and the server.
+    pub pooler: Pooler,
     /// How long a call may take, connecting included.
     pub timeout: Duration,
     /// What the server's lists of sessions show.
@@ -80,6 +91,11 @@ impl PostgresConfig {
                 return Err(options.wrong("tls", other, "give off, prefer, require or verify"));
             }
         };
+        let pooler = match options.take("pooler").as_deref() {
+            None | Some("none") => Pooler::None,
+            Some("session") => Pooler::Session,
+            Some(other) => return Err(options.wrong("pooler", other, "give none or session")),
+        };
         let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
         let application_name = options.take("application_name");
         address.options.finish()?;
@@ -93,6 +109,7 @@ impl PostgresConfig {
             table_prefix,
             tls,
             tls_files,
+            pooler,
             timeout,
             application_name: application_name.unwrap_or_else(|| "baton".to_owned()),
         })
@@ -143,6 +160,7 @@ mod tests {
     fn what_makes_no_sense_is_named() {
         let cases = [
             ("db?tls=yes", "postgres option tls is \"yes\"; give off, prefer, require or verify"),
+            ("db?pooler=transaction", "postgres option pooler is \"transaction\"; give none or"),
             ("db?table_prefix=a-b", "postgres option table_prefix is \"a-b\"; give 1 to 40 of a-z"),
             ("db?schema=1x", "postgres option schema is \"1x\"; give 1 to 63 of a-z, 0-9 and '_'"),
             ("db?colour=red", "postgres option \"colour\" is unknown; known are "),

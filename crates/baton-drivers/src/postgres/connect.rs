@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage, Socket};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, SimpleQueryMessage, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::NAME;
-use super::config::{PostgresConfig, TlsMode};
-use super::error;
+use super::config::{Pooler, PostgresConfig, TlsMode};
 use super::hints::Ears;
 use super::link::within;
+use super::{NAME, error, pooler};
+use crate::reader::Access;
 use crate::refusal::Refusal;
 
 /// The first version whose functions all of ours are.
@@ -33,6 +33,7 @@ pub(super) struct Link {
 /// Connects to the first host that can be written to, beginning with the one that was last used.
 pub(super) async fn connect(
     config: &PostgresConfig,
+    access: Access,
     tls: &MakeRustlsConnect,
     ears: &Arc<Ears>,
     last: usize,
@@ -42,7 +43,8 @@ pub(super) async fn connect(
     let mut told = None;
     for host in (0..hosts).map(|turn| (last + turn) % hosts) {
         let place = format!("{}:{}", config.hosts[host].0, config.hosts[host].1);
-        let refusal = match within(share, connect_to(config, tls, ears, host, &place)).await {
+        let refusal = match within(share, connect_to(config, access, tls, ears, host, &place)).await
+        {
             Some(Ok(link)) => return Ok(link),
             Some(Err(refusal)) => refusal,
             None => {
@@ -60,19 +62,46 @@ pub(super) async fn connect(
 
 async fn connect_to(
     config: &PostgresConfig,
+    access: Access,
     tls: &MakeRustlsConnect,
     ears: &Arc<Ears>,
     host: usize,
     place: &str,
 ) -> Result<Link, Refusal> {
     let refused = |problem: &_| error::refused(config, place.to_owned(), problem);
-    let connected = client_config(config, host).connect(tls.clone()).await;
-    let (client, connection) = connected.map_err(|problem| refused(&problem))?;
+    let dial = async |ears: &Arc<Ears>| dial(config, tls, ears, host).await;
+    let link = dial(ears).await.map_err(|problem| refused(&problem))?;
+    if config.pooler == Pooler::Session {
+        let ears = Arc::default();
+        let other = within(config.timeout / 4, dial(&ears));
+        pooler::look(&link, other, place).await.map_err(|problem| refused(&problem))??;
+    }
+    let asked = format!("{}{}", pooler::statements(config), question());
+    let said = link.client.simple_query(&asked).await.map_err(|problem| refused(&problem))?;
+    judge(&said, config, access, place)?;
+    Ok(link)
+}
+
+/// Connects, and begins to read.
+async fn dial(
+    config: &PostgresConfig,
+    tls: &MakeRustlsConnect,
+    ears: &Arc<Ears>,
+    host: usize,
+) -> Result<Link, Error> {
+    let (client, connection) = client_config(config, host).connect(tls.clone()).await?;
     let mut reader = JoinSet::new();
     reader.spawn(read(connection, Arc::clone(ears)));
-    let said = client.simple_query(&session(config)).await.map_err(|problem| refused(&problem))?;
-    judge(&said, place)?;
     Ok(Link { client, host, _reader: reader })
+}
+
+fn question() -> String {
+    format!(
+        "SELECT current_setting('server_version_num'), current_setting('server_version'), \
+         pg_is_in_recovery(), current_setting('transaction_read_only')::boolean, \
+         current_setting('{}', true)",
+        pooler::MARK
+    )
 }
 
 fn client_config(config: &PostgresConfig, host: usize) -> Config {
@@ -89,24 +118,18 @@ fn client_config(config: &PostgresConfig, host: usize) -> Config {
     config.user.as_ref().map(|user| client.user(user));
     config.password.as_ref().map(|password| client.password(password.reveal()));
     config.database.as_ref().map(|database| client.dbname(database));
+    pooler::options(config).map(|options| client.options(&options));
     client
 }
 
-/// What every session begins with. A statement that nobody waits for any more ends by itself, and
-/// one that waits for a lock leaves half of the time to what comes after it on this connection.
-fn session(config: &PostgresConfig) -> String {
-    let ms = config.timeout.as_millis().max(2);
-    format!(
-        "SET default_transaction_isolation TO 'read committed'; \
-         SET statement_timeout TO {ms}; SET lock_timeout TO {}; \
-         SELECT current_setting('server_version_num'), current_setting('server_version'), \
-         pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean",
-        ms / 2
-    )
-}
-
-/// Is it new enough, and can it be written to?
-fn judge(said: &[SimpleQueryMessage], place: &str) -> Result<(), Refusal> {
+/// Is it the session that was started, is the server new enough, and can it be written to? A reader
+/// needs the primary too, since a standby is behind, but no right to write.
+fn judge(
+    said: &[SimpleQueryMessage],
+    config: &PostgresConfig,
+    access: Access,
+    place: &str,
+) -> Result<(), Refusal> {
     let row = said.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
@@ -116,13 +139,15 @@ fn judge(said: &[SimpleQueryMessage], place: &str) -> Result<(), Refusal> {
         Refusal::Strange { store: NAME, place: place.to_owned(), detail }
     };
     let row = row.ok_or_else(strange)?;
+    pooler::judge(config, row.get(4), place)?;
     let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(strange)?;
     if number < VERSION_LEAST {
         let found = row.get(1).unwrap_or_default().to_owned();
         return Err(Refusal::Version { store: NAME, place: place.to_owned(), found, needed: "12" });
     }
-    match row.get(2) {
-        Some("f") => Ok(()),
+    match (row.get(2), row.get(3)) {
+        (Some("f"), Some("f")) => Ok(()),
+        (Some("f"), _) if access == Access::Read => Ok(()),
         _ => Err(Refusal::Unfit {
             store: NAME,
             place: place.to_owned(),

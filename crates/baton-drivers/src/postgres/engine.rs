@@ -1,5 +1,6 @@
 //! The engine: every call is one statement over the one connection.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -10,11 +11,13 @@ use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
 };
 use tokio::task::JoinSet;
+use tokio_postgres::Client;
 
 use super::config::PostgresConfig;
 use super::link::{Links, within};
 use super::step::Step;
 use super::{NAME, error, examine, hints, rights, schema, tls};
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Engine;
 
@@ -25,30 +28,45 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(20);
 pub(super) struct Postgres {
     links: Arc<Links>,
     listening: OnceLock<Mutex<JoinSet<()>>>,
+    /// Is the schema known to be there? Only a reader may find none.
+    is_there: AtomicBool,
 }
 
 impl Postgres {
-    /// Connects, and sees to it that the schema is there and may be used.
-    pub(super) async fn open(config: PostgresConfig) -> Result<Self, Refusal> {
+    /// Connects, and sees to it that the schema is there and may be used. A reader only looks.
+    pub(super) async fn open(config: PostgresConfig, access: Access) -> Result<Self, Refusal> {
         let place = config.place();
         let tls = tls::connector(&config).map_err(|detail| Refusal::Tls {
             store: NAME,
             place: place.clone(),
             detail,
         })?;
-        let links = Arc::new(Links::new(config, tls));
+        let links = Arc::new(Links::new(config, tls, access));
         let link = links.link_within(links.config.timeout).await?;
         let ready = async {
+            if access == Access::Read {
+                return schema::look(&link.client, &links.config).await;
+            }
             schema::ensure(&link.client, &links.config).await?;
             rights::require(&link.client, &links.config).await?;
             links.ready(&link).await;
-            Ok(())
+            Ok(true)
         };
-        within(SCHEMA_TIMEOUT, ready).await.unwrap_or_else(|| {
+        let is_there = within(SCHEMA_TIMEOUT, ready).await.unwrap_or_else(|| {
             let detail = format!("the schema took longer than {SCHEMA_TIMEOUT:?}");
             Err(Refusal::Unreachable { store: NAME, place, detail })
         })?;
-        Ok(Self { links, listening: OnceLock::new() })
+        Ok(Self { links, listening: OnceLock::new(), is_there: AtomicBool::new(is_there) })
+    }
+
+    /// Is there anything to read? What was not there may have been made since.
+    async fn is_there(&self, client: &Client) -> Result<bool, StoreError> {
+        if !self.is_there.load(Ordering::Relaxed) {
+            let found = schema::look(client, &self.links.config).await;
+            let found = found.map_err(|refusal| error::in_use(&refusal))?;
+            self.is_there.store(found, Ordering::Relaxed);
+        }
+        Ok(self.is_there.load(Ordering::Relaxed))
     }
 }
 
@@ -73,6 +91,11 @@ impl Engine for Postgres {
         let (began, span) = (SystemClock.now(), self.links.config.timeout);
         let link = self.links.link_within(span).await;
         let link = link.map_err(|refusal| error::in_use(&refusal))?;
+        if let Some(nothing) = call.answer_of_nothing()
+            && !self.is_there(&link.client).await?
+        {
+            return Ok(nothing);
+        }
         let step = Step { client: &link.client, links: &self.links, namespace };
         let left = span.saturating_sub(SystemClock.now().since(began));
         match within(left, step.perform(&call)).await {

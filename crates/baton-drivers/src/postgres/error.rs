@@ -6,8 +6,8 @@ use baton_store::StoreError;
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-use super::NAME;
-use super::config::PostgresConfig;
+use super::config::{Pooler, PostgresConfig};
+use super::{NAME, pooler};
 use crate::refusal::Refusal;
 
 /// Raised by our functions: a record is not one of ours.
@@ -114,6 +114,11 @@ pub(super) fn refused(config: &PostgresConfig, place: String, error: &Error) -> 
         let what = format!("database {:?}", config.database.as_deref().unwrap_or_default());
         let remedy = "create it, or name another after the host".to_owned();
         return Refusal::Missing { store: NAME, place, what, remedy };
+    }
+    // A server takes what a session of ours is started with.
+    let unknown = [SqlState::PROTOCOL_VIOLATION, SqlState::FEATURE_NOT_SUPPORTED];
+    if config.pooler == Pooler::None && unknown.contains(code) {
+        return pooler::refusal(&place, detail);
     }
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         let what = format!("connect ({detail})");

@@ -3,7 +3,7 @@
 use baton_store::Finding;
 use tokio_postgres::{Client, Row};
 
-use super::config::{PostgresConfig, TlsMode};
+use super::config::{Pooler, PostgresConfig, TlsMode};
 use super::error::Fault;
 use super::rights;
 
@@ -15,8 +15,7 @@ const SETTINGS: &str = "SELECT current_setting('server_version'), \
     current_setting('max_connections')::bigint \
         - current_setting('superuser_reserved_connections')::bigint \
         - (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database), \
-    current_setting('idle_session_timeout', true), current_setting('server_encoding'), \
-    pg_backend_pid()";
+    current_setting('idle_session_timeout', true), current_setting('server_encoding')";
 
 /// Looks, and changes nothing.
 pub(super) async fn examine(
@@ -31,7 +30,7 @@ pub(super) async fn examine(
         acknowledged(&row)?,
         replicas(&row)?,
         connections(&row)?,
-        pooled(client, row.try_get(9)?).await?,
+        session(config),
         encryption(config),
     ];
     findings.extend(idle(&row)?);
@@ -95,14 +94,15 @@ fn connections(row: &Row) -> Result<Finding, Fault> {
     })
 }
 
-/// Behind a pooler that hands out a server session per transaction, nothing can listen.
-async fn pooled(client: &Client, first: i32) -> Result<Finding, Fault> {
-    let row = client.query_typed_one("SELECT pg_backend_pid()", &[]).await?;
-    let remedy = "connect to the server itself, or to a pool in session mode: hints get lost";
-    Ok(match row.try_get::<_, i32>(0)? == first {
-        true => Finding::ok("session", "one server process for this connection"),
-        false => Finding::warn("session", "a pooler changes it between transactions", remedy),
-    })
+/// Whose session it is was looked at while connecting: a pooler that shares it was refused.
+fn session(config: &PostgresConfig) -> Finding {
+    Finding::ok(
+        "session",
+        match config.pooler {
+            Pooler::None => "started with baton's own settings, so no pooler shares it",
+            Pooler::Session => "a pooler's, which was not seen to share it with another client",
+        },
+    )
 }
 
 fn encryption(config: &PostgresConfig) -> Finding {

@@ -12,7 +12,7 @@
 //! The register is a table of its own, and so a transaction that is left open holds up whoever
 //! writes the same resource under a later epoch, but never a renewal or an acquisition.
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, EpochTooHigh};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Transaction};
@@ -38,6 +38,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The schema or the prefix is not one that is used unquoted.
     #[error(
         "fence schema and prefix {0:?} must be of a-z, 0-9 and '_', and not begin with a digit"
@@ -77,6 +80,7 @@ impl Fence {
         transaction: &Transaction<'_>,
         epoch: Epoch,
     ) -> Result<(), FenceError> {
+        epoch.grantable()?;
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let params: [super::step::Param<'_>; 2] = [(&resource, Type::TEXT), (&given, Type::TEXT)];

@@ -18,7 +18,9 @@ use super::connect::{Link, connect};
 use super::error;
 use super::hints::Ears;
 use super::rehearsal::rehearse;
+use crate::reader::Access;
 use crate::refusal::Refusal;
+use crate::seen::SeenLeases;
 
 /// Waits for the work, but not longer than this.
 pub(super) async fn within<F: Future>(span: Duration, work: F) -> Option<F::Output> {
@@ -40,27 +42,31 @@ pub(super) struct Seen {
 /// What the calls and the listening of one handle share.
 pub(super) struct Links {
     pub(super) config: PostgresConfig,
+    pub(super) access: Access,
     pub(super) names: String,
     pub(super) ears: Arc<Ears>,
     tls: MakeRustlsConnect,
     present: Mutex<Option<Arc<Link>>>,
     last_host: StdMutex<usize>,
     seen: StdMutex<Seen>,
+    pub(super) leases: SeenLeases,
     /// Is the schema known to be there?
     is_ready: AtomicBool,
 }
 
 impl Links {
-    pub(super) fn new(config: PostgresConfig, tls: MakeRustlsConnect) -> Self {
+    pub(super) fn new(config: PostgresConfig, tls: MakeRustlsConnect, access: Access) -> Self {
         let seen = Seen { lineage: 0, lsn: PgLsn::from(0) };
         Self {
             names: config.names(),
             config,
+            access,
             ears: Arc::new(Ears::default()),
             tls,
             present: Mutex::default(),
             last_host: StdMutex::new(0),
             seen: StdMutex::new(seen),
+            leases: SeenLeases::default(),
             is_ready: AtomicBool::new(false),
         }
     }
@@ -73,7 +79,7 @@ impl Links {
         }
         *present = None;
         let last = *self.last_host.lock().expect("no holder panics");
-        let link = Arc::new(connect(&self.config, &self.tls, &self.ears, last).await?);
+        let link = Arc::new(connect(&self.config, self.access, &self.tls, &self.ears, last).await?);
         *self.last_host.lock().expect("no holder panics") = link.host;
         let rejoined = self.ears.rejoin(&link.client, &self.names).await;
         rejoined.map_err(|problem| error::refused(&self.config, self.config.place(), &problem))?;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   Service ── one thread ──► Postgres (engine) ── link: one connection ──► server
+//!                              │                     pooler: which no other program shares
 //!                              │ a call = one statement = one round trip     functions in sql/
 //!                              ├ beat  lease  view  registry  documents  history  counters
 //!                              ├ hints: the same connection listens          NOTIFY
@@ -30,6 +31,7 @@ mod hints;
 mod history;
 mod lease;
 mod link;
+mod pooler;
 mod prune;
 mod registry;
 mod rehearsal;
@@ -46,10 +48,11 @@ use std::sync::Arc;
 use baton_store::Store;
 
 use crate::address::Address;
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
-pub use config::{PostgresConfig, TlsMode};
+pub use config::{Pooler, PostgresConfig, TlsMode};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;
 /// The client library, in the version that [`fence`] takes transactions of.
@@ -64,8 +67,12 @@ const NAME: &str = "postgres";
 const EXAMPLE: &str = "postgres://user@host:5432/database";
 
 /// Opens the store that the URL names.
-pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
+pub(crate) async fn open(
+    scheme: &str,
+    rest: &str,
+    access: Access,
+) -> Result<Arc<dyn Store>, Refusal> {
     let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
-    let service = Service::start("baton-postgres", || Postgres::open(config)).await?;
+    let service = Service::start("baton-postgres", move || Postgres::open(config, access)).await?;
     Ok(Arc::new(service))
 }

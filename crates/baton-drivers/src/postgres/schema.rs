@@ -9,12 +9,13 @@ use super::error::{self, GRANTS};
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
-pub(super) const KNOWN: i32 = 2;
+pub(super) const KNOWN: i32 = 3;
 
 /// The tables that each version added. None is ever changed once it was released.
-const TABLES: [&str; 2] = [
+const TABLES: [&str; 3] = [
     concat!(include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")),
     include_str!("sql/0002-counters.sql"),
+    include_str!("sql/0003-hints.sql"),
 ];
 
 /// What the functions need comes before those that need it. Each version makes all of them anew.
@@ -97,6 +98,20 @@ pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(
     let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
     client.batch_execute(end).await.map_err(refused)?;
     made
+}
+
+/// Is it there, and of the version known? Nothing is made.
+pub(super) async fn look(client: &Client, config: &PostgresConfig) -> Result<bool, Refusal> {
+    match version(client, config).await? {
+        0 => Ok(false),
+        KNOWN => Ok(true),
+        found => Err(Refusal::OlderSchema {
+            store: NAME,
+            place: config.place(),
+            found: i64::from(found),
+            known: i64::from(KNOWN),
+        }),
+    }
 }
 
 /// The version that is there, 0 if there is none. One that is not known is refused.

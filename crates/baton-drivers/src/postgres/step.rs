@@ -68,7 +68,11 @@ impl Step<'_> {
         let lineage = seen.lineage.to_string();
         let mut params: Vec<Param<'_>> = vec![(&lineage, Type::TEXT), (&seen.lsn, Type::PG_LSN)];
         params.extend(more.iter().cloned());
-        let rows = self.rows(sql, &params).await?;
+        self.only(self.rows(sql, &params).await?)
+    }
+
+    /// The one row of an answer.
+    pub(super) fn only(&self, rows: Vec<Row>) -> Result<Row, Fault> {
         rows.into_iter().next().ok_or_else(|| self.strange("it answered nothing"))
     }
 

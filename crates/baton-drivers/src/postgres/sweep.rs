@@ -28,6 +28,7 @@ use super::link::within;
 use super::sweep_plan::Plan;
 use super::{EXAMPLE, NAME, sweep_plan, tls};
 use crate::address::Address;
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::sweep::{Callback, Strategy, Table, Unfit};
 
@@ -36,6 +37,9 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// The same while the user's callback runs, and so the most that it may take.
 const IDLE_IN_CALLBACK: Duration = Duration::from_secs(60);
+
+/// So many statements a batch has; the look before the first has fewer.
+const STATEMENTS: u32 = 5;
 
 /// A table that is swept.
 struct PostgresSweep {
@@ -79,19 +83,34 @@ pub(crate) fn sweep(
 }
 
 impl PostgresSweep {
-    /// Connects, sees to the fence register, and looks at the table.
-    async fn prepare(&self) -> Result<Ready, SweepError> {
+    /// Connects, and looks at the table.
+    async fn look(&self) -> Result<Ready, SweepError> {
         let ears = Arc::new(Ears::default());
-        let link = connect(&self.config, &self.tls, &ears, 0).await;
+        let link = connect(&self.config, Access::Write, &self.tls, &ears, 0).await;
         let told = |refusal: &Refusal| SweepError::of_store(&self.name, error::in_use(refusal));
         let link = link.map_err(|refusal| told(&refusal))?;
-        sweep_plan::ensure_fence(&link.client, &self.config)
-            .await
-            .map_err(|fault| self.told(fault))?;
         let plan = Plan::make(&link.client, &self.table, &self.strategy).await;
         let plan = plan.map_err(|fault| self.told(fault))?;
         let plan = plan.map_err(|detail| self.rejected(detail))?;
         Ok(Ready { link, plan })
+    }
+
+    /// The same, and sees to the fence register.
+    async fn prepare(&self) -> Result<Ready, SweepError> {
+        let ready = self.look().await?;
+        let made = sweep_plan::ensure_fence(&ready.link.client, &self.config).await;
+        made.map_err(|fault| self.told(fault))?;
+        Ok(ready)
+    }
+
+    /// Every statement ends by itself before this does.
+    async fn in_time<T>(
+        &self,
+        work: impl Future<Output = Result<T, SweepError>>,
+    ) -> Result<T, SweepError> {
+        let detail = "no answer in time".to_owned();
+        let late = SweepError::Unknown { target: self.name.clone(), detail };
+        within(self.config.timeout * STATEMENTS, work).await.unwrap_or(Err(late))
     }
 
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
@@ -166,6 +185,7 @@ impl PostgresSweep {
         match refused {
             FenceError::Behind(behind) => behind.into(),
             FenceError::Store(problem) => self.told(problem.into()),
+            FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
             FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
         }
     }
@@ -177,23 +197,22 @@ impl Sweep for PostgresSweep {
         &self.name
     }
 
+    async fn examine(&self) -> Result<(), SweepError> {
+        self.in_time(self.look()).await.map(drop)
+    }
+
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         let mut held = self.ready.lock().await;
         let mut ready = match held.take().filter(|ready| !ready.link.client.is_closed()) {
             Some(ready) => ready,
-            None => self.prepare().await?,
+            None => self.in_time(self.prepare()).await?,
         };
         let work = self.run(&mut ready, epoch, limit);
-        let done = match &self.strategy {
+        let records = match &self.strategy {
             // The callback takes as long as it takes, and the server minds the rest.
-            Strategy::Callback(_) => Some(work.await),
-            // Each of the five statements ends by itself before this does.
-            _ => within(self.config.timeout * 5, work).await,
+            Strategy::Callback(_) => work.await?,
+            _ => self.in_time(work).await?,
         };
-        let records = done.unwrap_or_else(|| {
-            let detail = "no answer in time".to_owned();
-            Err(SweepError::Unknown { target: self.name.clone(), detail })
-        })?;
         *held = Some(ready);
         Ok(Swept { records, more: records >= limit })
     }

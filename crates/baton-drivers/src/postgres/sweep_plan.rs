@@ -10,6 +10,7 @@ use super::fence;
 use crate::sweep::{Strategy, Table, Unit, quoted};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
+const UNIQUE: &str = include_str!("sql/sweep/unique.sql");
 const DUE: &str = include_str!("sql/sweep/due.sql");
 const DELETE: &str = include_str!("sql/sweep/delete.sql");
 const SOFT_DELETE: &str = include_str!("sql/sweep/soft_delete.sql");
@@ -38,6 +39,7 @@ struct Column {
     name: String,
     kind: String,
     is_generated: bool,
+    may_be_null: bool,
 }
 
 /// A table as the database has it.
@@ -45,6 +47,8 @@ struct Shape {
     is_table: bool,
     has_parts: bool,
     columns: Vec<Column>,
+    /// The columns of each unique index.
+    unique: Vec<Vec<String>>,
 }
 
 impl Shape {
@@ -58,9 +62,12 @@ impl Shape {
         let mut columns = Vec::with_capacity(rows.len());
         for row in &rows {
             let is_generated = !row.try_get::<_, &str>(4)?.is_empty();
-            columns.push(Column { name: row.try_get(2)?, kind: row.try_get(3)?, is_generated });
+            let (name, kind, may_be_null) = (row.try_get(2)?, row.try_get(3)?, row.try_get(5)?);
+            columns.push(Column { name, kind, is_generated, may_be_null });
         }
-        Ok(Some(Self { is_table, has_parts, columns }))
+        let unique = client.query_typed(UNIQUE, &[(&name, Type::TEXT)]).await?;
+        let unique = unique.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
+        Ok(Some(Self { is_table, has_parts, columns, unique }))
     }
 
     fn kind_of(&self, table: &str, column: &str) -> Result<&str, String> {
@@ -107,6 +114,9 @@ impl Plan {
         for column in &table.key {
             shape.kind_of(&table.name, column)?;
         }
+        let nullable = shape.columns.iter().filter(|it| it.may_be_null);
+        let nullable: Vec<&str> = nullable.map(|it| it.name.as_str()).collect();
+        table.check_key(&shape.unique, &nullable, |one, other| one == other)?;
         let column = table.column();
         let kind = shape.kind_of(&table.name, column)?;
         let bound = moment(table, kind, true).ok_or_else(|| table.unlike(column, kind))?;

@@ -35,10 +35,6 @@ const PROBE_EVERY: Duration = Duration::from_secs(5);
 /// A connection to one server process. What runs it ends with it.
 pub(super) struct Link {
     pub(super) connection: MultiplexedConnection,
-    /// Tells this process of the server from every other: which line of history it writes.
-    pub(super) run_id: String,
-    /// Is it known to sync every write, and to have been the master since it was started?
-    pub(super) syncs: bool,
     /// Its version, as it writes it.
     pub(super) version: String,
     running: AbortHandle,
@@ -159,20 +155,14 @@ impl Dialer {
         if fact("role") == "slave" {
             return Err(NoLink::Replica { place: place() });
         }
-        let (run_id, version) = (fact("run_id"), fact("redis_version"));
-        if run_id.is_empty() {
-            return Err(NoLink::Strange("INFO shows no run_id".to_owned()));
-        }
+        let version = fact("redis_version");
         if !is_new_enough(&version) {
             return Err(NoLink::Version { place: place(), found: version });
         }
         if self.config.syncs {
             syncs_every_write(&mut connection, place()).await?;
         }
-        // A replica that was promoted keeps the id of the history that it followed until then.
-        let promoted = fact("master_replid2").contains(|digit| digit != '0');
-        let syncs = self.config.syncs && !promoted;
-        Ok(Link { connection, run_id, syncs, version, running, _driver: tasks })
+        Ok(Link { connection, version, running, _driver: tasks })
     }
 }
 

@@ -22,6 +22,7 @@ use super::reply::Pieces;
 use super::schema::Names;
 use super::script::{Arguments, Step, Steps};
 use super::{NAME, beat, examine, history, registry, rights};
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Engine;
 
@@ -35,17 +36,19 @@ pub(super) struct Redis {
 }
 
 impl Redis {
-    /// Connects, and makes sure that this user may run what the steps run.
-    pub(super) async fn open(config: RedisConfig) -> Result<Self, Refusal> {
+    /// Connects, and makes sure that this user may run what the steps run, if they are to write.
+    pub(super) async fn open(config: RedisConfig, access: Access) -> Result<Self, Refusal> {
         let (place, timeout) = (config.place(), config.timeout);
         let refused = |problem: NoLink| problem.refusal(place.clone());
         let names = Names::new(&config);
         let dialer = Arc::new(Dialer::new(config).map_err(refused)?);
         let link = Arc::new(dialer.dial(None).await.map_err(refused)?);
         let steps = Steps::new();
-        let checked = within(timeout, rights::check(&link, &steps, &names)).await;
-        let late = || Err(NoLink::Unreachable("it does not answer EVAL".to_owned()));
-        checked.unwrap_or_else(late).map_err(refused)?;
+        if access == Access::Write {
+            let checked = within(timeout, rights::check(&link, &steps, &names)).await;
+            let late = || Err(NoLink::Unreachable("it does not answer EVAL".to_owned()));
+            checked.unwrap_or_else(late).map_err(refused)?;
+        }
         Ok(Self {
             listeners: Listeners::new(Arc::clone(&dialer)),
             line: Line::new(dialer, link),
@@ -78,10 +81,8 @@ impl Redis {
         let link = self.line.link().await?;
         let mut arguments = Arguments::default();
         let seen = self.seen.of(namespace);
-        arguments.push(match link.syncs {
-            true => format!("{} {}", link.run_id, seen.mark_us),
-            false => link.run_id.clone(),
-        });
+        let syncs = self.line.dialer.config().syncs;
+        arguments.maybe(syncs.then(|| seen.mark_us.to_string()));
         arguments.number(seen.lineage.0);
         arguments.push(namespace.as_str());
         arguments.append(own);

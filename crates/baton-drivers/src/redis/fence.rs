@@ -10,7 +10,7 @@
 
 use ::redis::aio::ConnectionLike;
 use ::redis::{Arg, Cmd, RedisError, Script, Value};
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, EpochTooHigh};
 
 use crate::behind::Behind;
 
@@ -24,6 +24,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The fence holds something else than an epoch: a person must look.
     #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
     Foreign {
@@ -38,7 +41,7 @@ pub enum FenceError {
 /// The fence of one resource: the highest epoch that was admitted wins.
 ///
 /// ```no_run
-/// # use baton_core::ids::Epoch;
+/// # use baton_core::ids::{Epoch, EpochTooHigh};
 /// # use baton_drivers::redis::fence::FenceError;
 /// # use redis::aio::MultiplexedConnection;
 /// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch)
@@ -84,6 +87,7 @@ impl Fence {
         keys: &[&str],
         commands: &[Cmd],
     ) -> Result<Vec<Value>, FenceError> {
+        epoch.grantable()?;
         let mut call = self.script.key(&self.key);
         for key in keys {
             call.key(*key);

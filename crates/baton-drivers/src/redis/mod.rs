@@ -1,7 +1,7 @@
 //! Redis and Valkey: one script a step, judged by the server's clock.
 //!
 //! ```text
-//!   open ──► config ──► connect: each host in turn, until a master answers ──► its run id ── line
+//!   open ──► config ──► connect: each host in turn, until a master answers ── line
 //!   engine ── beat, lease, registry, history, counters: a call as arguments ── reply: its answer
 //!      │ EVALSHA, one round trip
 //!      ▼
@@ -41,6 +41,7 @@ use std::sync::Arc;
 pub use ::redis as client;
 use baton_store::Store;
 
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -50,8 +51,13 @@ pub(crate) use sweep::sweep;
 const NAME: &str = "redis";
 
 /// Opens the store that the URL names.
-pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
+pub(crate) async fn open(
+    scheme: &str,
+    rest: &str,
+    access: Access,
+) -> Result<Arc<dyn Store>, Refusal> {
     let config = config::RedisConfig::parse(scheme, rest)?;
-    let service = Service::start("baton-redis", || engine::Redis::open(config)).await?;
+    let service =
+        Service::start("baton-redis", move || engine::Redis::open(config, access)).await?;
     Ok(Arc::new(service))
 }

@@ -92,6 +92,10 @@ impl RedisSweep {
         these: &[Vec<u8>],
     ) -> Result<Done, SweepError> {
         let told = |error| SweepError::of_store(&self.name, error);
+        epoch.grantable().map_err(|problem| {
+            let (target, detail) = (self.name.clone(), problem.to_string());
+            SweepError::Rejected { target, detail }
+        })?;
         let mut arguments = Arguments::default();
         arguments.number(epoch.0);
         arguments.number(u64::from(limit));
@@ -151,6 +155,26 @@ impl RedisSweep {
 impl Sweep for RedisSweep {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    async fn examine(&self) -> Result<(), SweepError> {
+        let told = |error| SweepError::of_store(&self.name, error);
+        let link = self.line.link().await.map_err(told)?;
+        let mut connection = link.connection.clone();
+        let index = &self.keys[1];
+        let mut ask = redis::cmd("TYPE");
+        let ask = ask.arg(index).query_async::<String>(&mut connection);
+        match within(self.line.timeout(), ask).await {
+            Some(Ok(kind)) if matches!(kind.as_str(), "zset" | "none") => Ok(()),
+            Some(Ok(kind)) => {
+                Err(self.rejected(format!("{index} is a {kind}, and a sorted set is needed")))
+            }
+            Some(Err(problem)) => Err(told(error::failed(&problem))),
+            None => {
+                let detail = format!("no answer in {} ms", self.line.timeout().as_millis());
+                Err(told(StoreError::Unavailable { detail }))
+            }
+        }
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {

@@ -38,9 +38,10 @@ impl Config {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let endpoint = options.take("endpoint").map(|it| it.trim_end_matches('/').to_owned());
-        if let Some(given) = endpoint.as_deref().filter(|it| !is_endpoint(it)) {
+        if endpoint.as_deref().is_some_and(|it| !is_endpoint(it)) {
+            // It may be one with a login in it.
             let wanted = "give scheme and host, such as https://s3.example.org:9000";
-            return Err(options.wrong("endpoint", given, wanted).into());
+            return Err(options.wrong("endpoint", "***", wanted).into());
         }
         let region = options.take("region");
         let access_key = options.take("access_key");
@@ -49,8 +50,8 @@ impl Config {
         let keys = match (access_key, secret_key) {
             (Some(access), Some(secret)) => Some((access, secret, token)),
             (None, None) => keys_of_variables(),
-            (Some(access), None) => {
-                return Err(options.wrong("access_key", &access, "give secret_key too").into());
+            (Some(_), None) => {
+                return Err(options.wrong("access_key", "***", "give secret_key too").into());
             }
             (None, Some(_)) => {
                 return Err(options.wrong("secret_key", "***", "give access_key too").into());
@@ -153,8 +154,8 @@ mod tests {
         let cases = [
             ("", "s3:// names no host; write s3://bucket/prefix"),
             ("locks:9000/x", "s3 option bucket is \"locks\"; name one bucket, without a port"),
-            ("locks?endpoint=host:9000", "s3 option endpoint is \"host:9000\"; give scheme and"),
-            ("locks?access_key=me", "s3 option access_key is \"me\"; give secret_key too"),
+            ("locks?endpoint=host:9000", "s3 option endpoint is \"***\"; give scheme and host"),
+            ("locks?access_key=me", "s3 option access_key is \"***\"; give secret_key too"),
             ("locks?secret_key=hush", "s3 option secret_key is \"***\"; give access_key too"),
             ("locks?path_style=maybe", "s3 option path_style is \"maybe\"; give true or false"),
             ("locks?colour=red", "s3 option \"colour\" is unknown; known are "),

@@ -12,7 +12,7 @@
 //! a large binary file, is written under a name of its own, and the small object that *points* to
 //! it is the one to fence.
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, EpochTooHigh};
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, ObjectStore, PutMode, PutOptions, UpdateVersion,
@@ -31,6 +31,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The body lacks the mark.
     #[error("{resource}: the body does not contain the mark {mark}; put it anywhere into it")]
     NoMark {
@@ -83,6 +86,7 @@ impl Fence {
         epoch: Epoch,
         body: impl Fn(&str) -> Vec<u8>,
     ) -> Result<(), FenceError> {
+        epoch.grantable()?;
         let resource = || self.key.to_string();
         loop {
             let mode = match self.look(objects).await? {

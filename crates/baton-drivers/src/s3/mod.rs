@@ -54,6 +54,7 @@ use self::config::Config;
 use self::layout::Layout;
 use self::step::Marks;
 use self::store::S3Engine;
+use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
@@ -68,21 +69,28 @@ pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, Refusal> {
 }
 
 /// Opens the store that the URL names.
-pub(crate) async fn open(scheme: &str, rest: &str) -> Result<Arc<dyn Store>, Refusal> {
+pub(crate) async fn open(
+    scheme: &str,
+    rest: &str,
+    access: Access,
+) -> Result<Arc<dyn Store>, Refusal> {
     let config = Config::parse(scheme, rest)?;
-    let service = Service::start("baton-s3", move || start(config)).await?;
+    let service = Service::start("baton-s3", move || start(config, access)).await?;
     Ok(Arc::new(service))
 }
 
-async fn start(config: Config) -> Result<S3Engine, Refusal> {
+async fn start(config: Config, access: Access) -> Result<S3Engine, Refusal> {
     let place = config.place();
     let strange = |detail: String| Refusal::Strange { store: "s3", place: place.clone(), detail };
     let layout = Layout::new(&config.prefix).map_err(strange)?;
     let bucket = Arc::new(connect::bucket(&config)?);
     let chance = random().map_err(|problem| strange(problem.to_string()))?;
     let shelves = Mutex::new(BTreeMap::new());
-    let engine = S3Engine { config, bucket, layout, marks: Marks::new(chance), shelves };
-    engine.self_test(chance).await?;
+    let engine = S3Engine { config, access, bucket, layout, marks: Marks::new(chance), shelves };
+    // The trial writes. Whoever only looks needs no conditions to be honoured.
+    if access == Access::Write {
+        engine.self_test(chance).await?;
+    }
     Ok(engine)
 }
 

@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use super::bucket::{Bucket, Condition, Got, Listing, Put};
 use super::schema::{FORMAT, check, corrupt};
 use super::step::Step;
+use crate::reader::Access;
 
 /// So many records are read at once.
 const AT_ONCE: usize = 16;
@@ -142,7 +143,10 @@ impl Step<'_> {
         found.extend(self.read_all(unread).await?);
         let records = found.iter().map(|(_, seen)| (seen.node.id.clone(), Arc::clone(seen)));
         *self.shelf.records() = records.collect();
-        let old = |meta: &ObjectMeta| newest - meta.last_modified.timestamp() > SWEPT_AFTER_SECONDS;
+        let old = |meta: &ObjectMeta| {
+            let age = newest - meta.last_modified.timestamp();
+            self.access == Access::Write && age > SWEPT_AFTER_SECONDS
+        };
         for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
             // A mark that stays costs one line of the next listing.
             let _ = self.bucket.delete(&meta.location, self.deadline).await;

@@ -25,6 +25,7 @@ use super::counters::{Tallies, Watched};
 use super::layout::Keys;
 use super::registry::Seen;
 use super::sheet::{self, Kept, Sheet, Slot};
+use crate::reader::Access;
 
 /// What a handle remembers of one namespace. Only ever a guess: the server decides by the ETag.
 #[derive(Debug, Default)]
@@ -72,6 +73,7 @@ pub(super) struct Step<'a> {
     pub(super) keys: Keys,
     pub(super) shelf: Arc<Shelf>,
     pub(super) marks: &'a Marks,
+    pub(super) access: Access,
     pub(super) deadline: Instant,
 }
 

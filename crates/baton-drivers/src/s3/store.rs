@@ -19,11 +19,13 @@ use super::config::Config;
 use super::layout::Layout;
 use super::state::DOCUMENT_BYTES_MAX;
 use super::step::{Marks, Shelf, Step, stamp};
+use crate::reader::Access;
 use crate::service::Engine;
 
 /// A handle on a bucket.
 pub(super) struct S3Engine {
     pub(super) config: Config,
+    pub(super) access: Access,
     pub(super) bucket: Arc<Bucket>,
     pub(super) layout: Layout,
     pub(super) marks: Marks,
@@ -38,6 +40,7 @@ impl S3Engine {
             keys: self.layout.of(namespace),
             shelf: Arc::clone(shelves.entry(namespace.clone()).or_default()),
             marks: &self.marks,
+            access: self.access,
             deadline: self.deadline(),
         }
     }

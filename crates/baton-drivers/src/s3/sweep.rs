@@ -169,6 +169,11 @@ impl Sweep for S3Sweep {
         &self.name
     }
 
+    async fn examine(&self) -> Result<(), SweepError> {
+        let page = self.bucket.page(&self.objects.prefix, None, 1, self.deadline()).await;
+        page.map(drop).map_err(|trouble| self.told(trouble.into()))
+    }
+
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         let mut place = self.place.lock().await;
         self.admit(epoch).await?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use baton_core::ids::{Lineage, Namespace};
+use baton_core::protocol::{BeatReply, Reply};
 use baton_store::{Answer, StoreError};
 
 use super::boot::Machine;
@@ -11,6 +12,7 @@ use super::error::{Fault, Refusal, uncommitted};
 use super::lineage;
 use super::step::Step;
 use super::worker::Job;
+use crate::seen::SeenLeases;
 
 type Answers = Vec<Result<Answer, StoreError>>;
 
@@ -21,6 +23,7 @@ pub(super) struct State {
     begun: BTreeSet<Namespace>,
     /// The highest lineage seen.
     lineage: u64,
+    leases: SeenLeases,
 }
 
 impl State {
@@ -61,7 +64,16 @@ impl State {
         }
         let lineage = self.begin(link, machine, writes)?;
         let answers = perform_all(link, machine, lineage, jobs)?;
+        let seen = |namespace| self.leases.of(namespace);
+        let ahead = |(namespace, reply)| seen(namespace).is_some_and(|it| it.is_ahead_of(reply));
+        if beats(jobs, &answers).any(ahead) {
+            // Nothing of this is kept. All is done again, in the lineage that begins now.
+            roll_back(link);
+            self.lineage = lineage.0.saturating_add(1);
+            return self.attempt(link, machine, jobs);
+        }
         run(link, "COMMIT").map_err(|error| uncommitted(&error))?;
+        beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
         Ok((still_there(link, jobs, answers), writes))
     }
 
@@ -106,6 +118,17 @@ impl State {
         self.lineage = found;
         Ok(Lineage(found))
     }
+}
+
+/// The beats among these, and their replies.
+fn beats<'a>(
+    jobs: &'a [Job],
+    answers: &'a Answers,
+) -> impl Iterator<Item = (&'a Namespace, &'a BeatReply)> {
+    jobs.iter().zip(answers).filter_map(|(job, answer)| match answer {
+        Ok(Answer::Core(Reply::Beat(reply))) => Some((&job.namespace, reply)),
+        _ => None,
+    })
 }
 
 fn perform_all(

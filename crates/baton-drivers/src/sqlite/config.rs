@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::Refusal;
+use crate::parts;
+use crate::shown::looks_like_login;
 
 /// How long a writer waits for the others, if nothing else is said.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -33,17 +35,19 @@ impl SqliteConfig {
         if path.starts_with(":memory:") {
             return Err(Refusal::InMemory);
         }
+        if looks_like_login(location) {
+            return Err(Refusal::Login);
+        }
         let mut config = Self::at(path);
-        for option in options.split('&').filter(|option| !option.is_empty()) {
-            config.set(option)?;
+        for (name, value) in parts::options(options) {
+            config.set(name, value.unwrap_or_default())?;
         }
         Ok(config)
     }
 
-    fn set(&mut self, option: &str) -> Result<(), Refusal> {
-        let (name, value) = option.split_once('=').unwrap_or((option, ""));
+    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         if name != "busy_timeout_ms" {
-            return Err(Refusal::UnknownOption { name: name.to_owned() });
+            return Err(Refusal::UnknownOption);
         }
         let parsed = value.parse::<u32>().ok().filter(|ms| *ms > 0);
         let ms = parsed.ok_or_else(|| Refusal::BusyTimeout { value: value.to_owned() })?;
@@ -70,7 +74,8 @@ mod tests {
         let cases = [
             ("", "sqlite:// names no file; write sqlite://baton.db or sqlite:///var/lib/baton.db"),
             (":memory:", "sqlite://:memory: would be seen by one handle alone; use memory://"),
-            ("x.db?mode=ro", "sqlite option \"mode\" is unknown; known is busy_timeout_ms"),
+            ("x.db?mode=ro", "a sqlite option is unknown; known is busy_timeout_ms"),
+            ("me:hush@db/x", "sqlite:// names a file, and this begins like a login; write ./ "),
             ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
         ];
         for (given, wanted) in cases {

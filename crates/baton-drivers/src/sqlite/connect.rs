@@ -7,9 +7,10 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
 
 use super::boot::Machine;
+use super::boots::Boots;
 use super::config::SqliteConfig;
 use super::error::Refusal;
-use super::place::{FileId, beside, prepare};
+use super::place::{FileId, beside, is_not_planted, prepare};
 use super::{ledger, lineage, locks, patience, schema};
 
 /// Prepared statements kept; there are fewer.
@@ -30,7 +31,7 @@ pub(super) struct Link {
     pub(super) path: PathBuf,
     pub(super) file: FileId,
     /// The folder beside it, with the process locks and the ledger.
-    pub(super) boots: PathBuf,
+    pub(super) boots: Boots,
     pub(super) busy_timeout: Duration,
     syncs_fully: bool,
 }
@@ -48,10 +49,8 @@ impl Link {
             prepare(path)?;
         }
         let (conn, file) = connect(path, config.busy_timeout, create)?;
-        let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
-        let boots = beside(&fs::canonicalize(path).map_err(unreadable)?, "-boots");
-        let unmade = |error| Refusal::NoFolder { path: boots.clone(), error };
-        fs::create_dir_all(&boots).map_err(unmade)?;
+        let boots = Boots::of(path)?;
+        boots.ready()?;
         let busy_timeout = config.busy_timeout;
         let path = path.to_owned();
         let mut link = Self { conn, path, file, boots, busy_timeout, syncs_fully: false };
@@ -87,6 +86,7 @@ fn connect(
     create: bool,
 ) -> Result<(Connection, FileId), Refusal> {
     for _ in 0..TRIES {
+        is_not_planted(path)?;
         let before = FileId::at(path)?;
         if before.is_none() && !create {
             return Err(Refusal::Missing { path: path.to_owned() });
@@ -104,12 +104,12 @@ fn connect(
 }
 
 /// Is the log that lies beside this file another one's?
-fn has_stale_log(path: &Path, file: FileId) -> bool {
+pub(super) fn has_stale_log(path: &Path, file: FileId) -> bool {
     let Ok(real) = fs::canonicalize(path) else {
         return false;
     };
     let log = fs::metadata(beside(&real, "-wal")).is_ok_and(|log| log.len() > 0);
-    let noted = ledger::read(&beside(&real, "-boots"));
+    let noted = Boots::of(path).ok().and_then(|boots| ledger::read(&boots));
     log && noted.is_some_and(|ledger| !ledger.file.is_same_on_disk(&file))
 }
 

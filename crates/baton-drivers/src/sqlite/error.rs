@@ -7,6 +7,8 @@ use std::time::Duration;
 use baton_store::StoreError;
 use rusqlite::ErrorCode;
 
+use crate::sweep::CLOCK_WENT_BACK;
+
 /// Why a file cannot be used as a store. One line each, and it says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -16,8 +18,13 @@ pub enum Refusal {
     EmptyPath,
     #[error("sqlite://:memory: would be seen by one handle alone; use memory:// or name a file")]
     InMemory,
-    #[error("sqlite option {name:?} is unknown; known is busy_timeout_ms")]
-    UnknownOption { name: String },
+    #[error(
+        "sqlite:// names a file, and this begins like a login; write ./ before a name with '@' \
+         or ':'"
+    )]
+    Login,
+    #[error("a sqlite option is unknown; known is busy_timeout_ms")]
+    UnknownOption,
     #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
     BusyTimeout { value: String },
     #[error("{0} is a folder; name a file in it, such as {0}/baton.db", .path.display())]
@@ -48,6 +55,16 @@ pub enum Refusal {
         .path.display()
     )]
     NewerSchema { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{} has schema version {found}, and this program reads {known}; baton run, serve and \
+         doctor bring it up to date", .path.display()
+    )]
+    OlderSchema { path: PathBuf, found: i64, known: i64 },
+    #[error(
+        "{path}-wal lies beside {path} without {path}-shm, as after a copy; baton run, serve and \
+         doctor take it in, reading makes nothing", path = .path.display()
+    )]
+    NoIndex { path: PathBuf },
     /// The file was replaced, and the log of the one before is still beside it. SQLite would mix
     /// the two.
     #[error(
@@ -67,6 +84,18 @@ pub enum Refusal {
     Busy { path: PathBuf, waited: Duration },
     #[error("{} cannot be written ({error}); check the folder", .path.display())]
     Write { path: PathBuf, error: io::Error },
+    /// Nobody else may decide what is in the folder of the process locks.
+    #[error(
+        "{} cannot hold the process locks ({error}); look who made it and remove it while no node \
+         runs, or put the database into a folder of its own", .path.display()
+    )]
+    Boots { path: PathBuf, error: io::Error },
+    /// A name that everybody may give away leads to another file.
+    #[error(
+        "{} is a link that user {owner} made in a folder that everybody may write in; name the \
+         file itself", .path.display()
+    )]
+    Planted { path: PathBuf, owner: u32 },
     #[error("no thread for the store can be started ({error}); raise the limit on threads")]
     NoThread { error: io::Error },
     #[error("{} cannot be written ({error}); is its disk full? Make room", .path.display())]
@@ -146,6 +175,9 @@ impl Fault {
 
 fn undone(error: &rusqlite::Error) -> StoreError {
     let detail = error.to_string();
+    if let rusqlite::Error::StatementChangedRows(_) = error {
+        return StoreError::Unavailable { detail: CLOCK_WENT_BACK.to_owned() };
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Unavailable {
             detail: format!("other processes kept the file busy: {detail}"),

@@ -11,7 +11,7 @@
 //! Any client can do the same: make the table with [`CREATE`], and in the transaction compare and
 //! raise the row of the resource before anything else.
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, EpochTooHigh};
 use rusqlite::{OptionalExtension, Transaction};
 
 use super::columns::Bits;
@@ -35,6 +35,9 @@ pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
     Behind(#[from] Behind),
+    /// No term has this epoch. Nothing was admitted.
+    #[error(transparent)]
+    TooHigh(#[from] EpochTooHigh),
     /// The database failed; nothing is said about the epoch.
     #[error(transparent)]
     Store(#[from] rusqlite::Error),
@@ -55,6 +58,7 @@ impl Fence {
     /// Admits what this transaction is going to write, or says that a later epoch was here. The
     /// transaction must have begun with `BEGIN IMMEDIATE`, so that nobody else writes meanwhile.
     pub fn admit(&self, transaction: &Transaction<'_>, given: Epoch) -> Result<(), FenceError> {
+        given.grantable()?;
         transaction.execute(CREATE, ())?;
         let resource = self.resource.as_str();
         let mut highest = transaction.prepare_cached(HIGHEST)?;

@@ -89,7 +89,8 @@ fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Op
             row.holder_is_dead(step).then_some(Ended(Some(TermEnd::ProvedDead)))
         }
         (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-            Some(Ended(Some(TermEnd::ProvedDead)))
+            let lives = step.is_alive(boot, &row.machine);
+            (!lives).then_some(Ended(Some(TermEnd::ProvedDead)))
         }
         _ => None,
     }

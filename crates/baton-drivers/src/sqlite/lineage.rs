@@ -81,7 +81,7 @@ fn begin(link: &mut Link, machine: &Machine, least: u64) -> Result<(), Refusal> 
         false => known.saturating_add(1).max(machine.stamp().wall_ms / MS_PER_MINUTE),
     };
     // Noted first: a ledger that is ahead costs a leap, one that is behind an epoch.
-    let unwritten = |error| Refusal::Write { path: boots.clone(), error };
+    let unwritten = |error| Refusal::Write { path: boots.path.clone(), error };
     ledger::write(&boots, Ledger { lineage, file }).map_err(unwritten)?;
     write(&transaction, &Meta { lineage, machine: machine.boot.to_string(), file })
         .map_err(broken)?;

@@ -10,10 +10,10 @@
 //! The lock belongs to the process, not to a handle: a process without its store can still act.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use baton_core::ids::{BootId, Namespace};
 use rusqlite::Connection;
 
 use super::boot::Machine;
+use super::boots::{Boots, Folder};
 use super::columns::Hex;
 use super::patience;
 use super::place::FileId;
@@ -56,13 +57,13 @@ pub fn process_locks(boot: BootId) -> Vec<OwnedFd> {
 
 /// Sees to it that this process has a lock for the boot, which is about to beat in the namespace.
 pub(super) fn hold(
-    boots: &Path,
+    boots: &Boots,
     boot: BootId,
     namespace: &Namespace,
     machine: &Machine,
 ) -> io::Result<()> {
     let mut locks = held();
-    let key = (boots.to_owned(), boot);
+    let key = (boots.path.clone(), boot);
     if let Some(held) = locks.get_mut(&key) {
         if !held.namespaces.contains(namespace) {
             held.namespaces.insert(namespace.clone());
@@ -75,16 +76,16 @@ pub(super) fn hold(
 }
 
 /// The boot has left the namespace. After its last one, its lock ends.
-pub(super) fn let_go(boots: &Path, boot: BootId, namespace: &Namespace) {
+pub(super) fn let_go(boots: &Boots, boot: BootId, namespace: &Namespace) {
     let mut locks = held();
-    let key = (boots.to_owned(), boot);
+    let key = (boots.path.clone(), boot);
     let Some(held) = locks.get_mut(&key) else {
         return;
     };
     held.namespaces.remove(namespace);
     if held.namespaces.is_empty() {
         // The name goes first: a file that is there without its lock proves a death.
-        let gone = fs::remove_file(name_of(boots, boot));
+        let gone = boots.look().and_then(|folder| folder.remove(&boot.to_string()));
         if gone.is_ok() || gone.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             locks.remove(&key);
         }
@@ -92,16 +93,25 @@ pub(super) fn let_go(boots: &Path, boot: BootId, namespace: &Namespace) {
 }
 
 /// Is the process of this boot known to be gone?
-pub(super) fn is_dead(boots: &Path, boot: BootId, machine: &Machine) -> bool {
-    if held().contains_key(&(boots.to_owned(), boot)) {
+pub(super) fn is_dead(boots: &Boots, boot: BootId, machine: &Machine) -> bool {
+    if held().contains_key(&(boots.path.clone(), boot)) {
         return false;
     }
-    let path = name_of(boots, boot);
-    File::open(&path).is_ok_and(|file| is_abandoned(file, &path, machine).unwrap_or(false))
+    let abandoned =
+        boots.look().and_then(|folder| is_abandoned(&folder, &boot.to_string(), machine));
+    abandoned.unwrap_or(false)
+}
+
+/// Is the process of this boot known to live, by the lock that it holds?
+pub(super) fn is_alive(boots: &Boots, boot: BootId) -> bool {
+    let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    held().contains_key(&(boots.path.clone(), boot))
+        || boots.look().and_then(|folder| folder.open(&boot.to_string())).is_ok_and(locked)
 }
 
 /// Has the lock on this file ended with the process that had it? A copy of the file never had it.
-fn is_abandoned(mut file: File, path: &Path, machine: &Machine) -> io::Result<bool> {
+fn is_abandoned(folder: &Folder, name: &str, machine: &Machine) -> io::Result<bool> {
+    let mut file = folder.open(name)?;
     match file.try_lock_shared() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(false),
@@ -111,32 +121,31 @@ fn is_abandoned(mut file: File, path: &Path, machine: &Machine) -> io::Result<bo
     file.read_to_string(&mut said)?;
     let itself = FileId::of(&file.metadata()?);
     // Whoever lets its lock go while it lives takes the name away first.
-    let named = FileId::of(&fs::metadata(path)?);
+    let named = FileId::of(&folder.open(name)?.metadata()?);
     Ok(said == stamp(itself, machine) && named == itself)
 }
 
 /// Removes the locks of dead processes that nothing speaks of any more, and forgotten drafts.
-pub(super) fn sweep(conn: &Connection, boots: &Path) -> rusqlite::Result<()> {
-    let Ok(entries) = fs::read_dir(boots) else {
+pub(super) fn sweep(conn: &Connection, boots: &Boots) -> rusqlite::Result<()> {
+    let Ok(folder) = boots.look() else {
         return Ok(());
     };
-    for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let unused = match boot_of(name) {
-            Some(boot) if held().contains_key(&(boots.to_owned(), boot)) => false,
-            Some(boot) => is_unlocked(&path) && !is_spoken_of(conn, boot)?,
-            None => name.starts_with(".draft-") && is_unlocked(&path),
+    for name in folder.names().unwrap_or_default() {
+        let unused = match boot_of(&name) {
+            Some(boot) if held().contains_key(&(boots.path.clone(), boot)) => false,
+            Some(boot) => is_unlocked(&folder, &name) && !is_spoken_of(conn, boot)?,
+            None => name.starts_with(".draft-") && is_unlocked(&folder, &name),
         };
         if unused {
             // Somebody else may sweep too.
-            let _ = fs::remove_file(&path);
+            let _ = folder.remove(&name);
         }
     }
     Ok(())
 }
 
-fn is_unlocked(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock_shared().is_ok())
+fn is_unlocked(folder: &Folder, name: &str) -> bool {
+    folder.open(name).is_ok_and(|file| file.try_lock_shared().is_ok())
 }
 
 fn is_spoken_of(conn: &Connection, boot: BootId) -> rusqlite::Result<bool> {
@@ -146,16 +155,14 @@ fn is_spoken_of(conn: &Connection, boot: BootId) -> rusqlite::Result<bool> {
 }
 
 /// A new file with this name, which was locked before it got it.
-fn locked(boots: &Path, boot: BootId, machine: &Machine) -> io::Result<File> {
-    let draft = boots.join(format!(".draft-{boot}-{}", std::process::id()));
+fn locked(boots: &Boots, boot: BootId, machine: &Machine) -> io::Result<File> {
+    let draft = format!(".draft-{boot}-{}", std::process::id());
     let mut tries = 0;
     loop {
         tries += 1;
-        match drafted(&draft, &name_of(boots, boot), machine) {
-            Err(error) if is_swept(&error) && tries < TRIES => {
-                patience::wait(PAUSE);
-                fs::create_dir_all(boots)?;
-            }
+        let folder = boots.make()?;
+        match drafted(&folder, &draft, &boot.to_string(), machine) {
+            Err(error) if is_swept(&error) && tries < TRIES => patience::wait(PAUSE),
             done => return done,
         }
     }
@@ -166,12 +173,11 @@ fn is_swept(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
 }
 
-fn drafted(draft: &Path, name: &Path, machine: &Machine) -> io::Result<File> {
-    let mut file =
-        File::options().create(true).truncate(true).read(true).write(true).open(draft)?;
+fn drafted(folder: &Folder, draft: &str, name: &str, machine: &Machine) -> io::Result<File> {
+    let mut file = folder.create(draft)?;
     file.try_lock().map_err(io::Error::from)?;
     file.write_all(stamp(FileId::of(&file.metadata()?), machine).as_bytes())?;
-    fs::rename(draft, name)?;
+    folder.rename(draft, name)?;
     Ok(file)
 }
 
@@ -179,10 +185,6 @@ fn drafted(draft: &Path, name: &Path, machine: &Machine) -> io::Result<File> {
 fn stamp(file: FileId, machine: &Machine) -> String {
     let FileId { device, inode, born } = file;
     format!("{device} {inode} {born} {}\n", machine.boot)
-}
-
-fn name_of(boots: &Path, boot: BootId) -> PathBuf {
-    boots.join(boot.to_string())
 }
 
 fn boot_of(name: &str) -> Option<BootId> {

@@ -6,6 +6,7 @@
 //!                             │ lineage: has the data gone back?                    app.db-shm
 //!                             ├ beat ── registry, lease, view, history
 //!                             └ documents, counters
+//!   reader ── looks, and makes nothing: for whoever takes no part
 //!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
@@ -25,6 +26,7 @@
 mod batch;
 mod beat;
 mod boot;
+mod boots;
 mod columns;
 mod config;
 mod connect;
@@ -42,6 +44,7 @@ mod locks;
 mod patience;
 mod place;
 mod prune;
+mod reader;
 mod registry;
 mod schema;
 mod step;
@@ -54,6 +57,7 @@ mod worker;
 pub use config::SqliteConfig;
 pub use error::Refusal;
 pub use locks::process_locks;
+pub(crate) use reader::SqliteReader;
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use rusqlite;
 pub use store::SqliteStore;

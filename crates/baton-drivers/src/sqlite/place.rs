@@ -71,6 +71,19 @@ pub(super) fn prepare(path: &Path) -> Result<(), Refusal> {
     may_write(folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
+/// Refuses a link of somebody else's in a folder where everybody may make one.
+pub(super) fn is_not_planted(path: &Path) -> Result<(), Refusal> {
+    let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
+    let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
+    let open_to_all = folder.as_ref().is_some_and(|folder| folder.mode() & 0o002 != 0);
+    let mine = rustix::process::geteuid().as_raw();
+    let trusted = [mine, folder.map_or(mine, |folder| folder.uid())];
+    match found.is_symlink() && open_to_all && !trusted.contains(&found.uid()) {
+        true => Err(Refusal::Planted { path: path.to_owned(), owner: found.uid() }),
+        false => Ok(()),
+    }
+}
+
 fn is_local(place: &Path, path: &Path) -> Result<(), Refusal> {
     let unreadable = |error: Errno| Refusal::Unreadable {
         path: place.to_owned(),

@@ -1,7 +1,5 @@
 //! One step in one namespace, inside a transaction.
 
-use std::path::Path;
-
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
 use baton_core::protocol::{Reply, Request};
 use baton_store::memory::Stamp;
@@ -9,6 +7,7 @@ use baton_store::{Answer, Call, Inspection};
 use rusqlite::{Connection, OptionalExtension};
 
 use super::boot::Machine;
+use super::boots::Boots;
 use super::columns::Bits;
 use super::error::Fault;
 use super::lease_row::LeaseRow;
@@ -22,7 +21,7 @@ pub(super) struct Step<'a> {
     pub(super) at: Stamp,
     pub(super) machine: &'a Machine,
     pub(super) lineage: Lineage,
-    pub(super) boots: &'a Path,
+    pub(super) boots: &'a Boots,
 }
 
 /// What a namespace has beside its lease.
@@ -32,18 +31,6 @@ pub(super) struct Space {
     pub(super) born_in: Lineage,
     /// The highest epoch that a write carried.
     pub(super) fence: Epoch,
-}
-
-/// Does the call write? What only reads does not ask for the write lock.
-pub(super) fn writes(call: &Call) -> bool {
-    match call {
-        Call::Core(Request::ReadMembers)
-        | Call::Inspect
-        | Call::ReadDocument { .. }
-        | Call::History { .. } => false,
-        Call::Core(_) | Call::WriteDocument { .. } | Call::Prune { .. } => true,
-        Call::Counters(call) => call.writes(),
-    }
 }
 
 impl Step<'_> {
@@ -82,6 +69,11 @@ impl Step<'_> {
     /// Is this process known to be gone? `machine` is the boot of the machine that it ran in.
     pub(super) fn is_dead(&self, boot: BootId, machine: &str) -> bool {
         machine != &*self.machine.boot || locks::is_dead(self.boots, boot, self.machine)
+    }
+
+    /// Is this process known to live? Whatever anybody else was told, the kernel knows better.
+    pub(super) fn is_alive(&self, boot: BootId, machine: &str) -> bool {
+        machine == &*self.machine.boot && locks::is_alive(self.boots, boot)
     }
 
     /// The namespace, if it was ever written to.

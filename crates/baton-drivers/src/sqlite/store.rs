@@ -51,33 +51,36 @@ impl SqliteStore {
     }
 }
 
+/// What the store says of itself.
+pub(super) fn declaration() -> Declaration {
+    let capabilities =
+        [Capability::MemberAge, Capability::Lineage, Capability::DeathProof, Capability::Counters];
+    Declaration {
+        name: "sqlite".to_owned(),
+        class: Class::SingleServer,
+        expiry: ExpiryClock::Store,
+        capabilities: capabilities.into(),
+    }
+}
+
 #[async_trait]
 impl Store for SqliteStore {
     fn declaration(&self) -> Declaration {
-        let capabilities = [
-            Capability::MemberAge,
-            Capability::Lineage,
-            Capability::DeathProof,
-            Capability::Counters,
-        ];
-        Declaration {
-            name: "sqlite".to_owned(),
-            class: Class::SingleServer,
-            expiry: ExpiryClock::Store,
-            capabilities: capabilities.into(),
-        }
+        declaration()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        call.check()?;
         let (reply, answer) = oneshot::channel();
         let job = Job { namespace: namespace.clone(), call, reply };
         let ended = |detail: &str| detail.to_owned();
         self.jobs.send(job).await.map_err(|_| StoreError::Unavailable {
             detail: ended("the store's thread has ended; open the store again"),
         })?;
-        answer.await.map_err(|_| StoreError::Unknown {
+        let answer = answer.await.map_err(|_| StoreError::Unknown {
             detail: ended("the store's thread ended at this"),
-        })?
+        })?;
+        answer?.check(namespace)
     }
 
     async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {

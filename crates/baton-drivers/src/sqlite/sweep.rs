@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   BEGIN IMMEDIATE ── nobody else writes from now on ── Fence::admit ── the rows that are due
-//!   DELETE · UPDATE · INSERT … SELECT, DELETE ── COMMIT
+//!   DELETE · UPDATE · INSERT … SELECT, DELETE, each row by its key, if it is due ── COMMIT
 //! ```
 //!
 //! A callback is not called inside the transaction, which would keep every writer of the file
@@ -85,6 +85,10 @@ impl Sweep for SqliteSweep {
         &self.work.name
     }
 
+    async fn examine(&self) -> Result<(), SweepError> {
+        self.apart(|work| work.file().and_then(|file| work.prepare(file)).map(drop)).await
+    }
+
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         let Strategy::Callback(callback) = &self.work.strategy else {
             let step = move |work: &Work| {
@@ -154,6 +158,9 @@ impl Work {
         let transaction = transaction.map_err(|error| self.undone(error))?;
         self.fence.admit(&transaction, epoch).map_err(|refused| match refused {
             FenceError::Behind(behind) => behind.into(),
+            FenceError::TooHigh(problem) => {
+                SweepError::Rejected { target: self.name.clone(), detail: problem.to_string() }
+            }
             FenceError::Store(error) => self.undone(error),
         })?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;

@@ -7,9 +7,10 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::sweep::{Strategy, Table, Unit, quoted};
+use crate::sweep::{Strategy, Table, Unit, by_index, quoted};
 
 const DUE: &str = include_str!("sql/sweep/due.sql");
+const UNIQUE: &str = include_str!("sql/sweep/unique.sql");
 const ARCHIVE: &str = include_str!("sql/sweep/archive.sql");
 
 /// The database's own time, as text that sorts behind every way to write a moment of that second.
@@ -24,10 +25,8 @@ pub(super) struct Plan {
     due: String,
     /// The same rows whole.
     read: String,
-    /// What happens to one row, by its key; each is run in turn.
+    /// What happens to one row, by its key, if it is due; each is run in turn.
     acts: Vec<String>,
-    /// Removes one row by its key, if it is still due.
-    remove_if_due: String,
     keys: usize,
 }
 
@@ -49,7 +48,13 @@ impl Plan {
             Strategy::Archive { into } => Some((into.as_str(), self::columns(conn, into)?)),
             _ => None,
         };
-        Ok(Self::fit(table, strategy, &columns, archive))
+        let unique = unique(conn, &table.name)?;
+        let nullable = nullable(conn, &table.name)?;
+        let nullable: Vec<&str> = nullable.iter().map(String::as_str).collect();
+        Ok(Self::fit(table, strategy, &columns, archive).and_then(|plan| {
+            table.check_key(&unique, &nullable, str::eq_ignore_ascii_case)?;
+            Ok(plan)
+        }))
     }
 
     fn fit(
@@ -66,13 +71,14 @@ impl Plan {
         let these = table.key.iter().enumerate();
         let these = these.map(|(at, column)| format!("\"{column}\" = ?{}", at + 1));
         let these = these.collect::<Vec<_>>().join(" AND ");
-        let delete = format!("DELETE FROM {name} WHERE {these}");
+        let delete = format!("DELETE FROM {name} WHERE {these} AND {{due}}");
         let acts = match strategy {
-            Strategy::Delete | Strategy::Callback(_) => vec![delete.clone()],
+            Strategy::Delete | Strategy::Callback(_) => vec![delete],
             Strategy::SoftDelete { column } => {
                 has(&table.name, columns, column)?;
                 exactly = format!("{exactly} AND \"{column}\" IS NULL");
-                vec![format!("UPDATE {name} SET \"{column}\" = {} WHERE {these}", now(table.unit))]
+                let set = format!("\"{column}\" = {}", now(table.unit));
+                vec![format!("UPDATE {name} SET {set} WHERE {these} AND {{due}}")]
             }
             Strategy::Archive { .. } => {
                 let (into, archive) = archive.expect("it was looked at");
@@ -85,20 +91,22 @@ impl Plan {
                     .replace("{columns}", &list.join(", "))
                     .replace("{table}", &name)
                     .replace("{these}", &these);
-                vec![copy, delete.clone()]
+                vec![copy, delete]
             }
         };
-        let remove_if_due = format!("{delete} AND {bound} AND {exactly}");
+        let due = format!("{bound} AND {exactly}");
+        let acts = acts.iter().map(|act| act.replace("{due}", &due)).collect();
+        let known = table.key.iter().map(|it| format!("\"{it}\" IS NOT NULL"));
+        let due = [due].into_iter().chain(known).collect::<Vec<_>>().join(" AND ");
         let keys = table.key.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>();
         let fill = |key: &str| {
             DUE.replace("{key}", key)
                 .replace("{table}", &name)
-                .replace("{bound}", &bound)
-                .replace("{exactly}", &exactly)
+                .replace("{due}", &due)
                 .replace("{order}", &quoted(table.column(), '"'))
         };
         let (due, whole) = (fill(&keys.join(", ")), format!("{}, *", keys.join(", ")));
-        Ok(Self { due, read: fill(&whole), acts, remove_if_due, keys: keys.len() })
+        Ok(Self { due, read: fill(&whole), acts, keys: keys.len() })
     }
 
     /// Removes, marks or moves what is due.
@@ -106,18 +114,7 @@ impl Plan {
         let mut due = within.prepare_cached(&self.due)?;
         let rows = due.query_map([limit], |row| self.key(row))?;
         let keys = rows.collect::<rusqlite::Result<Vec<_>>>()?;
-        let mut acts = Vec::with_capacity(self.acts.len());
-        for act in &self.acts {
-            acts.push(within.prepare_cached(act)?);
-        }
-        let mut gone = 0;
-        for key in &keys {
-            for act in &mut acts {
-                act.execute(params_from_iter(key))?;
-            }
-            gone += 1;
-        }
-        Ok(gone)
+        self.remove_these(within, &keys)
     }
 
     /// The rows that are due, and their keys.
@@ -137,18 +134,28 @@ impl Plan {
         Ok(read)
     }
 
-    /// Removes these rows, except those that an update saved meanwhile.
+    /// Removes, marks or moves these rows, except those that an update saved meanwhile.
     pub(super) fn remove_these(
         &self,
         within: &Transaction<'_>,
         keys: &[Vec<Value>],
     ) -> rusqlite::Result<u32> {
-        let mut remove = within.prepare_cached(&self.remove_if_due)?;
+        let mut acts = Vec::with_capacity(self.acts.len());
+        for act in &self.acts {
+            acts.push(within.prepare_cached(act)?);
+        }
         let mut gone = 0;
         for key in keys {
-            gone += u32::try_from(remove.execute(params_from_iter(key))?).unwrap_or(u32::MAX);
+            let mut copied = None;
+            for act in &mut acts {
+                let rows = act.execute(params_from_iter(key))?;
+                if copied.replace(rows).is_some_and(|copied| copied != rows) {
+                    return Err(rusqlite::Error::StatementChangedRows(rows));
+                }
+            }
+            gone += copied.unwrap_or_default();
         }
-        Ok(gone)
+        Ok(u32::try_from(gone).unwrap_or(u32::MAX))
     }
 
     fn key(&self, row: &Row<'_>) -> rusqlite::Result<Vec<Value>> {
@@ -158,10 +165,29 @@ impl Plan {
 
 /// The columns of a table that can be written; none if there is no such table.
 fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let (schema, name) = table.split_once('.').unwrap_or(("main", table));
     let sql = "SELECT name FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 ORDER BY cid";
     let mut statement = conn.prepare(sql)?;
-    statement.query_map((name, schema), |row| row.get(0))?.collect()
+    statement.query_map(parts(table), |row| row.get(0))?.collect()
+}
+
+/// The columns of each index that is unique and of all rows, the primary key among them.
+fn unique(conn: &Connection, table: &str) -> rusqlite::Result<Vec<Vec<String>>> {
+    let mut statement = conn.prepare(UNIQUE)?;
+    let rows = statement.query_map(parts(table), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(by_index(rows.collect::<rusqlite::Result<Vec<_>>>()?))
+}
+
+/// The columns that may be NULL, except those of the primary key: it may be declared so, and then
+/// a row without a key is never due.
+fn nullable(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM pragma_table_xinfo(?1, ?2) WHERE NOT \"notnull\" AND pk = 0";
+    let mut statement = conn.prepare(sql)?;
+    statement.query_map(parts(table), |row| row.get(0))?.collect()
+}
+
+/// Name and schema.
+fn parts(table: &str) -> (&str, &str) {
+    table.split_once('.').map_or((table, "main"), |(schema, name)| (name, schema))
 }
 
 fn has(table: &str, columns: &[String], column: &str) -> Result<(), String> {

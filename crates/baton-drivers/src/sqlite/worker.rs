@@ -13,7 +13,7 @@ use super::boot::Machine;
 use super::config::SqliteConfig;
 use super::connect::Link;
 use super::error::Refusal;
-use super::{locks, step};
+use super::locks;
 
 /// At most so many jobs share a transaction.
 const BATCH_MAX: usize = 256;
@@ -30,7 +30,7 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn writes(&self) -> bool {
-        step::writes(&self.call)
+        self.call.writes()
     }
 
     fn answer(self, answer: Result<Answer, StoreError>) {
@@ -124,7 +124,7 @@ fn locked(batch: Vec<Job>, link: &Link, machine: &Machine) -> Vec<Job> {
         match held {
             Ok(()) => ready.push(job),
             Err(error) => {
-                let detail = format!("no process lock in {}: {error}", link.boots.display());
+                let detail = format!("no process lock in {}: {error}", link.boots.path.display());
                 job.answer(Err(StoreError::Unavailable { detail }));
             }
         }

@@ -43,9 +43,14 @@ mod target;
 
 pub use open::open;
 pub use strategy::{Callback, CallbackError, Strategy};
-pub(crate) use table::quoted;
 pub use table::{Due, Table, Unit};
+pub(crate) use table::{by_index, quoted};
 pub use target::{Keys, Objects, Target, Unfit};
+
+/// Why rows that were copied in this very transaction cannot be removed after that.
+#[cfg(any(feature = "sqlite", feature = "mysql"))]
+pub(crate) const CLOCK_WENT_BACK: &str =
+    "rows that were due when they were copied are not due any more: the server's clock went back";
 
 /// Bytes that are no text, for a callback.
 #[cfg(any(feature = "sqlite", feature = "mysql"))]

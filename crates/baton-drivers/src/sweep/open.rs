@@ -16,8 +16,7 @@ pub fn open(
     target: impl Into<Target>,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let no_scheme = || OpenError::NoScheme { url: url.to_owned() };
-    let (scheme, rest) = url.split_once("://").ok_or_else(no_scheme)?;
+    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     let target = target.into();
     match (scheme, target) {
         #[cfg(feature = "sqlite")]
@@ -73,8 +72,8 @@ mod tests {
         let table = || Target::from(Table::new("t"));
         let objects = || Target::from(Objects::under("tmp/", Duration::from_secs(1)));
         let cases = [
-            ("app.db", table(), "store \"app.db\" has no scheme; known are "),
-            ("oracle://x", table(), "store scheme \"oracle\" is unknown; known are "),
+            ("app.db", table(), "the store's URL has no scheme before ://; known are "),
+            ("oracle://x", table(), "the store's URL has an unknown scheme before ://; "),
             ("memory://", table(), "memory:// holds nothing of the user's, and a table was given"),
             ("etcd://x", Keys::by_index("i").into(), "etcd:// "),
         ];

@@ -1,5 +1,6 @@
 //! A table of the user's own: its name, its key, and the column that says when a row is over.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::target::Unfit;
@@ -47,7 +48,8 @@ impl Table {
         Self { name: name.into(), key: vec!["id".to_owned()], due, unit: Unit::default() }
     }
 
-    /// The columns that tell a row from every other.
+    /// The columns that tell a row from every other: those of the primary key, or of a unique index
+    /// that none may be NULL of. Another key is refused.
     #[must_use]
     pub fn key<C: Into<String>>(self, columns: impl IntoIterator<Item = C>) -> Self {
         Self { key: columns.into_iter().map(Into::into).collect(), ..self }
@@ -103,6 +105,31 @@ impl Table {
         }
     }
 
+    /// Does the key tell a row from every other? Some unique index must be on columns of the key
+    /// alone, and none of the key's may be NULL: NULL equals nothing.
+    pub(crate) fn check_key(
+        &self,
+        unique: &[Vec<String>],
+        nullable: &[&str],
+        is_same: fn(&str, &str) -> bool,
+    ) -> Result<(), String> {
+        let (name, key) = (&self.name, self.key.join(", "));
+        let in_key = |column: &str| self.key.iter().any(|known| is_same(known, column));
+        if !unique.iter().any(|index| index.iter().all(|column| in_key(column))) {
+            return Err(format!(
+                "key {key} of table {name} has no unique index, so that rows may share it; name \
+                 the columns of its primary key, or make a unique index on {key}"
+            ));
+        }
+        match nullable.iter().find(|column| in_key(column)) {
+            Some(column) => Err(format!(
+                "column {column} in key {key} of table {name} may be NULL, and such rows cannot \
+                 be told apart; name the columns of its primary key, or make {column} NOT NULL"
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// What to say if there is no such table.
     pub(crate) fn missing(name: &str) -> String {
         format!("there is no table {name}, or this user may not see it; check the name")
@@ -147,9 +174,40 @@ pub(crate) fn quoted(path: &str, quote: char) -> String {
     parts.collect::<Vec<_>>().join(".")
 }
 
+/// The columns of each index, from pairs of an index and a column of it. An index with a part that
+/// is an expression, which has no column, says nothing of any.
+pub(crate) fn by_index(parts: Vec<(String, Option<String>)>) -> Vec<Vec<String>> {
+    let mut found = BTreeMap::<String, Option<Vec<String>>>::new();
+    for (index, column) in parts {
+        let columns = found.entry(index).or_insert_with(|| Some(Vec::new()));
+        *columns = columns.take().zip(column).map(|(columns, it)| [columns, vec![it]].concat());
+    }
+    found.into_values().flatten().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_needs_a_unique_index_of_its_own_columns_and_no_null() {
+        let parts = [("pk", Some("id")), ("both", Some("tenant")), ("both", Some("name"))];
+        let parts = parts.into_iter().chain([("odd", Some("name")), ("odd", None)]);
+        let parts = parts.map(|(index, column)| (index.to_owned(), column.map(str::to_owned)));
+        let unique = by_index(parts.collect());
+        assert_eq!(unique, [vec!["tenant".to_owned(), "name".to_owned()], vec!["id".to_owned()]]);
+        let told = |key: &[&str], nullable: &[&str]| {
+            let table = Table::new("t").key(key.iter().copied());
+            table.check_key(&unique, nullable, str::eq_ignore_ascii_case).err().unwrap_or_default()
+        };
+        assert_eq!(told(&["ID"], &["name"]), "");
+        assert_eq!(told(&["name", "id"], &[]), "", "more than is needed does no harm");
+        assert_eq!(told(&["name", "tenant"], &[]), "");
+        let refused = told(&["name"], &[]);
+        assert!(refused.starts_with("key name of table t has no unique index, "), "{refused}");
+        let refused = told(&["tenant", "name"], &["name"]);
+        assert!(refused.starts_with("column name in key tenant, name of table t may be NULL"));
+    }
 
     #[test]
     fn only_plain_names_reach_a_statement() {

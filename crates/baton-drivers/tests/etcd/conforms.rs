@@ -8,9 +8,9 @@ use baton_testbed::subject::{Processes, keep_report};
 use crate::ground::Etcd;
 use crate::peer;
 
-/// Member age (1), death proof (4), lineage (6) and counters (14) are not declared, and asserted to
+/// Member age (1), death proof (5), lineage (6) and counters (14) are not declared, and asserted to
 /// be absent.
-const ABSENT: usize = 25;
+const ABSENT: usize = 26;
 
 /// etcd grants nothing below 2 s, looks for leases that are over every 500 ms, and needs a moment
 /// to remove them.

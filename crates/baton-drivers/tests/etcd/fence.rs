@@ -1,6 +1,6 @@
 //! Fenced writes of the user's own keys: nothing is lost, and a paused coordinator comes too late.
 
-use baton_core::ids::{BootId, Epoch};
+use baton_core::ids::{BootId, Epoch, EpochTooHigh};
 use baton_core::protocol::Claim;
 use baton_drivers::Behind;
 use baton_drivers::etcd::fence::{Fence, FenceError};
@@ -54,8 +54,10 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     // Another resource has a fence of its own, and the highest number is a number.
     let other = Fence::open(&url, &space, "other").await.expect("etcd answers");
     other.put(Epoch(1), "shop/other", b"x").await.expect("nobody wrote there");
-    other.put(Epoch(u64::MAX), "shop/other", b"y").await.expect("nothing is higher");
-    other.put(Epoch(u64::MAX), "shop/other", b"z").await.expect("it is as high");
+    other.put(Epoch::MAX, "shop/other", b"y").await.expect("nothing is higher");
+    other.put(Epoch::MAX, "shop/other", b"z").await.expect("it is as high");
+    let beyond = other.put(Epoch(u64::MAX), "shop/other", b"x").await;
+    assert_eq!(beyond, Err(FenceError::TooHigh(EpochTooHigh(Epoch(u64::MAX)))));
 
     // The same condition, in a transaction of somebody else's client.
     let guard = fence.guard(Epoch(4));

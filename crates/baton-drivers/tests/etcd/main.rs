@@ -3,6 +3,7 @@
 //! ```text
 //!   conforms ──► conformance suite, a process a handle
 //!     ground: etcd, its copies, what is written behind the driver's back (hand)
+//!   restored ── the questions of every store to a snapshot
 //!   traps  faults  cluster  spare  refusals  rights  round_trips  fence ── what only etcd has
 //! ```
 
@@ -14,6 +15,7 @@ mod ground;
 mod hand;
 mod peer;
 mod refusals;
+mod restored;
 mod rights;
 mod round_trips;
 mod spare;

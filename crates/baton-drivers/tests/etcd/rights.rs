@@ -71,6 +71,11 @@ async fn readwrite_on_the_prefix_is_enough() {
     assert_eq!(store.history(&space, 5).await.expect("answers").len(), 1);
     assert_eq!(store.members(&space).await.expect("answers").len(), 1);
     assert!(store.inspect(&space).await.expect("answers").lease.is_some());
+    let reads = format!("etcd://reader:hush@{place}");
+    let reader = baton_drivers::open_to_read(&reads).await.expect("a user may read");
+    assert!(reader.inspect(&space).await.expect("answers").lease.is_some());
+    assert_eq!(reader.history(&space, 5).await.expect("answers").len(), 1);
+    assert_eq!(reader.members(&space).await.expect("answers").len(), 1);
     let fence = Fence::open(&url, &space, "r").await.expect("a user may");
     fence.put(held.epoch, "baton/mine", b"x").await.expect("a user may");
     let findings = store.examine().await.expect("answers");

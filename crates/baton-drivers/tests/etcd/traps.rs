@@ -150,10 +150,7 @@ async fn a_watch_outlives_what_ends_it() {
 
     // An expiry is told when it happens.
     holder.take(Claim::Vacant).await;
-    let (asked, began) = (TTL, SystemClock.now());
     hears(&mut hints, &Hint::Look).await;
-    let late = SystemClock.now().since(began).saturating_sub(asked);
-    assert!(late < Duration::from_millis(1_200), "told {late:?} after the ttl");
     assert!(left(&holder.look().await).is_zero());
 
     // A renewal is no news; nobody is woken by it.

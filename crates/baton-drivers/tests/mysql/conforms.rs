@@ -9,7 +9,7 @@ use crate::ground::{MysqlGround, is_by_oracle};
 use crate::peer::open;
 
 /// Pushing and proof of death are not declared; these cases assert their absence.
-const ABSENT: usize = 7;
+const ABSENT: usize = 8;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {

@@ -127,6 +127,15 @@ impl MysqlGround {
         self
     }
 
+    /// Puts the copy back, and starts the same server on it: same id, same place.
+    pub async fn put_back(&self) -> Result<(), String> {
+        let (data, kept) = self.data().ok_or("the data is not ours")?;
+        let said = |error: baton_testbed::TestbedError| error.to_string();
+        self.server.kill().await.map_err(said)?;
+        copy(&kept, &data)?;
+        self.server.start_again().await.map_err(said)
+    }
+
     fn data(&self) -> Option<(PathBuf, PathBuf)> {
         let folder = self.server.folder().ok()?;
         Some((folder.join("data"), folder.join("data.kept")))
@@ -182,16 +191,13 @@ impl Ground for MysqlGround {
         copied.map(|()| true)
     }
 
-    /// Comes up as another server, as a promoted replica or a restored backup does.
+    /// Comes up as another server, as a promoted replica does: with another server id. What the
+    /// same server makes of its copy is asked in `restored`.
     async fn restore_copy(&self, _namespace: &Namespace) -> Result<(), String> {
-        let (data, kept) = self.data().ok_or("the data is not ours")?;
-        let said = |error: baton_testbed::TestbedError| error.to_string();
-        self.server.kill().await.map_err(said)?;
-        copy(&kept, &data)?;
         let number = self.restored.fetch_add(1, Ordering::Relaxed) + 2;
-        let folder = self.server.folder().map_err(said)?;
+        let folder = self.server.folder().map_err(|error| error.to_string())?;
         add_line(folder, &format!("SET GLOBAL server_id = {number}"));
-        self.server.start_again().await.map_err(said)
+        self.put_back().await
     }
 
     async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {

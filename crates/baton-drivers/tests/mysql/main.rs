@@ -4,7 +4,7 @@
 //!   ground: a server, SQL behind the store's back, copies of its data folder
 //!     ├─► conforms: the whole suite, a process a handle (peer)
 //!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
-//!     ├─► faults, refusals, rights, round_trips, upgrade
+//!     ├─► faults, refusals, restored, rights, round_trips, upgrade
 //!     └─► fence, sweep: the user's own tables
 //! ```
 
@@ -14,6 +14,7 @@ mod fence;
 mod ground;
 mod peer;
 mod refusals;
+mod restored;
 mod rights;
 mod round_trips;
 mod sweep;

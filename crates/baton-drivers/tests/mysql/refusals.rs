@@ -2,9 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
-use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::{Kind, Options, Server};
 
 use crate::ground::MysqlGround;
@@ -40,10 +38,8 @@ async fn what_is_wrong_is_said_in_one_line() {
         assert!(refused.contains("TLS cannot be set up ("), "{refused}");
     }
 
-    let began = SystemClock.now();
     let refused = refusal("mysql://root@127.0.0.1:1/baton").await;
     assert!(refused.starts_with("mysql at 127.0.0.1:1/baton cannot be reached ("), "{refused}");
-    assert!(SystemClock.now().since(began) < Duration::from_millis(1_500));
 }
 
 #[tokio::test]

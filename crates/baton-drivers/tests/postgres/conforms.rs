@@ -8,7 +8,7 @@ use baton_testbed::subject::{Processes, keep_report};
 use crate::ground::{Postgres, open};
 
 /// The server does not know when a process is gone; these cases assert that it does not pretend.
-const ABSENT: usize = 4;
+const ABSENT: usize = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {

@@ -3,9 +3,10 @@
 //! ```text
 //!   ground: a server, copies of its data, SQL behind its back ──► conforms
 //!   peer: a process a handle ─────────────────────────────────────┘
-//!   contender: one node's words ──► traps  copies  faults  failover  round_trips
+//!   contender: one node's words ──► traps  copies  restored  faults  failover  round_trips
 //!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made before
 //!   sweep ── the user's own expired rows
+//!   pooler ── PgBouncer between baton and the server
 //!   fence ── paused: an old leader that was stopped before its write
 //! ```
 
@@ -15,9 +16,12 @@ mod failover;
 mod faults;
 mod fence;
 mod ground;
+mod hints;
 mod paused;
 mod peer;
+mod pooler;
 mod refusals;
+mod restored;
 mod rights;
 mod round_trips;
 mod sweep;

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, NodeProfile, Outcome};
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, StoreError, WriteOutcome};
-use baton_testbed::contender::{Contender, held_in, namespace};
+use baton_testbed::contender::{Contender, held_in, left, namespace};
 use baton_testbed::wait::until;
 
 use crate::ground::{Postgres, Session};
@@ -39,8 +38,12 @@ async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
 #[tokio::test]
 async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
     let ground = Postgres::start().await;
-    let node = Contender::new(&ground.open().await, &namespace("web"), 1)
-        .with_ttl(Duration::from_millis(500));
+    let web = namespace("web");
+    let onlooker = Contender::new(&ground.open().await, &web, 2);
+    // So patient that the lease is over long before the wait is.
+    let url = format!("{}?timeout_ms=60000", ground.server.url());
+    let store = baton_drivers::open(&url).await.expect("the server answers");
+    let node = Contender::new(&store, &web, 1).with_ttl(Duration::from_secs(3));
     node.take(Claim::Vacant).await;
     let seen = node.look().await;
     let blocker = Session::open(&ground.server.url()).await;
@@ -51,7 +54,8 @@ async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
             (!found.is_empty()).then_some(())
         };
         until("the renewal waits", waits).await;
-        SystemClock.sleep(Duration::from_millis(520)).await;
+        let over = async || left(&onlooker.look().await).is_zero().then_some(());
+        until("the lease to run out by the server's clock", over).await;
         blocker.run("ROLLBACK").await.expect("it goes on");
     });
     let reply = renewed.expect("it got its turn");
@@ -126,11 +130,9 @@ async fn numbers_and_names_have_no_edge_to_fall_over() {
     let mut node = Contender::new(&store, &web, u128::MAX);
     let labels = BTreeMap::from([("zone\0".to_owned(), "ü\u{1F600}\\u0000".to_owned())]);
     node.record.profile = Arc::new(NodeProfile { labels, ..NodeProfile::default() });
-    (node.record.beat, node.record.seen) = (u64::MAX, Epoch(u64::MAX));
-    node.floor = Epoch(u64::MAX - 1);
-    assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(u64::MAX));
-    let dead = Claim::Dead { boot: node.record.boot };
-    assert_eq!(node.take(dead).await.epoch, Epoch(u64::MAX), "it stays at the end");
+    (node.record.beat, node.record.seen) = (u64::MAX, Epoch::MAX);
+    node.floor = Epoch(Epoch::MAX.0 - 1);
+    assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch::MAX);
     let members = store.members(&web).await.expect("it is answered");
     assert_eq!(members[0].record, node.record);
     node.ttl = Duration::MAX;
@@ -140,7 +142,7 @@ async fn numbers_and_names_have_no_edge_to_fall_over() {
 
     for name in ["", "a\0b", "a", "A", "ä", "a "] {
         let body = name.as_bytes().to_vec();
-        let fence = Some(Epoch(u64::MAX));
+        let fence = Some(Epoch::MAX);
         let wrote = store.write_document(&web, name, body.clone(), Precondition::Absent, fence);
         assert_eq!(wrote.await, Ok(WriteOutcome::Written(1)), "{name:?}");
         let read = store.read_document(&web, name).await.expect("it is answered");

@@ -9,7 +9,7 @@ use crate::ground::{Redis, server};
 use crate::peer::open;
 
 /// Proof of death is not declared; these cases assert its absence.
-const ABSENT: usize = 4;
+const ABSENT: usize = 5;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {

@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::protocol::{Claim, Failure, Hint, Outcome};
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{HintStream, Store, StoreError};
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::wait::until;
+use baton_testbed::wait::{soon, until};
 use baton_testbed::{Fault, Proxy, Server};
 
 use crate::ground::open;
 use crate::ground::{run, server};
 
-const TIMEOUT: Duration = Duration::from_millis(300);
+/// What the test's URL allows a call: more than a busy machine needs for one.
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 fn url(plain: &str) -> String {
     format!("{plain}?timeout_ms={}", TIMEOUT.as_millis())
@@ -35,10 +35,7 @@ async fn hears(hints: &mut HintStream, wanted: &Hint) -> bool {
         }
         false
     };
-    tokio::select! {
-        heard = waiting => heard,
-        () = SystemClock.sleep(Duration::from_secs(5)) => false,
-    }
+    soon(async { Some(waiting.await) }).await == Some(true)
 }
 
 #[tokio::test]
@@ -50,21 +47,22 @@ async fn a_server_that_is_killed_paused_and_restarted() {
     let mut hints = store.hints(&node.namespace).await.expect("it can be listened to");
 
     server.kill().await.expect("it is ours");
-    let gone = node.try_look().await.map_err(|error| error.failure());
-    assert_eq!(gone.err(), Some(Failure::NotDone), "nobody was there to send it to");
+    // A request that meets the end of the connection is unknown; the next one is not even sent.
+    until("nobody is there to send it to", async || {
+        let gone = node.try_look().await.map_err(|error| error.failure());
+        (gone.expect_err("the server is gone") == Failure::NotDone).then_some(())
+    })
+    .await;
     server.start_again().await.expect("it can be started");
-    let seen = node.look().await;
+    let seen = node.look_until_answered().await;
     assert_eq!(seen.lease.as_ref().map(|lease| lease.version), Some(held), "nothing was lost");
     let renewed = node.renew(held).await.expect("it answers");
     assert_eq!(renewed.outcome, Some(Outcome::Applied), "{renewed:?}");
     assert!(hears(&mut hints, &Hint::Look).await, "something may have been missed");
 
     server.pause().expect("it is ours");
-    let began = SystemClock.now();
     let silent = node.try_look().await;
-    let took = SystemClock.now().since(began);
     assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
-    assert!(took < TIMEOUT * 2, "it took {took:?}");
     server.resume().expect("it is ours");
     until("it answers again", async || node.try_look().await.ok()).await;
 }
@@ -83,15 +81,13 @@ async fn connections_that_the_server_kills_or_holds_up() {
     let _: u64 = run(&server, &["CLIENT", "KILL", "TYPE", "pubsub"]).await;
     assert!(hears(&mut hints, &Hint::Look).await, "it listens again");
     assert_eq!(node.release(held).await, Outcome::Applied);
-    let heard = tokio::select! {
-        hint = hints.recv() => hint,
-        () = SystemClock.sleep(Duration::from_secs(5)) => None,
-    };
+    let heard = soon(hints.recv()).await;
     assert!(matches!(heard, Some(Hint::Released { .. })), "{heard:?}");
 
-    let _: () = run(&server, &["CLIENT", "PAUSE", "600", "WRITE"]).await;
+    let _: () = run(&server, &["CLIENT", "PAUSE", "600000", "WRITE"]).await;
     let held_up = node.try_look().await;
     assert!(matches!(held_up, Err(StoreError::Unknown { .. })), "{held_up:?}");
+    let _: () = run(&server, &["CLIENT", "UNPAUSE"]).await;
     until("it answers again", async || node.try_look().await.ok()).await;
 }
 
@@ -107,11 +103,8 @@ async fn a_network_that_cuts_and_swallows() {
 
     for fault in [Fault::HalfOpen, Fault::Drop] {
         proxy.set(fault);
-        let began = SystemClock.now();
         let silent = node.try_look().await;
-        let took = SystemClock.now().since(began);
         assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
-        assert!(took < TIMEOUT * 2, "one timeout, and it took {took:?}");
         proxy.set(Fault::None);
         until("it connects anew", async || node.try_look().await.ok()).await;
     }

@@ -1,9 +1,6 @@
 //! What cannot be opened: one line, what to do, and no secret in it.
 
-use std::time::Duration;
-
 use baton_core::protocol::Claim;
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, Verdict};
 use baton_testbed::contender::{Contender, namespace};
 
@@ -19,14 +16,12 @@ async fn refused(url: &str) -> String {
 
 #[tokio::test]
 async fn a_server_that_is_not_there_or_says_nothing() {
-    let began = SystemClock.now();
     let message = refused("redis://me:hush@127.0.0.1:1/0").await;
     assert!(message.starts_with("redis at 127.0.0.1:1 cannot be reached ("), "{message}");
     let server = server(&[]).await;
     server.pause().expect("it is ours");
     let message = refused(&format!("{}?timeout_ms=200", server.url())).await;
     assert!(message.contains("no answer from") && message.contains("in 200 ms"), "{message}");
-    assert!(SystemClock.now().since(began) < Duration::from_secs(5));
     server.resume().expect("it is ours");
     let message = refused(&format!("{}?colour=red", server.url())).await;
     assert!(message.starts_with("redis option \"colour\" is unknown; known are "), "{message}");

@@ -60,3 +60,28 @@ async fn each_missing_rule_is_told_when_the_store_is_opened() {
         assert!(!refused.contains("hush") && !refused.contains('\n'), "{refused}");
     }
 }
+
+#[tokio::test]
+async fn the_right_to_read_is_enough_for_whoever_only_looks() {
+    let (server, url) = with_user(&documented()).await;
+    let store = open(&url).await;
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await;
+    count_once(&*store, &node.namespace, held.epoch).await;
+    let page = include_str!("../../../../docs/stores/redis.md");
+    let rules = page.split("and needs `").nth(1).and_then(|rest| rest.split('`').next());
+    let mut words = vec!["ACL", "SETUSER", "looker", "on", ">hush", "~baton:*"];
+    words.extend(rules.expect("the page lists them").split_whitespace());
+    let _: () = run(&server, &words).await;
+    let url = format!("redis://looker:hush@{}", server.address());
+    let refused = baton_drivers::open(&url).await.err().expect("it may not write").to_string();
+    assert!(refused.contains("may not run HSET"), "{refused}");
+    let reader = baton_drivers::open_to_read(&url).await.expect("it may look");
+    let seen = reader.inspect(&node.namespace).await.expect("it may look");
+    assert_eq!(seen.lease.map(|lease| lease.version), Some(held));
+    assert_eq!(reader.members(&node.namespace).await.map(|members| members.len()), Ok(1));
+    assert_eq!(reader.history(&node.namespace, 9).await.map(|terms| terms.len()), Ok(1));
+    assert_eq!(reader.read_document(&node.namespace, "d").await, Ok(None));
+    let refused = reader.leave(&node.namespace, &node.record.id, node.record.boot).await;
+    assert!(refused.expect_err("it is for reading").to_string().contains("opened to read"));
+}

@@ -136,7 +136,10 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     let message = marking.expect_err("it is no hash").to_string();
     assert!(message.contains("key text is a string, and only a hash can be marked"), "{message}");
     let wrong = sweep::open(&server.url(), Keys::by_index("text"), Strategy::Delete);
-    let wrong = wrong.expect("it has a name").batch(Epoch(1), 9).await;
+    let wrong = wrong.expect("it has a name");
+    let looked = wrong.examine().await.expect_err("it is no sorted set").to_string();
+    assert!(looked.ends_with("text is a string, and a sorted set is needed"), "{looked}");
+    let wrong = wrong.batch(Epoch(1), 9).await;
     let wrong = wrong.expect_err("it is no sorted set");
     assert!(matches!(wrong, SweepError::Rejected { .. }), "{wrong:?}");
     assert!(wrong.to_string().starts_with("redis index text cannot be swept: "), "{wrong}");
@@ -171,6 +174,7 @@ async fn the_documented_rights_are_enough() {
     for (id, strategy) in (0..).zip(all) {
         things.put(&[(id, 1)].into()).await;
         let sweep = sweep::open(&url, Keys::by_index("things"), strategy).expect("it has a name");
+        sweep.examine().await.expect("it may");
         assert_eq!(sweep.batch(Epoch(1), 9).await.expect("it may").records, 1);
     }
     let _: String = run(&server, &["ACL", "SETUSER", "sweeper", "-unlink"]).await;

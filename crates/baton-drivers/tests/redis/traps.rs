@@ -49,15 +49,7 @@ async fn numbers_of_64_bits_lose_none() {
     assert_ne!(doubled, beyond, "a Lua number is a double");
 
     let store = open(&server.url()).await;
-    let floors = [
-        999_999_999_998,
-        999_999_999_999,
-        beyond - 1,
-        beyond,
-        u64::MAX - 2,
-        u64::MAX - 1,
-        u64::MAX,
-    ];
+    let floors = [999_999_999_998, 999_999_999_999, beyond - 1, beyond, Epoch::MAX.0 - 2];
     for (at, floor) in floors.into_iter().enumerate() {
         let web = namespace(&format!("web-{at}"));
         let mut node = Contender::new(&store, &web, u128::MAX);
@@ -67,7 +59,7 @@ async fn numbers_of_64_bits_lose_none() {
         node.release(taken).await;
         node.floor = Epoch::NONE;
         let next = node.take(Claim::Vacant).await.epoch;
-        assert_eq!(next, Epoch(floor).next().next(), "it saturates and does not wrap");
+        assert_eq!(next, Epoch(floor).next().next(), "it loses no bit");
 
         let write = |fence| store.write_document(&web, "d", vec![], Precondition::Any, Some(fence));
         assert_eq!(write(next).await, Ok(WriteOutcome::Written(1)));

@@ -9,7 +9,7 @@ use crate::ground::Site;
 use crate::peer::open;
 
 /// No clock, no ages, no lineage, no deaths, no pushes: each absence is asserted.
-const ABSENT: usize = 19;
+const ABSENT: usize = 20;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {

@@ -3,7 +3,7 @@
 //! ```text
 //!   conforms ── the suite across processes    ground: MiniStack, copies, what is no lease
 //!     └─ peer: a process of its own           front: HTTP in between, and a test decides
-//!   faults  fence  refusals  rights  round_trips  sweep  traps ── what only s3 has
+//!   faults  fence  refusals  restored  rights  round_trips  sweep  traps ── what only s3 has
 //! ```
 
 mod conforms;
@@ -13,6 +13,7 @@ mod front;
 mod ground;
 mod peer;
 mod refusals;
+mod restored;
 mod rights;
 mod round_trips;
 mod sweep;

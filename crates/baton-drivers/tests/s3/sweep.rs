@@ -119,6 +119,9 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     let none = sweep::open(url, Objects::under("tmp/", Duration::ZERO), Strategy::Delete);
     assert!(none.is_err(), "everything would be old");
     let away = sweep::open(url, Objects::under("tmp/", AGE), Strategy::Delete);
-    let away = away.expect("the prefix is the user's own").batch(Epoch(1), 1).await;
+    let away = away.expect("the prefix is the user's own");
+    let looked = away.examine().await;
+    assert!(matches!(looked, Err(SweepError::Unavailable { .. })), "{looked:?}");
+    let away = away.batch(Epoch(1), 1).await;
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
 }

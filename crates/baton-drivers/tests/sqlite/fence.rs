@@ -72,8 +72,11 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(stands(&conn), (42, "two".to_owned()));
 
     // The highest number is a number, and another resource has a fence of its own.
-    write(&mut conn, Epoch(u64::MAX), "last").expect("nothing is higher");
-    assert!(write(&mut conn, Epoch(u64::MAX - 1), "late").is_err());
+    let beyond = write(&mut conn, Epoch(u64::MAX), "forged").expect_err("no term has it");
+    assert!(matches!(beyond, FenceError::TooHigh(_)), "{beyond:?}");
+    write(&mut conn, Epoch(3), "three").expect("the fence was not raised");
+    write(&mut conn, Epoch::MAX, "last").expect("nothing is higher");
+    assert!(write(&mut conn, Epoch(Epoch::MAX.0 - 1), "late").is_err());
     let transaction = conn.transaction().expect("nobody else writes");
     Fence::new("other").admit(&transaction, Epoch(1)).expect("nobody was there");
 }

@@ -20,12 +20,16 @@ async fn a_handle_that_is_open_notices_another_file_of_that_name() {
     let (store, web) = (open(&file), namespace("web"));
     let first = take(&store, &web, 1, Claim::Vacant).await;
     assert_eq!(first.version.epoch, Epoch(1));
+    // While the process had its lock, no claim of its death would hold.
+    let dead = first.version.nonce.boot;
+    let node = first.holder.expect("it is held").node;
+    store.leave(&web, &node, dead).await.expect("the store answers");
     file.keep_copy().expect("there is room");
     for term in 1..=3 {
         file.restore_copy().expect("there is room");
         let seen = look(&store, &web, 2).await;
         assert_eq!(seen.lineage.0, first.lineage.0 + term, "each time another one");
-        let reply = claim(&store, &web, 2, Claim::Dead { boot: first.version.nonce.boot }).await;
+        let reply = claim(&store, &web, 2, Claim::Dead { boot: dead }).await;
         assert_eq!(reply.outcome, Some(Outcome::Applied));
         let epoch = reply.lease.expect("it was granted").version.epoch;
         assert_eq!(epoch, Epoch(2 + term * Epoch::LEAP));

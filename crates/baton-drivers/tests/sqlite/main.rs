@@ -4,7 +4,9 @@
 //!   one_process ─┐                     ┌─ file: the database, its copies, SQL behind its back
 //!   processes ───┴─► conformance suite │  clock: time that every process reads, moved by hand
 //!        └─ peer: a process of its own, one call a line
-//!   batches  files  kills  locks  reboot  refusals  start  sweep  upgrade ── what only sqlite has
+//!   restored ── the questions of every store to copies of the file
+//!   batches  files  kills  locks  planted  reboot  refusals  start  sweep  upgrade
+//!     ── what only sqlite has
 //! ```
 
 mod batches;
@@ -18,9 +20,11 @@ mod kills;
 mod locks;
 mod one_process;
 mod peer;
+mod planted;
 mod processes;
 mod reboot;
 mod refusals;
+mod restored;
 mod start;
 mod sweep;
 mod upgrade;

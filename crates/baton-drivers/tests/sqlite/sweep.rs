@@ -11,6 +11,7 @@ use baton_drivers::sqlite::rusqlite::Connection;
 use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
+use baton_testbed::tables::{self, Act, Tables};
 
 use crate::file::File;
 
@@ -126,40 +127,62 @@ async fn only_what_is_a_moment_is_ever_due() {
     assert_eq!(things.left().await, [5, 6, 7, 8, 9, 10, 12]);
 }
 
+#[async_trait]
+impl Tables for Things {
+    async fn run(&self, sql: &str) {
+        Things::run(self, sql);
+    }
+
+    async fn ask(&self, sql: &str) -> Vec<String> {
+        let conn = self.conn.lock().expect("no holder panics");
+        let mut rows = conn.prepare(sql).expect("it is sound");
+        let rows = rows.query_map((), |row| row.get::<_, i64>(0)).expect("it is sound");
+        rows.map(|number| number.expect("it is a number").to_string()).collect()
+    }
+
+    async fn drop_index(&self, index: &str, _table: &str) {
+        Things::run(self, &format!("DROP INDEX {index}"));
+    }
+
+    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep> {
+        let table = Table::new(table).key(key.iter().copied()).expires("until");
+        let strategy = match act {
+            Act::Delete => Strategy::Delete,
+            Act::Mark(column) => Strategy::soft_delete(column),
+            Act::Move(into) => Strategy::archive(into),
+            Act::HandOver(take) => {
+                Strategy::callback(move |rows| std::future::ready(take(rows).map_err(Into::into)))
+            }
+        };
+        let sweep = sweep::open(&self.url, table.unit(Unit::UnixMillis), strategy);
+        sweep.expect("the names are plain")
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn rows_are_marked_moved_or_handed_over() {
+async fn a_table_is_swept_as_every_table_is() {
     let things = Things::new(Unit::UnixMillis);
-    let put = "INSERT INTO things VALUES (1, 1, 'a', NULL), (2, 2, 'b', 7), \
-               (3, 99999999999999, 'c', NULL)";
-    things.run(put);
-    let soft = things.sweep(Strategy::soft_delete("gone"));
-    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 1);
-    assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 0);
-    let marked = "SELECT group_concat(id || ':' || (gone > 1600000000000), ' ') FROM things \
-                  WHERE gone IS NOT NULL";
-    assert_eq!(things.value(marked), "1:1 2:0", "the server's own time, and none overwritten");
+    assert_eq!(tables::all(&things).await, tables::CASES);
+}
 
-    things.run("CREATE TABLE old (name TEXT, id INTEGER, gone, until)");
-    let archive = things.sweep(Strategy::archive("old"));
-    assert_eq!(archive.batch(Epoch(1), 1).await.expect("it is there").records, 1);
-    assert_eq!(things.left().await, [2, 3]);
-    assert_eq!(things.value("SELECT id || name || until FROM old"), "1a1");
+/// A primary key may be NULL here, unless it is said otherwise; and an index may be of some rows.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_row_without_a_key_stays_and_holds_nothing_up() {
+    let things = Things::new(Unit::UnixMillis);
+    things.run("CREATE TABLE named (name TEXT PRIMARY KEY, until INTEGER)");
+    things.run("INSERT INTO named VALUES (NULL, 1), (NULL, 2), ('a', 3), ('b', 4), (NULL, 5)");
+    for act in [Act::Delete, Act::HandOver(Arc::new(|_| Ok(())))] {
+        let sweep = Tables::sweep(&things, "named", &["name"], act);
+        assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it is there").records, 1);
+    }
+    assert_eq!(things.value("SELECT count(name) || ' of ' || count(*) FROM named"), "0 of 3");
 
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&told);
-    let refuse = Strategy::callback(|_| async { Err("not now".into()) });
-    let refused = things.sweep(refuse).batch(Epoch(1), 9).await.expect_err("it said no");
-    let wanted = "the callback of sqlite table things failed (not now); nothing was removed";
-    assert_eq!(refused.to_string(), wanted);
-    let callback = Strategy::callback(move |rows| {
-        keep.lock().expect("no holder panics").extend(rows);
-        std::future::ready(Ok(()))
-    });
-    assert_eq!(things.sweep(callback).batch(Epoch(1), 9).await.expect("it went well").records, 1);
-    let told = told.lock().expect("no holder panics").clone();
-    assert_eq!(told.len(), 1);
-    assert_eq!((&told[0]["id"], &told[0]["name"]), (&2.into(), &"b".into()));
-    assert_eq!(things.left().await, [3]);
+    things.run("CREATE TABLE some (a INTEGER NOT NULL, until INTEGER)");
+    things.run("CREATE UNIQUE INDEX some_a ON some (a) WHERE until > 5");
+    things.run("CREATE UNIQUE INDEX some_sum ON some (a + 1)");
+    let sweep = Tables::sweep(&things, "some", &["a"], Act::Delete);
+    let refused = sweep.examine().await.expect_err("rows may share it").to_string();
+    assert!(refused.contains("key a of table some has no unique index"), "{refused}");
 }
 
 /// A callback is not called under the lock of the file: an update may come while it runs.
@@ -180,20 +203,11 @@ async fn an_update_during_the_callback_saves_the_row() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_swept_is_told_in_one_line() {
     let things = Things::new(Unit::Timestamp);
-    let cases = [
-        (Table::new("thinks"), Strategy::Delete, "there is no table thinks"),
-        (things.table().key(["idd"]), Strategy::Delete, "table things has no column idd; it has"),
-        (Table::new("things"), Strategy::Delete, "table things has no column expires_at; it has"),
-        (things.table(), Strategy::soft_delete("dead"), "table things has no column dead"),
-        (things.table(), Strategy::archive("old"), "there is no table old"),
-    ];
-    for (table, strategy, wanted) in cases {
-        let sweep = sweep::open(&things.url, table, strategy).expect("the names are plain");
-        let refused = sweep.batch(Epoch(1), 1).await.expect_err(wanted);
-        assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
-        let message = refused.to_string();
-        assert!(message.contains(wanted) && !message.contains('\n'), "{message}");
-    }
+    let wanted = "table things has no column expires_at; it has";
+    let sweep = sweep::open(&things.url, Table::new("things"), Strategy::Delete);
+    let refused = sweep.expect("the names are plain").batch(Epoch(1), 1).await.expect_err(wanted);
+    assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
+    assert!(refused.to_string().contains(wanted), "{refused}");
     let nowhere = sweep::open("sqlite:///nowhere/app.db", things.table(), Strategy::Delete);
     let away = nowhere.expect("the names are plain").batch(Epoch(1), 1).await;
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
+use baton_core::ids::BootId;
 use baton_core::protocol::{Release, Request, RequestId};
-use baton_core::{Action, Input};
+use baton_core::{Action, Input, LifelineReport};
 
-use super::bounds::Model;
+use super::bounds::{Model, slot_of_boot};
 use super::check::{Broken, epoch_grows, stopped_before_release};
 use super::node::{Process, Watch};
 use super::state::{Leg, Message, Pace, State, seal};
@@ -69,6 +70,7 @@ impl Run<'_> {
             }
             Action::WatchLifeline { boot, .. } => {
                 process.watch = Some(Watch { boot, told: false });
+                return self.connect(boot);
             }
             Action::UnwatchLifeline => process.watch = None,
             Action::Tell { to, hint } => {
@@ -80,6 +82,14 @@ impl Run<'_> {
             Action::Prepare | Action::Emit(_) | Action::Halt => {}
         }
         None
+    }
+
+    /// A watch is connected at once, unless the process is paused or gone.
+    fn connect(&self, boot: BootId) -> Option<Input> {
+        let target = self.state.process(slot_of_boot(boot));
+        let lives = target.is_some_and(|target| target.boot() == boot && target.is_running());
+        let report = LifelineReport::Alive;
+        lives.then_some(Input::Lifeline { boot, report, own_host: false })
     }
 
     fn send(

@@ -61,6 +61,7 @@ impl Run<'_> {
                 self.handle(slot, |_| {}, Input::Hint(hint));
             }
             Step::Prove(slot) => self.prove(slot.into()),
+            Step::Refuse(slot) => self.refuse(slot.into()),
             Step::Resign(slot) => {
                 self.state.left -= 1;
                 self.handle(slot.into(), |_| {}, Input::Command(Command::Resign));
@@ -179,7 +180,18 @@ impl Run<'_> {
                 watch.told = true;
             }
         };
-        self.handle(slot, tell, Input::Lifeline { boot, report });
+        let own_host = slot_of_boot(boot) == slot;
+        self.handle(slot, tell, Input::Lifeline { boot, report, own_host });
+    }
+
+    /// A firewall resets the connection to a live process, and refuses the next dial.
+    fn refuse(&mut self, slot: usize) {
+        self.state.left -= 1;
+        let watched = self.state.process(slot).and_then(|one| one.watch);
+        let Some(boot) = watched.map(|watch| watch.boot) else { return };
+        for report in [LifelineReport::Broken, LifelineReport::Refused] {
+            self.handle(slot, |_| {}, Input::Lifeline { boot, report, own_host: false });
+        }
     }
 
     /// Remembers which windows this step closed, for rule 6.

@@ -45,6 +45,8 @@ pub enum Step {
     Hint(u8),
     /// A node is shown that the process whose lifeline it watches is dead.
     Prove(u8),
+    /// A firewall resets the connection to the lifeline that a node watches, and refuses its dials.
+    Refuse(u8),
     /// A coordinator is asked to resign.
     Resign(u8),
     /// A process is paused.
@@ -200,6 +202,9 @@ impl State {
         }
         if one.watch.is_some_and(|watch| !watch.told && self.is_gone(model, watch.boot)) {
             steps.push(Step::Prove(at));
+        }
+        if self.left > 0 && one.watch.is_some_and(|watch| !self.is_gone(model, watch.boot)) {
+            steps.push(Step::Refuse(at));
         }
         if self.left > 0 && one.core.is_leader(one.clock(slot, self.tick)) {
             steps.push(Step::Resign(at));

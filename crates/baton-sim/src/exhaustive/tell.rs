@@ -45,6 +45,7 @@ fn describe(state: &State, step: Step) -> String {
         Step::Stopped(slot) => format!("n{slot}'s work has stopped"),
         Step::Hint(at) => format!("a hint reaches n{}", state.hints[usize::from(at)].0),
         Step::Prove(slot) => format!("n{slot} is shown that the holder is dead"),
+        Step::Refuse(slot) => format!("a firewall keeps n{slot} from the holder's lifeline"),
         Step::Resign(slot) => format!("n{slot} is asked to resign"),
         Step::Pause(slot) => format!("n{slot} is paused"),
         Step::Resume(slot) => format!("n{slot} resumes"),

@@ -32,7 +32,7 @@ impl NoStampede {
             && plan.latency.most * 8 < stagger
             && drift * 8 < stagger
             && !plan.beyond_drift()
-            && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend]
+            && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend, Fault::Freeze]
                 .into_iter()
                 .any(|fault| plan.has(fault));
         let beat = plan.settings.heartbeat_interval + plan.settings.heartbeat_jitter;

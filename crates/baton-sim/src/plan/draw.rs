@@ -9,8 +9,15 @@ use baton_store::ExpiryClock;
 
 use super::{Fault, Latency, Loss, Plan};
 
-/// Sets the draw of later faults apart from all others.
-const LATER: u64 = 3 << 32;
+/// Faults that came to be known after the first seeds were kept. Each has a number that sets its
+/// draw apart from all others, so that no kept seed has it: each still means what it meant.
+const LATER: [(Fault, u64); 5] = [
+    (Fault::WorkFails, 3 << 32),
+    (Fault::Freeze, 31 << 32),
+    (Fault::FirewallRefuses, 53 << 32),
+    (Fault::FirewallResets, 48 << 32),
+    (Fault::HintFlood, 57 << 32),
+];
 
 impl Plan {
     /// The plan of a seed. The same seed gives the same plan for ever.
@@ -21,7 +28,8 @@ impl Plan {
         let ineligible = if rng.one_in(4) { BTreeSet::from([nodes - 1]) } else { BTreeSet::new() };
         let expiry = [ExpiryClock::Store, ExpiryClock::StoreLease, ExpiryClock::Observer]
             [rng.below(3) as usize];
-        let first = Fault::ALL.iter().copied().filter(|fault| *fault != Fault::WorkFails);
+        let later = |fault: &Fault| LATER.iter().any(|(later, _)| later == fault);
+        let first = Fault::ALL.iter().copied().filter(|fault| !later(fault));
         let mut faults: BTreeSet<Fault> = first.filter(|_| rng.one_in(2)).collect();
         faults.extend(draw_later(seed));
         // What lies beyond the promises gets runs of its own, so that the others can check S1.
@@ -54,11 +62,9 @@ impl Plan {
     }
 }
 
-/// Faults that came to be known after the first seeds were kept, drawn so that no kept seed has
-/// them: each still means what it meant.
-fn draw_later(seed: u64) -> Option<Fault> {
-    let drawn = Rng::new(seed ^ LATER).one_in(4);
-    drawn.then_some(Fault::WorkFails)
+fn draw_later(seed: u64) -> impl Iterator<Item = Fault> {
+    let drawn = move |(_, apart): &(Fault, u64)| Rng::new(seed ^ apart).one_in(4);
+    LATER.into_iter().filter(drawn).map(|(fault, _)| fault)
 }
 
 fn draw_settings(rng: &mut Rng) -> Settings {
@@ -120,10 +126,14 @@ mod tests {
         let seeds: Vec<u64> = seeds.collect();
         assert!(!seeds.is_empty());
         for seed in seeds {
-            assert_eq!(draw_later(seed), None, "choose another LATER for seed {seed}");
+            let drawn: Vec<Fault> = draw_later(seed).collect();
+            assert_eq!(drawn, [], "choose other numbers in LATER for seed {seed}");
         }
-        let having = (0..1_000).filter(|seed| draw_later(*seed).is_some()).count();
-        assert!((150..350).contains(&having), "{having}");
+        for (fault, _) in LATER {
+            let has = |seed: &u64| draw_later(*seed).any(|drawn| drawn == fault);
+            let having = (0..1_000).filter(has).count();
+            assert!((150..350).contains(&having), "{}: {having}", fault.name());
+        }
     }
 
     #[test]

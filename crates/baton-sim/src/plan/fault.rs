@@ -61,6 +61,10 @@ faults! {
     Transfer = "transfer": "Somebody moves leadership to a named node.",
     TransferToDead = "transfer-to-dead": "Somebody moves leadership to a node that has just died.",
     StandingChange = "standing-change": "A node becomes ineligible, or eligible again.",
+    Freeze = "freeze": "A virtual machine stands still, its clock with it.",
+    FirewallRefuses = "firewall-refuses": "A firewall refuses dials to a live process.",
+    FirewallResets = "firewall-resets": "The same, and connections that stood are reset.",
+    HintFlood = "hint-flood": "Forged hints of every kind reach every node, many a beat, for long.",
 }
 
 impl Fault {
@@ -100,5 +104,9 @@ impl Fault {
         Self::Transfer,
         Self::TransferToDead,
         Self::StandingChange,
+        Self::Freeze,
+        Self::FirewallRefuses,
+        Self::FirewallResets,
+        Self::HintFlood,
     ];
 }

@@ -1,5 +1,6 @@
 //! A what-if file: a profile, what is laid over it, and the environment.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use baton_core::settings::{Profile, Settings, UnknownProfile};
@@ -70,7 +71,11 @@ impl Config {
             Some(Value::Table(table)) => overlay(&Environment::default(), table, "environment.")?,
             Some(_) => return Err(Problem::Kind("environment", "a table")),
         };
+        let names: BTreeSet<String> = given.keys().cloned().collect();
         let settings = overlay(&profile.settings(), given, "")?;
+        let derived = settings.derive(&profile.settings(), |name| names.contains(name));
+        let derived = derived.map_err(|problem| Problem::Contradiction(problem.to_string()))?;
+        let settings = derived.settings;
         let config = Self { profile, settings, environment };
         config.check()?;
         Ok(config)
@@ -78,9 +83,6 @@ impl Config {
 
     fn check(&self) -> Result<(), Problem> {
         let refuse = |problem: String| Err(Problem::Contradiction(problem));
-        if let Err(problem) = self.settings.check() {
-            return refuse(problem.to_string());
-        }
         if let Err(problem) = self.environment.check(&self.settings) {
             return refuse(format!("environment: {problem}"));
         }
@@ -148,7 +150,7 @@ mod tests {
         let config = Config::parse(text).expect("a sound file");
         assert_eq!(config.profile, Profile::Fast);
         assert_eq!(config.settings.lease_timeout, Duration::from_secs(4));
-        assert_eq!(config.settings.heartbeat_interval, Duration::from_secs(1));
+        assert_eq!(config.settings.heartbeat_interval, Duration::from_millis(1_333), "it follows");
         assert_eq!(config.settings.circuit_breaker.failure_threshold, 2);
         assert_eq!(config.settings.circuit_breaker.half_open_max_attempts, 1);
         assert!(!config.environment.lifeline);
@@ -167,7 +169,10 @@ mod tests {
             ("lease_timeout = '5 parsecs'", "lease_timeout: \"5 parsecs\" is not a length"),
             ("profile = 'quick'", "profile \"quick\" is unknown; choose one of default"),
             ("profile = 3", "profile must be a name"),
-            ("lease_timeout = '8s'", "heartbeat_interval (5s) must be at most half of lease_"),
+            (
+                "lease_timeout = '8s'\nheartbeat_interval = '5s'",
+                "lease_timeout (8s) must be at least 10s because of heartbeat_interval (5s)",
+            ),
             ("enabled = false", "enabled (false) leaves nothing to try"),
             ("[environment]\nlatency = '1h'", "environment: latency (1h) must be at most"),
         ];

@@ -32,12 +32,13 @@ impl World {
             Delivery::Hint(hint) => self.handle(who, now, Input::Hint(hint)),
             Delivery::Dial(boot) => self.dial(who, boot),
             Delivery::Lifeline(boot, report) => {
-                self.handle(who, now, Input::Lifeline { boot, report });
+                self.handle(who, now, Input::Lifeline { boot, report, own_host: false });
             }
             Delivery::Started(epoch, well) => self.started(who, now, epoch, well),
             Delivery::Stopped(epoch) => self.stopped(who, now, epoch),
             Delivery::Work(epoch) => self.work(who, now, epoch),
             Delivery::Task(epoch, created) => self.task(who, now, epoch, created),
+            Delivery::ClockLeapt(by) => self.handle(who, now, Input::ClockLeapt { by }),
             Delivery::Command(command) => {
                 if let Some(process) = self.process_mut(who) {
                     match command {

@@ -1,4 +1,5 @@
 //! The course of a run: a storm of faults, then calm, in which the cluster must recover (L1).
+//! A flood of forged hints goes on in the calm: it must not put anything off.
 //!
 //! ```text
 //!   0 ├──────── storm ────────┤ calm ├── settle ──┤ a coordinator? ├─ kill it ─┤ another? ┤ end
@@ -11,6 +12,7 @@ use super::{Event, World, drift};
 use crate::clock::True;
 use crate::fact::Who;
 use crate::outcome::GapCause;
+use crate::plan::Fault;
 
 /// How far the calm is.
 #[derive(Default)]
@@ -94,6 +96,9 @@ impl World {
         }
         for slot in 0..self.plan.nodes {
             self.queue.push(self.now, Event::Boot(slot));
+        }
+        if self.plan.has(Fault::HintFlood) {
+            self.flood_to_the_end();
         }
     }
 

@@ -42,7 +42,8 @@ impl World {
             Fault::StoreRestart => self.take_store_away(lease / 20, lease / 4),
             Fault::StoreOutage => self.take_store_away(lease, 3 * lease),
             Fault::FalseHint => self.false_hint(),
-            Fault::Pause | Fault::Suspend => self.pause_somebody(lease / 4, 2 * lease),
+            Fault::Pause | Fault::Suspend => self.pause_somebody(lease / 4, 2 * lease, Self::pause),
+            Fault::Freeze => self.pause_somebody(lease / 4, 2 * lease, Self::freeze),
             Fault::Crash => self.victim().is_some_and(|who| {
                 self.crash(who);
                 true
@@ -65,6 +66,7 @@ impl World {
             | Fault::CutBetweenNodes
             | Fault::UnheardNode => self.cut(fault),
             Fault::ClosedLifeline => self.close_lifeline(),
+            Fault::FirewallRefuses | Fault::FirewallResets => self.raise_firewall(fault),
             Fault::Leave => self.command_somebody(|_| Some(Command::Leave)),
             Fault::Resign => self.command_somebody(|world| {
                 let force = world.rng.one_in(2);
@@ -79,6 +81,7 @@ impl World {
             }),
             Fault::TransferToDead => self.transfer_to_dead(),
             Fault::StandingChange => self.change_standing(),
+            Fault::HintFlood => self.flood_for_a_while(),
             _ => false,
         }
     }
@@ -186,13 +189,18 @@ impl World {
         true
     }
 
-    fn pause_somebody(&mut self, least: Duration, most: Duration) -> bool {
+    fn pause_somebody(
+        &mut self,
+        least: Duration,
+        most: Duration,
+        pause: impl Fn(&mut Self, Who, Duration),
+    ) -> bool {
         let Some(who) = self.victim() else { return false };
         if self.process(who).is_none_or(|process| process.paused) {
             return false;
         }
         let span = self.rng.span(least, most);
-        self.pause(who, span);
+        pause(self, who, span);
         true
     }
 
@@ -234,6 +242,18 @@ impl World {
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
         self.stats.mark(Mark::Cut, Some(who.slot), self.now, at);
+        self.queue.push(at, Event::Mend(who.slot));
+        true
+    }
+
+    fn raise_firewall(&mut self, fault: Fault) -> bool {
+        let Some(who) = self.victim().filter(|_| self.plan.lifeline) else { return false };
+        self.cuts.refuse_dials(who.slot);
+        if fault == Fault::FirewallResets {
+            self.reset_lifelines(who.boot);
+        }
+        let lease = self.plan.settings.lease_timeout;
+        let at = self.now + self.rng.span(lease / 10, 3 * lease);
         self.queue.push(at, Event::Mend(who.slot));
         true
     }

@@ -111,6 +111,15 @@ impl World {
         self.queue.push(self.now + span, Event::Resume(who));
     }
 
+    /// A virtual machine stops for a while, its clock with it.
+    pub(super) fn freeze(&mut self, who: Who, span: Duration) {
+        self.pause(who, span);
+        let since = self.now;
+        if let Some(process) = self.process_mut(who) {
+            process.frozen_since = Some(since);
+        }
+    }
+
     /// A paused process goes on and finds, in no particular order, what came in the meantime.
     pub(super) fn resume(&mut self, who: Who) {
         let Some(process) = self.process_mut(who) else { return };
@@ -122,6 +131,10 @@ impl World {
         }
         let Some(process) = self.process_mut(who) else { return };
         let mut inbox = std::mem::take(&mut process.inbox);
+        if let Some(since) = process.frozen_since.take() {
+            self.slots[who.slot].clock.stood_still(since, self.now);
+            self.deliver(who, Delivery::ClockLeapt(self.now.since(since)));
+        }
         while !inbox.is_empty() {
             let next = self.rng.below(inbox.len() as u64) as usize;
             let at = self.now + self.rng.span_ms(0, 2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::LifelineReport;
 use baton_core::ids::BootId;
 
-use super::{Delivery, Event, Spans as _, World};
+use super::{Delivery, Event, Process, Spans as _, World};
 use crate::fact::Who;
 use crate::plan::Fault;
 
@@ -14,6 +14,7 @@ impl World {
     pub(super) fn watch(&mut self, who: Who, boot: Option<BootId>) {
         let Some(process) = self.process_mut(who) else { return };
         process.watches = boot;
+        (process.connected, process.was_reset) = (false, false);
         if let Some(boot) = boot {
             let at = self.now + self.rng.span_ms(1, 3);
             self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
@@ -32,39 +33,60 @@ impl World {
 
     /// A look at a lifeline.
     pub(super) fn dial(&mut self, who: Who, boot: BootId) {
-        if self.process(who).is_none_or(|process| process.watches != Some(boot)) {
+        let Some(process) = self.process(who).filter(|process| process.watches == Some(boot))
+        else {
             return;
+        };
+        let (was_connected, was_reset) = (process.connected, process.was_reset);
+        if was_reset {
+            // A process reads the end of its connection before it dials again, late or not.
+            let (report, own_host) = (LifelineReport::Broken, false);
+            self.process_mut(who).into_iter().for_each(|process| process.was_reset = false);
+            let now = self.slots[who.slot].clock.read(self.now);
+            self.handle(who, now, baton_core::Input::Lifeline { boot, report, own_host });
+            if self.process(who).is_none_or(|process| process.watches != Some(boot)) {
+                return;
+            }
         }
-        let report = self.see_lifeline(who, boot);
+        let (report, own_host) = self.see_lifeline(who, boot, was_connected);
+        let gone = self.everyone().iter().all(|other| other.boot != boot);
         match report {
-            LifelineReport::Refused => self.coverage.fault(Fault::ProvedDeath),
+            LifelineReport::Refused if gone => self.coverage.fault(Fault::ProvedDeath),
             LifelineReport::OtherBoot(_) => self.coverage.fault(Fault::OtherBoot),
             _ => {}
         }
-        if !report.proves_death_of(boot) {
+        if !(report.denies(boot) && gone) {
             let pace: Duration = self.plan.settings.heartbeat_interval / 2;
             let at = self.now + pace;
             self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
         }
-        if report != LifelineReport::Alive {
+        let alive = report == LifelineReport::Alive;
+        if let Some(process) = self.process_mut(who) {
+            process.connected |= alive;
+        }
+        if !(alive && was_connected) {
             let now = self.slots[who.slot].clock.read(self.now);
-            self.handle(who, now, baton_core::Input::Lifeline { boot, report });
+            self.handle(who, now, baton_core::Input::Lifeline { boot, report, own_host });
         }
     }
 
-    fn see_lifeline(&self, who: Who, boot: BootId) -> LifelineReport {
+    /// What is seen, and whether the address is the onlooker's own. A firewall does not touch a
+    /// connection that stands.
+    fn see_lifeline(&self, who: Who, boot: BootId, connected: bool) -> (LifelineReport, bool) {
         // A boot's address is its slot's; slots of boots that are gone are found by the lease.
         let alive = self.everyone().into_iter().find(|other| other.boot == boot);
         let address = alive.map(|other| other.slot).or_else(|| self.address_of(boot));
-        let Some(slot) = address else { return LifelineReport::Refused };
+        let Some(slot) = address else { return (LifelineReport::Refused, false) };
         let occupant = self.slots[slot].process.as_ref();
-        match occupant {
+        let report = match occupant {
             _ if !self.cuts.joined(who.slot, slot) => LifelineReport::TimedOut,
             None => LifelineReport::Refused,
+            _ if !connected && self.cuts.refuses(who.slot, slot) => LifelineReport::Refused,
             Some(process) if process.paused => LifelineReport::TimedOut,
             Some(process) if process.boot == boot => LifelineReport::Alive,
             Some(process) => LifelineReport::OtherBoot(process.boot),
-        }
+        };
+        (report, who.slot == slot)
     }
 
     fn address_of(&self, boot: BootId) -> Option<usize> {
@@ -72,6 +94,18 @@ impl World {
         let holder = lease.holder.filter(|holder| holder.boot == boot)?;
         let text = holder.lifeline?;
         text.strip_prefix("10.0.0.")?.strip_suffix(":7000")?.parse().ok()
+    }
+
+    /// Every connection to a live process's lifeline is reset, and the next dial refused.
+    pub(super) fn reset_lifelines(&mut self, boot: BootId) {
+        for who in self.everyone() {
+            let watches = |process: &&mut Process| process.watches == Some(boot);
+            let Some(process) = self.process_mut(who).filter(watches) else { continue };
+            if std::mem::replace(&mut process.connected, false) {
+                process.was_reset = true;
+                self.queue.push(self.now, Event::Deliver(who, Delivery::Dial(boot)));
+            }
+        }
     }
 
     /// A connection closes although the process at its end lives.

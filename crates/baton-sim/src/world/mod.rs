@@ -9,6 +9,7 @@
 mod act;
 mod calm;
 mod chaos;
+mod flood;
 mod lifecycle;
 mod lifeline;
 mod net;
@@ -52,6 +53,8 @@ pub enum Event {
     Mend(usize),
     /// The next scheduled fault.
     Chaos,
+    /// The next forged hints of a flood.
+    Forge(flood::Flood),
     /// The store loses the grant it has just made.
     LoseGrant,
     /// A step of a script.
@@ -167,6 +170,7 @@ impl World {
             Event::StoreBack => self.store_back(),
             Event::Mend(slot) => self.cuts.mend(slot),
             Event::Chaos => self.chaos(),
+            Event::Forge(flood) => self.forge(flood),
             Event::LoseGrant => self.lose_grant(),
             Event::Scripted(step) => self.step(step),
             Event::LastKill => self.last_kill(),

@@ -35,6 +35,7 @@ pub struct Cuts {
     from_store: BTreeSet<usize>,
     nodes: BTreeSet<usize>,
     unheard: BTreeSet<usize>,
+    refused: BTreeSet<usize>,
 }
 
 impl Cuts {
@@ -58,12 +59,23 @@ impl Cuts {
         self.unheard.insert(slot);
     }
 
+    /// A firewall refuses whatever dials a slot's lifeline from another one.
+    pub fn refuse_dials(&mut self, slot: usize) {
+        self.refused.insert(slot);
+    }
+
+    /// Does a firewall refuse this dial?
+    pub fn refuses(&self, from: usize, to: usize) -> bool {
+        from != to && self.refused.contains(&to)
+    }
+
     /// Mends everything around a slot.
     pub fn mend(&mut self, slot: usize) {
         self.to_store.remove(&slot);
         self.from_store.remove(&slot);
         self.nodes.remove(&slot);
         self.unheard.remove(&slot);
+        self.refused.remove(&slot);
     }
 
     /// Can these two nodes talk to each other, both ways?

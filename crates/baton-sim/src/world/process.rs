@@ -1,6 +1,7 @@
 //! A simulated process: the production core, its timers, and the little that a runtime keeps.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::lease::Window;
@@ -51,6 +52,8 @@ pub enum Delivery {
     Work(Epoch),
     /// A task of some epoch, which came into being at that reading of the local clock.
     Task(Epoch, Moment),
+    /// The wall clock shows that the machine stood still this long, its clock with it.
+    ClockLeapt(Duration),
     /// Somebody asks something.
     Command(Command),
 }
@@ -65,6 +68,8 @@ pub struct Process {
     pub paused: bool,
     /// The window it had open when it was paused.
     pub paused_with: Option<Window>,
+    /// Since when its machine stands still, the clock with it.
+    pub frozen_since: Option<True>,
     /// What came while it was paused.
     pub inbox: Vec<Delivery>,
     /// Its timers, by its own clock.
@@ -77,6 +82,10 @@ pub struct Process {
     pub working: Option<Epoch>,
     /// The process whose lifeline it watches.
     pub watches: Option<BootId>,
+    /// Is there a connection to that lifeline?
+    pub connected: bool,
+    /// Was that connection reset, and has the process not noticed yet?
+    pub was_reset: bool,
     /// When the store last answered it.
     pub heard: True,
     /// The highest epoch it was shown.
@@ -96,12 +105,15 @@ impl Process {
             boot,
             paused: false,
             paused_with: None,
+            frozen_since: None,
             inbox: Vec::new(),
             timers: [None; Timer::ALL.len()],
             waiting: BTreeMap::new(),
             running: None,
             working: None,
             watches: None,
+            connected: false,
+            was_reset: false,
             heard: True::default(),
             shown: Epoch::NONE,
             ended: Epoch::NONE,

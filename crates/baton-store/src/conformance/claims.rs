@@ -87,6 +87,7 @@ async fn an_expired_lease_goes_to_the_next(stage: &Stage<'_>) -> Check {
 async fn a_proved_death_ends_a_live_term(stage: &Stage<'_>) -> Check {
     let (dead, _) = stage.holder("a").await?;
     let boot = dead.boot();
+    stage.bury(&dead).await?;
     let taken = stage.peer("b").await.take(Claim::Dead { boot }).await?;
     same("the epoch", taken.epoch, Epoch(2))
 }

@@ -3,7 +3,7 @@
 use baton_core::protocol::{Claim, Expiry, Registration, ReleaseReason, TermEnd};
 
 use super::case::{Check, Need, arranged, cases, same};
-use super::peer::{lost, won};
+use super::peer::{Peer, lost, won};
 use super::stage::Stage;
 use crate::capability::{Capability, ExpiryClock};
 
@@ -14,11 +14,23 @@ cases! { "deaths":
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_death_frees_nobody_elses_lease
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+    a_claim_of_death_is_refused_while_the_process_lives
+        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_dead_successor_is_not_waited_for
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
 }
 
 const DEATH: &str = "the death of a process";
+
+impl Stage<'_> {
+    /// The process dies, where the store would see that it lives.
+    pub(super) async fn bury(&self, peer: &Peer) -> Check {
+        match self.declaration.has(Capability::DeathProof) {
+            true => arranged(DEATH, self.subject.kill(peer.boot()).await),
+            false => Ok(()),
+        }
+    }
+}
 
 async fn the_lease_of_a_dead_process_is_over_at_once(stage: &Stage<'_>) -> Check {
     let (holder, held) = stage.holder("a").await?;
@@ -54,6 +66,18 @@ async fn a_death_frees_nobody_elses_lease(stage: &Stage<'_>) -> Check {
     let again = stage.peer(holder.id().as_str()).await.look().await?;
     let taken = matches!(again.registration, Registration::TakenBy { .. });
     same("that the holder's id is taken", taken, true)
+}
+
+/// Whatever the claimant believes: a firewall may have refused it.
+async fn a_claim_of_death_is_refused_while_the_process_lives(stage: &Stage<'_>) -> Check {
+    let (holder, held) = stage.holder("a").await?;
+    let boot = holder.boot();
+    let mut rival = stage.peer("b").await;
+    for _ in 0..2 {
+        let refused = rival.look_and_claim(Claim::Dead { boot }).await?;
+        stage.is_live(lost(&refused, held)?)?;
+    }
+    Ok(())
 }
 
 async fn a_dead_successor_is_not_waited_for(stage: &Stage<'_>) -> Check {

@@ -1,13 +1,17 @@
 //! Documents: preconditions, versions, and the fence that outlasts any pause.
 
-use baton_core::ids::Epoch;
-use baton_core::protocol::Claim;
+use std::sync::Arc;
 
-use super::case::{Check, Halt, cases, same, there};
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Claim, View, ViewVersion};
+
+use super::case::{Check, Halt, cases, holds, same, there};
 use super::stage::Stage;
 use crate::document::Precondition::{Absent, Any, Version};
 use crate::document::WriteOutcome::{self, Conflict, Fenced, Written};
 use crate::document::{Document, Precondition};
+use crate::error::StoreError;
+use crate::prune::Prune;
 
 cases! { "documents":
     a_document_is_created_once,
@@ -17,6 +21,8 @@ cases! { "documents":
     a_write_of_an_earlier_term_is_fenced,
     the_fence_stands_after_a_release,
     a_later_fence_that_was_seen_holds_too,
+    an_epoch_that_is_never_granted_is_refused_and_raises_nothing,
+    the_highest_epoch_is_granted_once_and_then_none,
 }
 
 async fn write(
@@ -49,6 +55,54 @@ async fn a_later_fence_that_was_seen_holds_too(stage: &Stage<'_>) -> Check {
     let earlier = write(stage, "d", b"old", Any, Some(held.epoch)).await?;
     same("the earlier one", earlier, Fenced)?;
     same("what stands", read(stage, "d").await?, document(1, b"new"))
+}
+
+/// One write that carries such an epoch would refuse all terms to come, for good.
+async fn an_epoch_that_is_never_granted_is_refused_and_raises_nothing(stage: &Stage<'_>) -> Check {
+    let (mut holder, held) = stage.holder("a").await?;
+    for forged in [Epoch::MAX.next(), Epoch(u64::MAX)] {
+        let store = stage.subject.open().await;
+        let space = &stage.namespace;
+        let version = ViewVersion { epoch: forged, number: 1 };
+        let coordinator = holder.id().clone();
+        let view = View { version, coordinator, members: vec![], successors: vec![] };
+        let prune = Prune { dead_for: stage.pace.ttl * 100, keep_terms: 100, limit: 1 };
+        let written = store.write_document(space, "d", vec![], Any, Some(forged)).await;
+        refused("a document", &written)?;
+        refused("a view", &store.publish_view(space, forged, Arc::new(view)).await)?;
+        refused("a prune", &store.prune(space, forged, prune).await)?;
+        let mut claimant = stage.peer("b").await;
+        let seen = claimant.look().await?;
+        claimant.floor = forged;
+        refused("a claim above it", &claimant.claim(&seen, Claim::Vacant).await)?;
+    }
+    same("what was never there", read(stage, "d").await?, None)?;
+    let own = write(stage, "d", b"1", Any, Some(held.epoch)).await?;
+    same("a write of the term", own, Written(1))?;
+    holder.resign(held).await?;
+    let next = stage.peer("c").await.take(Claim::Vacant).await?;
+    same("the next epoch", next.epoch, held.epoch.next())
+}
+
+/// The end of the numbers is an error, and never an epoch for the second time.
+async fn the_highest_epoch_is_granted_once_and_then_none(stage: &Stage<'_>) -> Check {
+    let mut last = stage.peer("a").await;
+    last.floor = Epoch(Epoch::MAX.0 - 1);
+    let held = last.take(Claim::Vacant).await?;
+    same("the last epoch", held.epoch, Epoch::MAX)?;
+    let own = write(stage, "d", b"1", Any, Some(held.epoch)).await?;
+    same("a write of the last term", own, Written(1))?;
+    last.resign(held).await?;
+    for name in ["b", "c"] {
+        let claim = stage.peer(name).await.look_and_claim(Claim::Vacant).await;
+        refused("a claim on what is after the last", &claim)?;
+    }
+    Ok(())
+}
+
+fn refused<T: std::fmt::Debug>(what: &str, outcome: &Result<T, StoreError>) -> Check {
+    let test = matches!(outcome, Err(StoreError::Refused { .. } | StoreError::Corrupt { .. }));
+    holds(what, outcome, "an error that says why", test)
 }
 
 async fn a_document_is_created_once(stage: &Stage<'_>) -> Check {
@@ -107,10 +161,11 @@ async fn names_differ_by_every_character(stage: &Stage<'_>) -> Check {
 }
 
 async fn a_write_of_an_earlier_term_is_fenced(stage: &Stage<'_>) -> Check {
-    let (old, held) = stage.holder("a").await?;
-    let (past, boot) = (Some(held.epoch), old.boot());
+    let (_, held) = stage.holder("a").await?;
+    let past = Some(held.epoch);
     same("a write of the term", write(stage, "d", b"1", Any, past).await?, Written(1))?;
-    let taken = stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    stage.expire().await;
+    let taken = stage.peer("b").await.take(Claim::Expired).await?;
     for precondition in [Any, Version(1)] {
         let late = write(stage, "d", b"x", precondition, past).await?;
         same("a write after the term", late, Fenced)?;

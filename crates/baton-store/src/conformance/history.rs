@@ -63,6 +63,7 @@ async fn a_release_closes_the_term_with_its_reason(stage: &Stage<'_>) -> Check {
 async fn a_takeover_closes_the_term_before(stage: &Stage<'_>) -> Check {
     let (first, _) = stage.holder("a").await?;
     let boot = first.boot();
+    stage.bury(&first).await?;
     stage.peer("b").await.take(Claim::Dead { boot }).await?;
     stage.expire().await;
     stage.peer("c").await.take(Claim::Expired).await?;

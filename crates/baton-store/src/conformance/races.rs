@@ -92,6 +92,7 @@ async fn ten_create_the_lease_at_once(stage: &Stage<'_>) -> Check {
 
 async fn three_find_the_same_process_dead(stage: &Stage<'_>) -> Check {
     let (dead, _) = stage.holder_at(1).await?;
+    stage.bury(&dead).await?;
     race(stage, 3, Claim::Dead { boot: dead.boot() }, 2).await
 }
 

@@ -90,9 +90,9 @@ async fn a_renewal_needs_a_term(stage: &Stage<'_>) -> Check {
 
 async fn a_renewal_after_a_takeover_is_refused(stage: &Stage<'_>) -> Check {
     let (mut old, held) = stage.holder("a").await?;
-    let boot = old.boot();
+    stage.expire().await;
     let mut new = stage.peer("b").await;
-    let taken = new.take(Claim::Dead { boot }).await?;
+    let taken = new.take(Claim::Expired).await?;
     let reply = old.renew(held).await?;
     same("the new holder", lost(&reply, taken)?.is_held_by(new.boot()), true)?;
     let reply = new.renew(taken).await?;

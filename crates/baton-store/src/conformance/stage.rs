@@ -1,7 +1,7 @@
 //! Where a case plays: a namespace of its own, and the peers that take part.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace};
@@ -22,16 +22,18 @@ pub(super) struct Stage<'a> {
     pub(super) pace: Pace,
     pub(super) declaration: Declaration,
     boots: AtomicU64,
+    passed: Mutex<Duration>,
 }
 
 impl<'a> Stage<'a> {
-    pub(super) async fn set(subject: &'a dyn Subject, label: &str) -> Self {
+    pub(super) async fn set(subject: &'a dyn Subject, label: &str, pace: Pace) -> Self {
         Self {
             subject,
             namespace: subject.namespace(label),
-            pace: subject.pace(),
+            pace,
             declaration: subject.open().await.declaration(),
             boots: AtomicU64::new(0),
+            passed: Mutex::default(),
         }
     }
 
@@ -93,6 +95,12 @@ impl<'a> Stage<'a> {
 
     pub(super) async fn pass(&self, span: Duration) {
         self.subject.pass(span).await;
+        *self.passed.lock().expect("no holder panics") += span;
+    }
+
+    /// How much time the case let pass on purpose.
+    pub(super) fn passed(&self) -> Duration {
+        *self.passed.lock().expect("no holder panics")
     }
 
     /// Lets so much time pass that a lease written just now is over.

@@ -69,8 +69,8 @@ async fn within_a_term_only_a_higher_number_replaces(stage: &Stage<'_>) -> Check
 async fn a_view_of_an_earlier_term_is_fenced(stage: &Stage<'_>) -> Check {
     let (old, held) = stage.holder("a").await?;
     same("publishing", publish(&old, held.epoch, 1).await?, Outcome::Applied)?;
-    let boot = old.boot();
-    let taken = stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    stage.expire().await;
+    let taken = stage.peer("b").await.take(Claim::Expired).await?;
     let late = publish(&old, held.epoch, 2).await?;
     same("publishing after the term", late, Outcome::Conflict)?;
     same("what stands", brought(stage, held.epoch, 1).await?, None)?;

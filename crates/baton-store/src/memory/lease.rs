@@ -165,7 +165,8 @@ impl Space {
             }
             (Claim::Expired, Some(_)) => self.holder_is_dead().then_some(Some(TermEnd::ProvedDead)),
             (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-                Some(Some(TermEnd::ProvedDead))
+                let lives = self.sees_deaths && !self.holder_is_dead();
+                (!lives).then_some(Some(TermEnd::ProvedDead))
             }
             _ => None,
         }

@@ -52,6 +52,9 @@ pub struct Space {
     /// The highest epoch that a fenced write carried. A row of its own, so that fencing never waits
     /// for the lease.
     pub(super) fence: Epoch,
+    /// Does the store see which processes live?
+    #[serde(skip)]
+    pub(super) sees_deaths: bool,
     /// Processes that the store knows to be gone.
     #[serde(skip)]
     pub(super) dead: BTreeSet<BootId>,
@@ -71,8 +74,16 @@ impl Space {
             documents: Documents::default(),
             counters: Counters::default(),
             fence: Epoch::NONE,
+            sees_deaths: false,
             dead: BTreeSet::new(),
         }
+    }
+
+    /// The same, in a store that sees which processes live.
+    #[must_use]
+    pub fn seeing_deaths(mut self, sees_deaths: bool) -> Self {
+        self.sees_deaths = sees_deaths;
+        self
     }
 
     /// Does what the core asks for. Ages of members are told if the store may tell them.

@@ -74,10 +74,12 @@ impl MemoryStore {
         let mut shelves = self.lock();
         let lineage = Lineage(shelves.lineage);
         let expiry = self.config.declaration.expiry;
+        let sees_deaths = self.has(Capability::DeathProof);
+        let begin = || Space::new(expiry, lineage).seeing_deaths(sees_deaths);
         let kept = shelves
             .spaces
             .entry(namespace.clone())
-            .or_insert_with(|| Kept::Space(Box::new(Space::new(expiry, lineage))));
+            .or_insert_with(|| Kept::Space(Box::new(begin())));
         match kept {
             Kept::Space(space) => Ok(step(space, at)),
             Kept::Corrupt => Err(StoreError::Corrupt {
@@ -95,6 +97,34 @@ impl MemoryStore {
             self.push(namespace, &hint);
         }
         Ok(reply)
+    }
+
+    fn answer(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        match call {
+            Call::Core(request) => self.core(namespace, request).map(Answer::Core),
+            Call::Inspect => {
+                self.step(namespace, |space, at| Answer::Inspected(space.inspect(at.now)))
+            }
+            Call::ReadDocument { name } => {
+                self.step(namespace, |space, _| Answer::Document(space.read_document(&name)))
+            }
+            Call::WriteDocument { name, body, precondition, fence } => self
+                .step(namespace, |space, _| {
+                    Answer::Written(space.write_document(&name, body, precondition, fence))
+                }),
+            Call::History { limit } => {
+                self.step(namespace, |space, _| Answer::History(space.history(limit)))
+            }
+            Call::Counters(_) if !self.has(Capability::Counters) => {
+                Err(StoreError::Unsupported(Capability::Counters))
+            }
+            Call::Counters(call) => {
+                self.step(namespace, |space, at| Answer::Counters(space.counters(at, call)))
+            }
+            Call::Prune { fence, prune } => {
+                self.step(namespace, |space, at| Answer::Pruned(space.prune(at.now, fence, prune)))
+            }
+        }
     }
 
     fn push(&self, namespace: &Namespace, hint: &Hint) {
@@ -170,31 +200,8 @@ impl Store for MemoryStore {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        match call {
-            Call::Core(request) => self.core(namespace, request).map(Answer::Core),
-            Call::Inspect => {
-                self.step(namespace, |space, at| Answer::Inspected(space.inspect(at.now)))
-            }
-            Call::ReadDocument { name } => {
-                self.step(namespace, |space, _| Answer::Document(space.read_document(&name)))
-            }
-            Call::WriteDocument { name, body, precondition, fence } => self
-                .step(namespace, |space, _| {
-                    Answer::Written(space.write_document(&name, body, precondition, fence))
-                }),
-            Call::History { limit } => {
-                self.step(namespace, |space, _| Answer::History(space.history(limit)))
-            }
-            Call::Counters(_) if !self.has(Capability::Counters) => {
-                Err(StoreError::Unsupported(Capability::Counters))
-            }
-            Call::Counters(call) => {
-                self.step(namespace, |space, at| Answer::Counters(space.counters(at, call)))
-            }
-            Call::Prune { fence, prune } => {
-                self.step(namespace, |space, at| Answer::Pruned(space.prune(at.now, fence, prune)))
-            }
-        }
+        call.check()?;
+        self.answer(namespace, call)?.check(namespace)
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {

@@ -10,8 +10,8 @@ use baton_core::ids::{BootId, Namespace};
 use baton_store::clock::ManualClock;
 use baton_store::conformance::{Pace, Subject};
 use baton_store::memory::{MemoryConfig, MemoryStore, Space};
-use baton_store::wrap::Wrapped;
-use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
+use baton_store::wrap::{Layer, Wrapped};
+use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Store, StoreError};
 
 use crate::wrong::{Bent, Wrong};
 
@@ -34,7 +34,25 @@ pub struct Memory {
     namespaces: AtomicU64,
     pace: Pace,
     bent: Option<Bent>,
+    slow: Option<Slow>,
     arrangeable: bool,
+}
+
+/// Lets this much time pass before every call.
+#[derive(Clone)]
+struct Slow(Arc<ManualClock>, Duration);
+
+#[async_trait]
+impl Layer for Slow {
+    async fn call(
+        &self,
+        inner: &dyn Store,
+        namespace: &Namespace,
+        call: Call,
+    ) -> Result<Answer, StoreError> {
+        self.0.advance(self.1);
+        inner.call(namespace, call).await
+    }
 }
 
 impl Memory {
@@ -50,6 +68,7 @@ impl Memory {
             namespaces: AtomicU64::new(0),
             pace,
             bent: None,
+            slow: None,
             arrangeable: true,
         }
     }
@@ -58,6 +77,17 @@ impl Memory {
     pub fn bent(mut self, wrong: Wrong) -> Self {
         self.bent = Some(Bent::new(wrong));
         self
+    }
+
+    /// The same, but every call takes this long.
+    pub fn slowed(mut self, call: Duration) -> Self {
+        self.slow = Some(Slow(self.clock.clone(), call));
+        self
+    }
+
+    /// The clock that judges its leases.
+    pub fn clock(&self) -> Arc<ManualClock> {
+        self.clock.clone()
     }
 
     /// The same, but nothing can be done to it.
@@ -74,9 +104,10 @@ impl Memory {
 #[async_trait]
 impl Subject for Memory {
     async fn open(&self) -> Arc<dyn Store> {
-        match &self.bent {
-            Some(bent) => Arc::new(Wrapped::new(self.store(), bent.clone())),
-            None => self.store(),
+        match (&self.bent, &self.slow) {
+            (Some(bent), _) => Arc::new(Wrapped::new(self.store(), bent.clone())),
+            (None, Some(slow)) => Arc::new(Wrapped::new(self.store(), slow.clone())),
+            (None, None) => self.store(),
         }
     }
 

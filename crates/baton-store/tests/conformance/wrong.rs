@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_core::ids::{BootId, Epoch, Namespace};
+use baton_core::ids::{BootId, Epoch, Namespace, Nonce};
 use baton_core::protocol::{
-    Acquire, BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Renew, Reply, Request,
+    Acquire, BeatRequest, Claim, Expiry, LeaseIntent, LeaseSnapshot, Outcome, Release,
+    ReleaseReason, Renew, Reply, Request, Version,
 };
 use baton_store::wrap::Layer;
 use baton_store::{Answer, Call, CounterCall, Delta, Precondition, Store, StoreError};
@@ -34,11 +35,12 @@ pub enum Wrong {
     AppliesWithoutMarking,
     ForgetsItsWriters,
     ForgetsTheLiving,
+    BelievesEveryDeath,
 }
 
 impl Wrong {
     /// Every one.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::ChecksAndThenWrites,
         Self::StealsLiveLeases,
         Self::TakesAnyBootForDead,
@@ -58,6 +60,7 @@ impl Wrong {
         Self::AppliesWithoutMarking,
         Self::ForgetsItsWriters,
         Self::ForgetsTheLiving,
+        Self::BelievesEveryDeath,
     ];
 
     /// The cases that must notice, others may.
@@ -116,6 +119,7 @@ impl Wrong {
                 "an_append_below_the_writers_last_is_too_late",
             ],
             Self::ForgetsTheLiving => &["a_silent_node_is_forgotten_and_a_live_one_is_not"],
+            Self::BelievesEveryDeath => &["a_claim_of_death_is_refused_while_the_process_lives"],
         }
     }
 }
@@ -171,7 +175,7 @@ impl Bent {
             }
             (Wrong::IgnoresFences, Call::WriteDocument { fence, .. }) => *fence = None,
             (Wrong::IgnoresFences, Call::Counters(CounterCall::Consolidate { fence, .. })) => {
-                *fence = Epoch(u64::MAX);
+                *fence = Epoch::MAX;
             }
             (_, Call::Counters(CounterCall::Append { writer, deltas, .. })) => {
                 let mut counted = self.counted.lock().expect("no holder panics");
@@ -180,10 +184,10 @@ impl Bent {
                     *writer = counted.made_up();
                 }
             }
-            (Wrong::IgnoresFences, Call::Prune { fence, .. }) => *fence = Epoch(u64::MAX),
+            (Wrong::IgnoresFences, Call::Prune { fence, .. }) => *fence = Epoch::MAX,
             (Wrong::ForgetsTheLiving, Call::Prune { prune, .. }) => prune.dead_for = Duration::ZERO,
             (Wrong::IgnoresFences, Call::Core(Request::PublishView { fence, .. })) => {
-                *fence = Epoch(u64::MAX);
+                *fence = Epoch::MAX;
             }
             (_, Call::Core(Request::Beat(beat))) => self.bend_beat(inner, at, beat).await,
             _ => {}
@@ -217,6 +221,13 @@ impl Bent {
                     let holder = found.and_then(|lease| lease.holder);
                     *claim = holder.map_or(Claim::Vacant, |it| Claim::Dead { boot: it.boot });
                 }
+            }
+            (Wrong::BelievesEveryDeath, Claim::Dead { .. }) => {
+                if let Some(held) = seen_lease(inner, at, look.clone()).await {
+                    release(inner, at, held.version).await;
+                }
+                *expect = seen_lease(inner, at, look).await.map(|lease| lease.version);
+                *claim = Claim::Vacant;
             }
             (Wrong::IgnoresTheFloor, _) => *floor = Epoch::NONE,
             (Wrong::IgnoresTheLineage, _) => {
@@ -264,6 +275,12 @@ impl Bent {
 
 async fn seen_lease(inner: &dyn Store, at: &Namespace, look: BeatRequest) -> Option<LeaseSnapshot> {
     inner.beat(at, look).await.ok()?.lease
+}
+
+async fn release(inner: &dyn Store, at: &Namespace, expect: Version) {
+    let (nonce, reason) = (Nonce { attempt: u64::MAX, ..expect.nonce }, ReleaseReason::Resigned);
+    // A store that refuses it is not as wrong as it was to be, and the case says so.
+    let _ = inner.release(at, Release { expect, nonce, successor: None, reason }).await;
 }
 
 async fn last_boot(inner: &dyn Store, at: &Namespace) -> Option<BootId> {

@@ -26,6 +26,9 @@ pub enum Kind {
     Seaweedfs,
     /// ZooKeeper, as Debian has it: something to compare with.
     Zookeeper,
+    /// PgBouncer, as Debian has it. Its arguments are lines of its settings, and must say which
+    /// PostgreSQL is behind it.
+    Pgbouncer,
 }
 
 impl Kind {
@@ -34,7 +37,7 @@ impl Kind {
         [Self::Postgres, Self::Mariadb, Self::Redis, Self::Etcd, Self::Ministack];
 
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Postgres,
         Self::Mariadb,
         Self::Redis,
@@ -43,6 +46,7 @@ impl Kind {
         Self::Mysql,
         Self::Seaweedfs,
         Self::Zookeeper,
+        Self::Pgbouncer,
     ];
 
     /// Its name.
@@ -56,6 +60,7 @@ impl Kind {
             Self::Mysql => "mysql",
             Self::Seaweedfs => "seaweedfs",
             Self::Zookeeper => "zookeeper",
+            Self::Pgbouncer => "pgbouncer",
         }
     }
 
@@ -71,13 +76,14 @@ impl Kind {
             Self::Mysql => "BATON_TEST_ORACLE_MYSQL_URL",
             Self::Seaweedfs => "BATON_TEST_SEAWEEDFS_URL",
             Self::Zookeeper => "BATON_TEST_ZOOKEEPER_URL",
+            Self::Pgbouncer => "BATON_TEST_PGBOUNCER_URL",
         }
     }
 
     /// What baton opens when such a server is at this address.
     pub fn url(self, address: SocketAddr) -> String {
         match self {
-            Self::Postgres => format!("postgres://postgres@{address}/postgres"),
+            Self::Postgres | Self::Pgbouncer => format!("postgres://postgres@{address}/postgres"),
             Self::Mariadb | Self::Mysql => format!("mysql://root@{address}/baton"),
             Self::Redis => format!("redis://{address}/0"),
             Self::Etcd => format!("etcd://{address}"),
@@ -93,7 +99,7 @@ impl Kind {
 
     /// Does it refuse to run as the superuser?
     pub(super) fn is_unprivileged(self) -> bool {
-        matches!(self, Self::Postgres | Self::Mariadb | Self::Mysql)
+        matches!(self, Self::Postgres | Self::Pgbouncer | Self::Mariadb | Self::Mysql)
     }
 
     /// What asks it to end in good order, soon.

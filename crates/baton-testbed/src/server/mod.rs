@@ -21,6 +21,7 @@ mod mariadb;
 mod mysql;
 mod named;
 mod ours;
+mod pgbouncer;
 mod ports;
 mod postgres;
 mod process;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::kind::Kind;
 use super::ports::Port;
-use super::{etcd, mariadb, mysql, postgres, redis, s3, zookeeper};
+use super::{etcd, mariadb, mysql, pgbouncer, postgres, redis, s3, zookeeper};
 use crate::error::TestbedError;
 use crate::install::{self, FAKETIME};
 use crate::place;
@@ -38,7 +38,7 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
         Kind::Mariadb => mariadb::prepare(folder),
         Kind::Mysql => mysql::prepare(folder),
         Kind::Seaweedfs | Kind::Zookeeper => place::made(folder.join("data")).map(|_| ()),
-        Kind::Redis | Kind::Etcd | Kind::Ministack => Ok(()),
+        Kind::Redis | Kind::Etcd | Kind::Ministack | Kind::Pgbouncer => Ok(()),
     }
 }
 
@@ -53,13 +53,16 @@ pub fn recipe(kind: Kind, site: &Site<'_>) -> Result<Recipe, TestbedError> {
         Kind::Mysql => mysql::recipe(site),
         Kind::Seaweedfs => s3::seaweedfs(site),
         Kind::Zookeeper => zookeeper::recipe(site),
+        Kind::Pgbouncer => pgbouncer::recipe(site),
     }
 }
 
 /// Installs the server, and what its tests need, if it is missing. Takes its time.
 pub fn install(kind: Kind) -> Result<(), TestbedError> {
     match kind {
-        Kind::Postgres => install::POSTGRES.find().and(FAKETIME.find()),
+        Kind::Postgres => {
+            install::POSTGRES.find().and(FAKETIME.find()).and(install::PGBOUNCER.find())
+        }
         Kind::Mariadb => install::MARIADB.find().and(FAKETIME.find()),
         Kind::Redis => install::REDIS.find(),
         Kind::Etcd => install::ETCD.find(),
@@ -67,6 +70,7 @@ pub fn install(kind: Kind) -> Result<(), TestbedError> {
         Kind::Mysql => mysql::install(),
         Kind::Seaweedfs => s3::install_seaweedfs(),
         Kind::Zookeeper => install::ZOOKEEPER.find().and(install::JAVA.find()),
+        Kind::Pgbouncer => install::PGBOUNCER.find(),
     }
     .map(|_| ())
 }

@@ -21,7 +21,8 @@ const WORD: &str = "treasure";
 /// The same in base 64, as etcd's gateway wants it.
 const CODED: &str = "dHJlYXN1cmU=";
 
-/// Writes a word, in a way that outlives the server. ZooKeeper is only asked for its state.
+/// Writes a word, in a way that outlives the server. ZooKeeper is only asked for its state, and
+/// PgBouncer keeps nothing.
 pub fn write(server: &Server) {
     let (kind, address) = (server.kind(), server.address());
     let said = match kind {
@@ -34,7 +35,7 @@ pub fn write(server: &Server) {
             etcd(address, "/v3/kv/put", &format!(r#"{{"key":"dw==","value":"{CODED}"}}"#))
         }
         Kind::Ministack | Kind::Seaweedfs => http(address, "PUT", "/baton/w", WORD),
-        Kind::Zookeeper => return,
+        Kind::Zookeeper | Kind::Pgbouncer => return,
     };
     assert!(!said.to_lowercase().contains("error"), "{kind:?}: {said}");
 }
@@ -47,7 +48,7 @@ pub fn has(server: &Server) -> bool {
         Kind::Redis => redis(address, "GET w\r\n"),
         Kind::Etcd => etcd(address, "/v3/kv/range", r#"{"key":"dw=="}"#).replace(CODED, WORD),
         Kind::Ministack | Kind::Seaweedfs => http(address, "GET", "/baton/w", ""),
-        Kind::Zookeeper => WORD.to_owned(),
+        Kind::Zookeeper | Kind::Pgbouncer => WORD.to_owned(),
     };
     said.contains(WORD)
 }

@@ -51,6 +51,42 @@ impl Alarm {
     }
 }
 
+/// Wakes when the wall clock is set, which is how a virtual machine that was frozen learns of it.
+pub struct ClockSet {
+    timer: AsyncFd<OwnedFd>,
+}
+
+impl ClockSet {
+    #[expect(
+        deprecated,
+        reason = "unsound for types that may close their descriptor; an `OwnedFd` cannot"
+    )]
+    pub fn new() -> std::io::Result<Self> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = AsyncFd::new(timerfd_create(TimerfdClockId::Realtime, flags)?)?;
+        let watch = Self { timer };
+        watch.set()?;
+        Ok(watch)
+    }
+
+    /// Waits until the wall clock is set. Cancel safe.
+    pub async fn changed(&mut self) {
+        let ready = self.timer.readable().await;
+        ready.expect("the runtime outlives the watch").clear_ready();
+        // Without it a leap is noticed with the next wake-up.
+        let _ = self.set();
+    }
+
+    /// To a moment that never comes, called off when the clock is set.
+    fn set(&self) -> std::io::Result<()> {
+        let it_value = Timespec { tv_sec: i64::MAX / 1_000_000_000, tv_nsec: 0 };
+        let it_interval = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
+        timerfd_settime(&self.timer, flags, &Itimerspec { it_interval, it_value })?;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Duration;

@@ -14,6 +14,7 @@
 mod alarm;
 mod call;
 mod host;
+mod pulse;
 mod push;
 mod seat;
 
@@ -22,13 +23,14 @@ use std::collections::BTreeMap;
 use baton_core::Input;
 use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
-use baton_store::clock::{Clock, SystemClock};
+use baton_store::clock::{Clock, LeapWatch, SystemClock};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use alarm::Alarm;
+use alarm::{Alarm, ClockSet};
 
 pub(crate) use host::Host;
+pub(crate) use pulse::Pulse;
 pub(crate) use seat::{OnOverrun, Seat};
 
 /// A node's place on its thread.
@@ -68,22 +70,34 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
     let mut alarm = Alarm::new()?;
     let mut seats = BTreeMap::<SeatId, Seat>::new();
     let mut calls = JoinSet::new();
+    let mut clock_set = ClockSet::new()?;
+    let mut leaps = LeapWatch::new(&SystemClock);
     let mut open = true;
     while open || !seats.is_empty() {
-        let wake = seats.values().filter_map(Seat::next_timer).min();
-        tokio::select! {
+        let wake = seats.values().map(Seat::wake_at).min();
+        let message = tokio::select! {
             biased;
-            () = alarm.ring_at(wake) => {}
-            message = inbox.recv(), if open => match message {
-                Some(message) => take_in(message, &mut seats, &mut calls),
-                None => open = false,
-            },
+            () = clock_set.changed() => None,
+            () = alarm.ring_at(wake) => None,
+            message = inbox.recv(), if open => {
+                open = message.is_some();
+                message
+            }
             Some(answered) = calls.join_next() => {
-                let message = answered.expect("what can panic in it is a task of its own");
-                take_in(message, &mut seats, &mut calls);
+                Some(answered.expect("what can panic in it is a task of its own"))
+            }
+        };
+        // Before anything that came while the machine stood still.
+        if let Some(by) = leaps.look(&SystemClock) {
+            for seat in seats.values_mut() {
+                seat.handle(Input::ClockLeapt { by }, &mut calls);
             }
         }
+        if let Some(message) = message {
+            take_in(message, &mut seats, &mut calls);
+        }
         fire_timers(&mut seats, &mut calls);
+        seats.values().for_each(Seat::turn);
         seats.retain(|_, seat| !seat.is_empty());
     }
     // A term may still be stopping: its plugins are told so to the end.

@@ -47,7 +47,7 @@ pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
 /// the lease is not released before; though not for long, for the term must stop in time.
 pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
-    let (seat, grace) = (node.seat, node.core().settings().stop_grace);
+    let (seat, grace) = (node.seat, node.stop_grace);
     tokio::select! {
         biased;
         () = tell_surely(&node, &to, &hint) => {}

@@ -80,8 +80,15 @@ impl Seat {
         self.depart();
     }
 
-    pub(crate) fn next_timer(&self) -> Option<Moment> {
-        self.timers.iter().flatten().min().copied()
+    /// When the thread must come by: for a timer, or to show that it still does.
+    pub(crate) fn wake_at(&self) -> Moment {
+        let due = self.node.pulse.due();
+        self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
+    }
+
+    /// The thread has come by.
+    pub(crate) fn turn(&self) {
+        self.node.pulse.turn(SystemClock.now());
     }
 
     /// A timer that is due, taken off.
@@ -106,7 +113,15 @@ impl Seat {
             self.errands.spawn(forward_hints(self.node.clone()));
         }
         while self.errands.try_join_next().is_some() {}
-        let actions = self.node.core().handle(SystemClock.now(), input);
+        let mut core = self.node.core();
+        let now = SystemClock.now();
+        let actions = core.handle(now, input);
+        let leads = core.is_leader(now);
+        drop(core);
+        // A listener that hears that the term is over must not find the node leading.
+        if !leads {
+            self.node.publish(0);
+        }
         for action in actions {
             self.carry_out(action, calls);
         }
@@ -129,11 +144,6 @@ impl Seat {
                 calls.spawn(self.crew.clone().serve(self.node.clone(), term));
             }
             Action::StopTerm { reason, by, .. } => {
-                // A term without end has no deadline to stop by: it gets the usual grace.
-                let grace = self.node.core().settings().stop_grace;
-                let by = if by == Moment::NEVER { SystemClock.now() + grace } else { by };
-                // Whoever hears that the term is over must not find the node leading.
-                self.node.publish(0);
                 if let Some(term) = self.node.term.borrow().as_ref() {
                     term.stop(Ending { reason, by });
                 }

@@ -1,4 +1,4 @@
-//! The listening side: a greeting for everybody, hints from whoever has one.
+//! The listening side: a greeting for every process that dials, hints from those that can sign.
 
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::OwnedFd;
@@ -13,7 +13,8 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::address::Address;
+use super::address::{self, Address};
+use super::key::Key;
 use super::{LifelineConfig, wire};
 use crate::drive::Message;
 use crate::error::BuildError;
@@ -21,13 +22,18 @@ use crate::error::BuildError;
 /// Hints taken from one connection. A peer has one to tell and goes.
 const HINTS_MAX: usize = 16;
 
-/// Hints taken in one second, from all connections together.
+/// Hints taken in one second, from all connections together. Only signed ones are counted, so that
+/// a flood from elsewhere leaves all of it to the other nodes.
 const HINTS_A_SECOND: u32 = 50;
+
+/// The pause after an accept that failed.
+const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// A process's lifeline. The listening socket stays open for as long as anything of it lives.
 pub(crate) struct Lifeline {
     listener: TcpListener,
     boot: BootId,
+    key: Key,
     told: Arc<str>,
     connections_max: usize,
 }
@@ -41,22 +47,24 @@ impl Lifeline {
         if !config.enabled {
             return Ok(None);
         }
-        let refused = |source| BuildError::Lifeline { address: config.bind, source };
-        let listener = TcpListener::bind(config.bind).map_err(refused)?;
-        let bound = listener.local_addr().map_err(refused)?;
-        let mut told = config.advertise.unwrap_or(bound);
+        let bind = address::canonical(config.bind);
+        let mut told = config.advertise.map_or(bind, address::canonical);
         if told.ip().is_unspecified() {
             return Err(BuildError::Unadvertised(told));
         }
+        let refused = |source| BuildError::Lifeline { address: bind, source };
+        let listener = TcpListener::bind(bind).map_err(refused)?;
+        let bound = listener.local_addr().map_err(refused)?;
         if told.port() == 0 {
             told.set_port(bound.port());
         }
-        let told = Arc::from(Address::of(told).to_string());
+        let key = Key::draw()?;
+        let told = Arc::from(key.published_with(&Address::advertised(told, bound)));
         let connections_max = config.connections_max;
-        Ok(Some(Self { listener, boot, told, connections_max }))
+        Ok(Some(Self { listener, boot, key, told, connections_max }))
     }
 
-    /// The address as others are told it.
+    /// The address as others are told it, with the key.
     pub(crate) fn told(&self) -> Arc<str> {
         self.told.clone()
     }
@@ -75,7 +83,8 @@ impl Lifeline {
     pub(crate) fn serve(&self) -> std::io::Result<Serve> {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
-        Ok(Serve { listener, boot: self.boot, connections_max: self.connections_max })
+        let (boot, key, connections_max) = (self.boot, self.key, self.connections_max);
+        Ok(Serve { listener, boot, key, connections_max })
     }
 }
 
@@ -83,6 +92,7 @@ impl Lifeline {
 pub(crate) struct Serve {
     listener: TcpListener,
     boot: BootId,
+    key: Key,
     connections_max: usize,
 }
 
@@ -94,16 +104,28 @@ impl Serve {
         let mut connections = JoinSet::new();
         let budget = Arc::new(Budget::default());
         loop {
-            // A failed accept is the peer's trouble, or a shortage of descriptors that passes; the
-            // listening socket stays as it is.
-            let Ok((stream, _)) = listener.accept().await else {
-                tokio::task::yield_now().await;
-                continue;
-            };
+            let pause = || SystemClock.sleep(ACCEPT_AGAIN_AFTER);
+            let (stream, _) = accepted(|| listener.accept(), pause).await;
             while connections.try_join_next().is_some() {}
             let kept = connections.len() < self.connections_max;
-            let hints = Hints { inbox: inbox.clone(), budget: budget.clone() };
+            let hints = Hints { inbox: inbox.clone(), key: self.key, budget: budget.clone() };
             connections.spawn(converse(stream, self.boot, kept, hints));
+        }
+    }
+}
+
+/// The next connection. A failed accept is the peer's trouble, or a shortage of descriptors that
+/// passes: the socket still listens, and until the next attempt the kernel keeps whatever dials. To
+/// attempt it again at once would take a whole core, for the connection that waits stays there.
+async fn accepted<T, A, P>(attempt: impl Fn() -> A, pause: impl Fn() -> P) -> T
+where
+    A: Future<Output = std::io::Result<T>>,
+    P: Future<Output = ()>,
+{
+    loop {
+        match attempt().await {
+            Ok(connection) => return connection,
+            Err(_) => pause().await,
         }
     }
 }
@@ -116,7 +138,7 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
     let mut reader = BufReader::new(stream);
     let mut count = 0;
     while let Ok(Some(line)) = wire::line(&mut reader).await {
-        let Some((namespace, hint)) = wire::hinted(&line) else { return };
+        let Some((namespace, hint)) = wire::hinted(hints.key, &line) else { return };
         count += 1;
         if count > HINTS_MAX || !hints.budget.allows(SystemClock.now()) {
             return;
@@ -131,6 +153,7 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
 /// Where hints go, and how many may.
 struct Hints {
     inbox: mpsc::WeakUnboundedSender<Message>,
+    key: Key,
     budget: Arc<Budget>,
 }
 
@@ -151,7 +174,30 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::future::ready;
+    use std::io;
+
     use super::*;
+
+    #[tokio::test]
+    async fn after_a_failed_accept_comes_a_pause_before_the_next() {
+        let steps = RefCell::new(Vec::new());
+        let attempt = || {
+            steps.borrow_mut().push("accept");
+            ready(match steps.borrow().len() {
+                7.. => Ok("connection"),
+                _ => Err(io::Error::other("no descriptors are left")),
+            })
+        };
+        let pause = || {
+            steps.borrow_mut().push("pause");
+            ready(())
+        };
+        assert_eq!(accepted(attempt, pause).await, "connection");
+        let one = ["accept", "pause"];
+        assert_eq!(steps.into_inner(), [&one[..], &one, &one, &["accept"]].concat());
+    }
 
     #[test]
     fn hints_beyond_the_budget_of_a_second_are_dropped() {

@@ -3,17 +3,21 @@
 //! ```text
 //!   coordinator                                  successor
 //!   listen ◄──────────── one connection kept ──── watch
-//!     │ "baton-lifeline 1 <boot id>"                │ it closes: dial again
+//!     │ "baton-lifeline 1 <boot id>"                │ it ends in order: dial again
 //!     ▼                                             ▼
 //!   hints in, nothing else out           refused, or another boot id ──► proof of death
-//!                                        no answer, a reset, garbage ──► no proof: lease decides
+//!                                        no connection before, a reset, ─► no proof:
+//!                                        no answer, garbage                the lease decides
 //! ```
 //!
 //! It tells nothing but the boot id. What it is told are hints, which make a node look at the store
-//! sooner and nothing else. Loopback addresses name the network namespace they are valid in:
-//! whoever is in another one does not take a refusal there for a proof.
+//! sooner and nothing else; a hint that is not signed with the key in this process's own address,
+//! which only the store shows, is not even read. An address names the network namespace in which
+//! the process itself listens on it: there a refusal is the kernel's own word and needs no
+//! connection before. A loopback address is not even dialled from another one.
 
 mod address;
+mod key;
 mod listen;
 mod tell;
 mod watch;
@@ -21,6 +25,7 @@ mod wire;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+pub use key::without_key;
 pub(crate) use tell::tell_surely;
 pub use tell::{probe, tell};
 

@@ -11,6 +11,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::address::Address;
+use super::key::Key;
 use super::wire;
 
 /// How long a dial and the greeting may take each.
@@ -19,9 +20,9 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 /// More than any greeting.
 const GREETING_BYTES_MAX: u64 = 1_024;
 
-/// Passes a hint to the process that listens there. It may be lost.
+/// Passes a hint to the process that listens there, whose address the store has. It may be lost.
 pub async fn tell(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
-    let line = wire::hint_line(namespace, hint);
+    let line = line_for(address, namespace, hint)?;
     let told = async {
         let mut stream = dial(address).await?;
         stream.set_nodelay(true)?;
@@ -37,7 +38,7 @@ pub(crate) async fn tell_surely(
     namespace: &Namespace,
     hint: &Hint,
 ) -> io::Result<()> {
-    let line = wire::hint_line(namespace, hint);
+    let line = line_for(address, namespace, hint)?;
     let told = async {
         let mut stream = dial(address).await?;
         stream.set_nodelay(true)?;
@@ -62,6 +63,12 @@ pub async fn probe(address: &str) -> LifelineReport {
         Err(error) if error.kind() == io::ErrorKind::TimedOut => LifelineReport::TimedOut,
         Err(_) => LifelineReport::Closed,
     }
+}
+
+/// A hint as a line for the process at this address.
+fn line_for(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<String> {
+    let keyless = || io::Error::new(io::ErrorKind::InvalidInput, "the address has no key");
+    Ok(wire::hint_line(Key::in_address(address).ok_or_else(keyless)?, namespace, hint))
 }
 
 fn other_boot(boot: BootId) -> LifelineReport {

@@ -1,5 +1,5 @@
 //! The watching side: keeps a connection to the coordinator's lifeline, and dials again when it
-//! closes. Only what the second dial shows can prove anything.
+//! closes. What is seen is reported; the core knows what it proves.
 
 use std::io;
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use std::time::Duration;
 use baton_core::ids::BootId;
 use baton_core::{Input, LifelineReport};
 use baton_store::clock::{Clock, SystemClock};
-use tokio::io::BufReader;
+use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 
+use super::address::Address;
 use super::tell::{dial, in_time};
 use super::wire;
 use crate::drive::Message;
@@ -24,6 +25,10 @@ const AGAIN_AFTER_MAX: Duration = Duration::from_secs(1);
 /// that is just closing can swallow a dial, which the system itself repeats only after a second.
 const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
+/// A connection that stands for this long is kept. A listener without a free place greets and ends
+/// it at once, although it lives.
+const KEPT_AFTER: Duration = Duration::from_millis(200);
+
 /// What one dial came to.
 enum Dialled {
     /// The right process answered: the connection to keep.
@@ -34,15 +39,13 @@ enum Dialled {
 
 /// Watches until the task is dropped, reporting every change of what is seen.
 pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
-    let mut told = None;
+    let mut watch = Watch { node, boot, address, told: None };
     let mut pause = AGAIN_AFTER;
     loop {
-        let seen = match look(&node, boot, &address, &mut told).await {
-            Dialled::Alive(mut connection) => {
-                report(&node, boot, LifelineReport::Alive, &mut told);
+        let seen = match watch.look().await {
+            Dialled::Alive(connection) => {
                 let since = SystemClock.now();
-                // Nothing more is ever said: this ends when the connection does.
-                let _ = wire::line(&mut connection).await;
+                watch.keep(connection).await;
                 if SystemClock.now().since(since) >= AGAIN_AFTER_MAX {
                     pause = AGAIN_AFTER;
                     continue;
@@ -51,56 +54,77 @@ pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
             }
             Dialled::Seen(seen) => Some(seen),
         };
-        let proved = seen.is_some_and(|seen| seen.proves_death_of(boot));
         // A connection that closed is looked at once more before anybody is troubled.
-        if let Some(seen) = seen.filter(|_| proved || pause > AGAIN_AFTER) {
-            report(&node, boot, seen, &mut told);
-        }
-        if proved {
-            return;
+        if let Some(seen) = seen.filter(|seen| seen.denies(boot) || pause > AGAIN_AFTER) {
+            watch.report(seen);
         }
         SystemClock.sleep(pause).await;
         pause = (pause * 2).min(AGAIN_AFTER_MAX);
     }
 }
 
-fn report(node: &Shared, boot: BootId, report: LifelineReport, told: &mut Option<LifelineReport>) {
-    if told.replace(report) != Some(report) {
-        let input = Input::Lifeline { boot, report };
-        let _ = node.inbox.send(Message::Input { seat: node.seat, input });
-    }
+/// One process's lifeline, and what was last told of it.
+struct Watch {
+    node: Arc<Shared>,
+    boot: BootId,
+    address: Arc<str>,
+    told: Option<LifelineReport>,
 }
 
-/// Dials and waits for the greeting. A process that is paused, or whose guard still clears up,
-/// accepts and says nothing: that is told once, and then waited out, for its end is the proof.
-async fn look(
-    node: &Shared,
-    boot: BootId,
-    address: &str,
-    told: &mut Option<LifelineReport>,
-) -> Dialled {
-    let dialled = match in_time(dial_again_and_again(address)).await {
-        Ok(dialled) => dialled,
-        Err(_) => return Dialled::Seen(LifelineReport::TimedOut),
-    };
-    let mut reader = match dialled {
-        Ok(stream) => BufReader::new(stream),
-        Err(error) => return Dialled::Seen(seen_by(&error)),
-    };
-    let greeting = match in_time(wire::line(&mut reader)).await {
-        Ok(greeting) => greeting,
-        Err(_) => {
-            report(node, boot, LifelineReport::TimedOut, told);
-            wire::line(&mut reader).await
+impl Watch {
+    fn report(&mut self, report: LifelineReport) {
+        if self.told.replace(report) == Some(report) {
+            return;
         }
-    };
-    match greeting {
-        Ok(Some(line)) => match wire::greeted(&line) {
-            Some(found) if found == boot => Dialled::Alive(reader),
-            Some(other) => Dialled::Seen(LifelineReport::OtherBoot(other)),
-            None => Dialled::Seen(LifelineReport::Closed),
-        },
-        Ok(None) | Err(_) => Dialled::Seen(LifelineReport::Closed),
+        let address = self.address.parse::<Address>();
+        let own_host = report.denies(self.boot) && address.is_ok_and(|it| it.is_own_host());
+        let input = Input::Lifeline { boot: self.boot, report, own_host };
+        let _ = self.node.inbox.send(Message::Input { seat: self.node.seat, input });
+    }
+
+    /// Dials and waits for the greeting. A process that is paused, or whose guard still clears up,
+    /// accepts and says nothing: that is told once, and then waited out, for its end is the proof.
+    async fn look(&mut self) -> Dialled {
+        let dialled = match in_time(dial_again_and_again(&self.address)).await {
+            Ok(dialled) => dialled,
+            Err(_) => return Dialled::Seen(LifelineReport::TimedOut),
+        };
+        let mut reader = match dialled {
+            Ok(stream) => BufReader::new(stream),
+            Err(error) => return Dialled::Seen(seen_by(&error)),
+        };
+        let greeting = match in_time(wire::line(&mut reader)).await {
+            Ok(greeting) => greeting,
+            Err(_) => {
+                self.report(LifelineReport::TimedOut);
+                wire::line(&mut reader).await
+            }
+        };
+        match greeting {
+            Ok(Some(line)) => match wire::greeted(&line) {
+                Some(found) if found == self.boot => Dialled::Alive(reader),
+                Some(other) => Dialled::Seen(LifelineReport::OtherBoot(other)),
+                None => Dialled::Seen(LifelineReport::Closed),
+            },
+            Ok(None) | Err(_) => Dialled::Seen(LifelineReport::Closed),
+        }
+    }
+
+    /// Waits until the connection ends; nothing more is ever said on it. Its process ends it in
+    /// order, when it dies as well. Anything else is told: it was not the process.
+    async fn keep(&mut self, mut connection: BufReader<TcpStream>) {
+        let early = tokio::select! {
+            biased;
+            _ = connection.fill_buf() => true,
+            () = SystemClock.sleep(KEPT_AFTER) => false,
+        };
+        if early {
+            return;
+        }
+        self.report(LifelineReport::Alive);
+        if !matches!(connection.fill_buf().await, Ok([])) {
+            self.report(LifelineReport::Broken);
+        }
     }
 }
 

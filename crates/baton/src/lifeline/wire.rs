@@ -1,5 +1,7 @@
-//! What is said on a lifeline: one greeting out, hint lines in. Lines are short, or not read on.
+//! What is said on a lifeline: one greeting out, signed hint lines in. Lines are short, or not read
+//! on.
 
+use super::key::Key;
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::Hint;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
@@ -20,15 +22,17 @@ pub fn greeted(line: &str) -> Option<BootId> {
     BootId::try_from(boot.to_owned()).ok()
 }
 
-/// A hint as a line.
-pub fn hint_line(namespace: &Namespace, hint: &Hint) -> String {
+/// A hint as a line, signed for the process that has this key.
+pub fn hint_line(key: Key, namespace: &Namespace, hint: &Hint) -> String {
     let hint = serde_json::to_string(hint).expect("a hint is plain data");
-    format!("{namespace} {hint}\n")
+    let said = format!("{namespace} {hint}");
+    format!("{} {said}\n", key.code(&said))
 }
 
-/// The hint in a line.
-pub fn hinted(line: &str) -> Option<(Namespace, Hint)> {
-    let (namespace, hint) = line.trim_end().split_once(' ')?;
+/// The hint in a line, if it is signed with this key.
+pub fn hinted(key: Key, line: &str) -> Option<(Namespace, Hint)> {
+    let (code, said) = line.trim_end().split_once(' ')?;
+    let (namespace, hint) = said.split_once(' ').filter(|_| key.is_code(code, said))?;
     Some((Namespace::new(namespace).ok()?, serde_json::from_str(hint).ok()?))
 }
 
@@ -50,10 +54,18 @@ mod tests {
         assert_eq!(greeted(&greeting(boot)), Some(boot));
         assert_eq!(greeted("HTTP/1.1 400 Bad Request\r\n"), None);
         let space = Namespace::new("web").expect("valid");
-        let line = hint_line(&space, &Hint::Look);
-        assert_eq!(hinted(&line), Some((space, Hint::Look)));
-        for garbage in ["", "web", "web {}", "a/b {\"hint\":\"look\"}", "web look\n"] {
-            assert_eq!(hinted(garbage), None, "{garbage:?}");
+        let key = Key::in_address("10.1.2.3:7000#ab").expect("it has one");
+        let line = hint_line(key, &space, &Hint::Look);
+        assert_eq!(hinted(key, &line), Some((space.clone(), Hint::Look)));
+        let (_, unsigned) = line.split_once(' ').expect("a code, and what it is of");
+        let other = Key::in_address("10.1.2.3:7000#ac").expect("it has one");
+        let by_other = hint_line(other, &space, &Hint::Look);
+        for forged in [unsigned, &by_other, &line.replace("web", "wab"), &format!(" {unsigned}")] {
+            assert_eq!(hinted(key, forged), None, "{forged:?}");
+        }
+        for garbage in ["", "web", "web {}", "a/b {\"hint\":\"look\"}", "web look"] {
+            let signed = format!("{} {garbage}\n", key.code(garbage));
+            assert_eq!(hinted(key, &signed), None, "{garbage:?}");
         }
     }
 

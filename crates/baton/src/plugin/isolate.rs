@@ -23,7 +23,7 @@ pub enum Fault {
     Panicked(String),
     /// It took longer than this and was cancelled.
     TimedOut(Duration),
-    /// It was still running shortly before the hard deadline and was cancelled.
+    /// It was still running shortly before the term had to be over and was cancelled.
     Cancelled,
 }
 
@@ -45,8 +45,8 @@ pub struct Bounds<'a> {
     pub timeout: Option<Duration>,
 }
 
-/// Runs the call to its end, to its timeout, or to its cancellation shortly before the term's hard
-/// deadline. If it goes on even then, `stuck` is called once, and the end is waited for all the
+/// Runs the call to its end, to its timeout, or to its cancellation shortly before the term has to
+/// be over. If it goes on even then, `stuck` is called once, and the end is waited for all the
 /// same: without it there is no proof of stop.
 pub async fn isolated(
     bounds: Bounds<'_>,
@@ -105,7 +105,7 @@ async fn over(timeout: Option<Duration>) -> Duration {
     span
 }
 
-/// When calls that still run are cancelled: early enough before the hard deadline to be gone by it.
+/// When calls that still run are cancelled: early enough to be gone by the moment named.
 fn last_call(by: Moment) -> Moment {
     let grace = by.since(SystemClock.now());
     by - (grace / 4).min(Duration::from_millis(500))

@@ -14,7 +14,7 @@ use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock};
 
 /// Long enough for anything that is to happen at all.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A single server that pushes nothing, like the embedded store.
 pub fn store() -> Arc<dyn Store> {
@@ -47,6 +47,14 @@ pub fn quick() -> Settings {
         min_epoch_duration: ms(2_000),
         ..Settings::default()
     }
+}
+
+/// For `NodeBuilder::tune`: a lease that no busy machine loses, for tests that see none run out.
+pub fn steady(settings: &mut Settings) {
+    settings.lease_timeout = Duration::from_secs(15);
+    settings.worker_timeout = Duration::from_secs(15);
+    settings.dead_node_timeout = Duration::from_secs(30);
+    settings.min_epoch_duration = Duration::from_secs(15);
 }
 
 pub fn id(name: &str) -> NodeId {

@@ -1,5 +1,10 @@
 //! Who leads: one of several, another after it, and the same clock for all.
 
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake};
+
 use baton::{Departure, Event, Namespace, Node, Settings};
 use baton_store::clock::{Clock, SystemClock};
 
@@ -33,7 +38,42 @@ async fn a_resignation_hands_over_within_a_beat_and_the_old_one_stays() {
     drop(term);
     let next = soon("the second term", second.leadership()).await.expect("it leads");
     assert_eq!(next.epoch(), epoch.next());
-    assert_eq!(first.leave().await, Departure::Left);
+    first.leave().await;
+    assert_eq!(soon("it to leave", first.left()).await, Departure::Left);
+}
+
+/// Looks at the node whenever an event is sent, on the thread that sends it.
+struct LookWhenTold {
+    node: Node,
+    told: AtomicBool,
+    led: Mutex<bool>,
+}
+
+impl Wake for LookWhenTold {
+    fn wake(self: Arc<Self>) {
+        *self.led.lock().expect("no holder panics") = self.node.is_leader();
+        self.told.store(true, Ordering::SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_tells_of_a_lost_term_finds_the_node_not_leading() {
+    let settings = Settings { enabled: false, ..quick() };
+    let node = builder(&store(), "a").settings(settings).build().expect("it starts");
+    drop(soon("the only term", node.leadership()).await.expect("it leads"));
+    let mut events = node.events();
+    let (told, led) = (AtomicBool::new(false), Mutex::new(true));
+    let look = Arc::new(LookWhenTold { node: node.clone(), told, led });
+    let mut told = pin!(events.recv());
+    let waker = Arc::clone(&look).into();
+    assert!(told.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+    soon("it to leave", node.leave()).await;
+    assert!(look.told.load(Ordering::SeqCst));
+    let Poll::Ready(Some(event)) = told.poll(&mut Context::from_waker(&waker)) else {
+        unreachable!("an event was sent")
+    };
+    assert!(matches!(event.event, Event::CoordinatorDemoted { .. }), "{event:?}");
+    assert!(!*look.led.lock().expect("no holder panics"), "it leads no more when it says so");
 }
 
 #[tokio::test]
@@ -88,7 +128,8 @@ async fn a_single_instance_leads_at_once_and_asks_no_store() {
     let space = Namespace::new("default").expect("valid");
     assert_eq!(store.members(&space).await.expect("it answers"), []);
     drop(term);
-    assert_eq!(soon("it to leave", node.leave()).await, Departure::Left);
+    node.leave().await;
+    assert_eq!(soon("it to leave", node.left()).await, Departure::Left);
 }
 
 #[tokio::test]

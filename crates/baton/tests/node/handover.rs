@@ -203,6 +203,14 @@ impl Plugin for Warm {
     }
 }
 
+/// A term waits an eighth of the grace for the named node to have heard that it should prepare:
+/// five seconds, more than a busy machine needs.
+fn patient(settings: &mut Settings) {
+    settings.lease_timeout = Duration::from_secs(120);
+    settings.min_epoch_duration = Duration::from_secs(120);
+    settings.stop_grace = Duration::from_secs(40);
+}
+
 #[tokio::test]
 async fn the_plugins_of_the_named_node_prepare_before_the_old_one_lets_go() {
     let store = store();
@@ -211,11 +219,6 @@ async fn the_plugins_of_the_named_node_prepare_before_the_old_one_lets_go() {
         prepared: prepared.clone(),
         others: others.clone(),
         saw: saw.clone(),
-    };
-    let patient = |settings: &mut Settings| {
-        settings.lease_timeout = Duration::from_secs(10);
-        settings.min_epoch_duration = Duration::from_secs(10);
-        settings.stop_grace = Duration::from_secs(4);
     };
     let start = |name: &str, plugin: Warm| {
         let node = builder(&store, name).tune(patient).lifeline(LifelineConfig::default());
@@ -268,7 +271,7 @@ async fn the_named_node_prepares_first_even_where_there_is_nothing_to_stop() {
     let store = store();
     let [a, b] = [(); 2].map(|()| Counted::default());
     let start = |name: &str, plugin: &Counted| {
-        let node = builder(&store, name).lifeline(LifelineConfig::default());
+        let node = builder(&store, name).tune(patient).lifeline(LifelineConfig::default());
         node.plugin(plugin.clone()).build().expect("it starts")
     };
     let first = start("a", &a);

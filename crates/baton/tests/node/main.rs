@@ -7,7 +7,9 @@ mod handles;
 mod handover;
 mod health;
 mod hosting;
+mod leaving;
 mod lifelines;
+mod networks;
 #[cfg(feature = "http")]
 mod observe;
 mod plugins;

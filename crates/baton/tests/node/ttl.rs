@@ -31,6 +31,10 @@ impl Sweep for Heap {
         self.name
     }
 
+    async fn examine(&self) -> Result<(), SweepError> {
+        Ok(())
+    }
+
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         self.batches.fetch_add(1, Ordering::SeqCst);
         self.epoch.store(epoch.0, Ordering::SeqCst);

@@ -34,19 +34,19 @@ struct Counted<'a> {
 
 impl Arguments {
     pub(super) async fn add(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, self.timeout).await?;
+        let desk = Desk::to_change(&self.shared, self.timeout).await?;
         desk.counters.add(&self.name, self.n).await.map_err(|problem| desk.trouble(problem))?;
         Ok(self.tell("add"))
     }
 
     pub(super) async fn sub(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, self.timeout).await?;
+        let desk = Desk::to_change(&self.shared, self.timeout).await?;
         desk.counters.sub(&self.name, self.n).await.map_err(|problem| desk.trouble(problem))?;
         Ok(self.tell("sub"))
     }
 
     pub(super) async fn set(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, self.timeout).await?;
+        let desk = Desk::to_change(&self.shared, self.timeout).await?;
         desk.counters.set(&self.name, self.n).await.map_err(|problem| desk.trouble(problem))?;
         Ok(self.tell("set"))
     }
@@ -77,7 +77,7 @@ struct Consolidated {
 
 impl Consolidate {
     pub(super) async fn run(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, self.timeout).await?;
+        let desk = Desk::to_change(&self.shared, self.timeout).await?;
         let asked = desk.counters.consolidate_now(self.timeout).await;
         let consolidated = asked.map_err(|problem| desk.trouble(problem))?;
         if self.shared.json {

@@ -72,13 +72,22 @@ struct Desk {
 }
 
 impl Desk {
-    async fn open(shared: &Shared, deadline: Duration) -> Result<Self, CommandError> {
-        let place = Place::to_look_at(&shared.place.0).await?;
+    /// To read what was counted.
+    async fn to_look_at(shared: &Shared) -> Result<Self, CommandError> {
+        Ok(Self::at(Place::to_look_at(&shared.place.0).await?, Duration::ZERO))
+    }
+
+    /// To count.
+    async fn to_change(shared: &Shared, deadline: Duration) -> Result<Self, CommandError> {
+        Ok(Self::at(Place::to_change(&shared.place.0).await?, deadline))
+    }
+
+    fn at(place: Place, deadline: Duration) -> Self {
         // One change is not worth waiting for company.
         let config = CountersConfig { linger: Duration::ZERO, deadline, ..Default::default() };
         let (store, namespace) = (place.store.clone(), place.namespace().clone());
         let counters = Counters::with_config(store, namespace, config);
-        Ok(Self { place, counters })
+        Self { place, counters }
     }
 
     fn trouble(&self, problem: CountError) -> CommandError {

@@ -1,7 +1,5 @@
 //! Reading counters.
 
-use std::time::Duration;
-
 use baton::plugins::counters::Reading;
 use serde::Serialize;
 
@@ -24,7 +22,7 @@ pub struct Get {
 
 impl Get {
     pub(super) async fn run(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, Duration::ZERO).await?;
+        let desk = Desk::to_look_at(&self.shared).await?;
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let found = desk.counters.read(&names).await;
         let found = found.map_err(|problem| desk.trouble(problem))?;
@@ -52,7 +50,7 @@ pub struct List {
 
 impl List {
     pub(super) async fn run(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::open(&self.shared, Duration::ZERO).await?;
+        let desk = Desk::to_look_at(&self.shared).await?;
         let found = desk.counters.list(&self.prefix).await;
         let found = found.map_err(|problem| desk.trouble(problem))?;
         if found.is_empty() && !self.shared.json {

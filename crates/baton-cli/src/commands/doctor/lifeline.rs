@@ -62,12 +62,12 @@ async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> V
         Err(other) => Finding::fail(
             "lifeline",
             format!("a living process on {} answers {other:?}", address.ip()),
-            "a firewall or proxy is in the way: use --lifeline false",
+            "a firewall or proxy is in the way; if it is a proxy, use --lifeline false",
         ),
     };
     node.leave().await;
     drop(node);
-    vec![living, dead(&told).await]
+    vec![living, dead(&told, address).await]
 }
 
 async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
@@ -83,9 +83,13 @@ async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
 }
 
 /// The port is closed: does the network say so, or is it silent?
-async fn dead(told: &str) -> Finding {
+async fn dead(told: &str, address: SocketAddr) -> Finding {
     match probed(told, |report| *report == LifelineReport::Refused).await {
-        Ok(()) => Finding::ok("death", "a closed port is refused: a dead process is proved"),
+        Ok(()) => {
+            let local = address.ip().to_canonical().is_loopback();
+            let to = if local { "to nodes of this host" } else { "to nodes that were connected" };
+            Finding::ok("death", format!("a closed port is refused: a death is proved {to}"))
+        }
         Err(other) => Finding::warn(
             "death",
             format!("a closed port is not refused ({other:?}): deaths cannot be proved"),

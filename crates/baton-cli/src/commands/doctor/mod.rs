@@ -6,6 +6,7 @@
 //!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
 //!   store ────┤
 //!     file, declaration, server, beats, lease, cost; races with --stress
+//!   ttl ── each [[ttl]] table of the file
 //! ```
 //!
 //! Trials run in a namespace of the doctor's own, and take their node record out again.
@@ -17,6 +18,7 @@ mod lifeline;
 mod store;
 mod stress;
 mod trial;
+mod ttl;
 
 use serde::Serialize;
 
@@ -58,6 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         findings.extend(lifeline::examine(&config).await);
         findings.extend(store::examine(&config).await);
         findings.extend(cost::estimate(&config));
+        findings.extend(ttl::examine(&config).await);
         if arguments.stress {
             findings.extend(stress::examine(&config.store).await);
         }
@@ -76,18 +79,18 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
 }
 
 fn settings(config: &Config) -> Finding {
-    match config.settings.check() {
-        Ok(()) => {
+    match &config.contradiction {
+        None => {
             let lease = config.settings.lease_timeout;
             let beat = config.settings.heartbeat_interval;
             let show = baton_core::settings::show_span;
             let detail = format!("lease {}, beat {}, no contradiction", show(lease), show(beat));
             Finding::ok("settings", detail)
         }
-        Err(problem) => Finding::fail(
+        Some(problem) => Finding::fail(
             "settings",
             problem.to_string(),
-            "change one of the two; baton settings shows where each comes from",
+            "change or omit one of them; baton settings shows where each comes from",
         ),
     }
 }

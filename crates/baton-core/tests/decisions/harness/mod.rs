@@ -180,9 +180,14 @@ impl Node {
         self.handle(now, Input::Hint(hint))
     }
 
-    /// Something was seen of the lifeline of this node.
+    /// Something was seen of the lifeline of this node, which is on another host.
     pub fn lifeline(&mut self, now: u64, name: &str, report: LifelineReport) -> Vec<Action> {
-        self.handle(now, Input::Lifeline { boot: boot(name), report })
+        self.handle(now, Input::Lifeline { boot: boot(name), report, own_host: false })
+    }
+
+    /// Something was seen of the lifeline of this node, which is on this very host.
+    pub fn own_lifeline(&mut self, now: u64, name: &str, report: LifelineReport) -> Vec<Action> {
+        self.handle(now, Input::Lifeline { boot: boot(name), report, own_host: true })
     }
 
     /// Somebody asks something of the node.

@@ -254,9 +254,10 @@ impl Run {
 
     fn draw_lifeline(&mut self) -> Input {
         let other = LifelineReport::OtherBoot(BootId(2));
-        let reports = [LifelineReport::Refused, other, LifelineReport::Closed];
-        let report = reports[self.rng.below(3) as usize];
-        Input::Lifeline { boot: boot("a"), report }
+        let (alive, broken) = (LifelineReport::Alive, LifelineReport::Broken);
+        let reports = [LifelineReport::Refused, other, LifelineReport::Closed, alive, broken];
+        let report = reports[self.rng.below(5) as usize];
+        Input::Lifeline { boot: boot("a"), report, own_host: self.rng.one_in(4) }
     }
 
     fn draw_command(&mut self) -> Input {

@@ -1,14 +1,14 @@
 -- What every step begins with: numbers, reading, writing, and how a step ends.
 --
 -- KEYS: 1 meta, 2 lease, 3 nodes, 4 view, 5 documents, 6 terms
--- ARGV: 1 the server's run id, and if it is known to sync every write, a blank and the latest mark that
--- the caller saw; 2 the highest lineage the caller saw, 3 namespace; 4 on: the step's own
+-- ARGV: 1 '' or, if the server is known to sync every write, the latest mark that the caller saw; 2 the
+-- highest lineage the caller saw, 3 namespace; 4 on: the step's own
 --
 -- A script that fails half-way keeps what it has written. So every step reads all it needs first,
 -- and what it reads is checked before the first write.
 
 local SCHEMA = '1'
-local RUN_ID, MARK_SEEN = string.match(ARGV[1], '^(%S+) ?(%d*)$')
+local MARK_SEEN = ARGV[1]
 local SYNCS = MARK_SEEN ~= ''
 local KEPT_TERMS = 1000
 

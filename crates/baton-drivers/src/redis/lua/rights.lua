@@ -5,7 +5,7 @@
 
 if not redis.acl_check_cmd then return {} end
 local asked = {
-  { 'TIME' }, { 'HGET', KEYS[3], 'x' }, { 'HMGET', KEYS[1], 'x' }, { 'HGETALL', KEYS[2] },
+  { 'TIME' }, { 'INFO' }, { 'HGET', KEYS[3], 'x' }, { 'HMGET', KEYS[1], 'x' }, { 'HGETALL', KEYS[2] },
   { 'HSET', KEYS[2], 'x', 'x' }, { 'HDEL', KEYS[2], 'x' }, { 'LINDEX', KEYS[6], '-1' },
   { 'LRANGE', KEYS[6], '-1', '-1' }, { 'LSET', KEYS[6], '-1', 'x' }, { 'RPUSH', KEYS[6], 'x' },
   { 'LTRIM', KEYS[6], '-1', '-1' }, { 'PUBLISH', ARGV[1], 'x' }, { 'HMGET', KEYS[7], 'x' },

@@ -27,11 +27,11 @@ cases! { "counters":
 const LIMIT: u32 = 1_000;
 
 async fn a_consolidation_of_an_earlier_term_is_fenced(stage: &Stage<'_>) -> Check {
-    let (old, held) = stage.holder("a").await?;
+    let (_, held) = stage.holder("a").await?;
     let mut desk = Desk::new(stage);
     desk.append(&[("hits", Add(1))]).await?;
-    let boot = old.boot();
-    let taken = stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    stage.expire().await;
+    let taken = stage.peer("b").await.take(Claim::Expired).await?;
     let late = CounterCall::Consolidate { fence: held.epoch, limit: LIMIT };
     same("one of the term before", desk.ask(late.clone()).await?, CounterAnswer::Fenced)?;
     let silent_for = Duration::ZERO;

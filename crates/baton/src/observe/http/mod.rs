@@ -1,14 +1,18 @@
 //! The endpoint: figures and health over HTTP, on a thread of its own.
 //!
 //! ```text
-//!   scraper, load balancer ──► accept ──► one connection, one request ──► routes ──► Subject
-//!                               at most 32          at most 10 s           GET, HEAD     ▼
-//!                                                                              a look at the node
+//!   scraper, load balancer ──► accept ──► one request ─────────► hosts ──► routes ──► Subject
+//!                            at most 32   its head within 1 s             GET, HEAD     ▼
+//!                                         all of it within 10 s              a look at the node
 //! ```
+//!
+//! A connection that has not sent a whole head yet makes way for a new one when all are taken:
+//! silent connections, however many, keep no probe out.
 //!
 //! Nothing here runs on the node's thread, and nothing waits for it longer than a look takes: a
 //! scraper that is slow, or a hundred of them, cannot delay a beat.
 
+mod hosts;
 mod routes;
 mod serve;
 
@@ -17,6 +21,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
+
+use hosts::Hosts;
 
 use super::{NodeMetrics, Subject};
 use crate::error::BuildError;
@@ -62,12 +68,13 @@ impl Bound {
         Ok(Self { listener, address })
     }
 
-    /// Answers from now on.
-    pub(crate) fn serve(self) -> Result<Endpoint, BuildError> {
+    /// Answers from now on, to addresses, to `localhost` and to these names.
+    pub(crate) fn serve(self, names: Vec<String>) -> Result<Endpoint, BuildError> {
         let subjects = Subjects::default();
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (listener, answers) = (self.listener, routes::router(subjects.clone()));
+        let (listener, answers) =
+            (self.listener, routes::router(subjects.clone(), Hosts::new(names)));
         let limits = serve::Limits::default();
         let thread = std::thread::Builder::new().name("baton-http".to_owned());
         let thread = thread

@@ -20,13 +20,11 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TelemetryError {
-    /// Give a base URL.
-    #[error("{url:?} is not the URL of a collector ({problem}); write http://127.0.0.1:4318")]
+    /// Give a base URL. It is not repeated: a secret may be in it.
+    #[error("the collector's URL cannot be used ({problem}); write http://127.0.0.1:4318")]
     Url {
-        /// What was given.
-        url: String,
         /// What is wrong with it.
-        problem: String,
+        problem: &'static str,
     },
     /// The system gives no client.
     #[error("no HTTP client for the collector ({0})")]
@@ -38,19 +36,14 @@ impl Telemetry {
     /// service. The variables of OpenTelemetry's SDK hold: `OTEL_TRACES_SAMPLER`,
     /// `OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_RESOURCE_ATTRIBUTES`, `OTEL_EXPORTER_OTLP_HEADERS`.
     pub fn otlp(url: &str, service: &str) -> Result<Self, TelemetryError> {
-        let refuse = |problem: &str| {
-            let (url, problem) = (url.to_owned(), problem.to_owned());
-            Err(TelemetryError::Url { url, problem })
-        };
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            return refuse("it begins with neither http:// nor https://");
+            let problem = "it begins with neither http:// nor https://";
+            return Err(TelemetryError::Url { problem });
         }
         let base = url.trim_end_matches('/');
         let client = client()?;
-        let unusable = |problem: ExporterBuildError| TelemetryError::Url {
-            url: url.to_owned(),
-            problem: problem.to_string(),
-        };
+        let unusable =
+            |_: ExporterBuildError| TelemetryError::Url { problem: "it is no URL of a server" };
         let spans = SpanExporter::builder()
             .with_http()
             .with_http_client(client.clone())
@@ -105,7 +98,8 @@ mod tests {
     fn what_is_no_url_is_refused_with_one_that_is() {
         for url in ["", "127.0.0.1:4318", "ftp://x", "http://a b"] {
             let refused = Telemetry::otlp(url, "test").err().expect(url).to_string();
-            assert!(refused.starts_with(&format!("{url:?} is not the URL of a collector")));
+            assert!(refused.starts_with("the collector's URL cannot be used (it "), "{refused}");
+            assert!(refused.ends_with("write http://127.0.0.1:4318"), "{refused}");
             assert!(refused.ends_with("write http://127.0.0.1:4318"), "{refused}");
         }
     }

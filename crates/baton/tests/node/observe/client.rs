@@ -29,7 +29,11 @@ pub fn address(node: &Node) -> SocketAddr {
 
 /// Asks, and waits for the whole answer: the other side closes after one.
 pub async fn ask(address: SocketAddr, method: &str, path: &str) -> Answer {
-    let request = format!("{method} {path} HTTP/1.1\r\nhost: test\r\n\r\n");
+    send(address, &format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")).await
+}
+
+/// Sends these very bytes, and waits for the whole answer.
+pub async fn send(address: SocketAddr, request: &str) -> Answer {
     let asking = async {
         let mut stream = TcpStream::connect(address).await.expect("it listens");
         stream.write_all(request.as_bytes()).await.expect("it listens");
@@ -47,6 +51,19 @@ pub async fn ask(address: SocketAddr, method: &str, path: &str) -> Answer {
 /// The status of a GET.
 pub async fn status(node: &Node, path: &str) -> u16 {
     ask(address(node), "GET", path).await.status
+}
+
+/// Asks until this status comes, and gives that answer.
+pub async fn answers(node: &Node, path: &str, wanted: u16) -> Answer {
+    let asking = async {
+        loop {
+            let answer = ask(address(node), "GET", path).await;
+            if answer.status == wanted {
+                break answer;
+            }
+        }
+    };
+    soon(&format!("{wanted} at {path}"), asking).await
 }
 
 /// The figures of a node, read strictly.

@@ -1,18 +1,23 @@
 //! The endpoint: who leads, who is ready, and what a slow reader may cost.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
 
-use baton::{Event, Namespace, Store};
+use baton::{Event, Namespace, Settings, Store, StoreError, async_trait};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::wrap::{Layer, Wrapped};
+use baton_store::{Answer, Call};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::client::{address, anywhere, ask, scrape, status};
-use crate::cluster::{builder, event, outage, soon, store, until};
+use super::client::{address, answers, anywhere, ask, scrape, send, status};
+use crate::cluster::{builder, event, outage, quick, soon, steady, store, until};
 
 #[tokio::test]
 async fn only_the_coordinator_answers_that_it_leads() {
     let store = store();
-    let build = |name| builder(&store, name).metrics(anywhere()).build().expect("it starts");
+    let build = |name| builder(&store, name).tune(steady).metrics(anywhere()).build();
+    let build = |name| build(name).expect("it starts");
     let first = build("a");
     let term = soon("the first term", first.leadership()).await.expect("it leads");
     assert_eq!(status(&first, "/leader").await, 200);
@@ -20,12 +25,107 @@ async fn only_the_coordinator_answers_that_it_leads() {
     until("the second to be known", || first.active_workers().len() == 2).await;
     let answer = ask(address(&second), "GET", "/leader").await;
     assert_eq!((answer.status, answer.body.as_str()), (503, "a leads\n"));
+    assert!(!answer.head.contains("baton-epoch"), "{answer:?}");
+    let answer = answers(&second, "/follower", 200).await;
+    assert_eq!(answer.body, "a leads\n");
+    assert_eq!(status(&first, "/follower").await, 503);
     drop(term);
     first.resign();
     soon("the second term", second.leadership()).await.expect("it leads");
     assert_eq!(status(&first, "/leader").await, 503);
     let answer = ask(address(&second), "GET", "/leader").await;
     assert_eq!((answer.status, answer.body.as_str()), (200, "b leads in epoch 2\n"));
+    assert!(answer.head.lines().any(|line| line == "baton-epoch: 2"), "{answer:?}");
+}
+
+/// The lease lasts 15 s: never more is left of the window.
+#[tokio::test]
+async fn a_leader_answers_for_as_long_as_it_is_asked_to_last() {
+    let node = builder(&store(), "a").tune(steady).metrics(anywhere()).build().expect("it starts");
+    soon("the term", node.leadership()).await.expect("it leads");
+    answers(&node, "/leader?min_left=1ms", 200).await;
+    let short = answers(&node, "/leader?min_left=16s", 503).await;
+    assert!(short.body.starts_with("a leads in epoch 1 for "), "{short:?}");
+    assert!(short.body.ends_with(" ms, 16000 ms are asked for\n"), "{short:?}");
+    for (given, shown) in [("2", "2"), ("soon", "soon"), ("", ""), ("-1s", "-1s")] {
+        let wrong = ask(address(&node), "GET", &format!("/leader?min_left={given}")).await;
+        let told = format!("min_left is {shown:?}; give a span such as 2s or 500ms\n");
+        assert_eq!((wrong.status, wrong.body), (400, told));
+    }
+}
+
+#[tokio::test]
+async fn a_request_by_a_foreign_name_learns_nothing() {
+    let node = builder(&store(), "a").metrics(anywhere()).metrics_hosts(["baton.example"]);
+    let node = node.build().expect("it starts");
+    let here = address(&node);
+    let by = async |host: &str| send(here, &format!("GET /livez HTTP/1.1\r\n{host}\r\n")).await;
+    for host in ["host: baton.example\r\n", "host: 10.0.0.7:9090\r\n", "host: [::1]\r\n", ""] {
+        assert_eq!(by(host).await.status, 200, "{host:?}");
+    }
+    let old = send(here, "GET /livez HTTP/1.0\r\n\r\n").await;
+    assert_eq!(old.status, 200, "a load balancer that names no host");
+    for host in ["host: evil.example\r\n", "host: localhost\r\nhost: evil.example\r\n"] {
+        let refused = by(host).await;
+        assert_eq!(refused.status, 421, "{host:?}");
+        assert!(
+            refused.body.starts_with("host \"evil.example\" is no name of this "),
+            "{refused:?}"
+        );
+    }
+    let absolute = "GET http://evil.example/metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    assert_eq!(send(here, absolute).await.status, 421);
+}
+
+/// Blocks the thread that calls the store, as a bug of a driver might, until it is let go.
+struct Block(Mutex<Option<mpsc::Receiver<()>>>);
+
+#[async_trait]
+impl Layer for Block {
+    async fn call(
+        &self,
+        inner: &dyn Store,
+        namespace: &Namespace,
+        call: Call,
+    ) -> Result<Answer, StoreError> {
+        let held = self.0.lock().expect("no holder panics").take();
+        held.into_iter().for_each(|held| held.recv().expect("the test lets it go"));
+        inner.call(namespace, call).await
+    }
+}
+
+#[tokio::test]
+async fn a_node_lives_while_its_thread_turns_whatever_the_store_does() {
+    let outage = outage(store());
+    let blocked = Arc::new(Wrapped::new(outage.clone(), Block(Mutex::default())));
+    let node = builder(&(blocked.clone() as Arc<dyn Store>), "a").metrics(anywhere()).build();
+    let node = node.expect("it starts");
+    answers(&node, "/readyz", 200).await;
+    outage.layer().begin();
+    answers(&node, "/readyz", 503).await;
+    answers(&node, "/livez", 200).await;
+    let (let_go, held) = mpsc::channel();
+    *blocked.layer().0.lock().expect("no holder panics") = Some(held);
+    let answer = answers(&node, "/livez", 503).await;
+    assert!(answer.body.starts_with("the node's thread is stuck: no turn for "), "{answer:?}");
+    assert!(answer.body.ends_with(" ms, at most 750 ms may pass\n"), "{answer:?}");
+    let_go.send(()).expect("the thread waits");
+    answers(&node, "/livez", 200).await;
+}
+
+/// Nothing wakes it but the sign that its thread turns: it asks no store.
+#[tokio::test]
+async fn a_single_instance_lives_too() {
+    let settings = Settings { enabled: false, ..quick() };
+    let node = builder(&store(), "a").settings(settings).metrics(anywhere()).build();
+    let node = node.expect("it starts");
+    soon("the only term", node.leadership()).await.expect("it leads");
+    // Longer than the limit of 750 ms.
+    let later = SystemClock.now() + Duration::from_secs(1);
+    until("a second to pass", || SystemClock.now() > later).await;
+    let answer = answers(&node, "/livez", 200).await;
+    assert_eq!(answer.body, "the node lives\n");
+    assert_eq!(status(&node, "/leader?min_left=1h").await, 200);
 }
 
 #[tokio::test]
@@ -34,20 +134,12 @@ async fn a_node_is_ready_while_its_beats_come_through() {
     let node = builder(&(outage.clone() as Arc<dyn Store>), "a").metrics(anywhere()).build();
     let node = node.expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
-    assert_eq!((status(&node, "/readyz").await, status(&node, "/livez").await), (200, 200));
+    answers(&node, "/readyz", 200).await;
     let mut events = node.events();
     outage.layer().begin();
     let lost = |event: &Event| matches!(event, Event::CoordinatorDemoted { .. });
     event(&mut events, "the term to be lost", lost).await;
-    let not_ready = async {
-        loop {
-            let answer = ask(address(&node), "GET", "/readyz").await;
-            if answer.status == 503 {
-                break answer;
-            }
-        }
-    };
-    let answer = soon("it to be not ready", not_ready).await;
+    let answer = answers(&node, "/readyz", 503).await;
     assert!(answer.body.starts_with("not ready: no beat came through for "), "{answer:?}");
     assert!(answer.body.ends_with("at most 1000 ms may pass\n"), "{answer:?}");
     assert_eq!((status(&node, "/leader").await, status(&node, "/livez").await), (503, 200));
@@ -55,8 +147,8 @@ async fn a_node_is_ready_while_its_beats_come_through() {
     assert_eq!((during.value("baton_leader", &[]), during.value("baton_ready", &[])), (0.0, 0.0));
     assert!(during.value("baton_beats_total", &[("outcome", "unavailable")]) >= 1.0);
     outage.layer().end();
-    soon("a term after the outage", node.leadership()).await.expect("it leads");
-    assert_eq!((status(&node, "/leader").await, status(&node, "/readyz").await), (200, 200));
+    answers(&node, "/leader", 200).await;
+    answers(&node, "/readyz", 200).await;
     let after = scrape(&node).await;
     assert!(after.value("baton_leaderless_seconds_total", &[]) > 0.0);
 }
@@ -124,26 +216,23 @@ async fn namespaces_of_one_process_share_the_endpoint() {
     assert_eq!(ask(address, "GET", "/leader?namespace=other").await.status, 404);
 }
 
+/// Half of them never end their request, half of them never read the answer; no slot stays free.
 #[tokio::test]
-async fn slow_scrapers_delay_no_beat() {
-    let node = builder(&store(), "a").metrics(anywhere()).build().expect("it starts");
+async fn slow_scrapers_delay_neither_a_beat_nor_a_probe() {
+    let node = builder(&store(), "a").tune(steady).metrics(anywhere()).build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
-    let mut events = node.events();
-    let mut slow = Vec::new();
-    for number in 0..31 {
-        let mut stream = TcpStream::connect(address(&node)).await.expect("it listens");
-        // Half of them never end their request, half of them never read the answer.
-        let request = if number % 2 == 0 { "GET /met" } else { "GET /metrics HTTP/1.1\r\n\r\n" };
-        stream.write_all(request.as_bytes()).await.expect("it listens");
-        slow.push(stream);
-    }
     let before = node.metrics().heartbeat_count;
-    while node.metrics().heartbeat_count < before + 6 {
-        scrape(&node).await;
-    }
-    while let Some(told) = events.try_next() {
-        let slowed = matches!(told.event, Event::ContentionDetected { .. });
-        assert!(!slowed, "{told:?}");
-    }
-    assert!(node.is_leader());
+    let mut slow = Vec::new();
+    let beaten = async {
+        while node.metrics().heartbeat_count < before + 6 {
+            for request in ["GET /met", "GET /metrics HTTP/1.1\r\n\r\n"] {
+                let mut stream = TcpStream::connect(address(&node)).await.expect("it listens");
+                stream.write_all(request.as_bytes()).await.expect("it listens");
+                slow.push(stream);
+            }
+            assert_eq!(status(&node, "/leader").await, 200);
+        }
+    };
+    soon("six beats", beaten).await;
+    assert!(slow.len() >= 2 && node.is_leader());
 }

@@ -1,6 +1,7 @@
--- The channel of a namespace's hints. A channel's name has at most 63 bytes, a namespace's 128.
-CREATE OR REPLACE FUNCTION {t}channel(space text) RETURNS text LANGUAGE sql IMMUTABLE AS $fn$
-    SELECT 'baton_' || pg_catalog.md5('{t}' || space)
+-- The channel of a namespace's hints, which a role that may not read the secret cannot name. A
+-- channel's name has at most 63 bytes, a namespace's 128.
+CREATE OR REPLACE FUNCTION {t}channel(space text) RETURNS text LANGUAGE sql STABLE AS $fn$
+    SELECT 'baton_' || pg_catalog.md5(hint_secret || '{t}' || space) FROM {t}meta
 $fn$;
 
 -- Subscribes this session to the hints of a namespace; the channel that they come on.

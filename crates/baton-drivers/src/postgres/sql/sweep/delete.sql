@@ -1,3 +1,3 @@
 -- The rows that are due, deleted.
 WITH due AS MATERIALIZED ({locked})
-DELETE FROM {table} WHERE {these}
+DELETE FROM {table} WHERE {these} AND {due}

@@ -1,0 +1,124 @@
+//! The spans that relations tie together, and the relations as data, for deriving one from another.
+
+use std::time::Duration;
+
+use super::Settings;
+use crate::election::takeover::RANKS;
+
+/// A length of time in nanoseconds, wide enough for any sum of settings.
+pub type Nanos = u128;
+
+/// The least that a span may be that time is spent in.
+pub const SMALLEST: Duration = Duration::from_millis(10);
+
+/// The most that a lease may last.
+pub const LARGEST_LEASE: Duration = Duration::from_secs(24 * 3600);
+
+macro_rules! spans {
+    ($($span:ident $field:ident $least:expr),+ $(,)?) => {
+        /// A setting that is a length of time and stands in a relation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Span { $(#[doc = stringify!($field)] $span),+ }
+
+        impl Span {
+            /// Each comes after those that it must be at least as long as.
+            pub const ALL: &[Self] = &[$(Self::$span),+];
+
+            /// Its name in files, flags and messages.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$span => stringify!($field)),+ }
+            }
+
+            /// Its value.
+            pub fn of(self, settings: &Settings) -> Nanos {
+                match self { $(Self::$span => settings.$field.as_nanos()),+ }
+            }
+
+            /// Sets its value.
+            pub fn set(self, settings: &mut Settings, value: Nanos) {
+                match self { $(Self::$span => settings.$field = duration(value)),+ }
+            }
+
+            /// The least that it may be, whatever the others are.
+            pub fn least(self) -> Nanos {
+                let least: Duration = match self { $(Self::$span => $least),+ };
+                least.as_nanos()
+            }
+        }
+    };
+}
+
+spans! {
+    HeartbeatJitter heartbeat_jitter Duration::ZERO,
+    RequestTimeout request_timeout SMALLEST,
+    SafetyMargin safety_margin Duration::ZERO,
+    StopGrace stop_grace SMALLEST,
+    StartupJitterMin startup_jitter_min Duration::ZERO,
+    StartupJitterMax startup_jitter_max Duration::ZERO,
+    TakeoverDelay takeover_delay Duration::ZERO,
+    TakeoverStagger takeover_stagger Duration::ZERO,
+    HeartbeatInterval heartbeat_interval SMALLEST,
+    LeaseTimeout lease_timeout SMALLEST,
+    WorkerTimeout worker_timeout Duration::ZERO,
+    DeadNodeTimeout dead_node_timeout Duration::ZERO,
+    MinEpochDuration min_epoch_duration Duration::ZERO,
+    MaxEpochDuration max_epoch_duration Duration::ZERO,
+    ElectionInterval election_interval SMALLEST,
+}
+
+impl Span {
+    /// The most that it may be, whatever the others are.
+    pub fn most(self) -> Nanos {
+        match self {
+            Self::LeaseTimeout => LARGEST_LEASE.as_nanos(),
+            _ => Duration::MAX.as_nanos(),
+        }
+    }
+}
+
+/// `upper` must be at least the sum of `lowers`, each times its factor.
+pub struct Relation {
+    /// What must be long enough.
+    pub upper: Span,
+    /// Is it shortened by the drift first?
+    pub drifts: bool,
+    /// What it must have room for.
+    pub lowers: &'static [(u32, Span)],
+}
+
+const fn at_least(upper: Span, lowers: &'static [(u32, Span)]) -> Relation {
+    Relation { upper, drifts: false, lowers }
+}
+
+use Span::*;
+
+/// What `Settings::check` demands of spans. No span is above itself, however far one follows them.
+pub const RELATIONS: &[Relation] = &[
+    at_least(HeartbeatInterval, &[(2, HeartbeatJitter)]),
+    at_least(HeartbeatInterval, &[(1, RequestTimeout)]),
+    at_least(StartupJitterMax, &[(1, StartupJitterMin)]),
+    at_least(HeartbeatInterval, &[(1, StartupJitterMax)]),
+    at_least(HeartbeatInterval, &[(2, TakeoverDelay), (2 * RANKS, TakeoverStagger)]),
+    at_least(LeaseTimeout, &[(2, HeartbeatInterval)]),
+    Relation {
+        upper: LeaseTimeout,
+        drifts: true,
+        lowers: &[
+            (1, HeartbeatInterval),
+            (1, HeartbeatJitter),
+            (1, RequestTimeout),
+            (1, SafetyMargin),
+            (1, StopGrace),
+        ],
+    },
+    at_least(WorkerTimeout, &[(2, HeartbeatInterval)]),
+    at_least(DeadNodeTimeout, &[(1, WorkerTimeout)]),
+    at_least(MinEpochDuration, &[(1, LeaseTimeout)]),
+    at_least(MaxEpochDuration, &[(1, MinEpochDuration)]),
+];
+
+/// As a length of time; what no length of time can be becomes the longest.
+pub fn duration(nanos: Nanos) -> Duration {
+    let seconds = u64::try_from(nanos / 1_000_000_000);
+    seconds.map_or(Duration::MAX, |s| Duration::new(s, (nanos % 1_000_000_000) as u32))
+}

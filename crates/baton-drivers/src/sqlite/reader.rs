@@ -1,0 +1,179 @@
+//! Looking at the file without making or changing anything in it or beside it.
+//!
+//! ```text
+//!   app.db alone, or an empty log     nobody has it open: read as it is, without locks
+//!   app.db, app.db-wal, app.db-shm    read only, with the locks that nodes heed
+//!   app.db, a log, no index           somebody copied it: the index would have to be made
+//! ```
+//!
+//! Every call opens the file anew, so whoever watches it sees a file that was put in its place.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::ids::{Lineage, Namespace};
+use baton_store::clock::SystemClock;
+use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use rusqlite::{Connection, OpenFlags};
+
+use super::boot::Machine;
+use super::boots::Boots;
+use super::config::SqliteConfig;
+use super::connect::has_stale_log;
+use super::error::{Fault, Refusal};
+use super::place::{FileId, beside, is_not_planted};
+use super::step::Step;
+use super::{lineage, patience, schema, store};
+use crate::reader::only_reads;
+
+/// Between two looks the first node may start.
+const TRIES: u32 = 20;
+
+/// A handle that only looks. A call blocks its thread for as long as the reading takes.
+pub(crate) struct SqliteReader {
+    config: SqliteConfig,
+    machine: Machine,
+}
+
+impl SqliteReader {
+    /// Looks whether the file is there and one of ours.
+    pub(crate) fn open(mut config: SqliteConfig) -> Result<Self, Refusal> {
+        let machine = Machine::here(Arc::new(SystemClock))?;
+        config.path = std::path::absolute(&config.path)
+            .map_err(|error| Refusal::Unreadable { path: config.path.clone(), error })?;
+        let reader = Self { config, machine };
+        reader.look(|_| Ok(()))?;
+        Ok(reader)
+    }
+
+    /// Does something with a connection; `None` if there is nothing in the file yet.
+    fn look<T>(
+        &self,
+        read: impl Fn(&Connection) -> Result<T, Refusal>,
+    ) -> Result<Option<T>, Refusal> {
+        let path = self.config.path.as_path();
+        for _ in 0..TRIES {
+            let beside = Beside::of(path)?;
+            let done = self.connect(beside).and_then(|conn| self.is_ready(&conn, &read));
+            // Read without locks, and meanwhile a node has begun to write: it may be half of one
+            // state and half of another.
+            if beside == Beside::Nothing && Beside::of(path)? != beside {
+                continue;
+            }
+            return done;
+        }
+        Err(Refusal::Busy { path: path.to_owned(), waited: self.config.busy_timeout })
+    }
+
+    fn is_ready<T>(
+        &self,
+        conn: &Connection,
+        read: &impl Fn(&Connection) -> Result<T, Refusal>,
+    ) -> Result<Option<T>, Refusal> {
+        let path = self.config.path.as_path();
+        match schema::version(conn, path, self.config.busy_timeout)? {
+            0 => Ok(None),
+            schema::KNOWN => read(conn).map(Some),
+            found => {
+                let known = schema::KNOWN;
+                Err(Refusal::OlderSchema { path: path.to_owned(), found, known })
+            }
+        }
+    }
+
+    fn connect(&self, beside: Beside) -> Result<Connection, Refusal> {
+        let path = self.config.path.as_path();
+        let broken = |error| Refusal::of(path, self.config.busy_timeout, error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match beside {
+            Beside::Log => Connection::open_with_flags(path, flags),
+            Beside::Nothing => {
+                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+                Connection::open_with_flags(as_it_is(path), flags)
+            }
+        };
+        let mut conn = opened.map_err(broken)?;
+        let patience = patience::within(self.config.busy_timeout);
+        conn.busy_handler(Some(patience)).map_err(broken)?;
+        Ok(conn)
+    }
+
+    fn perform(&self, namespace: &Namespace, call: &Call) -> Result<Answer, StoreError> {
+        let boots = Boots::of(&self.config.path).map_err(|refusal| refusal.in_use())?;
+        let told = |error| Fault::Sql(error).undone();
+        let step = |conn: &Connection| {
+            conn.execute_batch("BEGIN").map_err(told)?;
+            let lineage = Lineage(lineage::current(conn).map_err(told)?);
+            let (at, machine, boots) = (self.machine.stamp(), &self.machine, &boots);
+            let step = Step { conn, namespace, at, machine, lineage, boots };
+            step.perform(call).map_err(|fault| fault.undone())
+        };
+        let done = self.look(|conn| Ok(step(conn))).map_err(|refusal| refusal.in_use())?;
+        let nothing = || call.answer_of_nothing().ok_or_else(only_reads);
+        done.unwrap_or_else(nothing)
+    }
+}
+
+/// What lies beside the file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beside {
+    /// Neither a log with something in it nor anybody who writes one.
+    Nothing,
+    /// A log and its index, as nodes leave them and have them.
+    Log,
+}
+
+impl Beside {
+    fn of(path: &Path) -> Result<Self, Refusal> {
+        is_not_planted(path)?;
+        let missing = || Refusal::Missing { path: path.to_owned() };
+        let file = FileId::at(path)?.ok_or_else(missing)?;
+        if has_stale_log(path, file) {
+            return Err(Refusal::StaleLog { path: path.to_owned() });
+        }
+        let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
+        let real = fs::canonicalize(path).map_err(unreadable)?;
+        let log = fs::metadata(beside(&real, "-wal")).map(|log| log.len());
+        match (log, beside(&real, "-shm").exists()) {
+            (Ok(_), true) => Ok(Self::Log),
+            (Ok(1..), false) => Err(Refusal::NoIndex { path: path.to_owned() }),
+            _ => Ok(Self::Nothing),
+        }
+    }
+}
+
+/// The URI by which SQLite reads a file as it is, and neither locks it nor makes anything.
+fn as_it_is(path: &Path) -> PathBuf {
+    let mut uri = b"file:".to_vec();
+    for byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend(format!("%{byte:02x}").into_bytes()),
+            byte => uri.push(*byte),
+        }
+    }
+    uri.extend(b"?immutable=1");
+    PathBuf::from(OsString::from_vec(uri))
+}
+
+#[async_trait]
+impl Store for SqliteReader {
+    fn declaration(&self) -> Declaration {
+        store::declaration()
+    }
+
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        self.perform(namespace, &call)
+    }
+
+    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
+        Err(StoreError::Unsupported(baton_store::Capability::Push))
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        Ok(Vec::new())
+    }
+}
