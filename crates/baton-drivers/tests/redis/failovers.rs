@@ -5,7 +5,7 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::{follow, open, run, server};
+use crate::ground::{copied, follow, open, run, server};
 
 const SYNCING: [&str; 4] = ["--appendfsync", "always", "--repl-diskless-sync-delay", "0"];
 
@@ -20,12 +20,6 @@ async fn node(url: &str, boot: u128) -> Contender {
 
 async fn promote(server: &Server) {
     let _: () = run(server, &["REPLICAOF", "NO", "ONE"]).await;
-}
-
-/// What is acknowledged is at the replica too.
-async fn copied(master: &Server) {
-    let copied: u64 = run(master, &["WAIT", "1", "30000"]).await;
-    assert_eq!(copied, 1, "the replica has it");
 }
 
 #[tokio::test]

@@ -47,6 +47,24 @@ pub async fn follow(replica: &Server, master: &Server) {
     .await;
 }
 
+/// Waits until the one replica has everything that was written here before.
+///
+/// `WAIT` speaks of the writes of its own connection alone, so this one writes first.
+pub async fn copied(master: &Server) {
+    let connection = client(master).await;
+    let told = "the connection answers";
+    let mut write = redis::cmd("SET");
+    write.arg("copied").arg("up to here");
+    let _: () = write.query_async(&mut connection.clone()).await.expect(told);
+    until("the replica has it", async || {
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(1).arg(100);
+        let replicas: u64 = wait.query_async(&mut connection.clone()).await.expect(told);
+        (replicas == 1).then_some(())
+    })
+    .await;
+}
+
 /// The key of a namespace, with the default prefix.
 pub fn key(namespace: &Namespace, name: &str) -> String {
     format!("baton:{{{namespace}}}:{name}")

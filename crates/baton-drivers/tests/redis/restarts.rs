@@ -11,7 +11,7 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::subject::Ground;
 use baton_testbed::wait::until;
 
-use crate::ground::{Redis, follow, open, run, server};
+use crate::ground::{Redis, copied, follow, open, run, server};
 
 const SYNCING: [&str; 4] = ["--appendfsync", "always", "--repl-diskless-sync-delay", "0"];
 
@@ -114,8 +114,7 @@ async fn a_replica_in_its_place_is_noticed_promoted_or_restarted() {
         let held = node.take(Claim::Vacant).await;
         follow(&second, &first).await;
         let before = node.look().await.lineage;
-        let copied: u64 = run(&first, &["WAIT", "1", "2000"]).await;
-        assert_eq!(copied, 1, "the replica has it");
+        copied(&first).await;
         log_written(&second).await;
         first.kill().await.expect("it is ours");
         match promoted {

@@ -7,8 +7,7 @@ use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
 use baton_store::{Precondition, StoreError, WriteOutcome};
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::open;
-use crate::ground::{client, follow, key, run, server};
+use crate::ground::{client, copied, follow, key, open, run, server};
 
 #[tokio::test]
 async fn a_token_drawn_outside_the_script_inverts_and_ours_does_not() {
@@ -178,8 +177,7 @@ async fn a_promoted_replica_goes_on_with_the_epochs() {
     let held = node.take(Claim::Vacant).await;
     node.release(held).await;
     let before: Lineage = node.look().await.lineage;
-    let copied: u64 = run(&first, &["WAIT", "1", "2000"]).await;
-    assert_eq!(copied, 1, "the replica has it");
+    copied(&first).await;
     first.kill().await.expect("it is ours");
     let unreachable = node.try_look().await;
     assert!(unreachable.is_err(), "there is no master: {unreachable:?}");

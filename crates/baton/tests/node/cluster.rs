@@ -49,14 +49,6 @@ pub fn quick() -> Settings {
     }
 }
 
-/// For `NodeBuilder::tune`: a lease that no busy machine loses, for tests that see none run out.
-pub fn steady(settings: &mut Settings) {
-    settings.lease_timeout = Duration::from_secs(15);
-    settings.worker_timeout = Duration::from_secs(15);
-    settings.dead_node_timeout = Duration::from_secs(30);
-    settings.min_epoch_duration = Duration::from_secs(15);
-}
-
 pub fn id(name: &str) -> NodeId {
     NodeId::new(name).expect("test names are valid")
 }

@@ -59,9 +59,10 @@ impl Wake for LookWhenTold {
 #[tokio::test]
 async fn an_event_that_tells_of_a_lost_term_finds_the_node_not_leading() {
     let settings = Settings { enabled: false, ..quick() };
-    let node = builder(&store(), "a").settings(settings).build().expect("it starts");
-    drop(soon("the only term", node.leadership()).await.expect("it leads"));
-    let mut events = node.events();
+    let built = builder(&store(), "a").settings(settings).build_with_events();
+    let (node, mut events) = built.expect("it starts");
+    let promoted = |event: &Event| matches!(event, Event::CoordinatorPromoted { .. });
+    event(&mut events, "the only term", promoted).await;
     let (told, led) = (AtomicBool::new(false), Mutex::new(true));
     let look = Arc::new(LookWhenTold { node: node.clone(), told, led });
     let mut told = pin!(events.recv());

@@ -11,7 +11,15 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use super::client::{address, answers, anywhere, ask, scrape, send, status};
-use crate::cluster::{builder, event, outage, quick, soon, steady, store, until};
+use crate::cluster::{builder, event, outage, quick, soon, store, until};
+
+/// For `NodeBuilder::tune`: a lease that no busy machine loses, for tests that see none run out.
+fn steady(settings: &mut Settings) {
+    settings.lease_timeout = Duration::from_secs(15);
+    settings.worker_timeout = Duration::from_secs(15);
+    settings.dead_node_timeout = Duration::from_secs(30);
+    settings.min_epoch_duration = Duration::from_secs(15);
+}
 
 #[tokio::test]
 async fn only_the_coordinator_answers_that_it_leads() {
