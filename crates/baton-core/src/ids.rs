@@ -163,7 +163,7 @@ impl Epoch {
     pub const LEAP: u64 = 1_000;
 
     /// The highest epoch that is ever granted: what a signed 64-bit column holds. Terms and leaps
-    /// of thousands of years stay below it, so a higher one is an error of whoever carries it.
+    /// of thousands of years stay below it, so a higher one is an error of the caller.
     pub const MAX: Self = Self(u64::MAX >> 1);
 
     /// How far a task's epoch may be ahead of the highest that the store has shown: more than all

@@ -6,7 +6,7 @@
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
 //!                    │ parts, address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
-//!   open_to_read(url) ──► the same stores, for whoever only looks: nothing is made or written
+//!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
 //!   shown(url) ──► what of it people may see
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```

@@ -18,7 +18,7 @@ pub(crate) enum Access {
 /// A store that was opened with [`Access::Read`].
 pub(crate) struct Reader(pub(crate) Arc<dyn Store>);
 
-/// Said to whoever wants more.
+/// The error of every call that writes.
 pub(crate) fn only_reads() -> StoreError {
     StoreError::Refused { detail: "this handle was opened to read; open the store".to_owned() }
 }

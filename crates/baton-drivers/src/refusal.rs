@@ -25,7 +25,7 @@ pub enum Refusal {
          newer version of it"
     )]
     NewerSchema { store: &'static str, place: String, found: i64, known: i64 },
-    /// Whoever only looks brings nothing up to date.
+    /// A store opened to read only does not bring the schema up to date.
     #[error(
         "{store} at {place} has schema version {found}, and this program reads {known}; baton run, \
          serve and doctor bring it up to date"

@@ -104,8 +104,8 @@ pub(crate) fn looks_like_login(location: &str) -> bool {
     location.split('/').next().is_some_and(|first| first.contains(['@', ':']))
 }
 
-/// The URL without the secrets that stand in it. Whoever gets it finds those that
-/// `password_file`, `password_env` and their like name.
+/// The URL without the secrets that stand in it. A process that gets it reads the password from
+/// what `password_file`, `password_env` and their like name.
 pub fn without_secrets(url: &str) -> String {
     let of_server =
         |(scheme, _): &(&str, &str)| is_scheme(scheme) && !matches!(*scheme, "sqlite" | "memory");

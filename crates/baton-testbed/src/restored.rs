@@ -3,7 +3,7 @@
 //! ```text
 //!   Restorable: a handle, a copy, that copy put back under the same server; a restart
 //!     ├─ nodes_that_remember   one that saw more notices; with a lineage it tells all others
-//!     ├─ lost_renewals         the term goes on in a new lineage, and nobody else claims it
+//!     ├─ lost_renewals         the term goes on in a new lineage, and no other node claims it
 //!     ├─ nodes_that_do_not     what a node finds that saw nothing
 //!     └─ a_restart             goes on where it was: no lineage begins and no epoch leaps
 //! ```
@@ -128,8 +128,8 @@ fn counts_as_stale(before: &BeatReply, after: &BeatReply) {
     assert!(sight.highest() > epoch(after), "the floor of its next claim");
 }
 
-/// Renewals of a term were lost, and nothing else. Nobody takes the lease for one that ran out long
-/// ago: a new lineage begins, in which its holder goes on.
+/// Renewals of a term were lost, and nothing else. No node takes the lease for one that ran out
+/// long ago: a new lineage begins, in which its holder goes on.
 ///
 /// # Panics
 ///

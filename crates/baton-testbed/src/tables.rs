@@ -60,7 +60,7 @@ pub trait Tables: Send + Sync {
     fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep>;
 }
 
-/// So many cases there are.
+/// The number of cases.
 pub const CASES: usize = 4;
 
 /// Runs every case, one after another. Says how many there were.

@@ -5,7 +5,7 @@ use baton_core::rng::Rng;
 /// The secret. No word of any message has a part of it.
 pub const MARKER: &str = "zq7Xkw9";
 
-/// Where nobody listens, so that every connection is refused at once.
+/// A port without a listener: every connection is refused at once.
 const NOWHERE: &str = "127.0.0.1:1";
 
 /// The names that people give to a password.
@@ -55,7 +55,7 @@ const FAULTS: [(&str, &str); 10] = [
     ("/app", "/app?"),
 ];
 
-/// So many URLs, the same for the same seed.
+/// This many URLs, the same for the same seed.
 pub fn broken(seed: u64, count: usize) -> Vec<String> {
     let mut rng = Rng::new(seed);
     (0..count).map(|_| one(&mut rng)).collect()

@@ -1,4 +1,4 @@
-//! Numbers nobody can foresee: boot ids, keys, generated names, seeds for jitter.
+//! Random numbers: boot ids, keys, generated names, seeds for jitter.
 
 use baton_core::ids::{BootId, NodeId};
 use baton_store::clock::{Clock, SystemClock};

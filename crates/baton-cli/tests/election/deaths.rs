@@ -93,7 +93,7 @@ async fn a_coordinator_without_its_guard_stops_says_so_and_is_replaced() {
     let second = job(&cluster, 1).await;
     assert_eq!(who(&judged(&cluster)), [(1, first.node), (2, second.node.clone())]);
     assert_eq!(names(&cluster).await, [id(&second.node)]);
-    // It handed over, though it ended with an error: nobody had to wait for its lease.
+    // It handed over, though it ended with an error: no node had to wait for its lease.
     let history = stage.json(&["history"]).await;
     assert!(history[1]["ended"]["released"].is_string(), "{history}");
 }

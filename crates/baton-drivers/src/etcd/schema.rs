@@ -27,7 +27,7 @@ pub(super) async fn settle(link: &Link) -> Result<(), Refusal> {
     }
 }
 
-/// The same for whoever only looks: no format is there before the first node writes it.
+/// The same for a reader: no format is there before the first node writes it.
 pub(super) async fn look(link: &Link) -> Result<(), Refusal> {
     let (place, prefix) = (&link.config.place, &link.config.prefix);
     let range = Range::key(&keys::format(prefix));

@@ -32,7 +32,7 @@ use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
 /// callback may take.
 const IDLE_S: u64 = 60;
 
-/// So many statements a batch has, and so many the look before the first.
+/// Statements in a batch, and in the check before the first batch.
 const STATEMENTS: u32 = 5;
 
 /// There is no such table.

@@ -17,7 +17,7 @@ const BEAT: &str = "SELECT reply, view, lsn FROM {t}beat($1, $2::numeric, $3, $4
 
 const INSPECT: &str = "SELECT lease, view, lsn, lineage FROM {t}inspect($1, $2::numeric, $3)";
 
-/// The same for whoever may not begin a lineage: it shows the one that is written there.
+/// The same for a reader, which may not begin a lineage: it shows the one that is written there.
 const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
     (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
     (SELECT lineage::text FROM {t}meta)";

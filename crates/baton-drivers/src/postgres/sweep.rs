@@ -38,7 +38,7 @@ const IDLE: Duration = Duration::from_secs(5);
 /// The same while the user's callback runs, and so the most that it may take.
 const IDLE_IN_CALLBACK: Duration = Duration::from_secs(60);
 
-/// So many statements a batch has; the look before the first has fewer.
+/// Statements in a batch; the check before the first batch has fewer.
 const STATEMENTS: u32 = 5;
 
 /// A table that is swept.

@@ -87,7 +87,7 @@ async fn start(config: Config, access: Access) -> Result<S3Engine, Refusal> {
     let chance = random().map_err(|problem| strange(problem.to_string()))?;
     let shelves = Mutex::new(BTreeMap::new());
     let engine = S3Engine { config, access, bucket, layout, marks: Marks::new(chance), shelves };
-    // The trial writes. Whoever only looks needs no conditions to be honoured.
+    // The trial writes. A reader needs no conditions to be honoured.
     if access == Access::Write {
         engine.self_test(chance).await?;
     }

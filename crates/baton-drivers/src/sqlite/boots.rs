@@ -6,8 +6,8 @@
 //!   app.db  rw-rw----  ─► app.db-boots  rwxrwx---   the owner of app.db; not writable by others
 //! ```
 //!
-//! In a folder that everybody may write in, somebody may have put a folder or a link of this name
-//! there first. Nothing here follows a link, and every file is opened in the folder that was
+//! In a folder that all users may write in, another user may have put a folder or a link of this
+//! name there first. Nothing here follows a link, and every file is opened in the folder that was
 //! looked at, whatever its path names by then.
 
 use std::fs::{File, Metadata};
@@ -102,7 +102,7 @@ impl Boots {
         if found.mode() & OTHERS_WRITE != 0 {
             let mode = found.permissions().mode() & 0o7777;
             return Err(io::Error::other(format!(
-                "its mode is {mode:o}: everybody may write in it"
+                "its mode is {mode:o}: all users may write in it"
             )));
         }
         Ok(folder)
@@ -116,7 +116,7 @@ impl Folder {
 
     /// Opens a file that is there, to read and to lock it.
     pub(super) fn open(&self, name: &str) -> io::Result<File> {
-        // A pipe of this name would keep whoever opens it waiting.
+        // Opening a pipe of this name would block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
     }

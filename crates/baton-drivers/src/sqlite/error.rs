@@ -84,7 +84,7 @@ pub enum Refusal {
     Busy { path: PathBuf, waited: Duration },
     #[error("{} cannot be written ({error}); check the folder", .path.display())]
     Write { path: PathBuf, error: io::Error },
-    /// Nobody else may decide what is in the folder of the process locks.
+    /// No other user may decide what is in the folder of the process locks.
     #[error(
         "{} cannot hold the process locks ({error}); look who made it and remove it while no node \
          runs, or put the database into a folder of its own", .path.display()
@@ -92,7 +92,7 @@ pub enum Refusal {
     Boots { path: PathBuf, error: io::Error },
     /// A name that everybody may give away leads to another file.
     #[error(
-        "{} is a link that user {owner} made in a folder that everybody may write in; name the \
+        "{} is a link that user {owner} made in a folder that all users may write in; name the \
          file itself", .path.display()
     )]
     Planted { path: PathBuf, owner: u32 },

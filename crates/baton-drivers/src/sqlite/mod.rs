@@ -6,7 +6,7 @@
 //!                             │ lineage: has the data gone back?                    app.db-shm
 //!                             ├ beat ── registry, lease, view, history
 //!                             └ documents, counters
-//!   reader ── looks, and makes nothing: for whoever takes no part
+//!   reader ── looks, and makes nothing: for reading commands
 //!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```

@@ -71,7 +71,7 @@ pub(super) fn prepare(path: &Path) -> Result<(), Refusal> {
     may_write(folder, Access::WRITE_OK | Access::EXEC_OK)
 }
 
-/// Refuses a link of somebody else's in a folder where everybody may make one.
+/// Refuses another user's link in a folder where all users may make one.
 pub(super) fn is_not_planted(path: &Path) -> Result<(), Refusal> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());

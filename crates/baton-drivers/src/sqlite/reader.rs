@@ -1,12 +1,12 @@
 //! Looking at the file without making or changing anything in it or beside it.
 //!
 //! ```text
-//!   app.db alone, or an empty log     nobody has it open: read as it is, without locks
+//!   app.db alone, or an empty log     no process has it open: read as it is, without locks
 //!   app.db, app.db-wal, app.db-shm    read only, with the locks that nodes heed
 //!   app.db, a log, no index           somebody copied it: the index would have to be made
 //! ```
 //!
-//! Every call opens the file anew, so whoever watches it sees a file that was put in its place.
+//! Every call opens the file anew, so `watch` sees a file that was put in its place.
 
 use std::ffi::OsString;
 use std::fs;

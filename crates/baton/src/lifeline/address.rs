@@ -25,7 +25,7 @@ impl Address {
     }
 
     /// The address that others are told to dial, for a socket that is bound to another one. Unless
-    /// it is certain that the process listens on it, a refusal there is somebody else's.
+    /// it is certain that the process listens on it, a refusal there may be another process's.
     pub fn advertised(socket: SocketAddr, bound: SocketAddr) -> Self {
         let (socket, bound) = (canonical(socket), canonical(bound));
         let any = bound.ip().is_unspecified() && socket.is_ipv4() == bound.is_ipv4();

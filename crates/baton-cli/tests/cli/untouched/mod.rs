@@ -78,7 +78,7 @@ impl Ground {
             count_once(&*store, &web, held.epoch).await;
         }
         drop(store);
-        // Whoever is last to close the file empties its log, on a thread of its own.
+        // The last connection to close the file empties its log, on a thread of its own.
         let log = self.here.path("data/baton.db-wal");
         let is_closed =
             || self.server.is_some() || std::fs::metadata(&log).is_ok_and(|log| log.len() == 0);
