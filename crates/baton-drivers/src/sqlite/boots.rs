@@ -204,7 +204,7 @@ mod tests {
         fs::remove_file(&boots.path).expect("it is ours");
         fs::create_dir(&boots.path).expect("it is ours");
         fs::set_permissions(&boots.path, fs::Permissions::from_mode(0o777)).expect("it is ours");
-        assert!(why(&boots).contains("its mode is 777: everybody may"), "{}", why(&boots));
+        assert!(why(&boots).contains("its mode is 777: all users may"), "{}", why(&boots));
         fs::set_permissions(&boots.path, fs::Permissions::from_mode(0o700)).expect("it is ours");
         if rustix::process::geteuid().is_root() {
             std::os::unix::fs::chown(&boots.path, Some(65534), None).expect("root may");

@@ -90,7 +90,7 @@ pub enum Refusal {
          runs, or put the database into a folder of its own", .path.display()
     )]
     Boots { path: PathBuf, error: io::Error },
-    /// A name that everybody may give away leads to another file.
+    /// A name that all users may give away leads to another file.
     #[error(
         "{} is a link that user {owner} made in a folder that all users may write in; name the \
          file itself", .path.display()

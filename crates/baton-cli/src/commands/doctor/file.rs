@@ -41,7 +41,7 @@ fn writable_by_all(file: &Path) -> Option<Finding> {
     (mode & 0o002 != 0).then(|| {
         Finding::warn(
             "rights",
-            format!("everybody may write to the file (mode {:o})", mode & 0o777),
+            format!("all users may write to the file (mode {:o})", mode & 0o777),
             format!("chmod o-w {}", file.display()),
         )
     })

@@ -100,7 +100,6 @@ mod tests {
             let refused = Telemetry::otlp(url, "test").err().expect(url).to_string();
             assert!(refused.starts_with("the collector's URL cannot be used (it "), "{refused}");
             assert!(refused.ends_with("write http://127.0.0.1:4318"), "{refused}");
-            assert!(refused.ends_with("write http://127.0.0.1:4318"), "{refused}");
         }
     }
 }
