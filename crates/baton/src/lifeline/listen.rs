@@ -190,10 +190,7 @@ mod tests {
                 _ => Err(io::Error::other("no descriptors are left")),
             })
         };
-        let pause = || {
-            steps.borrow_mut().push("pause");
-            ready(())
-        };
+        let pause = async || steps.borrow_mut().push("pause");
         assert_eq!(accepted(attempt, pause).await, "connection");
         let one = ["accept", "pause"];
         assert_eq!(steps.into_inner(), [&one[..], &one, &one, &["accept"]].concat());
