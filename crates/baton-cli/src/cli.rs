@@ -15,7 +15,7 @@ Start the same command on every instance; they meet in a store, elect one
 coordinator, and another one takes over when it stops or dies.
 
   baton demo             see three processes hand over, in half a minute
-  baton run -- CMD       run CMD on whichever instance leads, and there alone
+  baton run -- ./worker  keep ./worker running on one instance at a time
   baton serve            take part as a node, to see how it goes
   baton status           who leads, and who else is there
   baton watch            the same, live
@@ -46,7 +46,12 @@ pub struct Cli {
 pub enum Command {
     /// See it work: three processes, a crash, a resignation, a pause.
     Demo(demo::Arguments),
-    /// Run a command only while this node leads.
+    /// Keep a command running on one instance at a time.
+    ///
+    /// Start `baton run -- ./worker` on every instance. The instances elect a leader, and ./worker
+    /// runs there alone; when the leader stops or dies, it runs on another instance. This is for a
+    /// command that goes on, such as a consumer of a queue. A command that ends is not run once in
+    /// all: baton hands over and exits, and the next instance runs the command too.
     Run(run::Arguments),
     /// Take part as a node without work, and print what happens.
     Serve(serve::Arguments),

@@ -19,16 +19,17 @@ use super::serve::departed;
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
-    /// When the command ends well, exit; when it fails, run it again after a pause.
+    /// When the command fails, run it again after a pause; when it ends with code 0, exit. The
+    /// other instances then run it too: --once is once on each instance, not once in all.
     #[arg(long, conflicts_with = "restart", help_heading = "The command")]
     once: bool,
-    /// When the command ends, however it does, run it again after a pause.
+    /// When the command ends, with whatever code, run it again here after a pause.
     #[arg(long, help_heading = "The command")]
     restart: bool,
-    /// When leadership is lost: stand by until this node leads again, or exit.
+    /// When this node no longer leads: wait until it leads again, or exit with code 7.
     #[arg(long, value_enum, default_value = "wait", help_heading = "The command")]
     on_lost: OnLost,
-    /// Say nothing but errors.
+    /// Write nothing but errors to stderr.
     #[arg(long)]
     quiet: bool,
     /// The command and its arguments, after a --.
@@ -37,13 +38,18 @@ pub struct Arguments {
 }
 
 const AFTER_HELP: &str = "\
-The command finds BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE,
-which has no password in it, in its environment. When leadership is lost it
-gets TERM, and KILL before the lease is over, together with everything it
-started; also when baton itself is killed or paused. HUP, QUIT, USR1 and USR2
-are passed on to it; TERM and INT make baton stop it, hand over and leave,
-within stop_grace and a second. Unless --once or --restart is given, baton ends
-when the command does, with its exit code (128 + n for signal n).";
+In its environment the command finds BATON_EPOCH, BATON_NODE_ID,
+BATON_NAMESPACE and BATON_STORE, the store's URL without its password.
+
+When this node no longer leads, the command and everything it started get TERM,
+and KILL before the lease is over, also when baton itself is killed or paused.
+HUP, QUIT, USR1 and USR2 are passed on to the command. TERM and INT make baton
+stop it, hand over and leave, within stop_grace and a second.
+
+When the command ends by itself, baton hands over and exits with the same code
+(128 + n for signal n), and another instance runs the command; with --restart
+it runs here again instead. Work that must be done only once, such as a
+migration, has to record that it is done, and look there first.";
 
 /// Runs the command whenever this node leads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
@@ -65,20 +71,22 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let store = node::store(&config).await?;
         let telemetry = Telemetry::of(&config)?;
-        let builder = telemetry.told(node::builder(&config, store));
+        let builder = telemetry.told(node::builder(&config, store.clone()));
         let (node, mut events) = builder.build_with_events()?;
         let least = if job.quiet { Level::Error } else { Level::Info };
         node::introduce(&node, least);
         let finished = tokio::select! {
             biased;
-            finished = crate::run::run(&node, &job) => finished,
+            finished = crate::run::run(&node, &*store, &job) => finished,
             () = log::follow(&mut events, least) => unreachable!("it goes on for ever"),
             never = reap_orphans() => match never {},
         };
         log::catch_up(&mut events, least);
         match finished? {
-            Finished::Command(ending) => Ok(Exit::Command(code_of(ending))),
-            Finished::Asked => Ok(Exit::Done),
+            Finished::Command(ending) | Finished::Asked(Some(ending)) => {
+                Ok(Exit::Command(code_of(ending)))
+            }
+            Finished::Asked(None) => Ok(Exit::Done),
             Finished::Lost => {
                 log::warn("leadership was lost, and --on-lost exit was given");
                 Ok(Exit::Lost)

@@ -84,7 +84,7 @@ pub enum Ending {
 impl std::fmt::Display for Ending {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Code(0) => f.write_str("ended well"),
+            Self::Code(0) => f.write_str("ended with code 0"),
             Self::Code(code) => write!(f, "failed with code {code}"),
             Self::Signal(number) => write!(f, "was ended by signal {number}"),
         }

@@ -82,7 +82,7 @@ fn leading(event: &Event) -> Option<String> {
             format!("lease lost, epoch {epoch}: {}", demotion(reason))
         }
         Event::TermOverran { epoch } => {
-            format!("work went on past the deadline, epoch {epoch}: stop this process")
+            format!("work had not stopped at the deadline, epoch {epoch}: stop it if it goes on")
         }
         Event::LeaderFlapping { changes, window_ms } => {
             format!("leadership changed {changes} times within {}", span_ms(*window_ms))

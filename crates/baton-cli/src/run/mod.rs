@@ -11,6 +11,7 @@
 //! The term is held until the guard has proved that nothing of the command runs any more; only then
 //! is the lease released.
 
+mod next;
 mod pause;
 mod signals;
 mod term;
@@ -19,7 +20,7 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use baton::{Departure, Epoch, Event, Events, Leadership, Node};
+use baton::{Departure, Epoch, Event, Events, Leadership, Node, Store};
 use baton_store::clock::{Clock, SystemClock};
 
 use crate::commands::serve::unfinished;
@@ -74,10 +75,10 @@ pub struct Job {
 /// Why there is nothing left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finished {
-    /// The command ended, and its end is this process's.
+    /// The command ended by itself, and its end is this process's.
     Command(Ending),
-    /// Asked to end while no command ran.
-    Asked,
+    /// Asked to end; how the command ended then, if one ran.
+    Asked(Option<Ending>),
     /// Leadership was lost, and that was to be the end.
     Lost,
     /// The node had to stop.
@@ -85,7 +86,7 @@ pub enum Finished {
 }
 
 /// Runs the job whenever the node leads, until there is nothing left to do.
-pub async fn run(node: &Node, job: &Job) -> Result<Finished, CommandError> {
+pub async fn run(node: &Node, store: &dyn Store, job: &Job) -> Result<Finished, CommandError> {
     let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
     let (guard, unproved, pauses) = (None, None, Pauses::default());
     let mut runner = Runner { node, job, signals, guard, unproved, pauses };
@@ -93,7 +94,11 @@ pub async fn run(node: &Node, job: &Job) -> Result<Finished, CommandError> {
     if runner.close_guard().await? {
         runner.unproved = None;
     }
-    if node.leave().await == Departure::Unfinished {
+    // Asked at the same time, so that the hand-over does not wait for the answer.
+    let next = next::what_happens(node, store, job, finished.as_ref().ok());
+    let (departure, next) = tokio::join!(node.leave(), next);
+    next.iter().for_each(|line| runner.say(line));
+    if departure == Departure::Unfinished {
         log::warn(&unfinished(node));
     }
     finished
@@ -131,7 +136,7 @@ impl Runner<'_> {
                     None => continue,
                 },
                 asked = self.signals.next() => match asked {
-                    Asked::ToEnd => return Ok(Finished::Asked),
+                    Asked::ToEnd => return Ok(Finished::Asked(None)),
                     Asked::ToPassOn(_) => continue,
                 },
             };
@@ -157,7 +162,7 @@ impl Runner<'_> {
                 }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
                 asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Some(Finished::Asked);
+                    return Some(Finished::Asked(None));
                 },
             }
         }
@@ -221,11 +226,11 @@ impl Runner<'_> {
                     return Ok(exit.then_some(Finished::Lost));
                 }
                 Ok(Led::Asked { ended }) => {
-                    return Ok(Some(ended.map_or(Finished::Asked, Finished::Command)));
+                    return Ok(Some(Finished::Asked(ended)));
                 }
                 Ok(Led::Stuck) => {
                     self.unproved = Some(term);
-                    return Ok(Some(Finished::Asked));
+                    return Ok(Some(Finished::Asked(None)));
                 }
                 Ok(Led::Ended(ended)) if self.is_last(ended) => {
                     return Ok(Some(Finished::Command(ended)));
@@ -276,7 +281,7 @@ impl Runner<'_> {
         loop {
             tokio::select! {
                 asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Ok(Some(Finished::Asked));
+                    return Ok(Some(Finished::Asked(None)));
                 },
                 () = SystemClock.sleep(again_at.since(SystemClock.now())) => return Ok(None),
             }
@@ -293,7 +298,7 @@ impl Runner<'_> {
                     return Some((self.job.on_lost == OnLost::Exit).then_some(Finished::Lost));
                 }
                 asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Some(Some(Finished::Asked));
+                    return Some(Some(Finished::Asked(None)));
                 },
                 () = SystemClock.sleep(again_at.since(SystemClock.now())) => return None,
             }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rustix::process::Signal;
 
-use crate::running::Running;
+use crate::running::{Running, Said};
 use crate::stage::{ALONE, STEADY, Stage, until};
 
 #[tokio::test]
@@ -106,4 +106,41 @@ async fn what_is_piped_into_baton_reaches_it() {
     drop(pipe);
     let said = running.said().await;
     assert_eq!((said.code, said.out.as_str()), (Some(0), "heard one\ntwo\nthree\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_ends_is_run_by_each_replica_in_turn_and_baton_says_so() {
+    for flags in [&[][..], &["--once"]] {
+        let stage = Stage::new();
+        let script = "echo $BATON_NODE_ID >> runs; until [ -e go ]; do sleep 0.01; done";
+        let run = |id| stage.run(&[STEADY, flags, &["--id", id]].concat(), script);
+        let replicas = ["a", "b", "c"].map(run);
+        let waits = async || {
+            let status = stage.json(&["status"]).await;
+            (status["successors"].as_array()?.len() == 2).then_some(())
+        };
+        stage.line("runs").await;
+        until("two successors", waits).await;
+        std::fs::write(stage.path("go"), "").expect("the folder is writable");
+        let mut said = Vec::new();
+        for replica in replicas {
+            said.push(replica.said().await);
+        }
+        assert!(said.iter().all(|said| said.code == Some(0)), "{flags:?}");
+        let runs = stage.line("runs").await;
+        let order: Vec<&str> = runs.lines().collect();
+        assert_eq!(order.len(), 3, "{flags:?}: {order:?}");
+        let by = |id: &str| {
+            let is_its = |said: &&Said| said.err.contains(&format!("node {id} stands by"));
+            said.iter().find(is_its).expect("each said its name").err.as_str()
+        };
+        for pair in order.windows(2) {
+            let next = format!("sh ended with code 0; leadership goes to {}, which runs", pair[1]);
+            let err = by(pair[0]);
+            assert!(err.contains(&next), "{flags:?}, {order:?}: {err}");
+            assert!(err.contains("work that must be done only once"), "{err}");
+        }
+        let last = by(order[2]);
+        assert!(!last.contains("goes to"), "{flags:?}: no node is left to wait: {last}");
+    }
 }
