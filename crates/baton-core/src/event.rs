@@ -131,7 +131,8 @@ pub enum Event {
         /// Why.
         reason: DemotionReason,
     },
-    /// The term's work did not stop before the hard deadline. The process may have to be aborted.
+    /// The term's work did not stop before the hard deadline. The process may have to be aborted;
+    /// after a pause of the whole process the work may stop right after this.
     #[serde(rename = "term:overran")]
     TermOverran {
         /// The term.

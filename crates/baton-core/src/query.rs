@@ -51,6 +51,12 @@ impl Core {
         term.window.is_open(now).then_some((term.epoch(), term.window))
     }
 
+    /// Does work of a term go on although its hard deadline has passed and was told?
+    pub fn is_overrunning(&self) -> bool {
+        let stage = self.term().map(|term| &term.stage);
+        matches!(stage, Some(Stage::Stopping { overran: true, .. }))
+    }
+
     /// The term whose record names this process, open or not.
     pub fn held_epoch(&self) -> Option<Epoch> {
         self.term().map(Term::epoch)

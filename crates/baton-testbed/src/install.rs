@@ -59,6 +59,9 @@ pub const ZOOKEEPER: Program =
     Program { name: "zookeeper.jar", package: "zookeeper", folders: &["/usr/share/java"] };
 /// Java, which ZooKeeper brings.
 pub const JAVA: Program = Program { name: "java", package: "zookeeper", folders: &["/usr/bin"] };
+/// Tests rules for Prometheus. Its package brings the server too, which nothing starts.
+pub const PROMTOOL: Program =
+    Program { name: "promtool", package: "prometheus", folders: &["/usr/bin"] };
 /// Makes a tree of packages of another suite.
 pub const MMDEBSTRAP: Program =
     Program { name: "mmdebstrap", package: "mmdebstrap", folders: &["/usr/bin"] };

@@ -51,6 +51,7 @@ struct Seen {
     is_registered: bool,
     members: usize,
     leaderless: Duration,
+    is_overrunning: bool,
     breaker: BreakerStatus,
     report: MetricsReport,
     settings: Settings,
@@ -63,6 +64,7 @@ fn look(node: &Shared, now: Moment) -> Seen {
         is_registered: core.is_registered(),
         members: core.active_workers().count(),
         leaderless: core.leaderless(now),
+        is_overrunning: core.is_overrunning(),
         breaker: core.circuit_breaker_status(),
         report: core.metrics(),
         settings: core.settings().clone(),
@@ -138,6 +140,9 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     let worked = if leads { node.tallies.worked_for(now) } else { Duration::ZERO };
     let about = "How long the running term has worked; 0 while this node does not lead.";
     book.gauge("baton_term_seconds", about, worked.as_secs_f64());
+    let overrun = if seen.is_overrunning { node.tallies.overrun_for(now) } else { Duration::ZERO };
+    let about = "How long a term's work has been seen to go on past its deadline; 0 if none does.";
+    book.gauge("baton_overrun_seconds", about, overrun.as_secs_f64());
     let report = &seen.report;
     let about = "Times this node tried to take the lease.";
     book.counter("baton_elections_total", about, report.election_count as f64);

@@ -7,8 +7,8 @@ use baton_core::Event;
 use baton_core::time::Moment;
 use baton_store::tally::Tally;
 
-/// Events that somebody may have an alarm on: counted from 0, so that the first one is a change.
-const ALARMING: [&str; 6] = [
+/// Events that an alert may be about: counted from 0, so that the first one is a change.
+const ALERTED: [&str; 6] = [
     "leader:flapping",
     "plugin:failed",
     "plugin:ignored-cancellation",
@@ -22,15 +22,17 @@ pub(crate) struct Tallies {
     events: Tally<AtomicU64>,
     /// When the running term began its work; 0 when there is none.
     working_since: AtomicU64,
+    /// When work of the last term was seen to go on past its deadline; 0 if it was not.
+    overran_at: AtomicU64,
 }
 
 impl Default for Tallies {
     fn default() -> Self {
         let events = Tally::default();
-        for name in ALARMING {
+        for name in ALERTED {
             let _: &AtomicU64 = events.of(name);
         }
-        Self { events, working_since: AtomicU64::new(0) }
+        Self { events, working_since: AtomicU64::new(0), overran_at: AtomicU64::new(0) }
     }
 }
 
@@ -41,8 +43,10 @@ impl Tallies {
         match event {
             Event::CoordinatorPromoted { .. } => {
                 self.working_since.store(now.as_micros(), Ordering::Relaxed);
+                self.overran_at.store(0, Ordering::Relaxed);
             }
             Event::CoordinatorDemoted { .. } => self.working_since.store(0, Ordering::Relaxed),
+            Event::TermOverran { .. } => self.overran_at.store(now.as_micros(), Ordering::Relaxed),
             _ => {}
         }
     }
@@ -52,12 +56,23 @@ impl Tallies {
         self.events.iter().map(|(name, count)| (name, count.load(Ordering::Relaxed)))
     }
 
+    /// For how long, at `now`, work has been seen to go on past its deadline. Counted from when the
+    /// node noticed: a pause of the whole process is over by then.
+    pub(crate) fn overrun_for(&self, now: Moment) -> Duration {
+        since(&self.overran_at, now)
+    }
+
     /// How long the running term has worked at `now`.
     pub(crate) fn worked_for(&self, now: Moment) -> Duration {
-        match self.working_since.load(Ordering::Relaxed) {
-            0 => Duration::ZERO,
-            since => now.since(Moment::from_micros(since)),
-        }
+        since(&self.working_since, now)
+    }
+}
+
+/// How long ago that was at `now`; nothing if it never was.
+fn since(moment: &AtomicU64, now: Moment) -> Duration {
+    match moment.load(Ordering::Relaxed) {
+        0 => Duration::ZERO,
+        micros => now.since(Moment::from_micros(micros)),
     }
 }
 
@@ -82,18 +97,23 @@ mod tests {
         let reason = DemotionReason::WindowClosed;
         tallies.told(&Event::CoordinatorDemoted { epoch, reason }, at(9));
         assert_eq!(tallies.worked_for(at(12)), Duration::ZERO);
+        tallies.told(&Event::TermOverran { epoch }, at(9));
+        assert_eq!(tallies.overrun_for(at(12)), Duration::from_micros(3));
+        tallies.told(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
+        assert_eq!(tallies.overrun_for(at(22)), Duration::ZERO, "that was another term");
         let mut told: Vec<_> = tallies.events().filter(|(_, count)| *count > 0).collect();
         told.sort_unstable();
         let expected = [
             ("circuitBreaker:half-open", 2),
             ("coordinator-demoted", 1),
-            ("coordinator-promoted", 1),
+            ("coordinator-promoted", 2),
+            ("term:overran", 1),
         ];
         assert_eq!(told, expected);
     }
 
     #[test]
-    fn events_that_somebody_waits_for_are_there_from_the_start_under_their_names() {
+    fn events_that_alerts_are_about_are_there_from_the_start_under_their_names() {
         let plugin = || "p".to_owned();
         let events = [
             Event::LeaderFlapping { changes: 1, window_ms: 1 },

@@ -2,15 +2,18 @@
 
 use std::process::ExitCode;
 
-use baton_testbed::Kind;
 use baton_testbed::server::Detached;
+use baton_testbed::{Kind, Program};
 
 use crate::failure::Failure;
 use crate::list::List;
 
-/// Installs what is missing.
-pub async fn install(kinds: Vec<Kind>) -> Result<ExitCode, Failure> {
-    let install = move || kinds.into_iter().try_for_each(Detached::install);
+/// Installs what is missing of these servers, and of programs that tests run.
+pub async fn install(kinds: Vec<Kind>, programs: Vec<Program>) -> Result<ExitCode, Failure> {
+    let install = move || {
+        kinds.into_iter().try_for_each(Detached::install)?;
+        programs.iter().try_for_each(|program| program.find().map(|_| ()))
+    };
     let done = tokio::task::spawn_blocking(install).await;
     done.expect("installing does not panic")?;
     Ok(ExitCode::SUCCESS)

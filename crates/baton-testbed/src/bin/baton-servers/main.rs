@@ -15,7 +15,7 @@ mod list;
 
 use std::process::ExitCode;
 
-use baton_testbed::Kind;
+use baton_testbed::{Kind, PROMTOOL};
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
@@ -63,9 +63,11 @@ fn main() -> ExitCode {
 async fn perform(command: Command) -> Result<ExitCode, Failure> {
     match command {
         Command::Up { kinds, install_only } => {
-            let kinds = if kinds.is_empty() { Kind::SUITE.to_vec() } else { kinds };
+            let whole_suite = kinds.is_empty();
+            let kinds = if whole_suite { Kind::SUITE.to_vec() } else { kinds };
             if install_only {
-                return commands::install(kinds).await;
+                let programs = if whole_suite { vec![PROMTOOL] } else { Vec::new() };
+                return commands::install(kinds, programs).await;
             }
             commands::up(&kinds).await
         }

@@ -12,7 +12,8 @@ use super::parse::Scrape;
 use super::promql::{Asked, Query};
 use crate::cluster::{builder, soon, store, until};
 
-fn document(name: &str) -> String {
+/// A file of the documentation.
+pub fn document(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     std::fs::read_to_string(&path).expect("the document is there")
 }
@@ -59,7 +60,7 @@ fn gather_queries(value: &Value, queries: &mut Vec<String>) {
 }
 
 /// The rules' queries, each on a line of its own.
-fn alarm_queries() -> Vec<String> {
+fn alert_queries() -> Vec<String> {
     let text = document("grafana/alerts.yaml");
     let of = |key: &str| -> Vec<String> {
         let lines = text.lines().map(str::trim_start);
@@ -67,7 +68,7 @@ fn alarm_queries() -> Vec<String> {
     };
     let (names, queries) = (of("- alert:"), of("expr:"));
     assert!(names.len() >= 6, "{names:?}");
-    assert_eq!(names.len(), queries.len(), "each alarm has one query, on one line");
+    assert_eq!(names.len(), queries.len(), "each alert has one query, on one line");
     assert_eq!(names.len(), of("summary:").len(), "and says what it means");
     assert_eq!(names.len(), of("severity:").len(), "and how bad that is");
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
@@ -100,7 +101,7 @@ fn assert_answered(text: &str, scrape: &Scrape) {
 }
 
 #[tokio::test]
-async fn every_query_of_the_dashboard_and_of_the_alarms_is_answered_by_a_real_scrape() {
+async fn every_query_of_the_dashboard_and_of_the_alerts_is_answered_by_a_real_scrape() {
     let scrape = full_scrape().await;
     let dashboard = dashboard();
     let queries = dashboard_queries(&dashboard);
@@ -108,7 +109,7 @@ async fn every_query_of_the_dashboard_and_of_the_alarms_is_answered_by_a_real_sc
     for query in queries.iter().filter(|query| query.contains("baton_")) {
         assert_answered(query, &scrape);
     }
-    for query in alarm_queries() {
+    for query in alert_queries() {
         assert_answered(&query, &scrape);
     }
 }

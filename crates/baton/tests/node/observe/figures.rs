@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use baton::{Leadership, Node, NodeBuilder, Plugin, PluginError, Settings, async_trait};
+use baton::{
+    Doing, Leadership, Node, NodeBuilder, Plugin, PluginError, Settings, async_trait, every,
+};
 
 use super::client::{anywhere, scrape};
 use super::parse::{Labels, Scrape};
@@ -73,6 +75,25 @@ async fn a_node_that_leads_alone_has_no_deadline_and_asks_no_store() {
     assert_eq!(seen.value("baton_time_to_deadline_seconds", &[]), f64::INFINITY);
     assert_eq!((seen.value("baton_ready", &[]), seen.value("baton_leader", &[])), (1.0, 1.0));
     assert_eq!(seen.sum("baton_store_operations_total", |_| true), 0.0);
+}
+
+#[tokio::test]
+async fn work_past_its_deadline_is_timed_until_it_stops() {
+    let (free, blocked) = std::sync::mpsc::channel::<()>();
+    let blocked = std::sync::Mutex::new(blocked);
+    let work = every("blocks", Duration::from_secs(60), move |_| {
+        let freed = blocked.lock().expect("no holder panics").recv();
+        std::future::ready(freed.map_err(PluginError::from))
+    });
+    let node = builder(&store(), "a").plugin(work).build().expect("it starts");
+    let overrun = || node.node_metrics().value("baton_overrun_seconds", &[]);
+    soon("the term", node.leadership()).await.expect("it leads");
+    until("the block", || node.plugins()[0].doing == Doing::Working).await;
+    assert_eq!(overrun(), Some(0.0));
+    node.resign();
+    until("the overrun", || overrun().is_some_and(|seconds| seconds > 0.1)).await;
+    free.send(()).expect("it waits");
+    until("the end of the work", || overrun() == Some(0.0)).await;
 }
 
 fn carries_a_beat(labels: &Labels) -> bool {

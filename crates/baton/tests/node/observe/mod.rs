@@ -4,9 +4,11 @@
 //!   client ── GET ──► a real node's endpoint ──► parse: every line by the rules
 //!                                                  ├── figures    numbers are what happened
 //!                                                  ├── endpoint   health through an outage
-//!                                                  └── documents  docs, dashboard, alarms
+//!                                                  └── documents  docs, dashboard, alerts
+//!   alerts ── what scrapes would show ──► promtool: which alerts fire
 //! ```
 
+mod alerts;
 mod client;
 mod documents;
 mod endpoint;
