@@ -12,23 +12,16 @@ use tokio::task::JoinSet;
 use super::Message;
 use crate::shared::Shared;
 
-/// Makes the call. What was given up may still happen: its outcome is unknown.
+/// Asks the store on behalf of the core, and says what came of it.
 pub async fn ask_store(
     node: Arc<Shared>,
     id: RequestId,
     request: Request,
     timeout: Duration,
 ) -> Message {
-    let mut call = JoinSet::new();
-    let (store, namespace) = (node.store.clone(), node.namespace.clone());
-    call.spawn(async move { store.call(&namespace, Call::Core(request)).await });
-    let answer = tokio::select! {
-        biased;
-        Some(answer) = call.join_next() => answer.unwrap_or_else(|_| Err(driver_panicked())),
-        () = SystemClock.sleep(timeout) => {
-            let input = Input::Failed { id, failure: Failure::Unknown };
-            return Message::Input { seat: node.seat, input };
-        }
+    let Some(answer) = call_store(&node, Call::Core(request), timeout).await else {
+        let input = Input::Failed { id, failure: Failure::Unknown };
+        return Message::Input { seat: node.seat, input };
     };
     let input = match answer {
         Ok(Answer::Core(reply)) => {
@@ -44,6 +37,25 @@ pub async fn ask_store(
         }
     };
     Message::Input { seat: node.seat, input }
+}
+
+/// Makes one call, as a task of its own; `None` when its time is over. What was given up may still
+/// happen: its outcome is unknown.
+pub(crate) async fn call_store(
+    node: &Shared,
+    call: Call,
+    timeout: Duration,
+) -> Option<Result<Answer, StoreError>> {
+    let mut task = JoinSet::new();
+    let (store, namespace) = (node.store.clone(), node.namespace.clone());
+    task.spawn(async move { store.call(&namespace, call).await });
+    tokio::select! {
+        biased;
+        Some(answer) = task.join_next() => {
+            Some(answer.unwrap_or_else(|_| Err(driver_panicked())))
+        }
+        () = SystemClock.sleep(timeout) => None,
+    }
 }
 
 /// A driver's bug must not take the node's thread with it.

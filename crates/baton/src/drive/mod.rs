@@ -29,6 +29,7 @@ use tokio::task::JoinSet;
 
 use alarm::{Alarm, ClockSet};
 
+pub(crate) use call::call_store;
 pub(crate) use host::Host;
 pub(crate) use pulse::Pulse;
 pub(crate) use seat::{OnOverrun, Seat};

@@ -19,7 +19,7 @@ use crate::shared::Shared;
 use crate::term::Term;
 
 /// The document's name.
-const DOCUMENT: &str = "baton:plugins";
+pub(super) const DOCUMENT: &str = "baton:plugins";
 
 /// Written this often even if nothing is new.
 const EVERY: Duration = Duration::from_secs(60);

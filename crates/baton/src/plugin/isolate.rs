@@ -11,7 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 use super::PluginError;
 use crate::term::{Ending, Term};
 
-/// How long after its cancellation a call that took too long is reported to ignore it.
+/// How long after its cancellation a call is reported to ignore it, at the soonest.
 const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How a call ended badly.
@@ -69,7 +69,8 @@ pub async fn isolated(
     tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        () = until(by) => stuck(),
+        // After a pause of the process the moment named is long over, and the call not at fault.
+        () = until(by.max(SystemClock.now() + CANCELLED_WITHIN)) => stuck(),
     }
     outcome(task.join_next().await)
 }
@@ -130,4 +131,36 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
     text.unwrap_or_else(|| "without a message".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use baton_core::DemotionReason;
+    use baton_core::ids::Epoch;
+    use baton_core::lease::Window;
+
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_call_that_ends_when_cancelled_after_a_pause_is_not_called_stuck() {
+        let over = SystemClock.now() - Duration::from_secs(1);
+        let term = Term::new(Epoch(1), Window { soft: over, hard: over });
+        term.stop(Ending { reason: DemotionReason::WindowClosed, by: over });
+        let runtime = Handle::current();
+        let bounds = Bounds { term: &term, runtime: &runtime, timeout: None };
+        let stuck = Arc::<AtomicBool>::default();
+        let told = stuck.clone();
+        let call = async {
+            // Busy for a moment before its next await.
+            let (_open, never) = std::sync::mpsc::channel::<()>();
+            let _ = never.recv_timeout(Duration::from_millis(20));
+            std::future::pending().await
+        };
+        let ended = isolated(bounds, call, move || told.store(true, Ordering::SeqCst)).await;
+        assert!(matches!(ended, Err(Fault::Cancelled)), "{ended:?}");
+        assert!(!stuck.load(Ordering::SeqCst), "it ended at its next await");
+    }
 }

@@ -11,12 +11,14 @@
 //!   supervise  one term of them, on the node's       bulletin  the ledgers, for everybody to read
 //!              own thread                            state     what a plugin keeps between terms
 //!   isolate    one call, on the work threads         closure   a plugin from a closure
-//!   restart    when again, and when no more
+//!   restart    when again, and when no more          blame     whose failure it was
 //! ```
 //!
 //! A plugin that fails is restarted alone. One that fails too often makes the node hand leadership
-//! over: a coordinator that does not do its work is worse than another one.
+//! over: a coordinator that does not do its work is worse than another one. A failure while the
+//! store cannot be reached does not count.
 
+mod blame;
 mod bulletin;
 mod closure;
 mod crew;
@@ -53,6 +55,7 @@ pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
 /// | A call that | is |
 /// |---|---|
 /// | returns an error or panics | started again after a pause; too often, and the node hands over |
+/// | fails while the store cannot be reached | started again after a pause, however often |
 /// | takes longer than its timeout | cancelled at its next `.await`, which counts as a failure |
 /// | still runs at the soft deadline | told by [`Leadership::lost`] |
 /// | still runs shortly before the hard one | cancelled at its next `.await` |

@@ -9,11 +9,12 @@ use baton_core::{Event, Input};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
+use super::blame::blame;
 use super::bulletin::keep_posted;
 use super::crew::{Crew, Post};
 use super::isolate::{Bounds, Fault, isolated, until};
 use super::ledger::{Run, in_ms};
-use super::restart::Restarts;
+use super::restart::{Blame, Restarts};
 use crate::drive::Message;
 use crate::leadership::Leadership;
 use crate::shared::Shared;
@@ -138,6 +139,7 @@ impl Supervisor {
             match self.call(post, Call::Work).await {
                 None => return Watched::Ended,
                 Some((run, Ok(()))) => {
+                    restarts.worked();
                     post.ledger.worked(run.at_ms, Duration::from_secs_f64(run.took_ms / 1e3));
                 }
                 Some(_) if self.term.has_ended() => return Watched::Ended,
@@ -187,8 +189,13 @@ impl Supervisor {
         call: Call,
         restarts: &mut Restarts,
     ) -> bool {
+        let blame = tokio::select! {
+            biased;
+            _ = self.term.ended() => Blame::Store,
+            blame = blame(&self.node) => blame,
+        };
         let now = SystemClock.now();
-        let wait = restarts.failed(now);
+        let wait = restarts.failed(now, blame);
         let again_at_ms = wait.map(|wait| SystemClock.wall_ms() + whole_ms(wait));
         let run = Run { error: Some(fault.to_string()), ..run };
         post.ledger.failed(run, call == Call::Work, again_at_ms);

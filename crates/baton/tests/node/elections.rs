@@ -140,3 +140,26 @@ async fn contradictory_settings_are_refused_with_both_numbers() {
     let message = refused.to_string();
     assert_eq!(message, "heartbeat_interval (250ms) must be at most half of lease_timeout (250ms)");
 }
+
+#[tokio::test]
+async fn names_are_given_as_text_and_a_wrong_one_is_refused_when_the_node_is_built() {
+    let node = builder(&store(), "x").id("web-1").namespace(String::from("billing")).build();
+    let node = node.expect("it starts");
+    assert_eq!((node.id().as_str(), node.namespace().as_str()), ("web-1", "billing"));
+    let beside = node.beside("mail").build().expect("it starts");
+    assert_eq!(beside.namespace().as_str(), "mail");
+
+    let refused = |builder: baton::NodeBuilder| builder.build().err().expect("refused").to_string();
+    let wrong_id = refused(builder(&store(), "x").id("web/1"));
+    let allowed = "use letters, digits, '.', '_', ':' or '-'";
+    assert_eq!(wrong_id, format!("node id has '/' at position 4; {allowed}"));
+    let wrong_namespace = refused(builder(&store(), "x").namespace("two words"));
+    assert_eq!(wrong_namespace, format!("namespace has ' ' at position 4; {allowed}"));
+}
+
+#[tokio::test]
+async fn an_epoch_is_a_number_for_those_who_write_it_down() {
+    let node = builder(&store(), "a").build().expect("it starts");
+    let term = soon("the term", node.leadership()).await.expect("it leads");
+    assert_eq!(u64::from(term.epoch()), 1);
+}

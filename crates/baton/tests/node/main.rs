@@ -14,5 +14,7 @@ mod networks;
 mod observe;
 mod plugins;
 mod polls;
+#[cfg(feature = "postgres")]
+mod store_outage;
 mod terms;
 mod ttl;

@@ -2,15 +2,16 @@
 //! lease is given away.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use baton::{
-    DemotionReason, Event, Leadership, NodeBuilder, Plugin, PluginError, RestartPolicy, async_trait,
+    DemotionReason, Event, Leadership, NodeBuilder, Plugin, PluginError, PluginReport,
+    RestartPolicy, Settings, Store, async_trait, every,
 };
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::cluster::{builder, event, soon, store, until};
+use crate::cluster::{builder, event, outage, quick, soon, store, until};
 
 /// What a plugin did so far.
 #[derive(Default)]
@@ -130,6 +131,49 @@ async fn a_plugin_that_panics_is_restarted_alone_until_the_node_hands_over() {
     assert!(json.contains("plugins-failed"), "{json}");
     until("all to have stopped", || goods.read()[2] == 1).await;
     assert_eq!(counts.read()[..2], [4, 4]);
+}
+
+#[tokio::test]
+async fn failures_count_only_while_the_store_can_be_reached() {
+    let outage = outage(store());
+    let store: Arc<dyn Store> = outage.clone();
+    let fails = Arc::<AtomicBool>::default();
+    let work = every("work", Duration::from_millis(1), {
+        let fails = fails.clone();
+        move |_| {
+            let failed = fails.load(Ordering::SeqCst);
+            async move { if failed { Err("no answer".into()) } else { Ok(()) } }
+        }
+    });
+    let ms = Duration::from_millis(1);
+    let none = RestartPolicy { limit: 0, backoff_min: ms, backoff_max: ms, ..Default::default() };
+    // The window must not close meanwhile, however slow the machine is.
+    let minute = Duration::from_secs(60);
+    let long = Settings { lease_timeout: minute, min_epoch_duration: minute, ..quick() };
+    let node = builder(&store, "a").settings(long).plugin(work.restart(none));
+    let node = node.build().expect("it starts");
+    let mut events = node.events();
+    let report = || node.plugins()[0].clone();
+    until("the work to begin", || report().runs > 0).await;
+
+    outage.layer().begin();
+    fails.store(true, Ordering::SeqCst);
+    until("many failures", || report().failures >= 10).await;
+    fails.store(false, Ordering::SeqCst);
+    let before = report();
+    let good = |now: PluginReport| now.runs - now.failures > before.runs - before.failures;
+    until("a call that succeeds", || good(report())).await;
+    outage.layer().end();
+    until("a beat", || node.circuit_breaker_status().failure_count == 0).await;
+    while let Some(told) = events.try_next() {
+        assert!(!matches!(told.event, Event::CoordinatorDemoted { .. }), "{told:?}");
+    }
+
+    fails.store(true, Ordering::SeqCst);
+    let demoted = |event: &Event| matches!(event, Event::CoordinatorDemoted { .. });
+    let told = event(&mut events, "the node to hand over", demoted).await;
+    let json = serde_json::to_string(&told.event).expect("plain data");
+    assert!(json.contains("plugins-failed"), "{json}");
 }
 
 #[tokio::test]
