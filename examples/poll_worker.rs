@@ -4,14 +4,14 @@
 use std::time::Duration;
 
 use baton::plugins::polls::{PollHandlers, PollRun};
-use baton::{Node, NodeId, Profile};
+use baton::{Node, Profile};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
     let id = std::env::args().nth(2).unwrap_or_else(|| "worker".to_owned());
     let node = Node::builder(baton::open(&url).await?)
-        .id(NodeId::new(&id)?)
+        .id(id.as_str())
         .profile(Profile::Fast)
         .tune(|settings| settings.eligible = false)
         .build()?;

@@ -7,7 +7,6 @@ use baton::Node;
 use baton::drivers::sqlite::rusqlite::Connection;
 use baton::plugins::ttl::Ttl;
 use baton::sweep::{self, Strategy, Table};
-use baton_store::clock::{Clock, SystemClock};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -31,8 +30,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .every(Duration::from_millis(100));
     let counts = ttl.counts();
     let node = Node::builder(baton::open(&url).await?).plugin(ttl).build()?;
+    let mut looks = tokio::time::interval(Duration::from_millis(10));
     while counts.total() < 2 {
-        SystemClock.sleep(Duration::from_millis(10)).await;
+        looks.tick().await;
     }
     for (target, rows) in counts.swept() {
         println!("{target}: {rows} expired");

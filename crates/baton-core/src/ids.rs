@@ -1,6 +1,7 @@
 //! Names and numbers that identify things. Each is a type of its own, so that an epoch is never
 //! compared with a version or a node id with a namespace.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,6 +37,13 @@ pub enum InvalidName {
         /// Where, counted from 1.
         at: usize,
     },
+}
+
+/// For signatures that take a name or text that becomes one: what is a name already is not refused.
+impl From<Infallible> for InvalidName {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 fn check_name(field: &'static str, text: &str) -> Result<(), InvalidName> {
@@ -76,6 +84,13 @@ macro_rules! name {
             type Error = InvalidName;
             fn try_from(text: String) -> Result<Self, InvalidName> {
                 Self::new(&text)
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = InvalidName;
+            fn try_from(text: &str) -> Result<Self, InvalidName> {
+                Self::new(text)
             }
         }
 
@@ -185,6 +200,12 @@ impl Epoch {
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+impl From<Epoch> for u64 {
+    fn from(epoch: Epoch) -> u64 {
+        epoch.0
     }
 }
 

@@ -1,10 +1,14 @@
 //! Building a node: who it is, how it is set, and what it does when it leads.
 
 use std::collections::BTreeMap;
+#[cfg(feature = "http")]
+use std::fmt::Debug;
+#[cfg(feature = "http")]
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use baton_core::ids::{Namespace, NodeId};
+use baton_core::ids::{InvalidName, Namespace, NodeId};
 use baton_core::protocol::NodeProfile;
 use baton_core::settings::{Profile, Settings};
 use baton_core::{Core, Identity};
@@ -41,8 +45,8 @@ enum Place {
 #[must_use = "a node takes part once it is built"]
 pub struct NodeBuilder {
     place: Place,
-    namespace: Option<Namespace>,
-    id: Option<NodeId>,
+    namespace: Option<Result<Namespace, InvalidName>>,
+    id: Option<Result<NodeId, InvalidName>>,
     settings: Settings,
     labels: BTreeMap<String, String>,
     version: String,
@@ -61,7 +65,7 @@ pub struct NodeBuilder {
 #[cfg(feature = "http")]
 enum Answers {
     /// An endpoint of its own, there.
-    At(std::net::SocketAddr),
+    At(Result<SocketAddr, BuildError>),
     /// Another node's.
     Beside(Arc<Endpoint>),
 }
@@ -71,12 +75,11 @@ impl NodeBuilder {
         Self::at(Place::Own { store, lifeline: LifelineConfig::default() })
     }
 
-    pub(crate) fn beside(node: &Node, namespace: Namespace) -> Self {
+    pub(crate) fn beside(node: &Node) -> Self {
         let builder = Self::at(Place::Beside(node.host.clone()));
         let profile = node.shared.core().identity().profile.clone();
         Self {
-            namespace: Some(namespace),
-            id: Some(node.id().clone()),
+            id: Some(Ok(node.id().clone())),
             settings: node.settings(),
             labels: profile.labels.clone(),
             version: profile.version.clone(),
@@ -106,15 +109,23 @@ impl NodeBuilder {
         }
     }
 
-    /// The cluster to be part of; `default` unless given.
-    pub fn namespace(mut self, namespace: Namespace) -> Self {
-        self.namespace = Some(namespace);
+    /// The cluster to be part of, as a [`Namespace`] or as text; `default` unless given. Text that
+    /// is no valid name is refused when the node is built.
+    pub fn namespace<N>(mut self, namespace: N) -> Self
+    where
+        N: TryInto<Namespace, Error: Into<InvalidName>>,
+    {
+        self.namespace = Some(namespace.try_into().map_err(Into::into));
         self
     }
 
-    /// The node's name; generated unless given, so that it sorts by start.
-    pub fn id(mut self, id: NodeId) -> Self {
-        self.id = Some(id);
+    /// The node's name, as a [`NodeId`] or as text; generated unless given, so that it sorts by
+    /// start. Text that is no valid name is refused when the node is built.
+    pub fn id<I>(mut self, id: I) -> Self
+    where
+        I: TryInto<NodeId, Error: Into<InvalidName>>,
+    {
+        self.id = Some(id.try_into().map_err(Into::into));
         self
     }
 
@@ -173,15 +184,20 @@ impl NodeBuilder {
         self
     }
 
-    /// Answers over HTTP at this address: `/metrics`, `/livez`, `/readyz`, `/leader`, which is 200
-    /// only while this node leads, and `/follower`. Port 0 takes a free one: see
-    /// [`Node::metrics_endpoint`].
+    /// Answers over HTTP at this address, such as `"127.0.0.1:9090"`: `/metrics`, `/livez`,
+    /// `/readyz`, `/leader`, which is 200 only while this node leads, and `/follower`. Port 0 takes
+    /// a free one: see [`Node::metrics_endpoint`]. The name of a host is looked up by this call
+    /// and stands for its first address. What is no address is refused when the node is built.
     ///
     /// Whoever reaches the address may read; keep it to the loopback interface or to a network of
     /// your own. A node beside another shares that one's, unless it is given one of its own.
     #[cfg(feature = "http")]
-    pub fn metrics(mut self, address: std::net::SocketAddr) -> Self {
-        self.endpoint = Some(Answers::At(address));
+    pub fn metrics(mut self, address: impl ToSocketAddrs + Debug) -> Self {
+        let none = || std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
+        let first = address.to_socket_addrs().and_then(|mut all| all.next().ok_or_else(none));
+        let refused =
+            |source| BuildError::EndpointAddress { given: format!("{address:?}"), source };
+        self.endpoint = Some(Answers::At(first.map_err(refused)));
         self
     }
 
@@ -209,6 +225,8 @@ impl NodeBuilder {
     /// The same, with its events from the very first on.
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
+        let id = self.id.transpose()?.map_or_else(chance::node_id, Ok)?;
+        let namespace = self.namespace.transpose()?.unwrap_or_else(default_namespace);
         #[cfg(feature = "http")]
         let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
         let host = match self.place {
@@ -219,8 +237,6 @@ impl NodeBuilder {
             }
             Place::Beside(host) => host,
         };
-        let id = self.id.map_or_else(chance::node_id, Ok)?;
-        let namespace = self.namespace.unwrap_or_else(default_namespace);
         let profile = NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
@@ -280,7 +296,7 @@ impl NodeBuilder {
 impl Answers {
     fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
         match self {
-            Self::At(address) => Bound::to(address)?.serve(hosts).map(Arc::new),
+            Self::At(address) => Bound::to(address?)?.serve(hosts).map(Arc::new),
             Self::Beside(endpoint) => Ok(endpoint),
         }
     }

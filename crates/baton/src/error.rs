@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use baton_core::ids::InvalidName;
 use baton_core::settings::Contradiction;
 
 use crate::plugin::Misnamed;
@@ -13,6 +14,9 @@ pub enum BuildError {
     /// Change one of the two settings that the message names.
     #[error("{0}")]
     Settings(#[from] Contradiction),
+    /// Give the node or the namespace another name.
+    #[error(transparent)]
+    Name(#[from] InvalidName),
     /// Give the plugin another name.
     #[error(transparent)]
     Plugin(#[from] Misnamed),
@@ -30,6 +34,14 @@ pub enum BuildError {
          give the one that other nodes dial"
     )]
     Unadvertised(SocketAddr),
+    /// Give the endpoint an address: a host and a port.
+    #[error("{given} is no address for metrics ({source}); give one such as \"127.0.0.1:9090\"")]
+    EndpointAddress {
+        /// What was given.
+        given: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// Choose another address for the endpoint, or stop whoever has it.
     #[error("metrics cannot be served on {address} ({source}); choose another address or port")]
     Endpoint {

@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
+use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
 use baton_core::protocol::View;
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
@@ -71,8 +71,11 @@ impl Node {
     /// Begins to build a node in another namespace, beside this one: the same id, settings and
     /// labels unless told otherwise, the same thread, lifeline and connection, and beats that
     /// travel together.
-    pub fn beside(&self, namespace: Namespace) -> NodeBuilder {
-        NodeBuilder::beside(self, namespace)
+    pub fn beside<N>(&self, namespace: N) -> NodeBuilder
+    where
+        N: TryInto<Namespace, Error: Into<InvalidName>>,
+    {
+        NodeBuilder::beside(self).namespace(namespace)
     }
 
     pub(crate) fn new(shared: Arc<Shared>, crew: Crew, host: Arc<Host>) -> Self {

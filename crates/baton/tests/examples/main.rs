@@ -1,5 +1,8 @@
 //! Every example runs to its end and prints what it promises.
 
+#[cfg(all(feature = "http", feature = "postgres"))]
+mod axum_service;
+
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -89,4 +92,18 @@ fn counters_are_exact_before_and_after_they_are_consolidated() {
 #[test]
 fn ttl_removes_what_has_expired_and_nothing_else() {
     assert_eq!(lines("ttl"), ["sqlite table sessions: 2 expired", "1 left"]);
+}
+
+/// Whoever copies an example has `baton` and crates that are published, and no other of ours.
+#[test]
+fn examples_import_none_of_the_crates_behind_baton() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
+    let files = std::fs::read_dir(folder).expect("the examples are there");
+    let paths: Vec<PathBuf> = files.map(|file| file.expect("it can be read").path()).collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in paths {
+        let source = std::fs::read_to_string(&path).expect("an example is text");
+        let behind: Vec<&str> = source.lines().filter(|line| line.contains("baton_")).collect();
+        assert_eq!(behind, Vec::<&str>::new(), "{}", path.display());
+    }
 }
