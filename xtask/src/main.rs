@@ -7,6 +7,7 @@
 //!   bench ──► baton-bench with the baton program beside it, in release mode
 //!   chaos ──► baton-bench again: processes, connections and servers struck at random
 //!   matrix ──► the tests of drivers on servers that the test suite does not use
+//!   newcomer ──► the blocks of the guide, run as a new user runs them
 //!   servers ──► baton-servers: databases to work with all day
 //! ```
 //!
@@ -20,6 +21,7 @@ mod conformance;
 mod failure;
 mod load;
 mod matrix;
+mod newcomer;
 mod servers;
 mod sim;
 mod test;
@@ -117,6 +119,11 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
         arguments: Vec<String>,
     },
+    /// Follow the guide for new users: each block of it is run, on PostgreSQL and in a file
+    ///
+    /// Six tasks with three replicas, by the blocks of docs/getting-started.md, README.md and
+    /// docs/operations.md. A part of `cargo xtask test`.
+    Newcomer,
     /// Run the tests of drivers on other servers: MySQL by Oracle, S3 by SeaweedFS
     ///
     /// Those that would stop the server are left out. Not a part of `cargo xtask test`.
@@ -146,6 +153,7 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Servers { arguments } => servers::run(arguments, root),
         Task::Bench { arguments } => bench::run(arguments, root),
         Task::Chaos { arguments } => chaos::run(arguments, root),
+        Task::Newcomer => newcomer::run(root),
         Task::Matrix => matrix::run(root),
     }
 }

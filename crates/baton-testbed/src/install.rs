@@ -62,6 +62,8 @@ pub const JAVA: Program = Program { name: "java", package: "zookeeper", folders:
 /// Tests rules for Prometheus. Its package brings the server too, which nothing starts.
 pub const PROMTOOL: Program =
     Program { name: "promtool", package: "prometheus", folders: &["/usr/bin"] };
+/// Asks an HTTP server, as the documentation does.
+pub const CURL: Program = Program { name: "curl", package: "curl", folders: &["/usr/bin"] };
 /// Makes a tree of packages of another suite.
 pub const MMDEBSTRAP: Program =
     Program { name: "mmdebstrap", package: "mmdebstrap", folders: &["/usr/bin"] };

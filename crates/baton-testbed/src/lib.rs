@@ -43,7 +43,7 @@ pub mod urls;
 pub mod wait;
 
 pub use error::TestbedError;
-pub use install::{ETCDCTL, PROMTOOL, Program};
+pub use install::{CURL, ETCDCTL, PROMTOOL, Program};
 pub use place::{cache, target};
 pub use proxy::{Counts, Fault, Proxy};
-pub use server::{Kind, Options, Server};
+pub use server::{Kind, Options, Port, Server};

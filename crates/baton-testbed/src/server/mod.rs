@@ -36,4 +36,5 @@ pub use detached::Detached;
 pub use front::Server;
 pub use kind::Kind;
 pub use ours::Options;
+pub use ports::Port;
 pub(crate) use tree::{signal, stop};

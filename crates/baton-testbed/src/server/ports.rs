@@ -12,6 +12,7 @@ const COUNT: u16 = 12_000;
 
 /// A port that no other test takes while this lives.
 pub struct Port {
+    /// Its number.
     pub number: u16,
     _lock: UnixListener,
 }
@@ -31,6 +32,7 @@ impl Port {
         })
     }
 
+    /// The port on the loopback address.
     pub fn address(&self) -> SocketAddr {
         (Ipv4Addr::LOCALHOST, self.number).into()
     }

@@ -35,6 +35,13 @@ fn leader_works_for_three_rounds_and_hands_over() {
     );
 }
 
+#[cfg(feature = "http")]
+#[test]
+fn getting_started_works_and_hands_over() {
+    let said = lines("getting_started");
+    assert_eq!(said, [1, 2, 3].map(|piece| format!("web-1 works in epoch 1: piece {piece}")));
+}
+
 #[test]
 fn plugin_works_and_is_told_to_stop() {
     let said = lines("plugin");

@@ -15,7 +15,7 @@ mod list;
 
 use std::process::ExitCode;
 
-use baton_testbed::{Kind, PROMTOOL};
+use baton_testbed::{CURL, Kind, PROMTOOL};
 use clap::{Parser, Subcommand};
 
 use failure::Failure;
@@ -66,7 +66,7 @@ async fn perform(command: Command) -> Result<ExitCode, Failure> {
             let whole_suite = kinds.is_empty();
             let kinds = if whole_suite { Kind::SUITE.to_vec() } else { kinds };
             if install_only {
-                let programs = if whole_suite { vec![PROMTOOL] } else { Vec::new() };
+                let programs = if whole_suite { vec![CURL, PROMTOOL] } else { Vec::new() };
                 return commands::install(kinds, programs).await;
             }
             commands::up(&kinds).await
