@@ -2,6 +2,15 @@
 
 #[cfg(all(feature = "http", feature = "postgres"))]
 mod axum_service;
+#[cfg(all(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "s3",
+    feature = "sqlite"
+))]
+mod fences;
 
 use std::path::PathBuf;
 use std::process::Command;
