@@ -7,6 +7,7 @@
 //!                    │ parts, address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
+//!   client_url(url) ──► the same server or file for a client of the user's own
 //!   shown(url) ──► what of it people may see
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
@@ -18,7 +19,7 @@
 
 #[cfg(feature = "network")]
 pub mod address;
-mod behind;
+mod client_url;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 #[cfg(feature = "mysql")]
@@ -45,7 +46,8 @@ pub mod sweep;
 #[cfg(feature = "network")]
 pub mod tls;
 
-pub use behind::Behind;
+pub use baton_store::StaleEpoch;
+pub use client_url::client_url;
 pub use open::{OpenError, open, open_to_read};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;

@@ -46,6 +46,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub use config::{MysqlConfig, TlsMode};
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;

@@ -52,6 +52,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub use config::{Pooler, PostgresConfig, TlsMode};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;

@@ -45,6 +45,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub(crate) use sweep::sweep;
 
 /// What the store is called in messages.

@@ -1,7 +1,7 @@
 //! Fenced writes of your own objects: the highest epoch that wrote an object wins.
 //!
 //! ```text
-//!   HEAD object ──► x-amz-meta-baton-epoch higher than ours? ──► Behind
+//!   HEAD object ──► x-amz-meta-baton-epoch higher than ours? ──► StaleEpoch
 //!        ▲                  │ no
 //!        └──── 412 ◄── PUT if it is still that ETag, with our epoch
 //! ```
@@ -19,7 +19,7 @@ use object_store::{
 };
 
 use super::random;
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
 
 /// The name of the metadata that holds the epoch; S3 shows it as `x-amz-meta-baton-epoch`.
 const EPOCH: &str = "baton-epoch";
@@ -30,7 +30,7 @@ const EPOCH: &str = "baton-epoch";
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -92,7 +92,7 @@ impl Fence {
             let mode = match self.look(objects).await? {
                 None => PutMode::Create,
                 Some((highest, _)) if highest > epoch => {
-                    return Err(Behind { resource: resource(), given: epoch, highest }.into());
+                    return Err(StaleEpoch { resource: resource(), given: epoch, highest }.into());
                 }
                 Some((_, version)) => PutMode::Update(version),
             };
