@@ -26,6 +26,8 @@ use crate::open::{OpenError, strange_scheme};
 /// ```
 pub fn client_url(url: &str) -> Result<String, OpenError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    // A build without some of the stores has no use for it.
+    let _ = rest;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {

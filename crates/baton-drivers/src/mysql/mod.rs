@@ -26,6 +26,7 @@ mod engine;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod history;
 mod lease;
 mod prune;

@@ -18,6 +18,9 @@ use baton_store::StaleEpoch;
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
 pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lua/fenced.lua"));
 
+/// What stands before the resource in the key of a fence; a brace follows it.
+pub(super) const HEAD: &str = "baton:fence:{";
+
 /// Why nothing was written, or why that is not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -67,7 +70,7 @@ impl Fence {
     /// The fence of this resource, at the key `baton:fence:{resource}`. On a Redis Cluster the
     /// user's keys need the same hash tag.
     pub fn new(resource: &str) -> Self {
-        Self::at(resource, &format!("baton:fence:{{{resource}}}"))
+        Self::at(resource, &format!("{HEAD}{resource}}}"))
     }
 
     /// The fence of this resource, at a key of one's own. It must have no time to live.

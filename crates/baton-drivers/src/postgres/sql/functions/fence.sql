@@ -31,7 +31,9 @@ BEGIN
                 ERRCODE = 'BT002',
                 MESSAGE = format('epoch %s is behind %s, which was admitted to %s; '
                                  'its term is over', given, highest, wanted),
-                DETAIL = highest::text;
+                DETAIL = highest::text,
+                HINT = format('If epochs began anew, in another namespace or a new store: '
+                              'baton fences reset %s', wanted);
         END IF;
         INSERT INTO {t}fences AS known (resource, epoch, updated_at)
             VALUES (wanted, given, clock_timestamp())
