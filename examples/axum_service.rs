@@ -13,9 +13,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use baton::drivers::postgres::tokio_postgres::{self, Client, NoTls};
-use baton::drivers::sqlite::rusqlite::{Connection, TransactionBehavior};
+use baton::drivers::sqlite::rusqlite::Connection;
 use baton::drivers::{postgres, sqlite};
-use baton::{Departure, Epoch, Event, Events, Leadership, Node, Plugin, PluginError, async_trait};
+use baton::{Departure, Event, Events, Leadership, Node, Plugin, PluginError, async_trait};
 use tokio::task::JoinSet;
 
 /// Where the reports are: a database of the service's own.
@@ -30,11 +30,12 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS reports (epoch bigint NOT NULL)
 const COUNT: &str = "SELECT count(*) FROM reports";
 
 impl Reports {
-    fn beside(store_url: &str) -> Self {
-        match store_url.strip_prefix("sqlite://") {
+    fn beside(store_url: &str) -> Result<Self, PluginError> {
+        let url = baton::client_url(store_url)?;
+        Ok(match url.strip_prefix("sqlite://") {
             Some(file) => Self::Sqlite(format!("{file}.reports")),
-            None => Self::Postgres(store_url.to_owned()),
-        }
+            None => Self::Postgres(url),
+        })
     }
 
     /// Makes the table. The leader alone does it: two at once would be refused.
@@ -49,22 +50,23 @@ impl Reports {
     }
 
     /// Writes one report, unless a later term has written one: the epoch is checked in the very
-    /// transaction of the write.
-    async fn write(&self, epoch: Epoch) -> Result<(), PluginError> {
+    /// transaction of the write. PostgreSQL ends that transaction if it stands still for a lease.
+    async fn write(&self, term: &Leadership) -> Result<(), PluginError> {
+        let epoch = term.epoch();
         let number = i64::try_from(u64::from(epoch))?;
         match self {
             Self::Sqlite(file) => {
                 let mut database = open(file)?;
-                let now = TransactionBehavior::Immediate;
-                let transaction = database.transaction_with_behavior(now)?;
-                sqlite::fence::Fence::new("reports").admit(&transaction, epoch)?;
-                transaction.execute("INSERT INTO reports VALUES (?1)", [number])?;
-                Ok(transaction.commit()?)
+                sqlite::fence::Fence::new("reports").write(&mut database, epoch, |work| {
+                    work.execute("INSERT INTO reports VALUES (?1)", [number])
+                })?;
+                Ok(())
             }
             Self::Postgres(url) => {
                 let (mut client, _connection) = connect(url).await?;
                 let transaction = client.transaction().await?;
-                postgres::fence::Fence::new("reports").admit(&transaction, epoch).await?;
+                let fence = postgres::fence::Fence::new("reports").within(term.lease_timeout());
+                fence.admit(&transaction, epoch).await?;
                 transaction.execute("INSERT INTO reports VALUES ($1)", &[&number]).await?;
                 Ok(transaction.commit().await?)
             }
@@ -115,7 +117,7 @@ impl Plugin for WriteReports {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        self.0.write(term.epoch()).await
+        self.0.write(term).await
     }
 }
 
@@ -143,7 +145,7 @@ async fn main() -> Result<(), PluginError> {
     let listen = std::env::var("LISTEN").unwrap_or_else(|_| "127.0.0.1:8080".to_owned());
     let metrics = std::env::var("METRICS").unwrap_or_else(|_| "127.0.0.1:9090".to_owned());
 
-    let reports = Arc::new(Reports::beside(&url));
+    let reports = Arc::new(Reports::beside(&url)?);
     let mut node = Node::builder(baton::open(&url).await?)
         .metrics(metrics)
         .plugin(WriteReports(reports.clone()));

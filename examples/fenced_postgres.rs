@@ -1,5 +1,8 @@
 //! Like `fenced_write`, but what it writes is in a table of its own: the epoch is checked in the
 //! very transaction of the write. Run it with a PostgreSQL URL.
+//!
+//! A leader that is paused in the middle of that transaction keeps the next one waiting for one
+//! lease at most: then the server ends the transaction.
 
 use baton::Node;
 use baton::drivers::postgres::fence::{Fence, FenceError};
@@ -11,14 +14,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let node = Node::builder(baton::open(&url).await?).build()?;
 
     // The application's own connection to the same database.
-    let (mut client, connection) = tokio_postgres::connect(&url, NoTls).await?;
+    let (mut client, connection) =
+        tokio_postgres::connect(&baton::client_url(&url)?, NoTls).await?;
     let mut reading = tokio::task::JoinSet::new();
     reading.spawn(connection);
     client.batch_execute("CREATE TABLE IF NOT EXISTS invoices (number bigint)").await?;
+    let fence = Fence::new("invoices").within(node.settings().lease_timeout);
 
     let term = node.leadership().await?;
     let old = term.epoch();
-    write_invoice(&mut client, old, 41).await?;
+    write_invoice(&mut client, &fence, old, 41).await?;
     println!("epoch {old}: written");
 
     // Another term begins, here or elsewhere, and writes.
@@ -26,12 +31,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     term.lost().await;
     drop(term);
     let next = node.leadership().await?;
-    write_invoice(&mut client, next.epoch(), 42).await?;
+    write_invoice(&mut client, &fence, next.epoch(), 42).await?;
     println!("epoch {}: written", next.epoch());
 
     // The old one comes back and finds that it is too late.
-    match write_invoice(&mut client, old, 43).await {
-        Err(FenceError::Behind(behind)) => println!("{behind}"),
+    match write_invoice(&mut client, &fence, old, 43).await {
+        Err(FenceError::StaleEpoch(stale)) => println!("{stale}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);
@@ -41,11 +46,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 async fn write_invoice(
     client: &mut Client,
+    fence: &Fence,
     epoch: baton::Epoch,
     number: i64,
 ) -> Result<(), FenceError> {
     let transaction = client.transaction().await?;
-    Fence::new("invoices").admit(&transaction, epoch).await?;
+    fence.admit(&transaction, epoch).await?;
     transaction.execute("INSERT INTO invoices VALUES ($1)", &[&number]).await?;
     Ok(transaction.commit().await?)
 }

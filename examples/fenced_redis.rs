@@ -9,7 +9,8 @@ use baton::drivers::redis::fence::{Fence, FenceError};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "redis://127.0.0.1:6379/0".to_owned());
     let node = Node::builder(baton::open(&url).await?).build()?;
-    let mut connection = redis::Client::open(url)?.get_multiplexed_async_connection().await?;
+    let connection = redis::Client::open(baton::client_url(&url)?)?;
+    let mut connection = connection.get_multiplexed_async_connection().await?;
     let invoices = Fence::new("invoices");
     let add = |number: &str| [redis::cmd("RPUSH").arg("{invoices}:open").arg(number).take()];
 
@@ -28,7 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match invoices.write(&mut connection, old, &["{invoices}:open"], &add("4713")).await {
-        Err(FenceError::Behind(behind)) => println!("{behind}"),
+        Err(FenceError::StaleEpoch(stale)) => println!("{stale}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

@@ -34,7 +34,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match fence.put(&*objects, old, invoices(43)).await {
-        Err(FenceError::Behind(behind)) => println!("{behind}"),
+        Err(FenceError::StaleEpoch(stale)) => println!("{stale}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

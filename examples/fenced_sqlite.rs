@@ -1,8 +1,9 @@
 //! Like `fenced_write`, but what it writes is in a SQLite database of its own: the epoch is checked
-//! in the very transaction of the write.
+//! in the very transaction of the write, which is as short as it can be: a process that is paused
+//! in it keeps every other writer of the file waiting.
 
 use baton::drivers::sqlite::fence::{Fence, FenceError};
-use baton::drivers::sqlite::rusqlite::{Connection, TransactionBehavior};
+use baton::drivers::sqlite::rusqlite::Connection;
 use baton::{Epoch, Node};
 
 #[tokio::main]
@@ -29,7 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match write_invoice(&mut invoices, old, 43) {
-        Err(FenceError::Behind(behind)) => println!("{behind}"),
+        Err(FenceError::StaleEpoch(stale)) => println!("{stale}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);
@@ -38,8 +39,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn write_invoice(invoices: &mut Connection, epoch: Epoch, number: i64) -> Result<(), FenceError> {
-    let transaction = invoices.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    Fence::new("invoices").admit(&transaction, epoch)?;
-    transaction.execute("INSERT INTO invoices (number) VALUES (?1)", [number])?;
-    Ok(transaction.commit()?)
+    let insert = "INSERT INTO invoices (number) VALUES (?1)";
+    Fence::new("invoices").write(invoices, epoch, |work| work.execute(insert, [number]).map(drop))
 }

@@ -1,7 +1,7 @@
 //! Like `leader`, but what it writes is fenced: a coordinator that was paused and comes back too
 //! late is refused.
 
-use baton::{Node, Precondition, Refused, WriteOutcome};
+use baton::{FenceRegisterError, Node, Precondition, WriteOutcome};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("epoch {old}: {}", if written == WriteOutcome::Fenced { "fenced" } else { "written" });
 
     // For anything else there is a register: ask it right before acting, and hand the epoch on.
-    let invoices = node.fence("invoices");
+    let invoices = node.fence_register("invoices");
     invoices.admit(old).await?;
 
     // Another term begins, here or elsewhere, and acts.
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // The old one comes back and finds that it is too late.
     match invoices.admit(old).await {
-        Err(Refused::Behind(behind)) => println!("{behind}"),
+        Err(refused @ FenceRegisterError::StaleEpoch(_)) => println!("{refused}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }
     drop(next);

@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    completions, counters, demo, doctor, health, history, man, plugins, resign, run, serve,
+    completions, counters, demo, doctor, fences, health, history, man, plugins, resign, run, serve,
     settings, status, transfer, watch,
 };
 use crate::exit;
@@ -71,6 +71,8 @@ pub enum Command {
     Resign(resign::Arguments),
     /// Count, and show what was counted.
     Counters(counters::Arguments),
+    /// Show or reset the fences of your own data.
+    Fences(fences::Arguments),
     /// Check the store, the clock, the network and the settings.
     Doctor(doctor::Arguments),
     /// Show the settings in effect, and where each comes from.

@@ -153,6 +153,29 @@ pub enum CommandError {
     /// A counter was not changed or read.
     #[error(transparent)]
     Count(CountError),
+    /// The store holds no fences.
+    #[error(transparent)]
+    Fences(baton_drivers::fences::FencesError),
+    /// No such fence.
+    #[error(
+        "there is no fence {name} at {store}; look at baton fences list, and name the \
+        database that holds the data with --store"
+    )]
+    NoFence {
+        /// Which one.
+        name: String,
+        /// Where it was looked for.
+        store: StoreUrl,
+    },
+    /// Resetting must be confirmed, and no person can be asked.
+    #[error(
+        "resetting fence {name} must be confirmed, and stdin is not a terminal; give --yes \
+        once no old instance runs"
+    )]
+    Unconfirmed {
+        /// Which one.
+        name: String,
+    },
     /// What was asked of the simulator makes no sense.
     #[error("{0}")]
     Simulator(String),
@@ -163,9 +186,12 @@ impl CommandError {
     pub fn exit(&self) -> Exit {
         match self {
             Self::Count(problem) => counted(problem),
-            Self::Config(_) | Self::Simulator(_) | Self::Telemetry(_) | Self::Nested { .. } => {
-                Exit::Usage
-            }
+            Self::Config(_)
+            | Self::Simulator(_)
+            | Self::Telemetry(_)
+            | Self::Fences(_)
+            | Self::Unconfirmed { .. }
+            | Self::Nested { .. } => Exit::Usage,
             Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::Store,
             Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
             Self::IdTaken { .. } => Exit::IdTaken,
@@ -178,6 +204,7 @@ impl CommandError {
             | Self::NotATarget { .. }
             | Self::Overtaken { .. }
             | Self::WentElsewhere { .. }
+            | Self::NoFence { .. }
             | Self::Write { .. }
             | Self::System { .. } => Exit::Failed,
         }

@@ -30,6 +30,14 @@ pub fn load(flags: &Flags) -> Result<Config, CommandError> {
     Ok(config)
 }
 
+/// Loads the configuration of a command that looks into the store's own tables, keys or objects. A
+/// file must be there.
+pub fn load_existing(flags: &Flags) -> Result<Config, CommandError> {
+    let config = load(flags)?;
+    exists(&config.store)?;
+    Ok(config)
+}
+
 /// Loads the configuration of a node, and refuses one that makes no sense.
 pub fn load_node(flags: &Flags) -> Result<Config, CommandError> {
     let config = load(flags)?.checked()?;
@@ -64,8 +72,7 @@ impl Place {
     /// Opens what the flags, the environment and the file say, to look at it. Nothing is made or
     /// written there.
     pub async fn to_look_at(flags: &Flags) -> Result<Self, CommandError> {
-        let config = load(flags)?;
-        exists(&config.store)?;
+        let config = load_existing(flags)?;
         let opened = baton_drivers::open_to_read(config.store.with_secrets()).await;
         Ok(Self { config, store: opened.map_err(CommandError::Open)? })
     }

@@ -7,20 +7,23 @@
 //!                    │ parts, address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
+//!   client_url(url) ──► the same server or file for a client of the user's own
+//!   fences::list(url), fences::reset(url) ──► the fences of the user's own data, for people
 //!   shown(url) ──► what of it people may see
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
 //! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
-//! `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/` or
-//! `lua/`.
+//! `error`, `fence`, `fences` and `sweep` for the user's own data, and what the server runs in
+//! `sql/` or `lua/`.
 
 #[cfg(feature = "network")]
 pub mod address;
-mod behind;
+mod client_url;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+pub mod fences;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 mod open;
@@ -45,7 +48,8 @@ pub mod sweep;
 #[cfg(feature = "network")]
 pub mod tls;
 
-pub use behind::Behind;
+pub use baton_store::StaleEpoch;
+pub use client_url::client_url;
 pub use open::{OpenError, open, open_to_read};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;

@@ -53,6 +53,14 @@ pub enum OpenError {
     /// There is more than the memory store knows what to do with.
     #[error("memory:// takes nothing after it, and something was given; write memory://")]
     NotMemory,
+    /// Another client has no use for the URL of this store.
+    #[error("{scheme}:// has no URL for another client; {remedy}")]
+    NoClientUrl {
+        /// What was given.
+        scheme: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
     /// The file cannot be used.
     #[cfg(feature = "sqlite")]
     #[error(transparent)]

@@ -17,6 +17,9 @@ async fn said(url: &str) -> Vec<String> {
     for refused in openings.into_iter().filter_map(Result::err) {
         said.extend([refused.to_string(), format!("{refused:?}")]);
     }
+    if let Err(refused) = baton_drivers::client_url(url) {
+        said.extend([refused.to_string(), format!("{refused:?}")]);
+    }
     let targets: [Target; 3] = [
         Table::new("t").into(),
         Keys::by_index("i").into(),

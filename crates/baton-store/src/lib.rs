@@ -6,6 +6,7 @@
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
 //!      │  finding ─ what is to be said of a server: its version, its settings, its rights
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
+//!      ├── stale_epoch ─── what a fence says to a writer that comes too late
 //!      ├── sweep ───────── a place that records expire in, swept in fenced batches
 //!      ├── wrap ────────── latency, faults, recorded histories, counts, around any store
 //!      └── conformance ─── the suite a driver is handed to, one file a theme
@@ -22,6 +23,7 @@ mod document;
 mod error;
 mod finding;
 mod prune;
+mod stale_epoch;
 
 pub mod clock;
 pub mod conformance;
@@ -41,3 +43,4 @@ pub use document::{Document, Precondition, WriteOutcome};
 pub use error::StoreError;
 pub use finding::{Finding, Verdict};
 pub use prune::{Prune, PruneOutcome};
+pub use stale_epoch::StaleEpoch;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   the coordinator ── batch(epoch, limit) ──► Sweep ──► one short transaction or script
-//!                                                          fence(epoch): a later one? Behind
+//!                                                          fence(epoch): a later one? StaleEpoch
 //!                                                          at most `limit` records that are due
 //! ```
 //!
@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use baton_core::ids::Epoch;
 
 use crate::error::StoreError;
+use crate::stale_epoch::StaleEpoch;
 
 /// What one batch came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,15 +31,8 @@ pub struct Swept {
 #[non_exhaustive]
 pub enum SweepError {
     /// Stop: a later epoch was here, so the term is over. Nothing was removed.
-    #[error("epoch {given} is behind {highest}, which was admitted to {resource}; stop sweeping")]
-    Behind {
-        /// The resource of the fence.
-        resource: String,
-        /// The epoch that asked.
-        given: Epoch,
-        /// The highest that was admitted.
-        highest: Epoch,
-    },
+    #[error(transparent)]
+    StaleEpoch(#[from] StaleEpoch),
     /// Try again later: nothing was removed.
     #[error("{target} cannot be swept now ({detail}); nothing was removed")]
     Unavailable {
@@ -96,7 +90,7 @@ impl SweepError {
 /// 1. **One batch is one step:** a short transaction or script that removes at most `limit`
 ///    records. Where a store has no transactions (S3), each record is a step of its own.
 /// 2. **Fenced in the same step.** Once a later epoch was admitted, a batch removes nothing and is
-///    [`SweepError::Behind`].
+///    [`SweepError::StaleEpoch`].
 /// 3. **Never early.** A record goes when its expiry is at or before the server's own time, looked
 ///    at again under its lock and in every act upon it: an update that moved the expiry saves the
 ///    record, and no other record goes with it.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
+use baton_store::StaleEpoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::sweep::{Sweep, SweepError};
 
@@ -133,7 +134,7 @@ pub async fn a_later_epoch_ends_it(records: &dyn Records, sweep: &dyn Sweep) {
     let late = sweep.batch(Epoch(6), 2).await.expect_err("7 was here");
     let is_behind = matches!(
         late,
-        SweepError::Behind { given: Epoch(6), highest: Epoch(7), ref resource }
+        SweepError::StaleEpoch(StaleEpoch { given: Epoch(6), highest: Epoch(7), ref resource })
             if resource.starts_with("ttl:")
     );
     assert!(is_behind, "{late:?}");

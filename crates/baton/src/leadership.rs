@@ -1,6 +1,7 @@
 //! Leadership: what a coordinator holds while its term lasts.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::DemotionReason;
 use baton_core::ids::{Epoch, Namespace};
@@ -47,6 +48,12 @@ impl Leadership {
     /// The fencing number of the term. Hand it on with every write that others must not overtake.
     pub fn epoch(&self) -> Epoch {
         self.hold.0.epoch
+    }
+
+    /// How long the store keeps the lease for a silent holder: the setting `lease_timeout`. A write
+    /// that takes longer may hold up the next leader; see `Fence::within` of the drivers.
+    pub fn lease_timeout(&self) -> Duration {
+        self.node.core().settings().lease_timeout
     }
 
     /// May the term act now? Computed from the clock at each call.

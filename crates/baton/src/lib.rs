@@ -18,7 +18,7 @@ mod chance;
 mod drive;
 mod error;
 mod event;
-mod fence;
+mod fence_register;
 mod handover;
 mod leadership;
 mod node;
@@ -35,7 +35,7 @@ pub use builder::NodeBuilder;
 pub use chance::fresh_boot;
 pub use error::{BuildError, Left};
 pub use event::{Events, Stamped};
-pub use fence::{Fence, Refused};
+pub use fence_register::{FenceRegister, FenceRegisterError};
 pub use handover::{Handover, HandoverError};
 pub use leadership::Leadership;
 pub use lifeline::LifelineConfig;
@@ -60,7 +60,7 @@ pub use baton_core::{
 pub use baton_drivers as drivers;
 /// What has expired in the user's own tables, keys and objects: for [`plugins::ttl`].
 pub use baton_drivers::sweep;
-pub use baton_drivers::{Behind, OpenError, open, open_to_read};
+pub use baton_drivers::{OpenError, StaleEpoch, client_url, open, open_to_read};
 pub use baton_store::sweep::{Sweep, SweepError, Swept};
 pub use baton_store::{
     Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome,

@@ -17,7 +17,7 @@ use crate::builder::NodeBuilder;
 use crate::drive::Host;
 use crate::error::Left;
 use crate::event::Events;
-use crate::fence::Fence;
+use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
@@ -208,8 +208,8 @@ impl Node {
     }
 
     /// The register that fences writes to a resource which baton does not keep.
-    pub fn fence(&self, resource: &str) -> Fence {
-        Fence::new(self.shared.store.clone(), self.shared.namespace.clone(), resource)
+    pub fn fence_register(&self, resource: &str) -> FenceRegister {
+        FenceRegister::new(self.shared.store.clone(), self.shared.namespace.clone(), resource)
     }
 
     /// A handle on the namespace's counters, with a writer of its own: keep it, and clone it. They

@@ -4,6 +4,7 @@ pub mod completions;
 pub mod counters;
 pub mod demo;
 pub mod doctor;
+pub mod fences;
 pub mod handover;
 pub mod health;
 pub mod history;
@@ -40,6 +41,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Resign(arguments) => resign::run(&arguments),
         Command::Counters(arguments) => counters::run(&arguments),
+        Command::Fences(arguments) => fences::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Settings(arguments) => settings::run(&arguments),
         Command::Sim(arguments) => sim::run(*arguments),

@@ -2,7 +2,7 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "demo",
     "run",
     "serve",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 15] = [
     "transfer",
     "resign",
     "counters",
+    "fences",
     "doctor",
     "settings",
     "completions",

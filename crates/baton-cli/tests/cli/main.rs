@@ -3,6 +3,7 @@
 mod config;
 mod counters;
 mod doctor;
+mod fences;
 mod handover;
 mod health;
 mod layout;

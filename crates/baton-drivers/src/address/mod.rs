@@ -3,15 +3,20 @@
 //! ```text
 //!   url ──► Address: scheme, user, password, hosts, path
 //!             └── Options: each is taken by name; what is left over is refused by name
+//!   url ◄── PlainUrl: what every client reads, put together again
 //!   secrets come from the URL, from a variable (…_env=NAME) or from a file (…_file=PATH)
 //! ```
 //!
 //! Nothing here is ever shown with a password in it.
 
 mod options;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
+mod plain;
 mod secret;
 
 pub use options::Options;
+#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
+pub(crate) use plain::PlainUrl;
 pub use secret::Secret;
 
 use percent_encoding::percent_decode_str;

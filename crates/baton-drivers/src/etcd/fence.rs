@@ -21,8 +21,8 @@ use super::error::Trouble;
 use super::keys::Keys;
 use super::record::Record;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
-use crate::behind::Behind;
 use crate::refusal::Refusal;
+use baton_store::StaleEpoch;
 
 /// How often a change is tried that others keep getting ahead of.
 const TRIES: usize = 200;
@@ -45,7 +45,7 @@ pub struct Guard {
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -92,7 +92,7 @@ impl Fence {
     ///
     /// # Errors
     ///
-    /// [`Behind`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
+    /// [`StaleEpoch`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
     pub async fn put(&self, epoch: Epoch, key: &str, value: &[u8]) -> Result<(), FenceError> {
         epoch.grantable()?;
         let answer = self.commit(epoch, Vec::new(), Op::put(key, value), key).await?;
@@ -165,9 +165,9 @@ impl Fence {
         Epoch::read(&found.value.0).map_err(corrupt)
     }
 
-    fn behind(&self, given: Epoch, answer: &TxnAnswer) -> Result<Behind, StoreError> {
+    fn behind(&self, given: Epoch, answer: &TxnAnswer) -> Result<StaleEpoch, StoreError> {
         let highest = self.highest(answer)?;
-        Ok(Behind { resource: self.resource.clone(), given, highest })
+        Ok(StaleEpoch { resource: self.resource.clone(), given, highest })
     }
 }
 

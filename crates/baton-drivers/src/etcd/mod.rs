@@ -29,6 +29,7 @@ mod engine;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod hints;
 mod history;
 mod inspect;

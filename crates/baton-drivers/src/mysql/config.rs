@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::address::{Address, AddressError, Secret};
+use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::refusal::Refusal;
 use crate::tls::TlsFiles;
 
 /// What a URL looks like.
@@ -97,6 +98,25 @@ impl MysqlConfig {
     pub(super) fn place(&self, host: &(String, u16)) -> String {
         format!("{}:{}/{}", host.0, host.1, self.database)
     }
+}
+
+/// The URL as `mysql_async` takes it: of the first host.
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+    let config = MysqlConfig::from_location(scheme, rest)?;
+    let options = match config.tls {
+        TlsMode::Off => Vec::new(),
+        TlsMode::Require => vec!["require_ssl=true", "verify_ca=false", "verify_identity=false"],
+        TlsMode::Verify => vec!["require_ssl=true"],
+    };
+    let plain = PlainUrl {
+        scheme: "mysql",
+        user: config.user.as_deref(),
+        password: config.password.as_ref(),
+        hosts: &config.hosts[..1],
+        path: Some(&config.database),
+        options,
+    };
+    Ok(plain.text())
 }
 
 #[cfg(test)]

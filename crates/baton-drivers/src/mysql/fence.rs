@@ -3,24 +3,32 @@
 //!
 //! ```text
 //!   START TRANSACTION
-//!     admit(epoch) ── raises <prefix>fences, and locks its row until COMMIT
+//!     admit(epoch) ── sets the bound, raises <prefix>fences, and locks its row until COMMIT
 //!     your own statements
 //!   COMMIT                      a later epoch waits here, and an earlier one comes too late
 //! ```
 //!
 //! The register is a table in your own database, beside your own tables: never a row that the lease
-//! needs, so that a long transaction of yours holds up no renewal.
+//! needs, so that a long transaction of yours holds up no renewal. It holds up a later epoch for
+//! one lease at most, however long its process is paused: the server ends a session that does
+//! nothing for that long, and none waits longer for a lock.
 //!
-//! Any client can do the same with the two statements of [`Fence::statements`]: begin a
-//! transaction, run the first, run the second, and go on only if the second affected one row. It
-//! always changes what it finds, so that it does not matter whether the client counts rows that
-//! were found or rows that were changed (`CLIENT_FOUND_ROWS`).
+//! Any client can do the same: run [`Fence::bound_statement`], then the two statements of
+//! [`Fence::statements`]: begin a transaction, run the first, run the second, and go on only if the
+//! second affected one row. It always changes what it finds, so that it does not matter whether the
+//! client counts rows that were found or rows that were changed (`CLIENT_FOUND_ROWS`).
+
+use std::time::Duration;
 
 use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::settings::Settings;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
+
+/// The longest limit that every server takes for all of them: a year.
+const BOUND_MAX_S: u64 = 31_536_000;
 
 /// Why a write was not admitted. Roll the transaction back.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +36,7 @@ use crate::behind::Behind;
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -46,13 +54,29 @@ pub enum FenceError {
 pub struct Fence {
     resource: String,
     table: String,
+    bound: Duration,
 }
 
 impl Fence {
     /// The fence of this resource, which is anything that only one coordinator may write at a time,
     /// in the table `baton_fences` of the connection's database.
     pub fn new(resource: &str) -> Self {
-        Self { resource: resource.to_owned(), table: "baton_fences".to_owned() }
+        let (resource, table) = (resource.to_owned(), "baton_fences".to_owned());
+        Self { resource, table, bound: Settings::default().lease_timeout }
+    }
+
+    /// The same, with this bound: the lease of the node that writes, `term.lease_timeout()`.
+    /// Without it, it is the default lease, 15 s. Whole seconds count, and one at least.
+    ///
+    /// A session that [`Fence::admit`] was called on is ended by the server once it has done
+    /// nothing for this long, as that of a paused process does: MariaDB ends it in a transaction
+    /// alone (`idle_transaction_timeout`), MySQL, which has no such limit, also between two
+    /// (`wait_timeout`). No row lock is waited for longer (`innodb_lock_wait_timeout`). A shorter
+    /// limit that the session has already stays. All of it lasts until the session ends or is
+    /// reset, as the client library's pool does whenever a connection is given back.
+    #[must_use]
+    pub fn within(self, bound: Duration) -> Self {
+        Self { bound, ..self }
     }
 
     /// The same, in the table `<prefix>fences`.
@@ -71,6 +95,24 @@ impl Fence {
              epoch BIGINT UNSIGNED NOT NULL, writes BIGINT UNSIGNED NOT NULL, \
              PRIMARY KEY (resource)) ENGINE = InnoDB",
             self.table
+        )
+    }
+
+    /// The statement that sets the bound, for any client: see [`Fence::within`].
+    pub fn bound_statement(&self) -> String {
+        let most = self.bound.as_secs().clamp(1, BOUND_MAX_S);
+        let lower = |name: &str| {
+            let now = format!("@@SESSION.{name}");
+            let least = format!("IF({now} BETWEEN 1 AND {most}, {now}, {most})");
+            // MySQL takes nothing for a number that may be a decimal.
+            format!("SESSION {name} = CAST({least} AS UNSIGNED)")
+        };
+        // Each server reads one of the comments.
+        format!(
+            "SET {} /*M!100300 , {} */ /*!80000 , {} */",
+            lower("innodb_lock_wait_timeout"),
+            lower("idle_transaction_timeout"),
+            lower("wait_timeout")
         )
     }
 
@@ -96,7 +138,8 @@ impl Fence {
     }
 
     /// Admits what this transaction writes, unless a later epoch has written to the resource. The
-    /// register's row stays locked until the transaction ends, so that nobody comes in between.
+    /// register's row stays locked until the transaction ends, so that no other comes in between:
+    /// within the bound of [`Fence::within`] if its process is paused.
     ///
     /// ```no_run
     /// # use baton_core::ids::{Epoch, EpochTooHigh};
@@ -117,6 +160,7 @@ impl Fence {
         epoch: Epoch,
     ) -> Result<(), FenceError> {
         epoch.grantable()?;
+        transaction.query_drop(self.bound_statement()).await?;
         let [register, raise] = self.statements();
         let name = self.resource.as_bytes();
         transaction.exec_drop(register, (name,)).await?;
@@ -127,6 +171,6 @@ impl Fence {
         let look = format!("SELECT epoch FROM `{}` WHERE resource = ? FOR UPDATE", self.table);
         let highest: Option<u64> = transaction.exec_first(look, (name,)).await?;
         let highest = Epoch(highest.unwrap_or(0));
-        Err(Behind { resource: self.resource.clone(), given: epoch, highest }.into())
+        Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
     }
 }

@@ -26,6 +26,7 @@ mod engine;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod history;
 mod lease;
 mod prune;
@@ -46,6 +47,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub use config::{MysqlConfig, TlsMode};
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;

@@ -28,12 +28,15 @@ use super::sweep_plan::{self, Plan};
 use crate::refusal::Refusal;
 use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
 
-/// A session that says nothing for so long is ended by the server: longer than a batch, and than a
-/// callback may take.
+/// A session that says nothing for this long is ended by the server: longer than a batch, and than
+/// a callback may take.
 const IDLE_S: u64 = 60;
 
+/// The same in a transaction without a callback.
+const IDLE: Duration = Duration::from_secs(5);
+
 /// Statements in a batch, and in the check before the first batch.
-const STATEMENTS: u32 = 5;
+const STATEMENTS: u32 = 6;
 
 /// There is no such table.
 const NO_TABLE: u16 = 1146;
@@ -67,7 +70,10 @@ pub(crate) fn sweep(
     let refused = |refusal: Refusal| Unfit::Store(refusal.into());
     let config = MysqlConfig::from_location(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
-    let fence = fence.expect("the address takes plain names alone");
+    let fence = fence.expect("the address takes plain names alone").within(match &strategy {
+        Strategy::Callback(_) => Duration::from_secs(IDLE_S),
+        _ => IDLE,
+    });
     let servers = Servers::new(config).map_err(refused)?;
     let (name, ready) = (format!("mysql table {}", table.name), Mutex::new(None));
     Ok(Arc::new(MysqlSweep { name, servers, table, strategy, fence, ready }))
@@ -178,7 +184,7 @@ impl MysqlSweep {
 
     fn fenced(&self, refused: FenceError) -> SweepError {
         match refused {
-            FenceError::Behind(behind) => behind.into(),
+            FenceError::StaleEpoch(stale) => stale.into(),
             FenceError::Store(error) => self.failed(error),
             FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
             FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),

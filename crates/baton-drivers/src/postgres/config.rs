@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
-use crate::address::{Address, AddressError, Secret};
+use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::refusal::Refusal;
 use crate::tls::TlsFiles;
+
+use super::EXAMPLE;
 
 /// How long a call may take, connecting included, if nothing else is said.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -125,6 +128,26 @@ impl PostgresConfig {
         let hosts = self.hosts.iter().map(|(name, port)| format!("{name}:{port}"));
         hosts.collect::<Vec<_>>().join(",")
     }
+}
+
+/// The URL as `tokio_postgres` and others take it.
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let sslmode = match config.tls {
+        TlsMode::Prefer => None,
+        TlsMode::Off => Some("sslmode=disable"),
+        TlsMode::Require | TlsMode::Verify => Some("sslmode=require"),
+    };
+    let writable = (config.hosts.len() > 1).then_some("target_session_attrs=read-write");
+    let plain = PlainUrl {
+        scheme: "postgres",
+        user: config.user.as_deref(),
+        password: config.password.as_ref(),
+        hosts: &config.hosts,
+        path: config.database.as_deref(),
+        options: sslmode.into_iter().chain(writable).collect(),
+    };
+    Ok(plain.text())
 }
 
 /// May it stand in a statement as it is?

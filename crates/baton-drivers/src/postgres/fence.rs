@@ -9,16 +9,25 @@
 //!
 //! From another language the first line is all there is to it. The highest epoch that was admitted
 //! wins, per resource; a resource is any text. Writers of one epoch do not wait for each other.
-//! The register is a table of its own, and so a transaction that is left open holds up whoever
-//! writes the same resource under a later epoch, but never a renewal or an acquisition.
+//! The register is a table of its own, and so a transaction that is left open holds up the writers
+//! of the same resource under a later epoch, but never a renewal or an acquisition.
+//!
+//! It holds them up for one lease at most, however long its process is paused: a fenced transaction
+//! that does nothing for that long is ended by the server, and none waits longer for a lock.
+
+use std::time::Duration;
 
 use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::settings::Settings;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Error, Transaction};
 
 use super::config::is_plain;
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
+
+/// The longest limit that the server takes.
+const BOUND_MAX_MS: u128 = i32::MAX as u128;
 
 /// Raised by the function: a later epoch was here.
 const BEHIND: &str = "BT002";
@@ -37,7 +46,7 @@ pub fn sql(schema: &str, prefix: &str) -> Option<String> {
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -56,13 +65,27 @@ pub enum FenceError {
 pub struct Fence {
     resource: String,
     statement: String,
+    bound: Duration,
 }
 
 impl Fence {
     /// The fence of this resource, which is anything that only one coordinator may write at a time,
     /// in the default schema and under the default prefix.
     pub fn new(resource: &str) -> Self {
-        Self { resource: resource.to_owned(), statement: statement("public", "baton_") }
+        let (resource, statement) = (resource.to_owned(), statement("public", "baton_"));
+        Self { resource, statement, bound: Settings::default().lease_timeout }
+    }
+
+    /// The same, with this bound: the lease of the node that writes, `term.lease_timeout()`.
+    /// Without it, it is the default lease, 15 s.
+    ///
+    /// In a transaction that was admitted, the server ends the session once it has done nothing for
+    /// this long (`idle_in_transaction_session_timeout`), as that of a paused process does, and no
+    /// lock is waited for longer (`lock_timeout`). Both end with the transaction. A shorter limit
+    /// that the session has already stays.
+    #[must_use]
+    pub fn within(self, bound: Duration) -> Self {
+        Self { bound, ..self }
     }
 
     /// The same, in the register of this schema and prefix.
@@ -74,7 +97,8 @@ impl Fence {
     }
 
     /// Admits what this transaction is going to write, or says that a later epoch was here. Ask
-    /// before the write; until the transaction ends nobody writes under a later epoch.
+    /// before the write; until the transaction ends no other writes under a later epoch. It ends
+    /// within the bound of [`Fence::within`] if its process is paused.
     pub async fn admit(
         &self,
         transaction: &Transaction<'_>,
@@ -83,7 +107,9 @@ impl Fence {
         epoch.grantable()?;
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
-        let params: [super::step::Param<'_>; 2] = [(&resource, Type::TEXT), (&given, Type::TEXT)];
+        let bound = format!("{}ms", self.bound.as_millis().clamp(1, BOUND_MAX_MS));
+        let params: [super::step::Param<'_>; 3] =
+            [(&resource, Type::TEXT), (&given, Type::TEXT), (&bound, Type::TEXT)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());
         };
@@ -91,13 +117,22 @@ impl Fence {
         let highest = said.and_then(|said| said.detail()?.parse().ok()).map(Epoch);
         Err(match highest {
             Some(highest) => {
-                Behind { resource: self.resource.clone(), given: epoch, highest }.into()
+                StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into()
             }
             None => problem.into(),
         })
     }
 }
 
+/// Sets the limits, then asks: the columns are computed from left to right.
 fn statement(schema: &str, prefix: &str) -> String {
-    format!("SELECT {schema}.{prefix}fence($1, $2::numeric)")
+    let limit = |name: &str| {
+        let now = format!("pg_catalog.current_setting('{name}')");
+        format!(
+            "pg_catalog.set_config('{name}', CASE WHEN {now}::interval > '0' \
+             AND {now}::interval < $3::interval THEN {now} ELSE $3 END, true)"
+        )
+    };
+    let (idle, lock) = (limit("idle_in_transaction_session_timeout"), limit("lock_timeout"));
+    format!("SELECT {idle}, {lock}, {schema}.{prefix}fence($1, $2::numeric)")
 }

@@ -27,6 +27,7 @@ mod engine;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod hints;
 mod history;
 mod lease;
@@ -52,6 +53,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub use config::{Pooler, PostgresConfig, TlsMode};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;

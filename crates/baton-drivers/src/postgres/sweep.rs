@@ -1,7 +1,7 @@
 //! Expired rows of a user's own table: one short transaction a batch.
 //!
 //! ```text
-//!   BEGIN ── fence('ttl:<table>', epoch) ──► a later one was here: Behind
+//!   BEGIN ── fence('ttl:<table>', epoch) ──► a later one was here: StaleEpoch
 //!   WITH due AS (… FOR UPDATE SKIP LOCKED) DELETE … ── COMMIT
 //! ```
 //!
@@ -76,7 +76,10 @@ pub(crate) fn sweep(
     let tls = tls.map_err(|detail| refused(Refusal::Tls { store: NAME, place, detail }))?;
     let fence = Fence::new(&format!("ttl:{}", table.name));
     let fence = fence.in_schema(&config.schema, &config.table_prefix);
-    let fence = fence.expect("the address takes plain names alone");
+    let fence = fence.expect("the address takes plain names alone").within(match &strategy {
+        Strategy::Callback(_) => IDLE_IN_CALLBACK,
+        _ => IDLE,
+    });
     let name = format!("{NAME} table {}", table.name);
     let ready = Mutex::new(None);
     Ok(Arc::new(PostgresSweep { name, config, tls, table, strategy, fence, ready }))
@@ -116,13 +119,6 @@ impl PostgresSweep {
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
         let Ready { link, plan } = ready;
         let transaction = link.client.transaction().await.map_err(|e| self.told(e.into()))?;
-        let idle = match &self.strategy {
-            Strategy::Callback(_) => IDLE_IN_CALLBACK,
-            _ => IDLE,
-        };
-        let bound =
-            format!("SET LOCAL idle_in_transaction_session_timeout TO {}", idle.as_millis());
-        transaction.batch_execute(&bound).await.map_err(|e| self.told(e.into()))?;
         self.fence.admit(&transaction, epoch).await.map_err(|refused| self.fenced(refused))?;
         let removed = match &self.strategy {
             Strategy::Callback(callback) => {
@@ -183,7 +179,7 @@ impl PostgresSweep {
 
     fn fenced(&self, refused: FenceError) -> SweepError {
         match refused {
-            FenceError::Behind(behind) => behind.into(),
+            FenceError::StaleEpoch(stale) => stale.into(),
             FenceError::Store(problem) => self.told(problem.into()),
             FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
             FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),

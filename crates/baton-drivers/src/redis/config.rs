@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::address::{Address, AddressError, Secret};
+use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::refusal::Refusal;
 use crate::tls::TlsFiles;
 
 /// What a URL looks like.
@@ -101,6 +102,20 @@ pub(super) fn shown((name, port): &(String, u16)) -> String {
         true => format!("[{name}]:{port}"),
         false => format!("{name}:{port}"),
     }
+}
+
+/// The URL as the `redis` crate takes it: of the first host.
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+    let config = RedisConfig::parse(scheme, rest)?;
+    let plain = PlainUrl {
+        scheme,
+        user: config.user.as_deref(),
+        password: config.password.as_ref(),
+        hosts: &config.hosts[..1],
+        path: Some(&config.database.to_string()),
+        options: Vec::new(),
+    };
+    Ok(plain.text())
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //! script that runs the user's commands, on the user's own connection.
 //!
 //! ```text
-//!   fence.write(connection, epoch, keys, commands) ── EVALSHA ──► the fence's epoch > ours? Behind
+//!   fence.write(connection, epoch, keys, commands) ── EVALSHA ──► the fence's epoch > ours?
+//!                                                                 then StaleEpoch
 //!                                                                 else raise it, run the commands
 //! ```
 //!
@@ -12,10 +13,13 @@ use ::redis::aio::ConnectionLike;
 use ::redis::{Arg, Cmd, RedisError, Script, Value};
 use baton_core::ids::{Epoch, EpochTooHigh};
 
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
 
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
 pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lua/fenced.lua"));
+
+/// What stands before the resource in the key of a fence; a brace follows it.
+pub(super) const HEAD: &str = "baton:fence:{";
 
 /// Why nothing was written, or why that is not known.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +27,7 @@ pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lu
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -66,7 +70,7 @@ impl Fence {
     /// The fence of this resource, at the key `baton:fence:{resource}`. On a Redis Cluster the
     /// user's keys need the same hash tag.
     pub fn new(resource: &str) -> Self {
-        Self::at(resource, &format!("baton:fence:{{{resource}}}"))
+        Self::at(resource, &format!("{HEAD}{resource}}}"))
     }
 
     /// The fence of this resource, at a key of one's own. It must have no time to live.
@@ -110,7 +114,7 @@ impl Fence {
             Some(Value::BulkString(word)) if word == b"behind" => {
                 let highest = rest.into_iter().next().unwrap_or_default();
                 let highest = Epoch(::redis::from_redis_value(highest).map_err(RedisError::from)?);
-                Err(Behind { resource: self.resource.clone(), given: epoch, highest }.into())
+                Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
             }
             _ => Err(FenceError::Foreign { resource: self.resource.clone() }),
         }

@@ -23,6 +23,7 @@ mod engine;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod hints;
 mod history;
 mod lease;
@@ -45,6 +46,7 @@ use crate::reader::Access;
 use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub(crate) use config::client_url;
 pub(crate) use sweep::sweep;
 
 /// What the store is called in messages.

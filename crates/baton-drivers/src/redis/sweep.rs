@@ -1,7 +1,7 @@
 //! Expired keys by an index of the user's own: one script a batch.
 //!
 //! ```text
-//!   EVALSHA sweep ── the fence: a later epoch? Behind ── TIME ── ZRANGEBYSCORE index -inf now
+//!   EVALSHA sweep ── the fence: a later epoch? StaleEpoch ── TIME ── ZRANGEBYSCORE index -inf now
 //!                    UNLINK · HSETNX · RENAME, then ZREM, key by key
 //! ```
 //!
@@ -13,8 +13,8 @@ use std::sync::Arc;
 use ::redis::{FromRedisValue, Value};
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
-use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
+use baton_store::{StaleEpoch, StoreError};
 use serde_json::{Map, Value as Json};
 
 use super::NAME;
@@ -134,7 +134,7 @@ impl RedisSweep {
                 let highest = text(next()).and_then(|text| text.parse().ok()).map(Epoch);
                 let highest = highest.ok_or_else(strange)?;
                 let resource = self.resource.clone();
-                Err(SweepError::Behind { resource, given: epoch, highest })
+                Err(StaleEpoch { resource, given: epoch, highest }.into())
             }
             Some("foreign") => {
                 let detail =

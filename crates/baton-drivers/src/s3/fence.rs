@@ -1,7 +1,7 @@
 //! Fenced writes of your own objects: the highest epoch that wrote an object wins.
 //!
 //! ```text
-//!   HEAD object ──► x-amz-meta-baton-epoch higher than ours? ──► Behind
+//!   HEAD object ──► x-amz-meta-baton-epoch higher than ours? ──► StaleEpoch
 //!        ▲                  │ no
 //!        └──── 412 ◄── PUT if it is still that ETag, with our epoch
 //! ```
@@ -19,7 +19,7 @@ use object_store::{
 };
 
 use super::random;
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
 
 /// The name of the metadata that holds the epoch; S3 shows it as `x-amz-meta-baton-epoch`.
 const EPOCH: &str = "baton-epoch";
@@ -30,7 +30,7 @@ const EPOCH: &str = "baton-epoch";
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -92,7 +92,7 @@ impl Fence {
             let mode = match self.look(objects).await? {
                 None => PutMode::Create,
                 Some((highest, _)) if highest > epoch => {
-                    return Err(Behind { resource: resource(), given: epoch, highest }.into());
+                    return Err(StaleEpoch { resource: resource(), given: epoch, highest }.into());
                 }
                 Some((_, version)) => PutMode::Update(version),
             };
@@ -117,6 +117,21 @@ impl Fence {
     /// The highest epoch that wrote the object; `None` if there is no such object.
     pub async fn highest(&self, objects: &dyn ObjectStore) -> Result<Option<Epoch>, FenceError> {
         Ok(self.look(objects).await?.map(|(epoch, _)| epoch))
+    }
+
+    /// Writes the object as it is, without an epoch: it counts as never fenced. For a person who
+    /// knows that no earlier leader writes any more.
+    pub(super) async fn forget(&self, objects: &dyn ObjectStore) -> Result<(), FenceError> {
+        let found = objects.get_opts(&self.key, GetOptions::default()).await?;
+        let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
+        let epoch = Attribute::Metadata(EPOCH.into());
+        let kept = found.attributes.iter().filter(|(name, _)| **name != epoch);
+        let attributes = Attributes::from_iter(kept.map(|(name, it)| (name.clone(), it.clone())));
+        let mode = PutMode::Update(UpdateVersion { e_tag, version });
+        let options = PutOptions { mode, attributes, ..PutOptions::default() };
+        let body = found.bytes().await?;
+        objects.put_opts(&self.key, body.into(), options).await?;
+        Ok(())
     }
 
     async fn look(

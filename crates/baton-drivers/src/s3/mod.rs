@@ -29,6 +29,7 @@ mod date;
 mod error;
 mod examine;
 pub mod fence;
+pub(crate) mod fences;
 mod layout;
 mod prune;
 mod registry;

@@ -1,7 +1,7 @@
 //! Old objects of the user's own: a page of the listing a batch.
 //!
 //! ```text
-//!   fence object: our epoch, unless a later one wrote it ──► Behind
+//!   fence object: our epoch, unless a later one wrote it ──► StaleEpoch
 //!   LIST one page ── LastModified + age + 1 s <= the answer's Date? ──► due
 //!   each: COPY to the archive, or the callback, for all that are due
 //!         HEAD: is it still the one that was listed? ── DELETE if it still has that ETag
@@ -103,7 +103,7 @@ impl S3Sweep {
     async fn admit(&self, epoch: Epoch) -> Result<(), SweepError> {
         let body = |mark: &str| mark.as_bytes().to_vec();
         self.fence.put(&self.bucket.store, epoch, body).await.map_err(|refused| match refused {
-            FenceError::Behind(behind) => behind.into(),
+            FenceError::StaleEpoch(stale) => stale.into(),
             FenceError::Store(error) => {
                 let detail = error.to_string().lines().next().unwrap_or_default().to_owned();
                 SweepError::Unavailable { target: self.name.clone(), detail }

@@ -3,19 +3,23 @@
 //!
 //! ```text
 //!   BEGIN IMMEDIATE
-//!   Fence::admit ── raises baton_fences, or Behind if a later epoch was here: roll back
+//!   Fence::admit ── raises baton_fences, or StaleEpoch if a later epoch was here: roll back
 //!   your own statements
 //!   COMMIT
 //! ```
+//!
+//! A process that is paused between BEGIN and COMMIT keeps every writer of the file waiting, and no
+//! timeout ends that: SQLite has no server that could. [`Fence::write`] keeps that span as short as
+//! it can be, with nothing but your statements in it. Prepare before it, wait for nothing in it.
 //!
 //! Any client can do the same: make the table with [`CREATE`], and in the transaction compare and
 //! raise the row of the resource before anything else.
 
 use baton_core::ids::{Epoch, EpochTooHigh};
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::columns::Bits;
-use crate::behind::Behind;
+use baton_store::StaleEpoch;
 
 /// Makes the register, if it is not there.
 pub const CREATE: &str = "\
@@ -34,7 +38,7 @@ const RAISE: &str = "INSERT OR REPLACE INTO baton_fences (resource, epoch) VALUE
 pub enum FenceError {
     /// The writer's term is over.
     #[error(transparent)]
-    Behind(#[from] Behind),
+    StaleEpoch(#[from] StaleEpoch),
     /// No term has this epoch. Nothing was admitted.
     #[error(transparent)]
     TooHigh(#[from] EpochTooHigh),
@@ -55,8 +59,37 @@ impl Fence {
         Self { resource: resource.to_owned() }
     }
 
+    /// Runs these statements in a transaction that begins now, is admitted, and is committed right
+    /// after them; or says that a later epoch was here. What waits, such as a request to another
+    /// service, belongs before it: as long as the transaction lasts, no other process can write.
+    ///
+    /// ```
+    /// # use baton_core::ids::Epoch;
+    /// # use baton_drivers::sqlite::{fence::{Fence, FenceError}, rusqlite::Connection};
+    /// # fn example(invoices: &mut Connection, epoch: Epoch) -> Result<(), FenceError> {
+    /// Fence::new("invoices").write(invoices, epoch, |transaction| {
+    ///     transaction.execute("UPDATE invoices SET sent = 1 WHERE id = 7", ())
+    /// })?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn write<T>(
+        &self,
+        connection: &mut Connection,
+        epoch: Epoch,
+        statements: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, FenceError> {
+        let now = TransactionBehavior::Immediate;
+        let transaction = connection.transaction_with_behavior(now)?;
+        self.admit(&transaction, epoch)?;
+        let done = statements(&transaction)?;
+        transaction.commit()?;
+        Ok(done)
+    }
+
     /// Admits what this transaction is going to write, or says that a later epoch was here. The
-    /// transaction must have begun with `BEGIN IMMEDIATE`, so that nobody else writes meanwhile.
+    /// transaction must have begun with `BEGIN IMMEDIATE`, so that no other process writes
+    /// meanwhile.
     pub fn admit(&self, transaction: &Transaction<'_>, given: Epoch) -> Result<(), FenceError> {
         given.grantable()?;
         transaction.execute(CREATE, ())?;
@@ -65,7 +98,7 @@ impl Fence {
         let highest: Option<Bits> = highest.query_row([resource], |row| row.get(0)).optional()?;
         let highest = highest.map_or(Epoch::NONE, |bits| Epoch(bits.0));
         if given < highest {
-            return Err(Behind { resource: self.resource.clone(), given, highest }.into());
+            return Err(StaleEpoch { resource: self.resource.clone(), given, highest }.into());
         }
         transaction.prepare_cached(RAISE)?.execute((resource, Bits(given.0)))?;
         Ok(())

@@ -34,6 +34,7 @@ mod counters;
 mod documents;
 mod error;
 pub mod fence;
+pub(crate) mod fences;
 mod filesystem;
 mod history;
 mod lease;

@@ -55,18 +55,7 @@ impl SqliteReader {
         &self,
         read: impl Fn(&Connection) -> Result<T, Refusal>,
     ) -> Result<Option<T>, Refusal> {
-        let path = self.config.path.as_path();
-        for _ in 0..TRIES {
-            let beside = Beside::of(path)?;
-            let done = self.connect(beside).and_then(|conn| self.is_ready(&conn, &read));
-            // Read without locks, and meanwhile a node has begun to write: it may be half of one
-            // state and half of another.
-            if beside == Beside::Nothing && Beside::of(path)? != beside {
-                continue;
-            }
-            return done;
-        }
-        Err(Refusal::Busy { path: path.to_owned(), waited: self.config.busy_timeout })
+        look_at(&self.config, |conn| self.is_ready(conn, &read))
     }
 
     fn is_ready<T>(
@@ -85,23 +74,6 @@ impl SqliteReader {
         }
     }
 
-    fn connect(&self, beside: Beside) -> Result<Connection, Refusal> {
-        let path = self.config.path.as_path();
-        let broken = |error| Refusal::of(path, self.config.busy_timeout, error);
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = match beside {
-            Beside::Log => Connection::open_with_flags(path, flags),
-            Beside::Nothing => {
-                let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-                Connection::open_with_flags(as_it_is(path), flags)
-            }
-        };
-        let mut conn = opened.map_err(broken)?;
-        let patience = patience::within(self.config.busy_timeout);
-        conn.busy_handler(Some(patience)).map_err(broken)?;
-        Ok(conn)
-    }
-
     fn perform(&self, namespace: &Namespace, call: &Call) -> Result<Answer, StoreError> {
         let boots = Boots::of(&self.config.path).map_err(|refusal| refusal.in_use())?;
         let told = |error| Fault::Sql(error).undone();
@@ -116,6 +88,42 @@ impl SqliteReader {
         let nothing = || call.answer_of_nothing().ok_or_else(only_reads);
         done.unwrap_or_else(nothing)
     }
+}
+
+/// Does something with a connection to the database, whatever is in it.
+pub(super) fn look_at<T>(
+    config: &SqliteConfig,
+    read: impl Fn(&Connection) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    let path = config.path.as_path();
+    for _ in 0..TRIES {
+        let beside = Beside::of(path)?;
+        let done = connect(config, beside).and_then(|conn| read(&conn));
+        // Read without locks, and meanwhile a node has begun to write: it may be half of one
+        // state and half of another.
+        if beside == Beside::Nothing && Beside::of(path)? != beside {
+            continue;
+        }
+        return done;
+    }
+    Err(Refusal::Busy { path: path.to_owned(), waited: config.busy_timeout })
+}
+
+fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, Refusal> {
+    let path = config.path.as_path();
+    let broken = |error| Refusal::of(path, config.busy_timeout, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = match beside {
+        Beside::Log => Connection::open_with_flags(path, flags),
+        Beside::Nothing => {
+            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(as_it_is(path), flags)
+        }
+    };
+    let mut conn = opened.map_err(broken)?;
+    let patience = patience::within(config.busy_timeout);
+    conn.busy_handler(Some(patience)).map_err(broken)?;
+    Ok(conn)
 }
 
 /// What lies beside the file.

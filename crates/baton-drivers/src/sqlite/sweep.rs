@@ -157,7 +157,7 @@ impl Work {
         let transaction = ready.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = transaction.map_err(|error| self.undone(error))?;
         self.fence.admit(&transaction, epoch).map_err(|refused| match refused {
-            FenceError::Behind(behind) => behind.into(),
+            FenceError::StaleEpoch(stale) => stale.into(),
             FenceError::TooHigh(problem) => {
                 SweepError::Rejected { target: self.name.clone(), detail: problem.to_string() }
             }

@@ -1,7 +1,7 @@
 //! Fenced writes of the user's own, in the user's own transaction.
 
 use baton_core::ids::Epoch;
-use baton_drivers::Behind;
+use baton_drivers::StaleEpoch;
 use baton_drivers::postgres::fence::{Fence, FenceError, sql};
 
 use crate::ground::{Postgres, Session};
@@ -33,7 +33,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
                 let epoch = if worker % 2 == 0 { 7 + turn / 20 } else { 7 };
                 match add_one(&mut session, epoch).await {
                     Ok(()) => admitted += 1,
-                    Err(FenceError::Behind(Behind { given, highest, .. })) => {
+                    Err(FenceError::StaleEpoch(StaleEpoch { given, highest, .. })) => {
                         assert_eq!((given, highest), (Epoch(7), Epoch(8)));
                     }
                     Err(other) => return Err(other),
@@ -49,7 +49,9 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(ground.sql("SELECT n FROM numbers").await, [admitted.to_string()]);
     let mut late = Session::open(&url).await;
     let refused = add_one(&mut late, 7).await.expect_err("8 was here").to_string();
-    assert_eq!(refused, "epoch 7 is behind 8, which was admitted to numbers; its term is over");
+    let wanted = "epoch 7 is behind 8, which was admitted to numbers; its term is over (if epochs \
+                  began anew, in another namespace or a new store: `baton fences reset numbers`)";
+    assert_eq!(refused, wanted);
 
     // From any language: one statement, one SQLSTATE. In a strict transaction too.
     for begin in ["BEGIN", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {

@@ -1,8 +1,14 @@
-//! An old leader that was stopped right before its write: when it goes on, it is refused.
+//! An old leader that was stopped right before its write, or in the middle of it: the next leader
+//! writes within a lease, and the old one is refused when it goes on.
 
-use baton_core::protocol::Claim;
+use std::time::Duration;
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::{Claim, Outcome};
+use baton_drivers::postgres::fence::{Fence, FenceError};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::paused::{self, Old};
+use baton_testbed::wait::{soon, until};
 
 use crate::fence::add_one;
 use crate::ground::{Postgres, Session};
@@ -39,8 +45,101 @@ async fn an_old_leader_that_was_stopped_is_refused() {
     ground.sql("UPDATE numbers SET n = 100").await;
 
     old.resume();
-    let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over";
-    assert_eq!(old.hear().await, wanted);
+    let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
+    let said = old.hear().await;
+    assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(ground.sql("SELECT n FROM numbers").await, ["100"], "the new leader's");
+}
+
+/// The lease, and so the bound of a fenced transaction.
+const LEASE: Duration = Duration::from_secs(4);
+
+/// Adds one to the number, in a transaction that lasts no longer than a lease. `meanwhile` runs
+/// when all is written but the commit.
+async fn add_within_a_lease(
+    session: &mut Session,
+    epoch: Epoch,
+    meanwhile: impl FnOnce(),
+) -> Result<(), FenceError> {
+    let transaction = session.client.transaction().await?;
+    Fence::new("numbers").within(LEASE).admit(&transaction, epoch).await?;
+    transaction.execute("UPDATE numbers SET n = n + 1", &[]).await?;
+    meanwhile();
+    Ok(transaction.commit().await?)
+}
+
+/// The old leader: is stopped in its transaction, and tries again when that has failed.
+async fn lead_and_stop_inside(url: &str) {
+    let store = baton_drivers::open(url).await.expect("the server answers");
+    let node = Contender::new(&store, &namespace("web"), 1).with_ttl(LEASE);
+    let held = node.take(Claim::Vacant).await;
+    let mut session = Session::open(url).await;
+    let written = add_within_a_lease(&mut session, held.epoch, || {
+        paused::say("inside");
+        paused::wait_for_word();
+    });
+    assert!(matches!(written.await, Err(FenceError::Store(_))), "the server has ended it");
+    let mut session = Session::open(url).await;
+    let again = add_within_a_lease(&mut session, held.epoch, || {}).await;
+    paused::say(&again.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most() {
+    if let Some(url) = paused::orders_if_asked() {
+        return lead_and_stop_inside(&url).await;
+    }
+    let ground = Postgres::start().await;
+    let store = ground.open().await;
+    ground.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
+    let test = "paused::\
+                a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most";
+    let mut old = Old::start(test, &ground.server.url());
+    assert_eq!(old.hear().await, "inside");
+    old.pause();
+    old.tell().await;
+
+    let next = Contender::new(&store, &namespace("web"), 2);
+    let held = until("the lease to end", async || {
+        let reply = next.claim(Claim::Expired).await.expect("the store answers");
+        reply.lease.filter(|_| reply.outcome == Some(Outcome::Applied))
+    });
+    let epoch = held.await.version.epoch;
+    let mut session = Session::open(&ground.server.url()).await;
+    // No lock is waited for longer than a lease: it would be an error.
+    let written = soon(async { Some(add_within_a_lease(&mut session, epoch, || {}).await) }).await;
+    written.expect("it does not wait for the old leader").expect("nor for longer than a lease");
+    assert_eq!(ground.sql("SELECT n FROM numbers").await, ["1"], "the new leader's alone");
+
+    old.resume();
+    let said = old.hear().await;
+    let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
+    assert!(said.starts_with(wanted), "{said}");
+    assert!(old.ended_well().await);
+    assert_eq!(ground.sql("SELECT n FROM numbers").await, ["1"], "nothing of the old leader's");
+}
+
+/// The limits of a fenced transaction: no more than a lease, no more than the session's own, and
+/// nothing of them is left behind.
+#[tokio::test]
+async fn the_limits_of_a_fenced_transaction_end_with_it() {
+    let ground = Postgres::start().await;
+    drop(ground.open().await);
+    let mut session = Session::open(&ground.server.url()).await;
+    session.run("SET lock_timeout = '1500ms'").await.expect("it can be set");
+    let limits = "SELECT current_setting('idle_in_transaction_session_timeout') || ' ' || \
+                  current_setting('lock_timeout')";
+    let transaction = session.client.transaction().await.expect("it answers");
+    let fence = Fence::new("numbers").within(LEASE);
+    fence.admit(&transaction, Epoch(1)).await.expect("it is the first");
+    let found: String = transaction.query_one(limits, &[]).await.expect("it answers").get(0);
+    assert_eq!(found, "4s 1500ms");
+    transaction.commit().await.expect("it was admitted");
+    assert_eq!(session.run(limits).await.expect("it answers"), ["0 1500ms"]);
+
+    // From any language, without a limit of its own.
+    let both = format!("BEGIN; SELECT baton_fence('numbers', 2); {limits}; COMMIT; {limits}");
+    let found = session.run(&both).await.expect("2 is later");
+    assert_eq!(found[1..], ["15s 1500ms", "0 1500ms"]);
 }

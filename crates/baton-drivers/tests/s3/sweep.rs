@@ -7,6 +7,7 @@ use baton_core::ids::Epoch;
 use baton_drivers::s3::object_store::ObjectStoreExt;
 use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::sweep::{self, Objects, Strategy};
+use baton_store::StaleEpoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use baton_testbed::wait::until;
@@ -94,7 +95,10 @@ async fn objects_are_moved_or_handed_over_and_epochs_fence() {
     let next = opened(&site, Strategy::Delete);
     next.batch(Epoch(2), 1).await.expect("it is the latest");
     let late = next.batch(Epoch(1), 1).await.expect_err("2 was here");
-    assert!(matches!(late, SweepError::Behind { highest: Epoch(2), .. }), "{late:?}");
+    assert!(
+        matches!(late, SweepError::StaleEpoch(StaleEpoch { highest: Epoch(2), .. })),
+        "{late:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::sqlite::fence::{Fence, FenceError};
-use baton_drivers::sqlite::rusqlite::{Connection, TransactionBehavior};
+use baton_drivers::sqlite::rusqlite::Connection;
 use baton_store::Store;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::paused::{self, Old};
@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::file::File;
 
-const LATE: &str = "epoch 1 is behind 2, which was admitted to counter; its term is over";
+const LATE: &str = "epoch 1 is behind 2, which was admitted to counter; its term is over (";
 
 /// The user's own database, beside baton's.
 fn connect(folder: &Path) -> Connection {
@@ -35,10 +35,22 @@ fn prepare(folder: &Path) -> Connection {
 
 /// Adds one to the counter and says who did, all under the fence.
 fn write(conn: &mut Connection, epoch: Epoch, who: &str) -> Result<(), FenceError> {
-    let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    Fence::new("counter").admit(&transaction, epoch)?;
-    transaction.execute("UPDATE counter SET number = number + 1, who = ?1", [who])?;
-    Ok(transaction.commit()?)
+    write_while(conn, epoch, who, || {})
+}
+
+/// The same; `meanwhile` runs when all is written but the commit.
+fn write_while(
+    conn: &mut Connection,
+    epoch: Epoch,
+    who: &str,
+    meanwhile: impl FnOnce(),
+) -> Result<(), FenceError> {
+    let add = "UPDATE counter SET number = number + 1, who = ?1";
+    Fence::new("counter").write(conn, epoch, |work| {
+        work.execute(add, [who])?;
+        meanwhile();
+        Ok(())
+    })
 }
 
 fn stands(conn: &Connection) -> (i64, String) {
@@ -67,8 +79,8 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
         write(&mut conn, Epoch(epoch), "two").expect("epoch 2 is the highest");
     }
     let late = write(&mut conn, Epoch(1), "late").expect_err("it came too late");
-    assert!(matches!(late, FenceError::Behind(_)), "{late:?}");
-    assert_eq!(late.to_string(), LATE);
+    assert!(matches!(late, FenceError::StaleEpoch(_)), "{late:?}");
+    assert!(late.to_string().starts_with(LATE), "{late}");
     assert_eq!(stands(&conn), (42, "two".to_owned()));
 
     // The highest number is a number, and another resource has a fence of its own.
@@ -122,7 +134,43 @@ async fn a_leader_that_was_paused_writes_nothing() {
     write(&mut conn, held.epoch, "new").expect("epoch 2 is the highest");
 
     old.resume();
-    assert_eq!(old.hear().await, LATE);
+    let said = old.hear().await;
+    assert!(said.starts_with(LATE), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(stands(&conn), (1, "new".to_owned()));
+}
+
+/// What no timeout can end: a process that is stopped between BEGIN and COMMIT holds up the others.
+/// They give up with nothing written, and write once it went on; what it wrote was before them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes_on() {
+    if let Some(folder) = paused::orders_if_asked() {
+        let inside = || {
+            paused::say("inside");
+            paused::wait_for_word();
+        };
+        let mut conn = connect(Path::new(&folder));
+        write_while(&mut conn, Epoch(1), "old", inside).expect("nobody else could write");
+        return;
+    }
+    let file = File::new();
+    let mut conn = prepare(file.folder());
+    let folder = file.folder().display().to_string();
+    let test = "fence::\
+                a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes_on";
+    let mut old = Old::start(test, &folder);
+    assert_eq!(old.hear().await, "inside");
+    old.pause();
+    old.tell().await;
+
+    conn.busy_timeout(Duration::from_millis(200)).expect("it is a good timeout");
+    let held_up = write(&mut conn, Epoch(2), "new").expect_err("the file is locked");
+    assert!(matches!(held_up, FenceError::Store(_)), "{held_up:?}");
+    assert_eq!(stands(&conn), (0, String::new()), "nothing was written");
+
+    old.resume();
+    assert!(old.ended_well().await);
+    write(&mut conn, Epoch(2), "new").expect("the file is free");
+    assert_eq!(stands(&conn), (2, "new".to_owned()));
+    write(&mut conn, Epoch(1), "old").expect_err("2 was here");
 }

@@ -4,12 +4,31 @@ use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use baton_testbed::{Kind, Server};
+
 use super::built;
+
+const PROMOTED: &str = "\"event\":\"coordinator-promoted\"";
 
 #[test]
 fn it_answers_while_the_leader_writes_and_ends_when_told_to() {
     let folder = tempfile::tempdir().expect("there is room");
-    let url = format!("sqlite://{}", folder.path().join("example.db").display());
+    let file = folder.path().join("example.db");
+    let logged =
+        answers_writes_and_ends(&format!("sqlite://{}?busy_timeout_ms=2000", file.display()));
+    assert!(logged.contains(PROMOTED), "{logged}");
+}
+
+#[tokio::test]
+async fn it_does_so_on_postgres_too() {
+    let server = Server::start(Kind::Postgres).await.expect("postgres can be started here");
+    let logged = answers_writes_and_ends(&format!("{}?timeout_ms=2000", server.url()));
+    assert!(logged.contains(PROMOTED), "{logged}");
+}
+
+/// What it logged meanwhile.
+fn answers_writes_and_ends(url: &str) -> String {
+    let folder = tempfile::tempdir().expect("there is room");
     let mut command = Command::new(built("axum_service"));
     command.arg(url).env("LISTEN", "127.0.0.1:0").env("METRICS", "127.0.0.1:0");
     let log = std::fs::File::create(folder.path().join("log")).expect("there is room");
@@ -23,7 +42,7 @@ fn it_answers_while_the_leader_writes_and_ends_when_told_to() {
     let metrics = metrics.strip_prefix("metrics at http://").expect("its second line");
     let metrics = metrics.strip_suffix("/metrics").expect("with a path");
 
-    while !get(web, "/").ends_with(" reports; leader: web-1\n") {
+    while !get(web, "/").ends_with(" reports; leader: web-1\n") || get(web, "/").contains("\n0 ") {
         std::thread::park_timeout(Duration::from_millis(10));
     }
     assert!(get(metrics, "/metrics").contains("\nbaton_leader{"), "{}", get(metrics, "/metrics"));
@@ -31,8 +50,7 @@ fn it_answers_while_the_leader_writes_and_ends_when_told_to() {
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("it is there");
     assert_eq!(line(), "left");
     assert!(service.0.wait().expect("it is a child of this process").success());
-    let logged = std::fs::read_to_string(folder.path().join("log")).expect("it logs");
-    assert!(logged.contains("\"event\":\"coordinator-promoted\""), "{logged}");
+    std::fs::read_to_string(folder.path().join("log")).expect("it logs")
 }
 
 /// Ends with the test, also with one that fails.

@@ -10,7 +10,7 @@ mod axum_service;
     feature = "s3",
     feature = "sqlite"
 ))]
-mod fences;
+mod fenced;
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -26,7 +26,12 @@ fn built(name: &str) -> PathBuf {
 /// What the example prints, on a database of its own.
 fn lines(name: &str) -> Vec<String> {
     let folder = tempfile::tempdir().expect("there is room");
-    let url = format!("sqlite://{}", folder.path().join("example.db").display());
+    let file = folder.path().join("example.db");
+    lines_with(name, &format!("sqlite://{}", file.display()))
+}
+
+/// What the example prints, on this store.
+fn lines_with(name: &str, url: &str) -> Vec<String> {
     let ran = Command::new(built(name)).arg(url).output();
     let ran = ran.expect("`cargo test -p baton` builds it");
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton::{Behind, DemotionReason, Epoch, Event, Precondition, Store, WriteOutcome};
+use baton::{DemotionReason, Epoch, Event, Precondition, StaleEpoch, Store, WriteOutcome};
 use baton_core::protocol::{ReleaseReason, TermEnd};
 
 use crate::cluster::{builder, event, id, outage, soon, store, until};
@@ -77,12 +77,12 @@ async fn a_document_of_an_ended_term_is_fenced() {
 async fn the_register_admits_epochs_that_do_not_go_back() {
     let store = store();
     let node = builder(&store, "a").build().expect("it starts");
-    let fence = node.fence("invoices");
+    let fence = node.fence_register("invoices");
     assert_eq!(fence.highest().await, Ok(Epoch::NONE));
     for epoch in [5, 5, 7] {
         assert_eq!(fence.admit(Epoch(epoch)).await, Ok(()));
     }
-    let behind = Behind { resource: "invoices".to_owned(), given: Epoch(6), highest: Epoch(7) };
-    assert_eq!(fence.admit(Epoch(6)).await, Err(behind.into()));
-    assert_eq!(node.fence("others").highest().await, Ok(Epoch::NONE));
+    let stale = StaleEpoch { resource: "invoices".to_owned(), given: Epoch(6), highest: Epoch(7) };
+    assert_eq!(fence.admit(Epoch(6)).await, Err(stale.into()));
+    assert_eq!(node.fence_register("others").highest().await, Ok(Epoch::NONE));
 }

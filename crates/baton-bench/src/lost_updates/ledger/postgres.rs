@@ -54,7 +54,7 @@ impl Table {
         let transaction = self.client.transaction().await?;
         match self.fence.admit(&transaction, epoch).await {
             Ok(()) => {}
-            Err(FenceError::Behind(_)) => return Ok(false),
+            Err(FenceError::StaleEpoch(_)) => return Ok(false),
             Err(problem) => return Err(BenchError::Fence(problem.to_string())),
         }
         if let Some(value) = value {

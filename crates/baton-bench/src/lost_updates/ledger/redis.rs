@@ -39,7 +39,7 @@ impl Key {
         let (keys, connection) = ([self.key.as_str()], &mut self.connection);
         match self.fence.write(connection, epoch, &keys, &writes).await {
             Ok(_) => Ok(true),
-            Err(FenceError::Behind(_)) => Ok(false),
+            Err(FenceError::StaleEpoch(_)) => Ok(false),
             Err(problem) => Err(BenchError::Fence(problem.to_string())),
         }
     }

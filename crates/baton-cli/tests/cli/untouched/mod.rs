@@ -10,10 +10,11 @@ use baton_testbed::counting::count_once;
 use baton_testbed::{Kind, Server};
 
 use super::support::{LOOK_EVERY, PATIENCE, Said, Sandbox};
-use content::{content, keep_versions, run_sql};
+pub(super) use content::run_sql;
+use content::{content, keep_versions};
 
 /// Every command that only looks.
-const READS: [&[&str]; 8] = [
+const READS: [&[&str]; 9] = [
     &["status"],
     &["health"],
     &["history"],
@@ -22,6 +23,7 @@ const READS: [&[&str]; 8] = [
     &["settings"],
     &["counters", "list"],
     &["counters", "get", "hits"],
+    &["fences", "list"],
 ];
 
 /// A store, and the binary beside it.

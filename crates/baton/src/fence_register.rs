@@ -4,18 +4,20 @@
 use std::sync::Arc;
 
 use baton_core::ids::{Epoch, Namespace};
-use baton_drivers::Behind;
-use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
+use baton_store::{Document, Precondition, StaleEpoch, Store, StoreError, WriteOutcome};
 
 /// Names the documents of the register.
 const PREFIX: &str = "fence:";
 
 /// Why an epoch was not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum FenceRegisterError {
     /// The caller's term is over: stop.
-    #[error(transparent)]
-    Behind(#[from] Behind),
+    #[error(
+        "epoch {} is behind {}, which was admitted to {}; its term is over",
+        .0.given, .0.highest, .0.resource
+    )]
+    StaleEpoch(#[from] StaleEpoch),
     /// The register holds something else than an epoch: a person must look.
     #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
     Foreign {
@@ -32,26 +34,26 @@ pub enum Refused {
 /// Ask it right before each act on the resource. That narrows the gap between the question and the
 /// act, and a resource that can compare epochs itself has none: prefer that where it can be had.
 #[derive(Clone)]
-pub struct Fence {
+pub struct FenceRegister {
     store: Arc<dyn Store>,
     namespace: Namespace,
     resource: String,
 }
 
-impl Fence {
+impl FenceRegister {
     /// The register of this resource in this namespace.
     pub fn new(store: Arc<dyn Store>, namespace: Namespace, resource: &str) -> Self {
         Self { store, namespace, resource: resource.to_owned() }
     }
 
     /// Admits an epoch that is at least as high as every one before it.
-    pub async fn admit(&self, given: Epoch) -> Result<(), Refused> {
+    pub async fn admit(&self, given: Epoch) -> Result<(), FenceRegisterError> {
         let name = format!("{PREFIX}{}", self.resource);
         loop {
             let found = self.store.read_document(&self.namespace, &name).await?;
             let highest = self.highest_in(found.as_ref())?;
             if given < highest {
-                return Err(Behind { resource: self.resource.clone(), given, highest }.into());
+                return Err(StaleEpoch { resource: self.resource.clone(), given, highest }.into());
             }
             if given == highest && found.is_some() {
                 return Ok(());
@@ -68,15 +70,17 @@ impl Fence {
     }
 
     /// The highest epoch admitted so far.
-    pub async fn highest(&self) -> Result<Epoch, Refused> {
+    pub async fn highest(&self) -> Result<Epoch, FenceRegisterError> {
         let name = format!("{PREFIX}{}", self.resource);
         let found = self.store.read_document(&self.namespace, &name).await?;
         self.highest_in(found.as_ref())
     }
 
-    fn highest_in(&self, found: Option<&Document>) -> Result<Epoch, Refused> {
+    fn highest_in(&self, found: Option<&Document>) -> Result<Epoch, FenceRegisterError> {
         let Some(document) = found else { return Ok(Epoch::NONE) };
         let number = std::str::from_utf8(&document.body).ok().and_then(|text| text.parse().ok());
-        number.map(Epoch).ok_or_else(|| Refused::Foreign { resource: self.resource.clone() })
+        number
+            .map(Epoch)
+            .ok_or_else(|| FenceRegisterError::Foreign { resource: self.resource.clone() })
     }
 }

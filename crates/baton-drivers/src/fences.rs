@@ -1,0 +1,109 @@
+//! The fences that stand in a store, for people: which there are, and taking one away.
+//!
+//! ```text
+//!   list(url, namespace) ────────────► <prefix>fences      a table: PostgreSQL, MySQL, SQLite
+//!   reset(url, namespace, resource) ─► <prefix>fence:{…}   keys: Redis
+//!                                      <prefix>/fences/…   objects: S3, or one that was fenced
+//!                                      …/NAMESPACE/fences  keys of the namespace: etcd
+//! ```
+//!
+//! The URL is that of the store that holds the data. A fence that was reset admits any epoch: first
+//! make sure that no leader of an earlier term can still write.
+
+use baton_core::ids::{Epoch, Namespace};
+use baton_store::StoreError;
+
+use crate::open::{OpenError, strange_scheme};
+
+/// A fence, and the highest epoch that was admitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredFence {
+    /// The resource, as errors name it.
+    pub resource: String,
+    /// The highest epoch that was admitted.
+    pub epoch: Epoch,
+}
+
+/// Why fences cannot be looked at or reset.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FencesError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The store keeps none.
+    #[error("{scheme}:// holds no fences; name the store that your data is in")]
+    Unfenced {
+        /// What was given.
+        scheme: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+#[cfg(feature = "network")]
+impl From<crate::refusal::Refusal> for FencesError {
+    fn from(refusal: crate::refusal::Refusal) -> Self {
+        Self::Open(refusal.into())
+    }
+}
+
+/// The fences of the store that the URL names, sorted by resource. Nothing is made or written. On
+/// etcd they belong to the namespace; elsewhere it does not matter.
+pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, FencesError> {
+    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    // A build without some of the stores has no use for them.
+    let _ = (rest, namespace);
+    let found: Result<Vec<StoredFence>, FencesError> = match scheme {
+        #[cfg(feature = "sqlite")]
+        "sqlite" => crate::sqlite::fences::list(rest),
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => crate::postgres::fences::list(scheme, rest).await,
+        #[cfg(feature = "mysql")]
+        "mysql" | "mariadb" => crate::mysql::fences::list(scheme, rest).await,
+        #[cfg(feature = "redis")]
+        "redis" | "rediss" => crate::redis::fences::list(scheme, rest).await,
+        #[cfg(feature = "s3")]
+        "s3" => crate::s3::fences::list(scheme, rest).await,
+        #[cfg(feature = "etcd")]
+        "etcd" => crate::etcd::fences::list(scheme, rest, namespace).await,
+        scheme => Err(unfenced(scheme)),
+    };
+    let mut found = found?;
+    found.sort_by(|a, b| a.resource.cmp(&b.resource));
+    Ok(found)
+}
+
+/// Resets the fence of this resource, so that any epoch is admitted next, and returns the highest
+/// that had been; `None` if there is no such fence.
+pub async fn reset(
+    url: &str,
+    namespace: &Namespace,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let _ = (rest, namespace, resource);
+    match scheme {
+        #[cfg(feature = "sqlite")]
+        "sqlite" => crate::sqlite::fences::reset(rest, resource),
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => crate::postgres::fences::reset(scheme, rest, resource).await,
+        #[cfg(feature = "mysql")]
+        "mysql" | "mariadb" => crate::mysql::fences::reset(scheme, rest, resource).await,
+        #[cfg(feature = "redis")]
+        "redis" | "rediss" => crate::redis::fences::reset(scheme, rest, resource).await,
+        #[cfg(feature = "s3")]
+        "s3" => crate::s3::fences::reset(scheme, rest, resource).await,
+        #[cfg(feature = "etcd")]
+        "etcd" => crate::etcd::fences::reset(scheme, rest, namespace, resource).await,
+        scheme => Err(unfenced(scheme)),
+    }
+}
+
+fn unfenced(scheme: &str) -> FencesError {
+    match strange_scheme(scheme) {
+        Some(strange) => strange.into(),
+        None => FencesError::Unfenced { scheme: scheme.to_owned() },
+    }
+}
