@@ -130,10 +130,20 @@ impl Supervisor {
     }
 
     async fn keep_working(&self, post: &Arc<Post>, mut restarts: Restarts) -> Watched {
+        if !post.first_work_after.is_zero() {
+            post.ledger.put_off(SystemClock.wall_ms() + whole_ms(post.first_work_after));
+            tokio::select! {
+                biased;
+                _ = self.term.ended() => return Watched::Ended,
+                () = SystemClock.sleep(post.first_work_after) => {}
+            }
+        }
         loop {
-            // Between the soft deadline and the word to stop, nothing starts.
+            // Between the soft deadline and the word to stop, nothing starts. A turn that comes
+            // after the end, as that of a process that was paused, is not this term's to miss.
             if !self.term.may_start(SystemClock.now()) {
                 self.term.ended().await;
+                return Watched::Ended;
             }
             post.ledger.working(SystemClock.wall_ms());
             match self.call(post, Call::Work).await {
