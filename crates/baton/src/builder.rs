@@ -251,7 +251,8 @@ impl NodeBuilder {
         let core = Core::new(me, settings.clone(), chance::seed()?)?;
         let tallies = Arc::<Tallies>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
-        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone());
+        let logs = host.logs.clone();
+        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone(), logs);
         let store: Arc<dyn Store> = counted.clone();
         #[cfg(feature = "otel")]
         let (teller, store) = match &self.telemetry {

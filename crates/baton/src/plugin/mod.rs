@@ -91,9 +91,9 @@ pub trait Plugin: Send + Sync + 'static {
         Duration::from_secs(1)
     }
 
-    /// How long after its start in a term the first call of `coordinator_work` comes, for a node with
-    /// these settings; at once unless given. It is no part of a call: for work that needs to have
-    /// heard from the other nodes, for instance.
+    /// How long after its start in a term the first call of `coordinator_work` comes, at a node
+    /// with these settings; at once unless given. For work that needs to have heard from the other
+    /// nodes, for instance: the wait is no part of a call.
     fn first_work_after(&self, _settings: &Settings) -> Duration {
         Duration::ZERO
     }
