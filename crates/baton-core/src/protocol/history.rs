@@ -43,3 +43,17 @@ pub struct TermRecord {
     #[serde(default)]
     pub gap_at_most_ms: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_an_earlier_version_wrote_is_read() {
+        let written = r#"{"epoch": 2, "node": "a", "boot": "0000000000000000000000000000000b",
+            "began_ms": 5, "ended": [9, "expired"], "gap_ms": 1}"#;
+        let read: TermRecord = serde_json::from_str(written).expect("it was written by baton");
+        assert_eq!(read.ended, Some((9, TermEnd::Expired)));
+        assert_eq!((read.gap_ms, read.gap_at_most_ms), (Some(1), None));
+    }
+}
