@@ -247,10 +247,12 @@ impl NodeBuilder {
         let me = Identity { id: id.clone(), boot, profile: Arc::new(profile) };
         let stop_grace = self.settings.stop_grace;
         let pulse = Pulse::new(&self.settings, SystemClock.now());
-        let core = Core::new(me, Arc::new(self.settings), chance::seed()?)?;
+        let settings = Arc::new(self.settings);
+        let core = Core::new(me, settings.clone(), chance::seed()?)?;
         let tallies = Arc::<Tallies>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
-        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone());
+        let logs = host.logs.clone();
+        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone(), logs);
         let store: Arc<dyn Store> = counted.clone();
         #[cfg(feature = "otel")]
         let (teller, store) = match &self.telemetry {
@@ -277,7 +279,8 @@ impl NodeBuilder {
             lifelines: Mutex::default(),
             trouble: Mutex::default(),
         });
-        let crew = Crew::new(self.plugins, self.runtime.unwrap_or_else(|| host.work.clone()))?;
+        let runtime = self.runtime.unwrap_or_else(|| host.work.clone());
+        let crew = Crew::new(self.plugins, runtime, settings)?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
             telemetry.measure(Subject::new(&shared, &crew));

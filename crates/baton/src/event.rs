@@ -8,7 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast;
 
-use crate::observe::Tallies;
+use crate::observe::{Logs, Tallies};
 
 /// Events kept for a listener that is behind.
 const KEPT: usize = 1_024;
@@ -34,17 +34,24 @@ pub(crate) struct Teller {
     node: NodeId,
     sender: broadcast::Sender<Arc<Stamped>>,
     tallies: Arc<Tallies>,
+    pub(crate) logs: Logs,
     #[cfg(feature = "otel")]
     spans: Option<Arc<crate::observe::otel::Spans>>,
 }
 
 impl Teller {
-    pub(crate) fn new(namespace: Namespace, node: NodeId, tallies: Arc<Tallies>) -> Self {
+    pub(crate) fn new(
+        namespace: Namespace,
+        node: NodeId,
+        tallies: Arc<Tallies>,
+        logs: Logs,
+    ) -> Self {
         Self {
             namespace,
             node,
             sender: broadcast::channel(KEPT).0,
             tallies,
+            logs,
             #[cfg(feature = "otel")]
             spans: None,
         }
@@ -65,8 +72,10 @@ impl Teller {
         if let Some(spans) = &self.spans {
             spans.told(&stamped);
         }
+        let stamped = Arc::new(stamped);
+        self.logs.told(&stamped);
         // Nobody may be listening, which is fine.
-        let _ = self.sender.send(Arc::new(stamped));
+        let _ = self.sender.send(stamped);
     }
 
     pub(crate) fn listen(&self) -> Events {

@@ -263,11 +263,14 @@ impl Node {
     /// before or the process ends. [`Node::left`] waits for that.
     pub async fn leave(&self) -> Departure {
         let give_up_at = self.shared.ask_to_leave();
-        tokio::select! {
+        let departure = tokio::select! {
             biased;
             departure = self.shared.left() => departure,
             () = SystemClock.sleep(give_up_at.since(SystemClock.now())) => Departure::Unfinished,
-        }
+        };
+        // The process may end right after this, and with it the lines that are not written.
+        self.shared.teller.logs.written().await;
+        departure
     }
 
     /// Waits until the node has left, for whatever reason and however long it takes.

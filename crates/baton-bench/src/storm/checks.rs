@@ -80,7 +80,15 @@ mod tests {
     fn term(epoch: u64, node: &str) -> TermRecord {
         let node = NodeId::new(node).expect("a plain name");
         let (boot, epoch) = (BootId(1), Epoch(epoch));
-        TermRecord { epoch, node, boot, began_ms: 0, ended: None, gap_ms: None }
+        TermRecord {
+            epoch,
+            node,
+            boot,
+            began_ms: 0,
+            ended: None,
+            gap_ms: None,
+            gap_at_most_ms: None,
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Lean, Table};
-use crate::output::times::{span_ms, utc, utc_end, utc_ms};
+use crate::output::times::{gap, span_ms, utc, utc_end, utc_ms};
 use crate::output::{json, say};
 use crate::place::Place;
 use crate::snapshot::term_end;
@@ -39,6 +39,7 @@ struct Term {
     length_ms: u64,
     ended: Option<baton_core::protocol::TermEnd>,
     gap_ms: Option<u64>,
+    gap_at_most_ms: Option<u64>,
 }
 
 /// Looks once.
@@ -77,6 +78,7 @@ fn told(term: &TermRecord, now_ms: u64) -> Term {
         length_ms: length_ms(term, now_ms),
         ended: term.ended.map(|(_, end)| end),
         gap_ms: term.gap_ms,
+        gap_at_most_ms: term.gap_at_most_ms,
     }
 }
 
@@ -102,6 +104,8 @@ fn table(terms: &[TermRecord], now_ms: u64, lasts: bool) -> Table {
             None => (Tone::Bad, "lease is over"),
             Some((_, end)) => (Tone::Plain, term_end(end)),
         };
+        let is_known = lasts || ended.is_some();
+        let length = if is_known { span_ms(length_ms(term, now_ms)) } else { "?".to_owned() };
         table.row([
             term.epoch.to_string().into(),
             Cell::new(term.node.as_str(), tone),
@@ -112,8 +116,8 @@ fn table(terms: &[TermRecord], now_ms: u64, lasts: bool) -> Table {
                     |(at, _)| utc_end(term.began_ms, at),
                 )
                 .into(),
-            span_ms(length_ms(term, now_ms)).into(),
-            term.gap_ms.map_or_else(|| "-".to_owned(), span_ms).into(),
+            length.into(),
+            term.gap_ms.map_or_else(|| "-".to_owned(), |ms| gap(ms, term.gap_at_most_ms)).into(),
             Cell::new(word, tone),
         ]);
     }

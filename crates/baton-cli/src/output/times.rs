@@ -43,6 +43,12 @@ pub fn span_ms(ms: u64) -> String {
     span(Duration::from_millis(ms))
 }
 
+/// A gap between two terms: one span, or two where only the least and the most are known.
+pub fn gap(least_ms: u64, most_ms: Option<u64>) -> String {
+    let (least, most) = (span_ms(least_ms), span_ms(most_ms.unwrap_or(least_ms)));
+    if least == most { least } else { format!("{least} to {most}") }
+}
+
 fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
     match small {
         0 => format!("{large}{large_unit}"),
@@ -53,6 +59,13 @@ fn two(large: u64, large_unit: &str, small: u64, small_unit: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gap_is_told_with_its_bounds_where_they_differ() {
+        assert_eq!(gap(12, None), "12ms");
+        assert_eq!(gap(1_000, Some(15_900)), "1s to 15s");
+        assert_eq!(gap(200_000, Some(200_400)), "3m 20s");
+    }
 
     #[test]
     fn spans_have_at_most_two_units() {

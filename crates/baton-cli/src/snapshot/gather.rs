@@ -104,7 +104,14 @@ fn last_change(terms: &[TermRecord]) -> Option<LeaderChange> {
     let newest = terms.first()?;
     if let Some((at_ms, end)) = newest.ended {
         let from = Some(newest.node.clone());
-        return Some(LeaderChange { at_ms, from, to: None, why: Some(end), gap_ms: None });
+        return Some(LeaderChange {
+            at_ms,
+            from,
+            to: None,
+            why: Some(end),
+            gap_ms: None,
+            gap_at_most_ms: None,
+        });
     }
     let before = terms.get(1);
     Some(LeaderChange {
@@ -113,5 +120,6 @@ fn last_change(terms: &[TermRecord]) -> Option<LeaderChange> {
         to: Some(newest.node.clone()),
         why: before.and_then(|term| term.ended).map(|(_, end)| end),
         gap_ms: newest.gap_ms,
+        gap_at_most_ms: newest.gap_at_most_ms,
     })
 }

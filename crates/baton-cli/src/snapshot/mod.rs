@@ -136,6 +136,8 @@ pub struct LeaderChange {
     pub to: Option<NodeId>,
     /// How the term before ended.
     pub why: Option<TermEnd>,
-    /// How long nobody led in between.
+    /// How long no node could act in between, at least.
     pub gap_ms: Option<u64>,
+    /// How long that can have been at most, if that is not the same.
+    pub gap_at_most_ms: Option<u64>,
 }

@@ -6,7 +6,7 @@ use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Lean, Table, cut};
-use crate::output::times::{span_ms, utc};
+use crate::output::times::{gap, span_ms, utc};
 
 /// How far the values stand from the left.
 const LABEL: usize = 13;
@@ -90,7 +90,8 @@ fn asked(wish: &Wish) -> String {
 fn last_change(change: &LeaderChange) -> String {
     let at = utc(change.at_ms);
     let why = change.why.map_or(String::new(), |end| format!(", {}", term_end(end)));
-    let gap = change.gap_ms.map_or(String::new(), |gap| format!(", {} without", span_ms(gap)));
+    let most = change.gap_at_most_ms;
+    let gap = change.gap_ms.map_or(String::new(), |ms| format!(", {} without", gap(ms, most)));
     match (&change.from, &change.to) {
         (Some(from), Some(to)) => format!("{at}: {from} → {to}{why}{gap}"),
         (None, Some(to)) => format!("{at}: {to}, the first"),

@@ -1,10 +1,14 @@
 //! Processes that die without a word: the coordinator, its guard, a standby's guard.
 
+use std::time::Duration;
+
 use rustix::process::{Signal, kill_process};
 
 use crate::judge::{judged, who};
 use crate::nodes::{code, gathered, goes_on, job, lead, member, names, record, start};
-use crate::stage::{ALONE, DEFAULT, DEFAULT_BEAT, FAST, STEADY, Stage, children, id, now, until};
+use crate::stage::{
+    ALONE, DEFAULT, DEFAULT_BEAT, FAST, FAST_LEASE, STEADY, Stage, children, id, now, until,
+};
 
 #[tokio::test]
 async fn killed_under_a_long_lease_it_is_proved_dead_replaced_and_returns_as_a_standby() {
@@ -29,6 +33,30 @@ async fn killed_under_a_long_lease_it_is_proved_dead_replaced_and_returns_as_a_s
     assert_eq!(who(&judged(&cluster)), [(1, first.node.clone()), (2, second.node)]);
     let history = stage.json(&["history"]).await;
     assert_eq!(history[1]["ended"], "proved-dead", "{history}");
+}
+
+#[tokio::test]
+async fn all_dead_for_a_while_the_gap_is_that_while() {
+    let stage = Stage::new();
+    let mut cluster = stage.cluster(FAST).await;
+    start(&mut cluster, &["a", "b"]).await;
+    for name in ["a", "b"] {
+        member(&mut cluster, name).kill().expect("it is ours");
+    }
+    let killed = now();
+    // The lease of either is over by then, and as much time again has passed.
+    let outage = 2 * FAST_LEASE;
+    until("the outage's end", async || (now().since(killed) >= outage).then_some(())).await;
+    cluster.start(&id("b")).expect("the program was built");
+    let back = job(&cluster, 1).await;
+    assert_eq!(back.node, "b");
+
+    let history = stage.json(&["history"]).await;
+    let gap = |name: &str| Duration::from_millis(history[0][name].as_u64().expect("a number"));
+    assert!(gap("gap_ms") >= outage - FAST_LEASE, "{history}");
+    assert!(gap("gap_at_most_ms") >= outage, "{history}");
+    let said = stage.baton(&["history"]).await;
+    assert!(said.out.contains(" to "), "the gap has two bounds: {}", said.out);
 }
 
 #[tokio::test]

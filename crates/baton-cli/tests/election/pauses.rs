@@ -32,6 +32,13 @@ async fn paused_beyond_its_lease_its_job_ends_in_time_and_it_comes_back_as_a_sta
     let last = ticks.terms()[0].3;
     let window = stopped + FAST_LEASE - FAST_MARGIN;
     assert!(last < window, "{last:?} {window:?}");
+    // When it was paused is not known to the store: a lease before its successor at the earliest.
+    let history = stage.json(&["history"]).await;
+    assert_eq!(history[1]["ended"], "expired", "{history}");
+    let at_most_ms = history[0]["gap_at_most_ms"].as_u64().expect("a number");
+    assert!(u128::from(at_most_ms) >= FAST_LEASE.as_millis(), "{history}");
+    let gap_ms = history[0]["gap_ms"].as_u64().expect("a number");
+    assert!(u128::from(at_most_ms - gap_ms) >= FAST_LEASE.as_millis() - 1, "{history}");
 }
 
 #[tokio::test]

@@ -49,6 +49,7 @@ fn term(epoch: u64, node: &str, ago_ms: u64) -> TermRecord {
         began_ms: NOW_MS - ago_ms,
         ended: None,
         gap_ms: (epoch > 1).then_some(10),
+        gap_at_most_ms: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The durable term history: who coordinated, from when to when, and why it ended.
+//! The durable term history: which node led, from when to when, and why it ended.
 //!
 //! The store writes it in the same step that begins or ends a term, stamped by its own wall clock.
 //! The stamps are for people; nothing decides by them.
@@ -31,8 +31,29 @@ pub struct TermRecord {
     pub boot: BootId,
     /// When it began, in Unix milliseconds.
     pub began_ms: u64,
-    /// When it ended, in Unix milliseconds, and how; `None` while it lasts.
+    /// When its holder could last act, in Unix milliseconds, and how it ended; `None` until the
+    /// lease is released or claimed by another process. That is the release or the claim, or the
+    /// end of the lease if that came first.
     pub ended: Option<(u64, TermEnd)>,
-    /// How long nobody coordinated before it, in milliseconds; `None` for the first term.
+    /// How long no node could act before it, in milliseconds; `None` for the first term.
     pub gap_ms: Option<u64>,
+    /// How long that can have been at most, in milliseconds: from the last renewal of the term
+    /// before, after which its holder may have been paused or dead. `None` if that term was
+    /// released, as its end is known then, and where an earlier version wrote the record.
+    #[serde(default)]
+    pub gap_at_most_ms: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_an_earlier_version_wrote_is_read() {
+        let written = r#"{"epoch": 2, "node": "a", "boot": "0000000000000000000000000000000b",
+            "began_ms": 5, "ended": [9, "expired"], "gap_ms": 1}"#;
+        let read: TermRecord = serde_json::from_str(written).expect("it was written by baton");
+        assert_eq!(read.ended, Some((9, TermEnd::Expired)));
+        assert_eq!((read.gap_ms, read.gap_at_most_ms), (Some(1), None));
+    }
 }

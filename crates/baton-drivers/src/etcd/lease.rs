@@ -87,6 +87,8 @@ pub(super) fn begin(
     let epoch: Epoch = sight.highest_epoch().max(wanted.floor).next();
     let last = sight.row().map(|row| ended(row, last_end, at));
     let ended_ms = last.and_then(|term| term.ended).map(|(at, _)| at);
+    let since = |then_ms: u64| at.0.saturating_sub(then_ms);
+    let unreleased = sight.row().filter(|row| last_end.is_some() && row.term.ended.is_none());
     let (boot, id) = (node.boot, node.id.clone());
     LeaseRow {
         epoch,
@@ -104,7 +106,8 @@ pub(super) fn begin(
             boot,
             began_ms: at.0,
             ended: None,
-            gap_ms: ended_ms.map(|ended| at.0.saturating_sub(ended)),
+            gap_ms: ended_ms.map(since),
+            gap_at_most_ms: unreleased.map(|row| since(renewed_ms(row))),
         },
         number: sight.row().map_or(0, |row| row.number).saturating_add(1),
     }
@@ -114,12 +117,21 @@ pub(super) fn begin(
 pub(super) fn ended(row: &LeaseRow, end: Option<TermEnd>, at: WallMs) -> TermRecord {
     let mut term = row.term.clone();
     if let (None, Some(end)) = (term.ended, end) {
-        // Nobody saw it end: its holder said when it would.
-        let expired_ms = row.until_ms.clamp(term.began_ms.min(at.0), at.0);
-        let ended_ms = if end == TermEnd::Expired { expired_ms } else { at.0 };
-        term.ended = Some((ended_ms, end));
+        term.ended = Some((last_acted_ms(row, at), end));
     }
     term
+}
+
+/// When the holder could last act, if that ends now: now, or a ttl after its last renewal. etcd may
+/// have kept the lease for longer than the ttl, the holder did not count on that.
+fn last_acted_ms(row: &LeaseRow, at: WallMs) -> u64 {
+    let trusted_until_ms = renewed_ms(row).saturating_add(whole_ms(row.ttl));
+    trusted_until_ms.clamp(row.term.began_ms.min(at.0), at.0)
+}
+
+/// When the holder last renewed the lease, by its own clock.
+fn renewed_ms(row: &LeaseRow) -> u64 {
+    row.until_ms.saturating_sub(whole_ms(row.granted))
 }
 
 /// The record of a term that goes on.
@@ -142,7 +154,7 @@ pub(super) fn with_lease(row: &LeaseRow, grant: Grant, at: WallMs) -> LeaseRow {
 pub(super) fn released(sight: &Sight, release: &Release, at: WallMs) -> Option<LeaseRow> {
     let row = sight.held().filter(|row| row.version() == release.expect)?;
     let mut term = row.term.clone();
-    term.ended = Some((at.0, TermEnd::Released(release.reason)));
+    term.ended = Some((last_acted_ms(row, at), TermEnd::Released(release.reason)));
     Some(LeaseRow {
         nonce: release.nonce,
         holder: None,

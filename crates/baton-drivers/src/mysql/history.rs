@@ -11,8 +11,8 @@ use super::statement::literal;
 /// Reads the last terms, the newest first.
 pub(super) fn read(prefix: &str, namespace: &Namespace, limit: usize) -> String {
     format!(
-        "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms FROM `{prefix}terms` \
-         WHERE namespace = {} ORDER BY seq DESC LIMIT {limit}",
+        "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms, gap_at_most_ms \
+         FROM `{prefix}terms` WHERE namespace = {} ORDER BY seq DESC LIMIT {limit}",
         literal(namespace)
     )
 }
@@ -32,5 +32,6 @@ fn term(columns: &Columns<'_>) -> Result<TermRecord, StoreError> {
         began_ms: columns.number("began_ms")?,
         ended: ended_ms.zip(columns.maybe_json("ended_by")?),
         gap_ms: columns.maybe_number("gap_ms")?,
+        gap_at_most_ms: columns.maybe_number("gap_at_most_ms")?,
     })
 }

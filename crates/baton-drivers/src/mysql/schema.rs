@@ -10,7 +10,7 @@ use super::error::{Fault, GRANTS};
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
-pub(super) const KNOWN: i64 = 2;
+pub(super) const KNOWN: i64 = 3;
 
 /// Making tables takes longer than a beat may.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,6 +18,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// All that each version added, one after the other.
 const TABLES: &str =
     concat!(include_str!("sql/0001-tables.sql"), "\n", include_str!("sql/0002-counters.sql"));
+
+/// What later versions added to the tables of earlier ones, as new tables have it from the start.
+const COLUMNS: &str = include_str!("sql/0003-gaps.sql");
 
 /// The procedures, those that others call first.
 const PROCEDURES: [&str; 16] = [
@@ -41,6 +44,7 @@ const PROCEDURES: [&str; 16] = [
 
 /// Exists already.
 const PROCEDURE_EXISTS: u16 = 1304;
+const COLUMN_EXISTS: u16 = 1060;
 
 /// Which of the two servers it is: a few names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,10 +94,11 @@ fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
 /// Sees to it that the schema is there and known. An older one is added to.
 pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Refusal> {
     let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
-    if version(servers).await? == Some(KNOWN) {
+    let found = version(servers).await?;
+    if found == Some(KNOWN) {
         return Ok(());
     }
-    match create(servers, flavour).await {
+    match create(servers, flavour, found.is_some()).await {
         Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
         created => created.map_err(refused),
     }
@@ -140,23 +145,41 @@ fn missing(servers: &Servers) -> Refusal {
         place: servers.place(),
         what: format!("what baton keeps in {prefix}* is not there, or this user's right to it"),
         remedy: format!(
-            "run `baton doctor` once as a user with CREATE and CREATE ROUTINE on {database}, and \
-             {GRANTS}"
+            "run `baton doctor` once as a user with CREATE, ALTER, CREATE ROUTINE and ALTER \
+             ROUTINE on {database}, and {GRANTS}"
         ),
     }
 }
 
-async fn create(servers: &Servers, flavour: Flavour) -> Result<(), Fault> {
+/// Makes what is missing. What an earlier version made is added to, and its procedures, which a
+/// later version may have changed, are replaced.
+async fn create(servers: &Servers, flavour: Flavour, is_upgrade: bool) -> Result<(), Fault> {
     let prefix = &servers.config.prefix;
-    let run = async |text: String| servers.query_within(text, PATIENCE).await;
-    for table in TABLES.split_inclusive(";\n").filter(|text| text.contains("CREATE")) {
-        run(filled(table, prefix, flavour)).await?;
+    let run = async |text: String, done_already: u16| match servers
+        .query_within(filled(&text, prefix, flavour), PATIENCE)
+        .await
+    {
+        Err(fault) if fault.code() == Some(done_already) => Ok(()),
+        done => done.map(drop),
+    };
+    let added = if is_upgrade { COLUMNS } else { "" };
+    let tables = TABLES.split_inclusive(";\n").chain(added.split_inclusive(";\n"));
+    for table in tables.filter(|text| text.contains("TABLE")) {
+        run(table.to_owned(), COLUMN_EXISTS).await?;
     }
     for procedure in PROCEDURES {
-        match run(filled(procedure, prefix, flavour)).await {
-            Err(fault) if fault.code() == Some(PROCEDURE_EXISTS) => {}
-            done => drop(done?),
+        if is_upgrade && flavour == Flavour::Mariadb {
+            // In one step: a node of the earlier version may be calling it.
+            let replacing =
+                procedure.replacen("CREATE PROCEDURE", "CREATE OR REPLACE PROCEDURE", 1);
+            run(replacing, PROCEDURE_EXISTS).await?;
+            continue;
         }
+        if is_upgrade {
+            let name = procedure.split('`').nth(1).unwrap_or_default();
+            run(format!("DROP PROCEDURE IF EXISTS `{name}`"), PROCEDURE_EXISTS).await?;
+        }
+        run(procedure.to_owned(), PROCEDURE_EXISTS).await?;
     }
     let meta = format!(
         "INSERT INTO `{prefix}meta` (one, schema_version, lineage, identity) VALUES (1, {KNOWN}, \
@@ -164,5 +187,5 @@ async fn create(servers: &Servers, flavour: Flavour) -> Result<(), Fault> {
          ON DUPLICATE KEY UPDATE schema_version = {KNOWN}",
         flavour.identity()
     );
-    run(meta).await.map(drop)
+    servers.query_within(meta, PATIENCE).await.map(drop)
 }

@@ -9,13 +9,14 @@ use super::error::{self, GRANTS};
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
-pub(super) const KNOWN: i32 = 3;
+pub(super) const KNOWN: i32 = 4;
 
 /// The tables that each version added. None is ever changed once it was released.
-const TABLES: [&str; 3] = [
+const TABLES: [&str; 4] = [
     concat!(include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")),
     include_str!("sql/0002-counters.sql"),
     include_str!("sql/0003-hints.sql"),
+    include_str!("sql/0004-gaps.sql"),
 ];
 
 /// What the functions need comes before those that need it. Each version makes all of them anew.

@@ -44,10 +44,7 @@ fn term(line: &str) -> Option<TermRecord> {
         (NONE, NONE) => None,
         (at, how) => Some((at.parse().ok()?, end(how)?)),
     };
-    let gap_ms = match gap_ms {
-        NONE => None,
-        gap => Some(gap.parse().ok()?),
-    };
+    let (gap_ms, gap_at_most_ms) = gap(gap_ms)?;
     Some(TermRecord {
         epoch: Epoch(epoch.parse().ok()?),
         node: NodeId::new(node).ok()?,
@@ -55,7 +52,17 @@ fn term(line: &str) -> Option<TermRecord> {
         began_ms: began_ms.parse().ok()?,
         ended,
         gap_ms,
+        gap_at_most_ms,
     })
+}
+
+/// The gap, and how long it can have been at most if that is not the same.
+fn gap(word: &str) -> Option<(Option<u64>, Option<u64>)> {
+    match word.split_once("..") {
+        None if word == NONE => Some((None, None)),
+        None => Some((Some(word.parse().ok()?), None)),
+        Some((least, most)) => Some((Some(least.parse().ok()?), Some(most.parse().ok()?))),
+    }
 }
 
 /// The terms of these lines, the newest first.
@@ -81,6 +88,14 @@ mod tests {
             assert_eq!(end(&end_text(wanted)), Some(wanted));
         }
         assert_eq!(end("released:nonsense"), None);
+    }
+
+    #[test]
+    fn a_gap_is_one_number_or_two() {
+        assert_eq!(gap("-"), Some((None, None)));
+        assert_eq!(gap("7"), Some((Some(7), None)));
+        assert_eq!(gap("7..20"), Some((Some(7), Some(20))));
+        assert_eq!(gap("7..x"), None);
     }
 
     #[test]

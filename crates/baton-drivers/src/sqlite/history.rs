@@ -11,26 +11,39 @@ use super::step::Step;
 /// How many terms are kept of each namespace.
 const KEPT: i64 = 1_000;
 
-/// A term begins; the last one, if it is still open, ended when and as given.
+/// The end of a term that its holder did not release.
+pub(super) struct Unreleased {
+    pub(super) end: TermEnd,
+    /// When its holder could last act.
+    pub(super) ended_ms: u64,
+    /// When its holder last renewed it.
+    pub(super) renewed_ms: u64,
+}
+
+/// A term begins; the last one, if it is still open, ended as given.
 pub(super) fn begin(
     step: &Step<'_>,
     epoch: Epoch,
     node: &NodeRecord,
-    last_ended: Option<(u64, TermEnd)>,
+    unreleased: Option<Unreleased>,
 ) -> Result<(), Fault> {
     let last = last(step)?;
     let mut ended_ms = last.as_ref().and_then(|last| last.ended_ms);
-    if let (Some(last), Some((at_ms, end))) = (&last, last_ended)
+    let since = |at_ms: u64| Bits(step.at.wall_ms.saturating_sub(at_ms));
+    let mut gap_at_most_ms = None;
+    if let (Some(last), Some(unreleased)) = (&last, unreleased)
         && last.ended_ms.is_none()
     {
-        close(step, last.seq, at_ms, end)?;
-        ended_ms = Some(at_ms);
+        close(step, last.seq, unreleased.ended_ms, unreleased.end)?;
+        ended_ms = Some(unreleased.ended_ms);
+        gap_at_most_ms = Some(since(unreleased.renewed_ms));
     }
-    let gap_ms = ended_ms.map(|at| Bits(step.at.wall_ms.saturating_sub(at)));
-    let sql = "INSERT INTO baton_terms (namespace, epoch, node_id, boot, began_ms, gap_ms) \
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+    let gap_ms = ended_ms.map(since);
+    let sql = "INSERT INTO baton_terms (namespace, epoch, node_id, boot, began_ms, gap_ms, \
+               gap_at_most_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     let (namespace, began_ms) = (step.namespace.as_str(), Bits(step.at.wall_ms));
-    let values = (namespace, Bits(epoch.0), node.id.as_str(), Hex(node.boot), began_ms, gap_ms);
+    let (id, boot) = (node.id.as_str(), Hex(node.boot));
+    let values = (namespace, Bits(epoch.0), id, boot, began_ms, gap_ms, gap_at_most_ms);
     step.conn.prepare_cached(sql)?.execute(values)?;
     let forget = "DELETE FROM baton_terms WHERE namespace = ?1 AND seq <= (SELECT seq FROM \
                   baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
@@ -38,17 +51,17 @@ pub(super) fn begin(
     Ok(())
 }
 
-/// The term of this epoch ends, if it is the last one.
-pub(super) fn end(step: &Step<'_>, epoch: Epoch, end: TermEnd) -> Result<(), Fault> {
+/// The term of this epoch ended then, if it is the last one.
+pub(super) fn end(step: &Step<'_>, epoch: Epoch, ended_ms: u64, end: TermEnd) -> Result<(), Fault> {
     match last(step)? {
-        Some(last) if last.epoch == epoch => close(step, last.seq, step.at.wall_ms, end),
+        Some(last) if last.epoch == epoch => close(step, last.seq, ended_ms, end),
         _ => Ok(()),
     }
 }
 
 /// The last terms, the newest first.
 pub(super) fn newest(step: &Step<'_>, limit: usize) -> Result<Vec<TermRecord>, Fault> {
-    let sql = "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms \
+    let sql = "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms, gap_at_most_ms \
                FROM baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT ?2";
     let mut statement = step.conn.prepare_cached(sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -90,6 +103,7 @@ fn term(row: &Row<'_>) -> rusqlite::Result<TermRecord> {
         began_ms: row.get::<_, Bits>("began_ms")?.0,
         ended: ended_ms.zip(ended_by).map(|(at, end)| (at.0, end.0)),
         gap_ms: row.get::<_, Option<Bits>>("gap_ms")?.map(|bits| bits.0),
+        gap_at_most_ms: row.get::<_, Option<Bits>>("gap_at_most_ms")?.map(|bits| bits.0),
     })
 }
 

@@ -9,7 +9,7 @@ use baton_core::protocol::{
 use baton_core::time::whole_ms;
 
 use super::error::Fault;
-use super::history;
+use super::history::{self, Unreleased};
 use super::lease_row::LeaseRow;
 use super::step::{Space, Step};
 
@@ -28,8 +28,8 @@ pub(super) fn acquire(
         return Ok(Outcome::Conflict);
     };
     let epoch = next_epoch(step, space, lease.as_ref(), grant.floor);
-    let ended = end.map(|end| (ended_at_ms(step, lease.as_ref(), end), end));
-    history::begin(step, epoch, node, ended)?;
+    let last = end.zip(lease.as_ref()).map(|(end, row)| unreleased(step, row, end));
+    history::begin(step, epoch, node, last)?;
     let lifeline = node.profile.lifeline.clone();
     let granted = LeaseRow {
         version: Version { epoch, nonce: grant.nonce },
@@ -58,17 +58,26 @@ fn next_epoch(step: &Step<'_>, space: Space, lease: Option<&LeaseRow>, floor: Ep
     leapt.max(floor).max(space.fence).next()
 }
 
-/// When the last term ended: at its expiry, as far as a clock can tell that.
-fn ended_at_ms(step: &Step<'_>, lease: Option<&LeaseRow>, end: TermEnd) -> u64 {
+/// The end of a term that another process's claim ends: its holder could act until the claim, or
+/// until its lease ran out, and is only known to have acted until it last renewed it.
+fn unreleased(step: &Step<'_>, row: &LeaseRow, end: TermEnd) -> Unreleased {
     let now_ms = step.at.wall_ms;
-    match lease.filter(|_| end == TermEnd::Expired) {
+    let renewed_ms = if row.is_from_before_the_boot(step) {
+        row.updated_ms.min(now_ms)
+    } else {
+        now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at - row.ttl)))
+    };
+    Unreleased { end, ended_ms: last_acted_ms(step, row), renewed_ms }
+}
+
+/// When the holder could last act, if that ends now: now, or when the lease ran out.
+fn last_acted_ms(step: &Step<'_>, row: &LeaseRow) -> u64 {
+    let now_ms = step.at.wall_ms;
+    if row.is_from_before_the_boot(step) {
         // The clock that the expiry was set by is gone; what people's clock said is left.
-        Some(row) if row.is_from_before_the_boot(step) => {
-            row.updated_ms.saturating_add(whole_ms(row.ttl)).min(now_ms)
-        }
-        Some(row) => now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at))),
-        None => now_ms,
+        return row.updated_ms.saturating_add(whole_ms(row.ttl)).min(now_ms);
     }
+    now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at)))
 }
 
 fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Option<Ended> {
@@ -123,6 +132,7 @@ pub(super) fn release(step: &Step<'_>, release: &Release) -> Result<Outcome, Fau
     let Some(mut row) = LeaseRow::read(step)?.filter(held) else {
         return Ok(Outcome::Conflict);
     };
+    let ended_ms = last_acted_ms(step, &row);
     row.holder = None;
     row.version.nonce = release.nonce;
     row.successor = release.successor.clone();
@@ -131,7 +141,7 @@ pub(super) fn release(step: &Step<'_>, release: &Release) -> Result<Outcome, Fau
     row.asked = None;
     row.updated_ms = step.at.wall_ms;
     row.write(step)?;
-    history::end(step, row.version.epoch, TermEnd::Released(release.reason))?;
+    history::end(step, row.version.epoch, ended_ms, TermEnd::Released(release.reason))?;
     Ok(Outcome::Applied)
 }
 

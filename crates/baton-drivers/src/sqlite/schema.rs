@@ -11,8 +11,11 @@ use super::error::Refusal;
 const APPLICATION: i64 = 0x6261_746f;
 
 /// One a version, from version 1. None is ever changed once it was released.
-const MIGRATIONS: [&str; 2] =
-    [include_str!("sql/0001-begin.sql"), include_str!("sql/0002-counters.sql")];
+const MIGRATIONS: [&str; 3] = [
+    include_str!("sql/0001-begin.sql"),
+    include_str!("sql/0002-counters.sql"),
+    include_str!("sql/0003-gaps.sql"),
+];
 
 /// The version that this program knows.
 pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;

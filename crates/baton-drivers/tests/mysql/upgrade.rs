@@ -22,6 +22,10 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     for procedure in PROCEDURES {
         ground.sql(&format!("DROP PROCEDURE earlier_{procedure}")).await;
     }
+    ground.sql("ALTER TABLE earlier_terms DROP COLUMN gap_at_most_ms").await;
+    // As it was: with an argument less, and of no use any more.
+    ground.sql("DROP PROCEDURE earlier_begin_term").await;
+    ground.sql("CREATE PROCEDURE earlier_begin_term(IN p_namespace INT) SELECT 1").await;
     ground.sql("UPDATE earlier_meta SET schema_version = 1").await;
 
     let mut openings = tokio::task::JoinSet::new();
@@ -32,8 +36,13 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     }
     assert_eq!(openings.join_all().await, vec![held; 4]);
     let version = ground.sql("SELECT schema_version FROM earlier_meta").await;
-    assert_eq!(version[0].get::<i64, _>(0), Some(2));
+    assert_eq!(version[0].get::<i64, _>(0), Some(3));
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*node.store, &node.namespace, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);
+    let boot = node.boot();
+    contender(&url, "upgrade", 6).await.take(Claim::Dead { boot }).await;
+    let terms = node.store.history(&node.namespace, 5).await.expect("it can be read");
+    let gaps: Vec<_> = terms.iter().map(|term| term.gap_at_most_ms.is_some()).collect();
+    assert_eq!(gaps, [true, false]);
 }

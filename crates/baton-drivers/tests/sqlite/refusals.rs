@@ -72,7 +72,7 @@ async fn a_later_schema_is_refused_with_both_numbers() {
     let url = format!("sqlite://{}", file.path().display());
     drop(open(&url).await.expect("it can be opened"));
     file.sql("PRAGMA user_version = 7").expect("it is a database");
-    let wanted = "DIR/baton.db has schema version 7, and this program knows 2; \
+    let wanted = "DIR/baton.db has schema version 7, and this program knows 3; \
                   use a newer version of it";
     assert_eq!(refusal(&file).await, wanted);
 }

@@ -13,6 +13,8 @@ cases! { "history":
     a_term_is_open_while_it_lasts,
     a_release_closes_the_term_with_its_reason,
     a_takeover_closes_the_term_before,
+    a_term_that_was_not_released_ends_with_its_lease_at_the_latest,
+    a_release_that_comes_after_the_lease_does_not_lengthen_the_term,
     the_gap_is_the_time_without_a_coordinator,
     the_newest_come_first_up_to_the_limit,
 }
@@ -75,6 +77,59 @@ async fn a_takeover_closes_the_term_before(stage: &Stage<'_>) -> Check {
     same("who, the newest first", names, vec!["c", "b", "a"])
 }
 
+/// The term took no longer than its lease, which was never renewed.
+fn ended_with_its_lease(stage: &Stage<'_>, term: &TermRecord) -> Check {
+    let (ended_ms, _) = there("the end of the term", term.ended)?;
+    let length_ms = ended_ms.saturating_sub(term.began_ms);
+    // Stamps are whole milliseconds.
+    let most_ms = whole_ms(stage.pace.ttl) + 1;
+    let wanted = format!("at most {most_ms} ms");
+    holds("the length of the term", &length_ms, &wanted, length_ms <= most_ms)
+}
+
+/// All processes dead for a while, then one starts; and a holder that is paused until its lease has
+/// run out, and long after.
+async fn a_term_that_was_not_released_ends_with_its_lease_at_the_latest(
+    stage: &Stage<'_>,
+) -> Check {
+    let outage = stage.pace.ttl * 3 / 2 + stage.pace.lateness;
+    let (first, _) = stage.holder("a").await?;
+    let boot = first.boot();
+    stage.bury(&first).await?;
+    stage.pass(outage).await;
+    stage.peer("b").await.take(Claim::Dead { boot }).await?;
+    stage.pass(outage).await;
+    stage.peer("c").await.take(Claim::Expired).await?;
+
+    let terms = stage.terms().await?;
+    same("the terms", terms.len(), 3)?;
+    for pair in terms.windows(2) {
+        ended_with_its_lease(stage, &pair[1])?;
+        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
+        let gap_ms = there("the gap", pair[0].gap_ms)?;
+        same("the gap", gap_ms, pair[0].began_ms.saturating_sub(ended_ms))?;
+        let least_ms = whole_ms((outage - stage.pace.ttl) * 9 / 10);
+        let wanted = format!("at least {least_ms} ms");
+        holds("the gap", &gap_ms, &wanted, gap_ms >= least_ms)?;
+        // The holder may have stopped right after its last renewal, which was the grant.
+        let at_most_ms = there("the longest gap", pair[0].gap_at_most_ms)?;
+        let silent_ms = pair[0].began_ms.saturating_sub(pair[1].began_ms);
+        let wanted = format!("{silent_ms} ms");
+        holds("the longest gap", &at_most_ms, &wanted, at_most_ms.abs_diff(silent_ms) <= 1)?;
+    }
+    Ok(())
+}
+
+async fn a_release_that_comes_after_the_lease_does_not_lengthen_the_term(
+    stage: &Stage<'_>,
+) -> Check {
+    let (mut holder, held) = stage.holder("a").await?;
+    stage.pass(stage.pace.ttl * 3 / 2 + stage.pace.lateness).await;
+    let released = holder.release(held, None, ReleaseReason::WindowClosed).await?;
+    same("the release", released, Outcome::Applied)?;
+    ended_with_its_lease(stage, &stage.last_term().await?)
+}
+
 async fn the_gap_is_the_time_without_a_coordinator(stage: &Stage<'_>) -> Check {
     let (mut first, held) = stage.holder("a").await?;
     first.resign(held).await?;
@@ -88,6 +143,7 @@ async fn the_gap_is_the_time_without_a_coordinator(stage: &Stage<'_>) -> Check {
         let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
         let gap_ms = pair[0].began_ms.saturating_sub(ended_ms);
         same("the gap", pair[0].gap_ms, Some(gap_ms))?;
+        same("the longest gap after a release", pair[0].gap_at_most_ms, None)?;
     }
     let gap = |at: usize| -> Result<Duration, Halt> {
         let term = there("the term", terms.get(at))?;

@@ -13,33 +13,46 @@ const KEPT: usize = 1_000;
 #[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct History(VecDeque<TermRecord>);
 
+/// The end of a term that its holder did not release.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unreleased {
+    pub(super) end: TermEnd,
+    /// When its holder could last act.
+    pub(super) ended_ms: u64,
+    /// When its holder last renewed it.
+    pub(super) renewed_ms: u64,
+}
+
 impl History {
-    /// A term begins; the last one, if it is still open, ended when and as given.
+    /// A term begins; the last one, if it is still open, ended as given.
     pub(super) fn begin(
         &mut self,
         wall_ms: u64,
         epoch: Epoch,
         node: NodeId,
         boot: BootId,
-        last_ended: Option<(u64, TermEnd)>,
+        last: Option<Unreleased>,
     ) {
-        if let (Some(last), Some(end)) = (self.0.back_mut(), last_ended)
-            && last.ended.is_none()
+        let mut gap_at_most_ms = None;
+        if let (Some(open), Some(last)) = (self.0.back_mut(), last)
+            && open.ended.is_none()
         {
-            last.ended = Some(end);
+            open.ended = Some((last.ended_ms, last.end));
+            gap_at_most_ms = Some(wall_ms.saturating_sub(last.renewed_ms));
         }
         let ended_ms = self.0.back().and_then(|last| last.ended).map(|(at, _)| at);
         let gap_ms = ended_ms.map(|at| wall_ms.saturating_sub(at));
         if self.0.len() == KEPT {
             self.0.pop_front();
         }
-        self.0.push_back(TermRecord { epoch, node, boot, began_ms: wall_ms, ended: None, gap_ms });
+        let (began_ms, ended) = (wall_ms, None);
+        self.0.push_back(TermRecord { epoch, node, boot, began_ms, ended, gap_ms, gap_at_most_ms });
     }
 
     /// The term of this epoch ends.
-    pub(super) fn end(&mut self, wall_ms: u64, epoch: Epoch, end: TermEnd) {
+    pub(super) fn end(&mut self, ended_ms: u64, epoch: Epoch, end: TermEnd) {
         if let Some(last) = self.0.back_mut().filter(|last| last.epoch == epoch) {
-            last.ended = Some((wall_ms, end));
+            last.ended = Some((ended_ms, end));
         }
     }
 

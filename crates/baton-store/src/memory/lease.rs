@@ -11,6 +11,7 @@ use baton_core::protocol::{
 use baton_core::time::{Moment, whole_ms};
 use serde::{Deserialize, Serialize};
 
+use super::history::Unreleased;
 use super::space::{Space, Stamp};
 use crate::capability::ExpiryClock;
 
@@ -45,6 +46,11 @@ impl LeaseRow {
             ExpiryClock::StoreLease => Some(last_reaping(now) >= self.expires_at),
             ExpiryClock::Observer => None,
         }
+    }
+
+    /// When its holder could last act, if that ends now: now, or when the lease ran out.
+    fn last_acted_ms(&self, at: Stamp) -> u64 {
+        at.wall_ms.saturating_sub(whole_ms(at.now.since(self.expires_at)))
     }
 
     pub(super) fn snapshot(
@@ -83,10 +89,10 @@ impl Space {
             return Outcome::Conflict;
         };
         let epoch = self.next_epoch(at, &grant);
-        let ended = ended.map(|end| (self.ended_at_ms(at, end), end));
+        let last = ended.map(|end| self.unreleased(at, end));
         let lineage = self.lineage;
         let boot = node.boot;
-        self.history.begin(at.wall_ms, epoch, node.id.clone(), boot, ended);
+        self.history.begin(at.wall_ms, epoch, node.id.clone(), boot, last);
         self.lease = Some(LeaseRow {
             epoch,
             nonce: grant.nonce,
@@ -128,11 +134,16 @@ impl Space {
         leapt.max(floor).max(self.fence).next()
     }
 
-    /// When the last term ended: at its expiry, where a clock of the store's can tell that.
-    fn ended_at_ms(&self, at: Stamp, end: TermEnd) -> u64 {
-        let judged = self.expiry != ExpiryClock::Observer && end == TermEnd::Expired;
-        let since = self.lease.as_ref().filter(|_| judged).map(|row| at.now.since(row.expires_at));
-        at.wall_ms.saturating_sub(since.map_or(0, whole_ms))
+    /// The end of a term that somebody else's claim ends: its holder could act until the claim, or
+    /// until its lease ran out, and is only known to have acted until it last renewed it.
+    fn unreleased(&self, at: Stamp, end: TermEnd) -> Unreleased {
+        let row = self.lease.as_ref();
+        let renewed = row.map_or(at.now, |row| row.expires_at - row.ttl);
+        Unreleased {
+            end,
+            ended_ms: row.map_or(at.wall_ms, |row| row.last_acted_ms(at)),
+            renewed_ms: at.wall_ms.saturating_sub(whole_ms(at.now.since(renewed))),
+        }
     }
 
     /// Does the store know that the holder's process is gone?
@@ -199,12 +210,13 @@ impl Space {
         let Some(row) = self.lease.as_mut().filter(|row| held(row)) else {
             return Outcome::Conflict;
         };
+        let ended_ms = row.last_acted_ms(at);
         row.holder = None;
         row.nonce = release.nonce;
         row.successor = release.successor;
         row.expires_at = at.now;
         row.asked = None;
-        self.history.end(at.wall_ms, row.epoch, TermEnd::Released(release.reason));
+        self.history.end(ended_ms, row.epoch, TermEnd::Released(release.reason));
         if planted!(DeleteOnRelease) {
             self.lease = None;
         }

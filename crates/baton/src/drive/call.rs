@@ -19,23 +19,23 @@ pub async fn ask_store(
     request: Request,
     timeout: Duration,
 ) -> Message {
-    let Some(answer) = call_store(&node, Call::Core(request), timeout).await else {
-        let input = Input::Failed { id, failure: Failure::Unknown };
-        return Message::Input { seat: node.seat, input };
-    };
-    let input = match answer {
-        Ok(Answer::Core(reply)) => {
+    let beat = (node.seat, id);
+    node.teller.logs.began(beat, (&node.namespace, &node.id), &request);
+    let input = match call_store(&node, Call::Core(request), timeout).await {
+        Some(Ok(Answer::Core(reply))) => {
             if let Reply::Members(members) = &reply {
                 remember_lifelines(&node, members);
             }
             Input::Replied { id, reply }
         }
-        Ok(other) => unreachable!("a store answers in kind, and this is not: {other:?}"),
-        Err(error) => {
+        Some(Ok(other)) => unreachable!("a store answers in kind, and this is not: {other:?}"),
+        Some(Err(error)) => {
             node.troubled_by(&error);
             Input::Failed { id, failure: error.failure() }
         }
+        None => Input::Failed { id, failure: Failure::Unknown },
     };
+    node.teller.logs.ended(beat, &input);
     Message::Input { seat: node.seat, input }
 }
 

@@ -11,6 +11,7 @@ use super::{Message, SeatId, drive};
 use crate::chance;
 use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
+use crate::observe::Logs;
 
 /// Threads of the runtime that plugins run on, unless one is given.
 const WORK_THREADS: usize = 4;
@@ -22,6 +23,7 @@ pub(crate) struct Host {
     pub(crate) lifeline: Option<Lifeline>,
     pub(crate) work: tokio::runtime::Handle,
     pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    pub(crate) logs: Logs,
     seats: AtomicU64,
 }
 
@@ -33,6 +35,7 @@ impl Host {
         work: Option<tokio::runtime::Handle>,
     ) -> Result<Arc<Self>, BuildError> {
         let boot = chance::fresh_boot()?;
+        let logs = Logs::start()?;
         let (inbox, received) = mpsc::unbounded_channel();
         let lifeline = Lifeline::listen(lifeline, boot)?;
         let own = match work {
@@ -57,7 +60,8 @@ impl Host {
             own.into_iter().for_each(tokio::runtime::Runtime::shutdown_background);
             driven.expect("the thread has a timer");
         })?;
-        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, seats: AtomicU64::new(0) }))
+        let seats = AtomicU64::new(0);
+        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, logs, seats }))
     }
 
     pub(crate) fn next_seat(&self) -> SeatId {

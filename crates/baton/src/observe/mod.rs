@@ -11,11 +11,14 @@
 //!                                     └──► otel/ (feature `otel`): instruments, and traces
 //! ```
 //!
+//! `logs/` is what a node tells in the application's own logs, through `tracing`.
+//!
 //! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md`
 //! has every name with its meaning, and a test keeps the two alike.
 
 mod family;
 mod gather;
+mod logs;
 mod plugins;
 mod tallies;
 mod text;
@@ -31,4 +34,5 @@ pub use family::{Family, FamilyKind, NodeMetrics, Sample};
 pub(crate) use gather::Subject;
 #[cfg(feature = "http")]
 pub(crate) use gather::is_ready;
+pub(crate) use logs::{Logs, PluginRun};
 pub(crate) use tallies::Tallies;

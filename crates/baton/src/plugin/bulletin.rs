@@ -54,8 +54,9 @@ impl Bulletin {
 /// Writes the bulletin for as long as the term lasts. It is for people: what goes wrong with it is
 /// made good by the next one.
 pub(super) async fn keep_posted(crew: &Crew, node: &Shared, term: &Term) {
+    let began_ms = SystemClock.wall_ms();
     crew.more_than(0).await;
-    inherit(crew, node).await;
+    inherit(crew, node, term, began_ms).await;
     let mut news = crew.news();
     loop {
         tokio::select! {
@@ -84,13 +85,18 @@ async fn post(crew: &Crew, node: &Shared, term: &Term) {
     let _ = write.await;
 }
 
-/// What was due in the term before is due now.
-async fn inherit(crew: &Crew, node: &Shared) {
+/// What was due when the term before ended is due now. What its node wrote down may be a minute
+/// old: all that came due while it led it ran itself.
+async fn inherit(crew: &Crew, node: &Shared, term: &Term, began_ms: u64) {
     let Ok(Some(last)) = Bulletin::read(&*node.store, &node.namespace).await else { return };
+    let Ok(terms) = node.store.history(&node.namespace, 1).await else { return };
+    let own = terms.first().filter(|newest| newest.epoch == term.epoch);
+    let Some(gap_ms) = own.and_then(|own| own.gap_ms) else { return };
+    let led_until_ms = began_ms.saturating_sub(gap_ms);
     for post in crew.from(0) {
         let before = last.plugins.iter().find(|report| report.name == post.name);
         if let Some(at_ms) = before.and_then(|report| report.next_run_ms) {
-            post.ledger.was_due(at_ms);
+            post.ledger.was_due(at_ms, led_until_ms);
         }
     }
 }

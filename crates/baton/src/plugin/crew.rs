@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use baton_core::settings::Settings;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
@@ -43,6 +44,7 @@ pub(super) struct Post {
     pub(super) plugin: Arc<dyn Plugin>,
     pub(super) name: String,
     pub(super) interval: Duration,
+    pub(super) first_work_after: Duration,
     pub(super) start_timeout: Duration,
     pub(super) work_timeout: Option<Duration>,
     pub(super) restart: RestartPolicy,
@@ -56,12 +58,17 @@ pub(crate) struct Crew {
     count: watch::Sender<usize>,
     news: watch::Sender<u64>,
     pub(super) runtime: Handle,
+    settings: Arc<Settings>,
 }
 
 impl Crew {
-    pub(crate) fn new(plugins: Vec<Arc<dyn Plugin>>, runtime: Handle) -> Result<Self, Misnamed> {
+    pub(crate) fn new(
+        plugins: Vec<Arc<dyn Plugin>>,
+        runtime: Handle,
+        settings: Arc<Settings>,
+    ) -> Result<Self, Misnamed> {
         let (count, news) = (watch::channel(0).0, watch::channel(0).0);
-        let crew = Self { posts: Arc::default(), count, news, runtime };
+        let crew = Self { posts: Arc::default(), count, news, runtime, settings };
         plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
         Ok(crew)
     }
@@ -76,6 +83,7 @@ impl Crew {
         let interval = plugin.work_interval();
         let post = Post {
             interval,
+            first_work_after: plugin.first_work_after(&self.settings),
             start_timeout: plugin.start_timeout(),
             work_timeout: plugin.work_timeout(),
             restart: plugin.restart_policy(),

@@ -60,7 +60,7 @@ pub struct PluginReport {
     /// Times it was started again after a failure.
     pub restarts: u64,
     /// Turns that passed without a call: a call began that many of its intervals late, and a
-    /// second at least for each.
+    /// second at least for each. Across a change of leader those in which no node could lead.
     pub missed: u64,
     /// Median length of the last hundred calls.
     pub p50_ms: f64,
@@ -129,12 +129,21 @@ impl Ledger {
         PluginReport { p50_ms, p99_ms, ..book.report.clone() }
     }
 
-    /// It was due at this time, says the term before this one, at whatever node that was.
-    pub(super) fn was_due(&self, at_ms: u64) {
+    /// A node that led until then said at some time before that it would be due at this time. What
+    /// was due while that node led it ran itself.
+    pub(super) fn was_due(&self, at_ms: u64, led_until_ms: u64) {
+        let turn_ms = whole_ms(self.interval.max(LATE_FROM));
+        let turns = led_until_ms.saturating_sub(at_ms).div_ceil(turn_ms);
+        let due_ms = at_ms.saturating_add(turns.saturating_mul(turn_ms));
         self.note(|book| match book.first_ms {
-            Some(first_ms) => book.began(first_ms, at_ms, self.interval),
-            None => book.report.next_run_ms = Some(at_ms),
+            Some(first_ms) => book.began(first_ms, due_ms, self.interval),
+            None => book.report.next_run_ms = book.report.next_run_ms.max(Some(due_ms)),
         });
+    }
+
+    /// Its first call in this term is put off until then.
+    pub(super) fn put_off(&self, until_ms: u64) {
+        self.note(|book| book.report.next_run_ms = book.report.next_run_ms.max(Some(until_ms)));
     }
 
     pub(super) fn starting(&self) {
@@ -230,7 +239,7 @@ mod tests {
     #[test]
     fn turns_that_passed_without_a_call_are_missed() {
         let ledger = ledger(5_000 * MS);
-        ledger.was_due(10_000);
+        ledger.was_due(10_000, 10_000);
         ledger.working(14_999);
         assert_eq!(ledger.report().missed, 0, "late, but within its turn");
         ledger.worked(15_000, Duration::ZERO);
@@ -243,13 +252,37 @@ mod tests {
         let ledger = ledger(5_000 * MS);
         ledger.working(31_000);
         ledger.worked(31_000, Duration::ZERO);
-        ledger.was_due(20_000);
+        ledger.was_due(20_000, 18_000);
         assert_eq!(ledger.report().missed, 2);
         assert_eq!(ledger.report().next_run_ms, Some(36_000), "what is due next is known better");
         ledger.stopped();
-        ledger.was_due(36_000);
+        ledger.was_due(36_000, 36_000);
         ledger.working(41_000);
         assert_eq!(ledger.report().missed, 3);
+    }
+
+    #[test]
+    fn what_was_due_while_another_node_led_was_run_there() {
+        // Written down a minute ago, and every 3 s run since: up to the end of that term.
+        let handed_over = ledger(3_000 * MS);
+        handed_over.was_due(3_000, 60_000);
+        handed_over.working(60_100);
+        assert_eq!(handed_over.report().missed, 0);
+        let after_ten_seconds = ledger(3_000 * MS);
+        after_ten_seconds.working(70_000);
+        after_ten_seconds.was_due(3_000, 60_000);
+        assert_eq!(after_ten_seconds.report().missed, 3, "60 s, 63 s and 66 s; 69 s is run now");
+    }
+
+    #[test]
+    fn what_is_put_off_is_not_late() {
+        let ledger = ledger(3_000 * MS);
+        ledger.was_due(3_000, 10_000);
+        ledger.put_off(22_000);
+        assert_eq!(ledger.report().next_run_ms, Some(22_000));
+        ledger.was_due(3_000, 10_000);
+        ledger.working(22_000);
+        assert_eq!(ledger.report().missed, 0);
     }
 
     #[test]

@@ -32,6 +32,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::DemotionReason;
+use baton_core::settings::Settings;
 
 pub use bulletin::Bulletin;
 pub use closure::{Every, every};
@@ -88,6 +89,13 @@ pub trait Plugin: Send + Sync + 'static {
     /// The time from the end of one call of `coordinator_work` to the start of the next.
     fn work_interval(&self) -> Duration {
         Duration::from_secs(1)
+    }
+
+    /// How long after its start in a term the first call of `coordinator_work` comes, at a node
+    /// with these settings; at once unless given. For work that needs to have heard from the other
+    /// nodes, for instance: the wait is no part of a call.
+    fn first_work_after(&self, _settings: &Settings) -> Duration {
+        Duration::ZERO
     }
 
     /// How long one call of `coordinator_work` may take; as long as the term lasts unless given.

@@ -17,6 +17,7 @@ use super::ledger::{Run, in_ms};
 use super::restart::{Blame, Restarts};
 use crate::drive::Message;
 use crate::leadership::Leadership;
+use crate::observe::PluginRun;
 use crate::shared::Shared;
 use crate::term::{Ending, Term};
 
@@ -130,10 +131,20 @@ impl Supervisor {
     }
 
     async fn keep_working(&self, post: &Arc<Post>, mut restarts: Restarts) -> Watched {
+        if !post.first_work_after.is_zero() {
+            post.ledger.put_off(SystemClock.wall_ms() + whole_ms(post.first_work_after));
+            tokio::select! {
+                biased;
+                _ = self.term.ended() => return Watched::Ended,
+                () = SystemClock.sleep(post.first_work_after) => {}
+            }
+        }
         loop {
-            // Between the soft deadline and the word to stop, nothing starts.
+            // Between the soft deadline and the word to stop, nothing starts. A turn that comes
+            // after the end, as that of a process that was paused, is not this term's to miss.
             if !self.term.may_start(SystemClock.now()) {
                 self.term.ended().await;
+                return Watched::Ended;
             }
             post.ledger.working(SystemClock.wall_ms());
             match self.call(post, Call::Work).await {
@@ -169,11 +180,15 @@ impl Supervisor {
             Call::Start => Some(post.start_timeout),
             Call::Work => post.work_timeout,
         };
+        let (logs, run) = (self.node.teller.logs.clone(), self.logged(post, call));
         let calling = async move {
-            match call {
-                Call::Start => plugin.on_become_coordinator(&term).await,
-                Call::Work => plugin.coordinator_work(&term).await,
-            }
+            let calling = async {
+                match call {
+                    Call::Start => plugin.on_become_coordinator(&term).await,
+                    Call::Work => plugin.coordinator_work(&term).await,
+                }
+            };
+            logs.plugin_run(run, calling).await
         };
         let outcome = isolated(self.bounds(timeout), calling, self.stuck(post)).await;
         let took_ms = in_ms(SystemClock.now().since(began));
@@ -221,6 +236,19 @@ impl Supervisor {
         post.ledger.stopped();
         let (plugin, epoch) = (post.name.clone(), self.term.epoch);
         self.node.teller.tell(Event::PluginDemoted { plugin, epoch, reason });
+    }
+
+    fn logged(&self, post: &Post, call: Call) -> PluginRun {
+        PluginRun {
+            namespace: self.node.namespace.clone(),
+            node: self.node.id.clone(),
+            epoch: self.term.epoch,
+            plugin: post.name.clone(),
+            call: match call {
+                Call::Start => "start",
+                Call::Work => "work",
+            },
+        }
     }
 
     fn bounds(&self, timeout: Option<Duration>) -> Bounds<'_> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton::plugins::health::{ClusterHealth, DOCUMENT, Reason, Verdict, published};
 use baton::{Event, NodeBuilder, Settings};
 
-use crate::cluster::{builder, event, quick, soon, store};
+use crate::cluster::{builder, event, quick, soon, store, until};
 
 fn judging(builder: NodeBuilder) -> NodeBuilder {
     builder.plugin(ClusterHealth::default().every(Duration::from_millis(20)))
@@ -35,6 +35,24 @@ async fn the_verdict_is_published_and_told_when_it_changes() {
     let mut events = second.events();
     soon("the first to leave", first.leave()).await;
     event(&mut events, "a lone node again", changed(Verdict::Degraded)).await;
+}
+
+#[tokio::test]
+async fn the_wait_for_the_other_nodes_is_no_part_of_a_run() {
+    let store = store();
+    let health = ClusterHealth::default().every(Duration::from_secs(3_600));
+    let built = builder(&store, "a").plugin(health).build_with_events();
+    let (node, mut events) = built.expect("it starts");
+    let started = |event: &Event| matches!(event, Event::PluginPromoted { .. });
+    let started_ms = event(&mut events, "the start", started).await.at_ms;
+    until("the only run", || node.plugins()[0].runs == 1).await;
+    let report = node.plugins().remove(0);
+    let last = report.last.expect("it ran once");
+    let two_beats = 2 * (quick().heartbeat_interval + quick().heartbeat_jitter);
+    let waited_ms = u128::from(last.at_ms.saturating_sub(started_ms));
+    // By the wall clock, in whole milliseconds.
+    assert!(waited_ms + 5 >= two_beats.as_millis(), "{last:?} {started_ms}");
+    assert_eq!(report.missed, 0);
 }
 
 #[tokio::test]

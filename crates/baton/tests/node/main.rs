@@ -9,6 +9,7 @@ mod health;
 mod hosting;
 mod leaving;
 mod lifelines;
+mod logs;
 mod networks;
 #[cfg(feature = "http")]
 mod observe;

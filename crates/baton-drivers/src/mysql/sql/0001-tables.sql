@@ -91,6 +91,7 @@ CREATE TABLE IF NOT EXISTS `{prefix}terms` (
     ended_ms  BIGINT UNSIGNED NULL,
     ended_by  VARCHAR(255)    NULL,
     gap_ms    BIGINT UNSIGNED NULL,
+    gap_at_most_ms BIGINT UNSIGNED NULL,
     PRIMARY KEY (seq),
     KEY by_namespace (namespace, seq)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;

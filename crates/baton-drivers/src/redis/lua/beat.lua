@@ -46,12 +46,12 @@ local function acquire(meta, lease, last)
   local how = claim_holds(meta, lease)
   if not how then return 'conflict' end
   local epoch = next_epoch(meta, lease)
+  local silent_ms = nil
   if how ~= '' and last and last.ended == '-' then
-    local since = 0
-    if how == 'expired' then since = math.floor((NOW - tonumber(lease.expires_us)) / 1000) end
-    end_term(last, minus(NOW_MS, string.format('%.0f', since)), how)
+    end_term(last, last_acted_ms(lease), how)
+    silent_ms = ms_since(lease.updated_us)
   end
-  begin_term(last, epoch, ARGV[4], ARGV[5])
+  begin_term(last, epoch, ARGV[4], ARGV[5], silent_ms)
   write('HSET', KEYS[2], 'namespace', ARGV[3], 'status', '1', 'epoch', epoch, 'nonce', ARGV[18],
     'owner_id', ARGV[4], 'owner_boot', ARGV[5], 'ttl_us', ARGV[19],
     'expires_us', expiry(ARGV[19]), 'written_in', meta.lineage, 'granted_in', meta.lineage,

@@ -32,6 +32,17 @@ local function expiry(ttl_us)
   return string.format('%.0f', math.min(NOW + tonumber(ttl_us), NEVER))
 end
 
+-- Whole milliseconds since then.
+local function ms_since(us)
+  return string.format('%.0f', math.floor(math.max(NOW - (tonumber(us) or NOW), 0) / 1000))
+end
+
+-- When the holder could last act, if that ends now: now, or when its lease ran out. It is only
+-- known to have acted until it last renewed the lease, at updated_us.
+local function last_acted_ms(lease)
+  return minus(NOW_MS, ms_since(lease.expires_us))
+end
+
 -- Is a later epoch known here, by a grant or by a write?
 local function is_fenced_off(meta, lease, fence)
   local known = meta.fence

@@ -13,7 +13,7 @@ return step(function()
   write('HSET', KEYS[2], 'status', '0', 'nonce', ARGV[6], 'expires_us', NOW_US, 'updated_us', NOW_US)
   write('HDEL', KEYS[2], 'owner_id', 'owner_boot', 'owner_lifeline', 'successor', 'asked')
   if ARGV[7] ~= '' then write('HSET', KEYS[2], 'successor', ARGV[7]) end
-  if last and last.epoch == lease.epoch then end_term(last, NOW_MS, ARGV[8]) end
+  if last and last.epoch == lease.epoch then end_term(last, last_acted_ms(lease), ARGV[8]) end
   publish(ARGV[9], ARGV[10])
   return { 'ok', meta.lineage, 'applied' }
 end)

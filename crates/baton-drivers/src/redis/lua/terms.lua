@@ -1,5 +1,6 @@
 -- The term history: a list, the newest term last. One term is a line of seven words:
--- epoch node boot began_ms ended_ms how gap_ms, with '-' for what is not there.
+-- epoch node boot began_ms ended_ms how gap_ms, with '-' for what is not there. After a term that
+-- was not released the gap is two numbers, at least and at most: 1000..15900.
 
 local TERMS = 'the terms of namespace ' .. ARGV[3]
 
@@ -17,9 +18,11 @@ local function end_term(last, at_ms, how)
   last.ended = at_ms
 end
 
-local function begin_term(last, epoch, node, boot)
+-- With how long the last holder was silent, if it did not release the lease.
+local function begin_term(last, epoch, node, boot, silent_ms)
   local gap = '-'
   if last and last.ended ~= '-' then gap = minus(NOW_MS, last.ended) end
+  if silent_ms then gap = gap .. '..' .. silent_ms end
   write('RPUSH', KEYS[6], epoch .. ' ' .. node .. ' ' .. boot .. ' ' .. NOW_MS .. ' - - ' .. gap)
   write('LTRIM', KEYS[6], -KEPT_TERMS, -1)
 end

@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use baton_core::Event;
 use baton_core::ids::Namespace;
 use baton_core::protocol::Failure;
+use baton_core::settings::Settings;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError};
 
@@ -49,8 +50,6 @@ pub struct ClusterHealth {
 
 #[derive(Default)]
 struct Memory {
-    /// Nobody has been heard yet in this term.
-    is_new: bool,
     told: Option<Verdict>,
     silences: Silences,
 }
@@ -117,6 +116,11 @@ impl Plugin for ClusterHealth {
         self.every
     }
 
+    /// Two beats, so that every live node has been heard.
+    fn first_work_after(&self, settings: &Settings) -> Duration {
+        Limits::of(settings).two_beats()
+    }
+
     /// It only tells: nobody hands over because of it.
     fn restart_policy(&self) -> RestartPolicy {
         RestartPolicy { limit: u32::MAX, ..RestartPolicy::default() }
@@ -127,22 +131,15 @@ impl Plugin for ClusterHealth {
         let node = term.node();
         let last = published(&*node.store, &node.namespace).await.ok().flatten();
         let told = last.map(|health| health.verdict);
-        self.remember(|memory| *memory = Memory { is_new: true, told, ..Memory::default() });
+        self.remember(|memory| *memory = Memory { told, ..Memory::default() });
         Ok(())
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        let settings = term.node().core().settings().clone();
-        if !settings.enabled {
+        let enabled = term.node().core().settings().enabled;
+        if !enabled {
             // A node that leads alone has nobody to judge, and no store to be judged.
             return Ok(());
-        }
-        if self.remember(|memory| std::mem::take(&mut memory.is_new)) {
-            tokio::select! {
-                biased;
-                _ = term.lost() => return Ok(()),
-                () = SystemClock.sleep(self.limits(term).two_beats()) => {}
-            }
         }
         match self.judge_and_publish(term).await {
             // The node itself tells of a store that is away, and there is nowhere to publish.

@@ -23,10 +23,10 @@ CREATE PROCEDURE `{prefix}acquire`(
 )
 SQL SECURITY INVOKER
 claim: BEGIN
-    DECLARE v_epoch, v_attempt, v_granted_in, v_now_ms, v_ended_ms BIGINT UNSIGNED;
+    DECLARE v_epoch, v_attempt, v_granted_in, v_now_ms, v_ended_ms, v_silent_ms BIGINT UNSIGNED;
     DECLARE v_nonce, v_owner {boot};
     DECLARE v_held TINYINT;
-    DECLARE v_expires DATETIME(6);
+    DECLARE v_expires, v_updated DATETIME(6);
     DECLARE v_next DECIMAL(65);
     DECLARE v_ended_by VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
     DECLARE CONTINUE HANDLER FOR NOT FOUND BEGIN END;
@@ -35,8 +35,9 @@ claim: BEGIN
     IF p_lineage <> p_here THEN
         LEAVE claim;
     END IF;
-    SELECT epoch, nonce_boot, nonce_attempt, status = 1, owner_boot, expires_at, granted_in
-    INTO v_epoch, v_nonce, v_attempt, v_held, v_owner, v_expires, v_granted_in
+    SELECT epoch, nonce_boot, nonce_attempt, status = 1, owner_boot, expires_at, updated_at,
+           granted_in
+    INTO v_epoch, v_nonce, v_attempt, v_held, v_owner, v_expires, v_updated, v_granted_in
     FROM `{prefix}locks` WHERE lock_key = p_namespace FOR UPDATE;
     IF NOT (v_epoch <=> p_expect_epoch AND v_nonce <=> p_expect_boot
             AND v_attempt <=> p_expect_attempt) THEN
@@ -44,13 +45,15 @@ claim: BEGIN
     END IF;
 
     SET v_now_ms = TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', p_now) DIV 1000;
-    SET v_ended_ms = v_now_ms;
+    -- The holder could act until now, or until its lease ran out; it is only known to have acted
+    -- until it last renewed it.
+    SET v_ended_ms = v_now_ms - LEAST(v_now_ms,
+        GREATEST(TIMESTAMPDIFF(MICROSECOND, v_expires, p_now), 0) DIV 1000);
+    SET v_silent_ms = GREATEST(TIMESTAMPDIFF(MICROSECOND, v_updated, p_now), 0) DIV 1000;
     IF p_claim = 0 AND NOT COALESCE(v_held, 0) THEN
         SET v_ended_by = NULL;
     ELSEIF p_claim = 1 AND v_held AND p_now >= v_expires THEN
         SET v_ended_by = '"expired"';
-        SET v_ended_ms = v_now_ms
-            - LEAST(v_now_ms, TIMESTAMPDIFF(MICROSECOND, v_expires, p_now) DIV 1000);
     ELSEIF p_claim = 2 AND v_held AND v_owner = p_dead THEN
         SET v_ended_by = '"proved-dead"';
     ELSE
@@ -66,7 +69,7 @@ claim: BEGIN
     SET v_next = LEAST(GREATEST(v_next, p_floor, p_fence) + 1, 18446744073709551615);
 
     CALL `{prefix}begin_term`(
-        p_namespace, v_next, p_node, p_boot, v_now_ms, v_ended_ms, v_ended_by);
+        p_namespace, v_next, p_node, p_boot, v_now_ms, v_ended_ms, v_ended_by, v_silent_ms);
     IF v_epoch IS NULL THEN
         INSERT INTO `{prefix}locks` (lock_key, expires_at, epoch, status, created_at, updated_at,
             nonce_boot, nonce_attempt, ttl, written_in, granted_in)

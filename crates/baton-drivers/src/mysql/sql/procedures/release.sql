@@ -14,7 +14,7 @@ SQL SECURITY INVOKER
 BEGIN
     DECLARE v_here, v_born_in, v_fence, v_seq, v_epoch BIGINT UNSIGNED;
     DECLARE v_held TINYINT DEFAULT 0;
-    DECLARE v_now DATETIME(6);
+    DECLARE v_now, v_expires DATETIME(6);
     {handlers}
 
     START TRANSACTION;
@@ -22,8 +22,8 @@ BEGIN
     CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
     CALL `{prefix}sound`(p_namespace);
     SELECT epoch = p_expect_epoch AND nonce_boot = p_expect_boot
-           AND nonce_attempt = p_expect_attempt AND status = 1
-    INTO v_held FROM `{prefix}locks` WHERE lock_key = p_namespace FOR UPDATE;
+           AND nonce_attempt = p_expect_attempt AND status = 1, expires_at
+    INTO v_held, v_expires FROM `{prefix}locks` WHERE lock_key = p_namespace FOR UPDATE;
     SET v_now = UTC_TIMESTAMP(6);
     IF v_held THEN
         UPDATE `{prefix}locks`
@@ -35,7 +35,9 @@ BEGIN
         FROM `{prefix}terms` WHERE namespace = p_namespace ORDER BY seq DESC LIMIT 1;
         IF v_epoch = p_expect_epoch THEN
             UPDATE `{prefix}terms`
-            SET ended_ms = TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', v_now) DIV 1000,
+            -- A holder whose lease ran out before this could not act after that.
+            SET ended_ms = TIMESTAMPDIFF(
+                    MICROSECOND, '1970-01-01 00:00:00', LEAST(v_now, v_expires)) DIV 1000,
                 ended_by = p_ended_by
             WHERE seq = v_seq;
         END IF;

@@ -24,7 +24,8 @@ CREATE OR REPLACE FUNCTION {t}acquire(
 ) LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     last_end  jsonb := {t}claim(lease, at, lineage, claimed);
-    ended_ms  numeric := {t}ms(at);
+    ended_ms  numeric;
+    silent_ms numeric;
     passed    numeric;
     term      numeric;
     ttl_us    CONSTANT numeric := {t}us(claimed->'ttl');
@@ -41,10 +42,14 @@ BEGIN
         coalesce(lease.epoch, 0) + passed * 1000, (claimed->>'floor')::numeric, space.fence));
     IF last_end = '"open"' THEN
         last_end := NULL;
-    ELSIF last_end = '"expired"' THEN
-        ended_ms := ended_ms - div({t}us_after(lease.expires_at, at), 1000);
+    ELSE
+        -- The holder could act until now, or until its lease ran out; it is only known to have
+        -- acted until it last renewed it.
+        ended_ms := {t}ms(least(at, lease.expires_at));
+        silent_ms := div({t}us_after(lease.updated_at, at), 1000);
     END IF;
-    PERFORM {t}begin_term(space.namespace, at, term, node, ended_ms::bigint, last_end);
+    PERFORM {t}begin_term(
+        space.namespace, at, term, node, ended_ms::bigint, last_end, silent_ms::bigint);
     INSERT INTO {t}locks AS known (lock_key, owner_id, expires_at, epoch, status, created_at,
             updated_at, owner_boot, owner_lifeline, nonce_boot, nonce_attempt, successor, ttl_us,
             written_in, granted_in, asked)

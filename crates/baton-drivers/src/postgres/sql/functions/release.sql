@@ -18,7 +18,8 @@ BEGIN
             nonce_attempt = (release->'nonce'->>'attempt')::numeric,
             successor = release->>'successor', expires_at = at, asked = NULL, updated_at = at
         WHERE lock_key = space;
-    PERFORM {t}end_term(space, at, lease.epoch,
+    -- A holder whose lease ran out before this could not act after that.
+    PERFORM {t}end_term(space, least(at, lease.expires_at), lease.epoch,
                         jsonb_build_object('released', release->'reason'));
     PERFORM pg_notify({t}channel(space), hint);
     RETURN 'applied';

@@ -1,7 +1,8 @@
--- A term begins; the last one, if it is still open, ended when and as given. Only under the lock of
--- the namespace, so that no two begin together.
+-- A term begins; the last one, if it is still open, ended when and as given, and its holder was
+-- silent this long by now. Only under the lock of the namespace, so that no two begin together.
 CREATE OR REPLACE FUNCTION {t}begin_term(
-    space text, at timestamptz, term numeric, node jsonb, last_ended_ms bigint, last_end jsonb
+    space text, at timestamptz, term numeric, node jsonb, last_ended_ms bigint, last_end jsonb,
+    silent_ms bigint
 ) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     last {t}terms;
@@ -12,12 +13,14 @@ BEGIN
         UPDATE {t}terms SET ended_ms = last_ended_ms, ended_by = last_end
             WHERE namespace = space AND seq = last.seq;
         last.ended_ms := last_ended_ms;
+    ELSE
+        silent_ms := NULL;
     END IF;
     last.seq := coalesce(last.seq, 0) + 1;
-    INSERT INTO {t}terms (namespace, seq, epoch, node_id, boot, began_ms, gap_ms)
+    INSERT INTO {t}terms (namespace, seq, epoch, node_id, boot, began_ms, gap_ms, gap_at_most_ms)
         VALUES (space, last.seq, term, node->>'id', node->>'boot', now_ms,
                 CASE WHEN last.ended_ms IS NOT NULL
-                     THEN greatest(now_ms - last.ended_ms, 0) END);
+                     THEN greatest(now_ms - last.ended_ms, 0) END, silent_ms);
     DELETE FROM {t}terms WHERE namespace = space AND seq <= last.seq - 1000;
 END
 $fn$;
