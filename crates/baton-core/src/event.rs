@@ -233,6 +233,16 @@ pub enum Event {
         /// How long until it is started again; `None` if it has failed too often.
         restart_in_ms: Option<u64>,
     },
+    /// A plugin removed expired records in one round.
+    #[serde(rename = "plugin:swept")]
+    PluginSwept {
+        /// Which.
+        plugin: String,
+        /// What the records belonged to, such as a table.
+        target: String,
+        /// Number of records removed.
+        records: u64,
+    },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
     #[serde(rename = "plugin:ignored-cancellation")]
     PluginIgnoredCancellation {
@@ -261,6 +271,7 @@ impl Event {
             Self::PluginPromoted { plugin, .. }
             | Self::PluginDemoted { plugin, .. }
             | Self::PluginFailed { plugin, .. }
+            | Self::PluginSwept { plugin, .. }
             | Self::PluginIgnoredCancellation { plugin } => Some(plugin),
             _ => None,
         }
@@ -303,6 +314,7 @@ impl Event {
             Self::PluginDemoted { .. } => &["plugin:demoted"],
             Self::HealthChanged { .. } => &["cluster:health-changed"],
             Self::PluginFailed { .. } => &["plugin:failed"],
+            Self::PluginSwept { .. } => &["plugin:swept"],
             Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
         }
     }

@@ -143,6 +143,10 @@ fn members(event: &Event) -> String {
         Event::PluginFailed { plugin, error, restart_in_ms: None } => {
             format!("plugin {plugin} failed too often ({error})")
         }
+        Event::PluginSwept { plugin, target, records } => {
+            let what = if *records == 1 { "record" } else { "records" };
+            format!("plugin {plugin} removed {records} expired {what} of {target}")
+        }
         Event::PluginIgnoredCancellation { plugin } => {
             format!("plugin {plugin} does not stop: stop this process")
         }

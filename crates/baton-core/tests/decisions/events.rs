@@ -90,6 +90,14 @@ fn of_plugins(epoch: Epoch, reason: DemotionReason) -> Vec<(Event, &'static [&'s
             &["plugin:failed", "plugin:ttl:failed"],
         ),
         (
+            Event::PluginSwept {
+                plugin: "ttl".to_owned(),
+                target: "sqlite table sessions".to_owned(),
+                records: 7,
+            },
+            &["plugin:swept", "plugin:ttl:swept"],
+        ),
+        (
             Event::PluginIgnoredCancellation { plugin: "ttl".to_owned() },
             &["plugin:ignored-cancellation", "plugin:ttl:ignored-cancellation"],
         ),
