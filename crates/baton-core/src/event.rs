@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::health::{Reason, Verdict};
 use crate::ids::{BootId, Epoch, NodeId};
+use crate::notice::LateNotice;
 use crate::protocol::{ReleaseReason, ViewVersion};
 use crate::refusal::TransferRefusal;
 
@@ -194,6 +195,9 @@ pub enum Event {
         /// Why not.
         reason: TransferRefusal,
     },
+    /// No node would prove this node dead: its crash would be noticed late.
+    #[serde(rename = "lifeline:unwatched")]
+    LifelineUnwatched(LateNotice),
     /// The store rejects this node's requests; a person must act.
     #[serde(rename = "store:rejected")]
     StoreRejected,
@@ -309,6 +313,7 @@ impl Event {
             Self::WorkerDead { .. } => &["worker:dead"],
             Self::TransferStarted { .. } => &["transfer:started"],
             Self::TransferRefused { .. } => &["transfer:refused"],
+            Self::LifelineUnwatched(_) => &["lifeline:unwatched"],
             Self::StoreRejected => &["store:rejected"],
             Self::PluginPromoted { .. } => &["plugin:promoted"],
             Self::PluginDemoted { .. } => &["plugin:demoted"],

@@ -7,7 +7,7 @@
 //!                    │ parts, address: the URL taken apart, secrets, TLS
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
-//!   shown(url) ──► what of it people may see
+//!   shown(url) ──► what of it people may see; server_hosts(url) ──► where its servers are
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
 //!
@@ -21,6 +21,7 @@ pub mod address;
 mod behind;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod hosts;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 mod open;
@@ -46,6 +47,7 @@ pub mod sweep;
 pub mod tls;
 
 pub use behind::Behind;
+pub use hosts::server_hosts;
 pub use open::{OpenError, open, open_to_read};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;
