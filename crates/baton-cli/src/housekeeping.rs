@@ -22,10 +22,14 @@ pub fn housekeeping(builder: NodeBuilder, config: &Config) -> Result<NodeBuilder
     let builder = builder.plugin(ClusterHealth::default()).plugin(CountersPlugin::default());
     let builder = builder.plugin(own_records(config)?);
     let mut tables = config.ttl.iter().enumerate();
-    tables.try_fold(builder, |builder, (at, table)| Ok(builder.plugin(ttl(at + 1, table, config)?)))
+    tables.try_fold(builder, |builder, (at, table)| {
+        let sweep = swept(table, config)?;
+        Ok(builder.plugin(ttl(at + 1, table, sweep)?))
+    })
 }
 
-fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
+/// The plugin that removes baton's own old records.
+pub fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
     let ttl = Ttl::new().named("own-records").every(OWN_RECORDS_EVERY);
     let ttl = ttl.own_records(config.own_records);
     let key = "own_records.forget_dead_after";
@@ -47,9 +51,9 @@ fn refused(table: &TtlTable, complaint: String) -> ConfigError {
     ConfigError::Value { said: format!("{}:", table.place), complaint }
 }
 
-/// The plugin of one `[[ttl]]` table.
-fn ttl(number: usize, table: &TtlTable, config: &Config) -> Result<Ttl, ConfigError> {
-    let mut ttl = Ttl::new().named(format!("ttl-{number}")).sweep(swept(table, config)?);
+/// The plugin of one `[[ttl]]` table, which sweeps this.
+pub fn ttl(number: usize, table: &TtlTable, sweep: Arc<dyn Sweep>) -> Result<Ttl, ConfigError> {
+    let mut ttl = Ttl::new().named(format!("ttl-{number}")).sweep(sweep);
     if let Some(every) = table.every {
         ttl = ttl.every(every);
     }

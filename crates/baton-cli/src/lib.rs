@@ -5,6 +5,7 @@
 //!                                        │
 //!              config/ ◄── place ◄───────┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
+//!              notice ◄──────────────────┤ how soon a crash of this node would be noticed
 //!              housekeeping ◄────────────┤ what a served node does when it leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
 //!   telemetry       traces and metrics for a collector, if one was named
@@ -28,6 +29,7 @@ pub mod housekeeping;
 pub mod look;
 pub mod nested;
 pub mod node;
+pub mod notice;
 pub mod output;
 pub mod place;
 pub mod run;

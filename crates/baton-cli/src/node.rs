@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton::{LifelineConfig, Node, NodeBuilder};
+use baton::{LateNotice, LifelineConfig, Node, NodeBuilder};
 use baton_store::{Store, Verdict};
 
 use crate::config::{Config, StoreUrl};
@@ -31,9 +31,13 @@ async fn warn_of(store: &dyn Store) {
     }
 }
 
-/// Says who speaks from now on, and where it answers if that is loud enough.
-pub fn introduce(node: &Node, least: Level) {
+/// Says who speaks from now on and, if that is loud enough, whether its crash would be noticed late
+/// and where it answers.
+pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
     log::speaks_for(node.namespace(), node.id());
+    if let Some(notice) = notice.filter(|_| least <= Level::Warn) {
+        log::warn(&format!("warning: {notice}"));
+    }
     if let Some(address) = node.metrics_endpoint().filter(|_| least <= Level::Info) {
         log::info(&format!("metrics at http://{address}/metrics"));
     }

@@ -91,9 +91,8 @@ impl Place {
 
     /// How the namespace stands.
     pub async fn snapshot(&self) -> Result<Snapshot, CommandError> {
-        let silent_after = self.config.settings.worker_timeout;
-        let name = self.config.store.to_string();
-        let seen = gather(&*self.store, &name, self.namespace(), silent_after).await;
+        let (name, settings) = (self.config.store.to_string(), &self.config.settings);
+        let seen = gather(&*self.store, &name, self.namespace(), settings).await;
         seen.map_err(|problem| self.trouble(problem))
     }
 

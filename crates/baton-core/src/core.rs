@@ -11,6 +11,7 @@ use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Role, Stage, Term};
 use crate::election::mandate::Mandate;
 use crate::election::sight::Sight;
+use crate::election::transfer::DoubtfulTransfer;
 use crate::event::Event;
 use crate::guard::breaker::Breaker;
 use crate::guard::contention::Contention;
@@ -69,6 +70,7 @@ pub struct Core {
     pub(crate) tail: Duration,
     pub(crate) campaigning_since: Option<Moment>,
     pub(crate) heeded: Option<Nonce>,
+    pub(crate) transfer_in_doubt: Option<DoubtfulTransfer>,
     pub(crate) told_down: Option<Version>,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
@@ -93,6 +95,7 @@ impl Hash for Core {
         (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
         (self.heeded, self.told_down, &self.registry, &self.view, &self.watching).hash(state);
+        self.transfer_in_doubt.hash(state);
         (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
     }
 }
@@ -136,6 +139,7 @@ impl Core {
             tail: Duration::ZERO,
             campaigning_since: None,
             heeded: None,
+            transfer_in_doubt: None,
             told_down: None,
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
@@ -277,6 +281,7 @@ impl Core {
         if self.link.members.take_if(|waiting| *waiting == id).is_some() {
             self.link.calm.is_still(false);
             self.cold_start_unread(now);
+            self.decide_transfer(now);
             return;
         }
         self.beat_failed(now, id, failure);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::health::{Reason, Verdict};
 use crate::ids::{BootId, Epoch, NodeId};
+use crate::notice::LateNotice;
 use crate::protocol::{ReleaseReason, ViewVersion};
 use crate::refusal::TransferRefusal;
 
@@ -194,6 +195,9 @@ pub enum Event {
         /// Why not.
         reason: TransferRefusal,
     },
+    /// No node would prove this node dead: its crash would be noticed late.
+    #[serde(rename = "lifeline:unwatched")]
+    LifelineUnwatched(LateNotice),
     /// The store rejects this node's requests; a person must act.
     #[serde(rename = "store:rejected")]
     StoreRejected,
@@ -233,6 +237,16 @@ pub enum Event {
         /// How long until it is started again; `None` if it has failed too often.
         restart_in_ms: Option<u64>,
     },
+    /// A plugin removed expired records in one round.
+    #[serde(rename = "plugin:swept")]
+    PluginSwept {
+        /// Which.
+        plugin: String,
+        /// What the records belonged to, such as a table.
+        target: String,
+        /// Number of records removed.
+        records: u64,
+    },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
     #[serde(rename = "plugin:ignored-cancellation")]
     PluginIgnoredCancellation {
@@ -261,6 +275,7 @@ impl Event {
             Self::PluginPromoted { plugin, .. }
             | Self::PluginDemoted { plugin, .. }
             | Self::PluginFailed { plugin, .. }
+            | Self::PluginSwept { plugin, .. }
             | Self::PluginIgnoredCancellation { plugin } => Some(plugin),
             _ => None,
         }
@@ -298,11 +313,13 @@ impl Event {
             Self::WorkerDead { .. } => &["worker:dead"],
             Self::TransferStarted { .. } => &["transfer:started"],
             Self::TransferRefused { .. } => &["transfer:refused"],
+            Self::LifelineUnwatched(_) => &["lifeline:unwatched"],
             Self::StoreRejected => &["store:rejected"],
             Self::PluginPromoted { .. } => &["plugin:promoted"],
             Self::PluginDemoted { .. } => &["plugin:demoted"],
             Self::HealthChanged { .. } => &["cluster:health-changed"],
             Self::PluginFailed { .. } => &["plugin:failed"],
+            Self::PluginSwept { .. } => &["plugin:swept"],
             Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
         }
     }

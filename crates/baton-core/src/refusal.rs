@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::NodeId;
-use crate::protocol::{Expiry, LeaseSnapshot, Member, View};
+use crate::protocol::{Expiry, LeaseSnapshot, Member, NodeRecord};
 use crate::settings::{Settings, show_span};
 use crate::time::whole_ms;
 
@@ -16,8 +16,6 @@ use crate::time::whole_ms;
 pub enum TransferRefusal {
     /// No node has this id.
     NotAMember,
-    /// The coordinator has not heard it yet: it joined moments ago.
-    NotHeardYet,
     /// It fell silent.
     Silent {
         /// For so long.
@@ -48,7 +46,6 @@ impl fmt::Display for TransferRefusal {
         let show = |ms: &u64| show_span(Duration::from_millis(*ms)).to_string();
         match self {
             Self::NotAMember => f.write_str("is not registered"),
-            Self::NotHeardYet => f.write_str("has not been heard by the coordinator yet"),
             Self::Silent { for_ms, limit_ms } => {
                 let (silent, limit) = (show(for_ms), show(limit_ms));
                 write!(f, "has been silent for {silent}, more than worker_timeout {limit}")
@@ -66,33 +63,40 @@ impl fmt::Display for TransferRefusal {
 }
 
 impl TransferRefusal {
-    /// Is a node that has been silent for so long refused?
-    pub(crate) fn of_silence(
+    /// Is the node with this record, which has been silent for this long, refused? The limits are
+    /// `worker_timeout` and `dead_node_timeout`.
+    pub(crate) fn of(
+        record: &NodeRecord,
         silence: Duration,
-        worker_timeout: Duration,
-        dead_node_timeout: Duration,
+        limits: (Duration, Duration),
     ) -> Option<Self> {
+        Self::of_silence(silence, limits).or(match (record.draining, record.eligible) {
+            (true, _) => Some(Self::Draining),
+            (false, false) => Some(Self::NotEligible),
+            (false, true) => None,
+        })
+    }
+
+    fn of_silence(silence: Duration, (worker, dead): (Duration, Duration)) -> Option<Self> {
         let for_ms = whole_ms(silence);
-        if silence >= dead_node_timeout {
-            return Some(Self::Dead { for_ms, limit_ms: whole_ms(dead_node_timeout) });
+        if silence >= dead {
+            return Some(Self::Dead { for_ms, limit_ms: whole_ms(dead) });
         }
-        let limit_ms = whole_ms(worker_timeout);
-        (silence >= worker_timeout).then_some(Self::Silent { for_ms, limit_ms })
+        let limit_ms = whole_ms(worker);
+        (silence >= worker).then_some(Self::Silent { for_ms, limit_ms })
     }
 }
 
-/// Would the coordinator refuse to hand over to this node? Judged from one look at the store, for
-/// whoever asks from elsewhere. The coordinator has the last word.
+/// Would the leader refuse to hand over to this node? Judged from one look at the store, for a
+/// process that asks from elsewhere. The leader has the last word: it reads the records itself.
 pub fn foresee_refusal(
     to: &NodeId,
     lease: Option<&LeaseSnapshot>,
-    view: Option<&View>,
     members: &[Member],
     settings: &Settings,
 ) -> Option<TransferRefusal> {
     let lasting = lease.filter(|lease| lease.expiry != Expiry::Left(Duration::ZERO));
-    let Some((lease, holder)) = lasting.and_then(|lease| Some((lease, lease.holder.as_ref()?)))
-    else {
+    let Some(holder) = lasting.and_then(|lease| lease.holder.as_ref()) else {
         return Some(TransferRefusal::NoCoordinator);
     };
     if holder.node == *to {
@@ -103,17 +107,7 @@ pub fn foresee_refusal(
     };
     let silence = member.silent_for.unwrap_or_default();
     let limits = (settings.worker_timeout, settings.dead_node_timeout);
-    if let Some(refusal) = TransferRefusal::of_silence(silence, limits.0, limits.1) {
-        return Some(refusal);
-    }
-    match (member.record.draining, member.record.eligible) {
-        (true, _) => return Some(TransferRefusal::Draining),
-        (false, false) => return Some(TransferRefusal::NotEligible),
-        (false, true) => {}
-    }
-    let seen = view.filter(|view| view.version.epoch == lease.version.epoch);
-    let is_seen = seen.and_then(|view| view.member(to)).is_some_and(|member| member.candidate);
-    (!is_seen).then_some(TransferRefusal::NotHeardYet)
+    TransferRefusal::of(&member.record, silence, limits)
 }
 
 #[cfg(test)]
@@ -124,7 +118,8 @@ mod tests {
     fn a_silence_is_told_with_the_limit_that_it_passed() {
         let (worker, dead) = (Duration::from_secs(20), Duration::from_secs(30));
         let told = |seconds: u64| {
-            let refusal = TransferRefusal::of_silence(Duration::from_secs(seconds), worker, dead);
+            let silence = Duration::from_secs(seconds);
+            let refusal = TransferRefusal::of_silence(silence, (worker, dead));
             refusal.map(|refusal| refusal.to_string())
         };
         assert_eq!(told(19), None);

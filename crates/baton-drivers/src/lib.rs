@@ -9,7 +9,7 @@
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
 //!   client_url(url) ──► the same server or file for a client of the user's own
 //!   fences::list(url), fences::reset(url) ──► the fences of the user's own data, for people
-//!   shown(url) ──► what of it people may see
+//!   shown(url) ──► what of it people may see; server_hosts(url) ──► where its servers are
 //!   sweep::open(url, what) ──► what has expired of the user's own, swept in fenced batches
 //! ```
 //!
@@ -24,6 +24,7 @@ mod client_url;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 pub mod fences;
+mod hosts;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 mod open;
@@ -50,6 +51,7 @@ pub mod tls;
 
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;
+pub use hosts::server_hosts;
 pub use open::{OpenError, open, open_to_read};
 #[cfg(feature = "network")]
 pub use refusal::Refusal;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 #[cfg(feature = "http")]
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use baton_core::ids::{InvalidName, Namespace, NodeId};
@@ -18,7 +18,7 @@ use baton_store::wrap::Count;
 use tokio::sync::watch;
 
 use crate::chance;
-use crate::drive::{Host, Message, OnOverrun, Pulse, Seat};
+use crate::drive::{Host, Message, OnOverrun, Pulse, Seat, tell_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{Events, Teller};
 use crate::lifeline::{Lifeline, LifelineConfig};
@@ -277,6 +277,7 @@ impl NodeBuilder {
             leads_until: AtomicU64::new(0),
             pulse,
             lifelines: Mutex::default(),
+            is_unwatched: AtomicBool::new(false),
             trouble: Mutex::default(),
         });
         let runtime = self.runtime.unwrap_or_else(|| host.work.clone());
@@ -287,6 +288,7 @@ impl NodeBuilder {
         }
         let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.teller.listen();
+        tell_if_unwatched(&shared, &[]);
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
         let node = Node::new(shared, crew, host);
         #[cfg(feature = "http")]

@@ -76,16 +76,17 @@ pub enum HandoverError {
 }
 
 impl Node {
-    /// Hands leadership to a named node and waits until it leads; works on any node. A node that
-    /// joined moments ago is waited for. The plugins of the named node are told to prepare before
-    /// the lease is released, if its lifeline can be reached.
+    /// Hands leadership to a named node and waits until it leads; works on any node. The named node
+    /// may have joined a moment ago: the leader reads the records before it refuses. The plugins of
+    /// the named node are told to prepare before the lease is released, if its lifeline can be
+    /// reached.
     pub async fn transfer_and_wait(
         &self,
         to: &NodeId,
         patience: Duration,
     ) -> Result<Handover, HandoverError> {
         let mut wait = Wait::new(self, patience);
-        let before = wait.until_acceptable(to).await?;
+        let before = wait.acceptable(to).await?;
         wait.ask_for(Command::Transfer { to: to.clone() }, &before).await?;
         wait.next_term(&before, Some(to)).await
     }
@@ -163,21 +164,14 @@ impl<'a> Wait<'a> {
         Ok(Before(shared.store.inspect(&shared.namespace).await?.lease))
     }
 
-    /// Looks until the coordinator would accept this node.
-    async fn until_acceptable(&self, to: &NodeId) -> Result<Before, HandoverError> {
+    /// Looks whether the leader would accept this node.
+    async fn acceptable(&self, to: &NodeId) -> Result<Before, HandoverError> {
         let shared = &self.node.shared;
-        loop {
-            let seen = shared.store.inspect(&shared.namespace).await?;
-            let members = shared.store.members(&shared.namespace).await?;
-            let settings = self.node.settings();
-            let (lease, view) = (seen.lease.as_ref(), seen.view.as_deref());
-            let Some(reason) = foresee_refusal(to, lease, view, &members, &settings) else {
-                return Ok(Before(seen.lease));
-            };
-            if reason != TransferRefusal::NotHeardYet || self.left().is_zero() {
-                return Err(HandoverError::Refused { to: to.clone(), reason });
-            }
-            SystemClock.sleep(LOOK_EVERY.min(self.left())).await;
+        let lease = self.look().await?.0;
+        let members = shared.store.members(&shared.namespace).await?;
+        match foresee_refusal(to, lease.as_ref(), &members, &self.node.settings()) {
+            None => Ok(Before(lease)),
+            Some(reason) => Err(HandoverError::Refused { to: to.clone(), reason }),
         }
     }
 

@@ -54,7 +54,8 @@ pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::time::Moment;
 pub use baton_core::{
-    BreakerState, BreakerStatus, DemotionReason, Event, MetricsReport, Phase, TransferRefusal,
+    BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, MetricsReport, Phase,
+    TransferRefusal,
 };
 /// The stores, each with the fence for the user's own data in it.
 pub use baton_drivers as drivers;

@@ -1,7 +1,7 @@
 //! What a node's thread and everybody else share.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) pulse: Pulse,
     /// Where the members' lifelines listen, as last read.
     pub(crate) lifelines: Mutex<BTreeMap<NodeId, Arc<str>>>,
+    /// Was it told that no other node would prove this one dead?
+    pub(crate) is_unwatched: AtomicBool,
     /// What the store last complained of.
     pub(crate) trouble: Mutex<Option<StoreError>>,
 }

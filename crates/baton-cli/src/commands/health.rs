@@ -8,7 +8,7 @@ use baton::plugins::health::{Reason, look_closely};
 use baton_core::ids::Namespace;
 use serde::Serialize;
 
-use crate::config::NodeFlags;
+use crate::config::LimitFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
@@ -24,14 +24,14 @@ const LABEL: usize = 13;
 /// Where to look, and what is enough.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// So many live nodes that may lead are enough, the coordinator among them.
+    /// The least number of live nodes that may lead, the leader among them.
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     candidates_min: usize,
     /// Print JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    node: NodeFlags,
+    limits: LimitFlags,
 }
 
 #[derive(Serialize)]
@@ -46,7 +46,7 @@ struct Report<'a> {
 /// Looks, judges, and ends with a code that tells the verdict.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.node.0).await?;
+        let place = Place::to_look_at(&arguments.limits.0).await?;
         let candidates_min = arguments.candidates_min;
         let limits = Limits { candidates_min, ..Limits::of(&place.config.settings) };
         let facts = look_closely(&*place.store, place.namespace(), &limits).await;

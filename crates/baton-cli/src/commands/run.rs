@@ -9,7 +9,7 @@ use crate::guard::{Ending, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
 use crate::telemetry::Telemetry;
-use crate::{node, place};
+use crate::{node, notice, place};
 
 use super::serve::departed;
 
@@ -74,7 +74,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let builder = telemetry.told(node::builder(&config, store.clone()));
         let (node, mut events) = builder.build_with_events()?;
         let least = if job.quiet { Level::Error } else { Level::Info };
-        node::introduce(&node, least);
+        let notice = notice::of_this_node(&config, Some(node.id()), &*store).await;
+        node::introduce(&node, notice.as_ref(), least);
         let finished = tokio::select! {
             biased;
             finished = crate::run::run(&node, &*store, &job) => finished,

@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use baton::{Departure, Event, Events, Node, Stamped};
+use baton::{Departure, Event, Events, LateNotice, Node, Stamped};
 
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
@@ -14,7 +14,7 @@ use crate::output::sentence::{is_routine, sentence, tone};
 use crate::output::times::{span, utc_ms};
 use crate::output::{json, say};
 use crate::telemetry::Telemetry;
-use crate::{node, place};
+use crate::{node, notice, place};
 
 /// Who, where, and how.
 #[derive(Debug, clap::Args)]
@@ -35,11 +35,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let store = node::store(&config).await?;
         let telemetry = Telemetry::of(&config)?;
-        let builder = telemetry.told(node::builder(&config, store));
+        let builder = telemetry.told(node::builder(&config, store.clone()));
         let builder = housekeeping(builder, &config)?;
         let (node, mut events) = builder.build_with_events()?;
-        node::introduce(&node, Level::Info);
-        let mut teller = Teller { node: &node, config: &config, arguments, is_announced: false };
+        let notice = notice::of_this_node(&config, Some(node.id()), &*store).await;
+        node::introduce(&node, notice.as_ref(), Level::Info);
+        let is_announced = false;
+        let mut teller = Teller { node: &node, config: &config, arguments, notice, is_announced };
         let departure = tokio::select! {
             biased;
             departure = take_part(&node, &mut events, &mut teller) => departure?,
@@ -79,6 +81,8 @@ struct Teller<'a> {
     node: &'a Node,
     config: &'a Config,
     arguments: &'a Arguments,
+    /// What was said at the start of how late a crash would be noticed.
+    notice: Option<LateNotice>,
     is_announced: bool,
 }
 
@@ -88,6 +92,8 @@ impl Teller<'_> {
         if is_routine(event) && !self.arguments.verbose {
             return;
         }
+        let is_said =
+            matches!(event, Event::LifelineUnwatched(it) if self.notice.as_ref() == Some(it));
         // A process that is not let in has nothing to say but the error it ends with.
         let is_let_in = !matches!(event, Event::NodeIdTaken { .. });
         if is_let_in && !is_routine(event) {
@@ -99,7 +105,7 @@ impl Teller<'_> {
         }
         if self.arguments.json {
             json::line(stamped);
-        } else if is_let_in && !logged {
+        } else if is_let_in && !logged && !is_said {
             let at = utc_ms(stamped.at_ms);
             say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
         }

@@ -2,21 +2,23 @@
 
 use std::time::Duration;
 
+use baton::lifeline::probe;
 use baton_core::ids::NodeId;
 use baton_core::protocol::Wish;
-use baton_core::{TransferRefusal, foresee_refusal};
+use baton_core::settings::Settings;
+use baton_core::time::whole_ms;
+use baton_core::{LifelineReport, TransferRefusal, foresee_refusal};
 use baton_store::StoreError;
 
 use super::handover::{hand_over, leader};
 use crate::config::{ConfigError, PlaceFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::look::Looks;
 use crate::place::Place;
-use crate::snapshot::{Snapshot, State};
+use crate::snapshot::{MemberState, Snapshot, State};
 
-/// Time between two looks at whether the coordinator has heard a new node.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The most nodes that are offered instead of one that cannot lead.
+const OFFERED: usize = 5;
 
 /// Where, to whom, and how long to wait.
 #[derive(Debug, clap::Args)]
@@ -34,7 +36,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Asks the coordinator to hand over.
+/// Asks the leader to hand over.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let to = NodeId::new(&arguments.to)
         .map_err(|problem| ConfigError::Name { place: "--to".to_owned(), problem })?;
@@ -42,7 +44,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let place = Place::to_change(&arguments.place.0).await?;
         let snapshot = place.snapshot().await?;
         leader(&snapshot)?;
-        check_target(&place, &to, arguments.timeout).await?;
+        check_target(&place, &snapshot, &to).await?;
         let wish = Wish::Transfer(to.clone());
         let handover = hand_over(&place, &snapshot, wish, arguments.timeout).await?;
         if handover.leader != to {
@@ -54,47 +56,64 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     })
 }
 
-/// Waits until the coordinator has heard the node, if it is new, and then says why it would refuse.
-/// It would tell its own node alone, and nobody would hear of it here.
-async fn check_target(place: &Place, to: &NodeId, patience: Duration) -> Result<(), CommandError> {
-    let mut looks = Looks::new(LOOK_EVERY, patience);
-    let mut refusal = None;
-    while looks.again().await {
-        refusal = foresee(place, to).await.map_err(|problem| place.trouble(problem))?;
-        if refusal != Some(TransferRefusal::NotHeardYet) {
-            break;
-        }
-    }
-    match refusal {
+/// Says why the leader would refuse this node. It would tell its own node alone, and not this
+/// command.
+async fn check_target(place: &Place, snapshot: &Snapshot, to: &NodeId) -> Result<(), CommandError> {
+    match foresee(place, to).await.map_err(|problem| place.trouble(problem))? {
         None => Ok(()),
-        Some(reason) => Err(not_a_target(place, to, reason).await?),
+        Some(reason) => Err(not_a_target(place, snapshot, to, reason).await),
     }
 }
 
 async fn foresee(place: &Place, to: &NodeId) -> Result<Option<TransferRefusal>, StoreError> {
     let seen = place.store.inspect(place.namespace()).await?;
     let members = place.store.members(place.namespace()).await?;
-    let (lease, view) = (seen.lease.as_ref(), seen.view.as_deref());
-    Ok(foresee_refusal(to, lease, view, &members, &place.config.settings))
+    Ok(foresee_refusal(to, seen.lease.as_ref(), &members, &place.config.settings))
 }
 
 async fn not_a_target(
     place: &Place,
+    snapshot: &Snapshot,
     to: &NodeId,
     reason: TransferRefusal,
-) -> Result<CommandError, CommandError> {
+) -> CommandError {
     let remedy = match reason {
         TransferRefusal::NotEligible => "start it without --eligible false".to_owned(),
         TransferRefusal::LeadsAlready => "there is nothing to do".to_owned(),
-        TransferRefusal::NotHeardYet => "try again in a beat".to_owned(),
-        _ => choose(&place.snapshot().await?),
+        _ => choose(&live_candidates(snapshot, &place.config.settings).await),
     };
-    Ok(CommandError::NotATarget { to: to.clone(), reason, remedy })
+    CommandError::NotATarget { to: to.clone(), reason, remedy }
 }
 
-fn choose(snapshot: &Snapshot) -> String {
-    let candidates = snapshot.members.iter().filter(|member| member.state == State::Candidate);
-    let names: Vec<&str> = candidates.map(|member| member.node.as_str()).take(5).collect();
+/// The first few nodes that leadership can be handed to. A record outlives its process by a while,
+/// so a node is offered only if it is a successor, has beaten lately, and its port is not closed.
+async fn live_candidates<'a>(snapshot: &'a Snapshot, settings: &Settings) -> Vec<&'a str> {
+    // The store may leave out every second record that says nothing new.
+    let lately = whole_ms(2 * (settings.heartbeat_interval + settings.heartbeat_jitter));
+    let is_successor = |member: &&MemberState| {
+        member.state == State::Candidate && snapshot.successors.contains(&member.node)
+    };
+    let beats = |member: &&MemberState| member.silent_ms.is_none_or(|silent| silent <= lately);
+    let mut live = Vec::new();
+    for member in snapshot.members.iter().filter(is_successor).filter(beats) {
+        if live.len() < OFFERED && !is_closed(member).await {
+            live.push(member.node.as_str());
+        }
+    }
+    live
+}
+
+/// Does the node's port refuse, or belong to another process by now?
+async fn is_closed(member: &MemberState) -> bool {
+    let Some(address) = &member.lifeline else { return false };
+    match probe(address).await {
+        LifelineReport::Refused => true,
+        LifelineReport::OtherBoot(boot) => boot != member.boot,
+        _ => false,
+    }
+}
+
+fn choose(names: &[&str]) -> String {
     match names.is_empty() {
         true => "there is no other candidate: start one".to_owned(),
         false => format!("candidates are {}", names.join(", ")),

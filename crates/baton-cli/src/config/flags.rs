@@ -25,6 +25,10 @@ pub struct Flags {
 #[derive(Clone, Debug, Default)]
 pub struct PlaceFlags(pub Flags);
 
+/// The same, and the settings of the nodes that a judgement of them needs.
+#[derive(Clone, Debug, Default)]
+pub struct LimitFlags(pub Flags);
+
 /// Every flag: for commands that start a node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFlags(pub Flags);
@@ -63,6 +67,27 @@ fn said_of(entry: &Entry, matches: &ArgMatches) -> Option<(String, String)> {
 
 fn place() -> impl Iterator<Item = &'static Entry> {
     TABLE.iter().filter(|entry| entry.heading == Heading::Place)
+}
+
+/// The settings by which the health of a cluster is judged.
+const LIMITS: [&str; 9] = [
+    "profile",
+    "lease_timeout",
+    "heartbeat_interval",
+    "heartbeat_jitter",
+    "request_timeout",
+    "worker_timeout",
+    "dead_node_timeout",
+    "flap_threshold",
+    "flap_window",
+];
+
+fn limits() -> impl Iterator<Item = &'static Entry> {
+    TABLE.iter().filter(|entry| LIMITS.contains(&entry.key))
+}
+
+fn limit_argument(entry: &Entry) -> Arg {
+    argument(entry).help_heading("Settings of the nodes, to judge them by")
 }
 
 fn argument(entry: &Entry) -> Arg {
@@ -143,6 +168,14 @@ flags!(
     place()
 );
 flags!(
+    LimitFlags,
+    |command: Command| {
+        let place = place().flat_map(arguments);
+        command.arg(config_argument()).args(place).args(limits().map(limit_argument))
+    },
+    place().chain(limits())
+);
+flags!(
     NodeFlags,
     |command: Command| {
         command.arg(config_argument()).args(TABLE.iter().flat_map(arguments)).arg(label_argument())
@@ -163,6 +196,13 @@ mod tests {
         let mut given = Given::default();
         flags.read(&mut given).expect("sound values");
         given
+    }
+
+    #[test]
+    fn what_judges_a_cluster_are_settings_without_a_switch() {
+        let found: Vec<&str> = limits().map(|entry| entry.key).collect();
+        assert_eq!(found.len(), LIMITS.len(), "{found:?}");
+        assert!(limits().all(|entry| entry.kind != Kind::Switch));
     }
 
     #[test]

@@ -24,7 +24,7 @@ mod value;
 
 pub use environment::Environment;
 pub use error::ConfigError;
-pub use flags::{Flags, NodeFlags, PlaceFlags};
+pub use flags::{Flags, LimitFlags, NodeFlags, PlaceFlags};
 pub use resolve::{Config, Lifeline};
 pub use source::Source;
 pub use store_url::StoreUrl;

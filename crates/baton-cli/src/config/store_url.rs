@@ -1,6 +1,7 @@
 //! The store's URL: where it is by default, what of it may be shown, which file it names.
 
 use std::fmt;
+use std::net::{IpAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
@@ -37,12 +38,26 @@ impl StoreUrl {
         baton_drivers::without_secrets(&self.0)
     }
 
+    /// Is it on another host than this one, as far as its name tells?
+    pub fn is_elsewhere(&self) -> bool {
+        baton_drivers::server_hosts(&self.0).iter().any(|host| !is_this_host(host))
+    }
+
     /// The file it names, if it names one.
     pub fn file(&self) -> Option<&Path> {
         let rest = self.0.strip_prefix(SQLITE)?;
         // What is no path is refused by the driver, which does not repeat it.
         baton_drivers::sqlite::SqliteConfig::from_location(rest).ok()?;
         Some(Path::new(rest.split_once('?').map_or(rest, |(path, _)| path)))
+    }
+}
+
+/// Does this name or address mean this very host? A name but `localhost` is taken for another one.
+fn is_this_host(host: &str) -> bool {
+    match host.parse::<IpAddr>() {
+        // Only an address of this host can be bound to.
+        Ok(ip) => ip.to_canonical().is_loopback() || UdpSocket::bind((ip, 0)).is_ok(),
+        Err(_) => host.eq_ignore_ascii_case("localhost"),
     }
 }
 
@@ -80,6 +95,19 @@ mod tests {
         let state = with(&[("HOME", "/home/me"), ("XDG_STATE_HOME", "/state")]);
         assert_eq!(state.expect("a state folder"), "sqlite:///state/baton/baton.db");
         assert!(matches!(with(&[]), Err(ConfigError::NoHome)));
+    }
+
+    #[test]
+    fn a_store_is_elsewhere_unless_its_host_is_this_one() {
+        let elsewhere = |url| StoreUrl::new(url).is_elsewhere();
+        for here in
+            ["sqlite:///a/b.db", "memory://", "postgres://me@localhost/app", "redis://[::1]"]
+        {
+            assert!(!elsewhere(here), "{here}");
+        }
+        for there in ["postgres://db/app", "etcd://127.0.0.1,192.0.2.7:2379", "s3://bucket"] {
+            assert!(elsewhere(there), "{there}");
+        }
     }
 
     #[test]

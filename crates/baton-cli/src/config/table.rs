@@ -126,6 +126,8 @@ use Heading as H;
 use Kind::{Address, Choice, Count, Hosts, Number, Span, Switch, Text, Whole};
 
 const POLICIES: Kind = Choice(&["lexicographic", "priority", "incumbent"]);
+const PROFILES: &str = "What the settings start from: default, fast, frugal, short-lease, \
+                        long-lease, first-come, slow-start";
 const LOG_FORMATS: Kind = Choice(&["text", "json"]);
 const PREEMPTIONS: Kind = Choice(&["never", "after_mandate"]);
 
@@ -139,7 +141,7 @@ pub const TABLE: &[Entry] = &[
         .common(),
     e("namespace", Text, H::Place, "Which cluster inside the store").common(),
     e("id", Text, H::Node, "This node's name, unique in its namespace").common(),
-    e("profile", Text, H::Node, "What the settings start from, such as fast or frugal").common(),
+    e("profile", Text, H::Node, PROFILES).common(),
     e("eligible", Switch, H::Node, "May this node lead?").common().once("COORDINATOR_ELIGIBLE"),
     e("priority", Whole, H::Node, "Higher leads first under the priority policy"),
     e("enabled", Switch, H::Node, "false: lead alone, without any store"),
@@ -207,7 +209,7 @@ pub const TABLE: &[Entry] = &[
 mod tests {
     use std::collections::BTreeSet;
 
-    use baton_core::settings::Settings;
+    use baton_core::settings::{Profile, Settings};
 
     use super::super::tree::leaves;
     use super::*;
@@ -219,6 +221,12 @@ mod tests {
         let rows: BTreeSet<String> =
             TABLE.iter().filter(|entry| entry.is_core()).map(|e| e.key.to_owned()).collect();
         assert_eq!(rows, fields);
+    }
+
+    #[test]
+    fn the_help_names_every_profile() {
+        let names = Profile::ALL.map(Profile::name).join(", ");
+        assert!(PROFILES.ends_with(&names), "{PROFILES}");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub fn tone(event: &Event) -> Tone {
         | Event::BreakerHalfOpen
         | Event::StoreUnreachable { .. }
         | Event::LeaderFlapping { .. }
+        | Event::LifelineUnwatched(_)
         | Event::WorkerTimedOut { .. }
         | Event::WorkerDead { .. }
         | Event::HealthChanged { verdict: Verdict::Degraded, .. }
@@ -127,6 +128,7 @@ fn members(event: &Event) -> String {
         Event::NodeIdTaken { by } => format!("another live process goes by this id (boot {by})"),
         Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
         Event::WorkerTimedOut { worker } => format!("{worker} fell silent"),
+        Event::LifelineUnwatched(notice) => notice.to_string(),
         Event::WorkerDead { worker } => format!("{worker} is dead"),
         Event::PluginPromoted { plugin, epoch } => {
             format!("plugin {plugin} started, epoch {epoch}")
@@ -142,6 +144,10 @@ fn members(event: &Event) -> String {
         }
         Event::PluginFailed { plugin, error, restart_in_ms: None } => {
             format!("plugin {plugin} failed too often ({error})")
+        }
+        Event::PluginSwept { plugin, target, records } => {
+            let what = if *records == 1 { "record" } else { "records" };
+            format!("plugin {plugin} removed {records} expired {what} of {target}")
         }
         Event::PluginIgnoredCancellation { plugin } => {
             format!("plugin {plugin} does not stop: stop this process")

@@ -21,7 +21,7 @@ pub async fn what_happens(
 ) -> Vec<String> {
     let Some(Finished::Command(ending)) = finished else { return Vec::new() };
     let settings = node.settings();
-    let look = gather(store, &job.store, node.namespace(), settings.worker_timeout);
+    let look = gather(store, &job.store, node.namespace(), &settings);
     let seen = tokio::select! {
         seen = look => seen.ok(),
         () = SystemClock.sleep(settings.request_timeout) => None,

@@ -2,20 +2,22 @@
 
 use std::time::Duration;
 
+use baton::lifeline::{late_notice, noticed_without, watchers};
 use baton_core::ids::Namespace;
 use baton_core::protocol::{Expiry, LeaseSnapshot, Member, TermRecord};
+use baton_core::settings::Settings;
 use baton_core::time::whole_ms;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Store, StoreError};
+use baton_store::{Capability, Store, StoreError};
 
 use super::{Coordinator, LeaderChange, MemberState, Snapshot, State};
 
-/// Looks at a namespace. `silent_after` tells a silent node from one between two beats.
+/// Looks at a namespace. The settings are those of its nodes, as far as they are known here.
 pub async fn gather(
     store: &dyn Store,
     name: &str,
     namespace: &Namespace,
-    silent_after: Duration,
+    settings: &Settings,
 ) -> Result<Snapshot, StoreError> {
     let seen = store.inspect(namespace).await?;
     let members = store.members(namespace).await?;
@@ -28,11 +30,19 @@ pub async fn gather(
     let holds = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.boot);
     let state = |member: &Member| {
         if holds != Some(member.record.boot) {
-            return state(member, silent_after);
+            return state(member, settings.worker_timeout);
         }
         // Whoever lets its lease run out has fallen silent, however short ago.
         if coordinator.is_some() { State::Leader } else { State::Silent }
     };
+    let crash = lease.filter(|_| coordinator.is_some()).and_then(|lease| {
+        let settings = &Settings { lease_timeout: lease.ttl, ..settings.clone() };
+        let watchers = watchers(holds, &members, view.as_deref(), settings);
+        let lifeline = lease.holder.as_ref().and_then(|holder| holder.lifeline.as_deref());
+        let is_watched = !watchers.is_empty();
+        let after = noticed_without(settings, store.declaration().has(Capability::DeathProof));
+        is_watched.then(|| late_notice(lifeline, &watchers, false, after)).flatten()
+    });
     let mut members: Vec<MemberState> = members.iter().map(|m| of_member(m, state(m))).collect();
     members.sort_by(|a, b| a.node.cmp(&b.node));
     Ok(Snapshot {
@@ -45,6 +55,7 @@ pub async fn gather(
         successors: view.map_or_else(Vec::new, |view| view.successors.clone()),
         last_change: last_change(&terms),
         coordinator,
+        crash,
         members,
     })
 }

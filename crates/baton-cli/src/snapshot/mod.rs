@@ -18,6 +18,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use baton_core::LateNotice;
 use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::protocol::{TermEnd, Wish};
 use serde::Serialize;
@@ -43,6 +44,8 @@ pub struct Snapshot {
     pub lapsed: Option<NodeId>,
     /// What the coordinator was asked.
     pub asked: Option<Wish>,
+    /// Why a crash of the leader would be noticed late, if so.
+    pub crash: Option<LateNotice>,
     /// Who would be next, best first, as the coordinator published it.
     pub successors: Vec<NodeId>,
     /// The last change of leader.

@@ -7,12 +7,16 @@ use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Lean, Table, cut};
 use crate::output::times::{gap, span_ms, utc};
+use crate::output::wrap::wrapped;
 
 /// How far the values stand from the left.
 const LABEL: usize = 13;
 
 /// So many successors are named, the others counted.
 const SUCCESSORS_SHOWN: usize = 3;
+
+/// The widest that the sentence about a crash gets.
+const CRASH_ROOM_MAX: usize = 67;
 
 /// The snapshot as text, no wider than told.
 pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
@@ -34,6 +38,12 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         };
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);
+        if let Some(crash) = &snapshot.crash {
+            let told = wrapped(&crash.of(&leader.node), room.min(CRASH_ROOM_MAX));
+            for (at, part) in told.iter().enumerate() {
+                line(if at == 0 { "crash" } else { "" }, part, Tone::Warn);
+            }
+        }
     }
     if let Some(wish) = &snapshot.asked {
         line("asked", &asked(wish), Tone::Warn);

@@ -8,6 +8,7 @@ use baton_core::protocol::{
     Acquire, BeatRequest, Claim, LeaseIntent, NodeProfile, NodeRecord, Outcome, Recording, Version,
     ViewVersion,
 };
+use baton_core::settings::Settings;
 use baton_store::clock::ManualClock;
 use baton_store::memory::{MemoryConfig, MemoryStore};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
@@ -35,7 +36,8 @@ impl Stage {
     }
 
     async fn look(&self) -> Snapshot {
-        let seen = gather(&self.store, "memory://", &namespace(), TTL * 2).await;
+        let settings = Settings { worker_timeout: TTL * 2, ..Settings::default() };
+        let seen = gather(&self.store, "memory://", &namespace(), &settings).await;
         seen.expect("it answers")
     }
 

@@ -59,6 +59,29 @@ fn a_key_that_tells_no_rows_apart_is_found() {
     assert_eq!(tables, 1, "a look makes nothing");
 }
 
+/// What `serve` refuses at its start is found before.
+#[test]
+fn settings_of_the_clean_up_that_serve_refuses_are_found() {
+    let here = Sandbox::new();
+    let app = rusqlite::Connection::open(here.path("app.db")).expect("the sandbox is writable");
+    app.execute_batch("CREATE TABLE sessions (id INTEGER PRIMARY KEY, expires_at TEXT)")
+        .expect("the file is ours");
+    let never = "[[ttl]]\nstore = 'sqlite://app.db'\ntable = 'sessions'\nevery = '0s'\n";
+    let missing = "[[ttl]]\nstore = 'sqlite://app.db'\ntable = 'session'\n";
+    let own = "[own_records]\nforget_dead_after = '5s'\n";
+    here.write("baton.toml", &format!("{never}{missing}{own}"));
+    let said = here.baton(&["doctor", "--json", "--config", "baton.toml"]);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    let report = said.json();
+    let failed = report["findings"].as_array().expect("a list").iter();
+    let failed = failed.filter(|finding| finding["verdict"] == "fail");
+    let told: Vec<&str> = failed.filter_map(|finding| finding["detail"].as_str()).collect();
+    assert_eq!(told.len(), 3, "{report}");
+    assert!(told[0].contains("forget_dead_after is 5s; give at least 60s"), "{told:?}");
+    assert!(told[1].contains("[[ttl]] 1: every is 0 ms; give at least 1 ms"), "{told:?}");
+    assert!(told[2].contains("there is no table session"), "{told:?}");
+}
+
 #[test]
 fn the_worst_finding_decides_and_each_has_a_remedy() {
     let here = Sandbox::new();

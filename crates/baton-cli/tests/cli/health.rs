@@ -136,3 +136,32 @@ fn the_coordinator_publishes_its_verdict_and_tells_when_it_changes() {
     assert_eq!(told["verdict"], "degraded");
     assert!(names(&told).contains(&"few-candidates"), "{told}");
 }
+
+/// Every limit of a judgement can be set, and nothing else is offered.
+#[test]
+fn the_help_lists_only_what_a_judgement_uses() {
+    let here = Sandbox::new();
+    let said = here.baton(&["health", "--help"]);
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let words = said.out.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+    let flags: std::collections::BTreeSet<&str> = words.collect();
+    let expected = [
+        "candidates-min",
+        "config",
+        "dead-node-timeout",
+        "flap-threshold",
+        "flap-window",
+        "heartbeat-interval",
+        "heartbeat-jitter",
+        "help",
+        "json",
+        "lease-timeout",
+        "namespace",
+        "profile",
+        "request-timeout",
+        "store",
+        "worker-timeout",
+    ];
+    assert_eq!(flags.into_iter().collect::<Vec<_>>(), expected, "{}", said.out);
+    here.baton(&["health", "--lifeline", "false"]).assert_refused(2, "--lifeline");
+}

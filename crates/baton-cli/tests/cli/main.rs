@@ -2,6 +2,7 @@
 
 mod config;
 mod counters;
+mod crash_notice;
 mod doctor;
 mod fences;
 mod handover;

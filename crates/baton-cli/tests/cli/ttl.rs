@@ -49,6 +49,8 @@ fn killed_half_way(here: &Sandbox, put: impl FnOnce(), mut count: impl FnMut() -
     assert!(left > 0, "it was killed too late to show anything");
     until("the backlog to go", || count().0 == 0);
     here.until_led_by("b");
+    let told = here.until_written("b.out", |line| line.contains("plugin ttl-1 removed "));
+    assert!(told.contains(" expired record"), "{told}");
 }
 
 fn open(path: &Path) -> Connection {

@@ -1,8 +1,18 @@
 //! Transfer and forced election: leadership moves because somebody asks.
 //!
-//! A follower passes the request on by writing it beside the lease; the coordinator finds it with
-//! its next beat. What the coordinator refuses it tells at its own node, so whoever asks from
-//! elsewhere looks first: [`foresee_refusal`](crate::foresee_refusal).
+//! A follower passes the request on by writing it beside the lease; the leader finds it with its
+//! next beat. A node that the leader does not know as a candidate may have joined a moment ago, so
+//! the leader reads the records before it refuses:
+//!
+//! ```text
+//!   transfer ──► a candidate in the registry? ── yes ──────────────────────────► hand over
+//!                      │ no                                                         ▲
+//!                      └─► read the records ──► a candidate now? ── yes ────────────┘
+//!                                                     └─ no, or unreadable ──► TransferRefused
+//! ```
+//!
+//! What the leader refuses it tells at its own node, so a process that asks from elsewhere looks
+//! first: [`foresee_refusal`](crate::foresee_refusal).
 
 use crate::action::Action;
 use crate::core::Core;
@@ -14,18 +24,51 @@ use crate::time::Moment;
 
 use super::leading::Term;
 
+/// A transfer to a node that is not known as a candidate: decided once the records are read.
+#[derive(Clone, Debug, Hash)]
+pub struct DoubtfulTransfer {
+    to: NodeId,
+    /// Was a reading under way already? It may have begun before the node joined.
+    reads_already: bool,
+}
+
 impl Core {
     /// Moves leadership to a named node.
     pub(crate) fn transfer(&mut self, now: Moment, to: NodeId) {
         if self.term().is_some_and(Term::is_renewing) {
             match self.refuse_transfer(now, &to) {
-                Some(reason) => self.emit(Event::TransferRefused { to, reason }),
                 None => self.start_transfer(now, to),
+                Some(reason @ TransferRefusal::LeadsAlready) => {
+                    self.emit(Event::TransferRefused { to, reason });
+                }
+                Some(_) => {
+                    let reads_already = self.link.members.is_some();
+                    self.transfer_in_doubt = Some(DoubtfulTransfer { to, reads_already });
+                    self.read_members();
+                }
             }
         } else if self.sight.is_live(now) {
             self.ask(Wish::Transfer(to));
         } else {
             self.emit(Event::TransferRefused { to, reason: TransferRefusal::NoCoordinator });
+        }
+    }
+
+    /// The records were read, or could not be: decides about the transfer that waited for it.
+    pub(crate) fn decide_transfer(&mut self, now: Moment) {
+        let Some(DoubtfulTransfer { to, reads_already }) = self.transfer_in_doubt.take() else {
+            return;
+        };
+        if !self.term().is_some_and(Term::is_renewing) {
+            return;
+        }
+        if reads_already {
+            self.transfer_in_doubt = Some(DoubtfulTransfer { to, reads_already: false });
+            return self.read_members();
+        }
+        match self.refuse_transfer(now, &to) {
+            None => self.start_transfer(now, to),
+            Some(reason) => self.emit(Event::TransferRefused { to, reason }),
         }
     }
 
@@ -42,14 +85,7 @@ impl Core {
         if *to == self.me.id {
             return Some(TransferRefusal::LeadsAlready);
         }
-        let Some(member) = self.view.as_ref().and_then(|view| view.member(to)) else {
-            return Some(self.registry.why_not(now, to));
-        };
-        match (member.draining, member.candidate) {
-            (true, _) => Some(TransferRefusal::Draining),
-            (false, false) => Some(TransferRefusal::NotEligible),
-            (false, true) => None,
-        }
+        self.registry.refuses(now, to)
     }
 
     /// Sees to it that there is a coordinator.

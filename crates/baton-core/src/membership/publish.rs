@@ -18,7 +18,7 @@ impl Core {
         self.cold_start_members(now, &members);
         let leads = self.term().is_some_and(|term| term.stage == Stage::Running);
         if !leads {
-            return;
+            return self.decide_transfer(now);
         }
         let order = self.view.as_ref().map_or(&[][..], |view| &view.successors);
         let all_beat = self.all_beat(&members);
@@ -32,6 +32,7 @@ impl Core {
         }
         self.publish_view();
         self.link.calm.is_still(all_beat && self.link.publish.is_none());
+        self.decide_transfer(now);
     }
 
     fn publish_view(&mut self) {

@@ -125,14 +125,13 @@ impl Registry {
         self.entries.values().filter(|entry| entry.state == State::Live)
     }
 
-    /// Why this node, which the view does not have, cannot be named.
-    pub fn why_not(&self, now: Moment, id: &NodeId) -> TransferRefusal {
+    /// Why leadership cannot be handed to this node, if so, by the records as they were last read.
+    pub fn refuses(&self, now: Moment, id: &NodeId) -> Option<TransferRefusal> {
         let Some(entry) = self.entries.get(id) else {
-            return TransferRefusal::NotAMember;
+            return Some(TransferRefusal::NotAMember);
         };
         let silence = now.since(entry.read_at) + entry.age;
-        TransferRefusal::of_silence(silence, self.worker_timeout, self.dead_node_timeout)
-            .unwrap_or(TransferRefusal::NotHeardYet)
+        TransferRefusal::of(&entry.record, silence, (self.worker_timeout, self.dead_node_timeout))
     }
 
     /// This process is proved dead: it is not waited for until it falls silent.

@@ -1,4 +1,5 @@
-//! Named starting points. A profile is the defaults with a few values replaced.
+//! Named starting points. A profile is the defaults with a few values replaced, and its name says
+//! what they are for. Four of them have an older name too, which is read and never written.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,23 +11,28 @@ use super::{Policy, Settings};
 
 /// A named set of settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// A 15 s lease, a beat every 5 s, one second of cold start.
+    /// Most services: a 15 s lease, a beat every 5 s, one second of cold start.
     #[default]
     Default,
-    /// A 10 s lease renewed every 5 s.
-    Helix,
-    /// First come, first served; checks every 5 s, takes over after 1 s.
-    ServiceRadar,
-    /// Watches 15 s and prepares 5 s at a cold start.
-    S3db,
-    /// A 30 s lease renewed every 10 s.
-    Orchestrix,
-    /// Fails over in about 3 s without proof of death, for three times the store operations.
+    /// Fails over in about 3 s without proof of death, for five times the store operations.
     Fast,
     /// A quarter of the store operations, for failovers of about a minute.
     Frugal,
+    /// Notices a lost host after 10 s for the load of the default: a 10 s lease, a beat every 5 s.
+    #[serde(alias = "helix")]
+    ShortLease,
+    /// Rides out a store that is away for longer, with half the load: a 30 s lease, a beat every
+    /// 10 s.
+    #[serde(alias = "orchestrix")]
+    LongLease,
+    /// The node that was there first leads, whatever its id.
+    #[serde(alias = "serviceradar")]
+    FirstCome,
+    /// Fleets that start slowly and together: watches 15 s and prepares 5 s at a cold start.
+    #[serde(alias = "s3db")]
+    SlowStart,
 }
 
 /// No profile has this name.
@@ -38,29 +44,44 @@ impl Profile {
     /// Every profile.
     pub const ALL: [Self; 7] = [
         Self::Default,
-        Self::Helix,
-        Self::ServiceRadar,
-        Self::S3db,
-        Self::Orchestrix,
         Self::Fast,
         Self::Frugal,
+        Self::ShortLease,
+        Self::LongLease,
+        Self::FirstCome,
+        Self::SlowStart,
     ];
 
     /// Its name in files, flags and the environment.
     pub fn name(self) -> &'static str {
         match self {
             Self::Default => "default",
-            Self::Helix => "helix",
-            Self::ServiceRadar => "serviceradar",
-            Self::S3db => "s3db",
-            Self::Orchestrix => "orchestrix",
             Self::Fast => "fast",
             Self::Frugal => "frugal",
+            Self::ShortLease => "short-lease",
+            Self::LongLease => "long-lease",
+            Self::FirstCome => "first-come",
+            Self::SlowStart => "slow-start",
+        }
+    }
+
+    /// Its older name, if it has one, which is read in the same places.
+    pub fn alias(self) -> Option<&'static str> {
+        match self {
+            Self::Default | Self::Fast | Self::Frugal => None,
+            Self::ShortLease => Some("helix"),
+            Self::LongLease => Some("orchestrix"),
+            Self::FirstCome => Some("serviceradar"),
+            Self::SlowStart => Some("s3db"),
         }
     }
 
     fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
+        let shown = |profile: Self| match profile.alias() {
+            Some(alias) => format!("{profile} (or {alias})"),
+            None => profile.to_string(),
+        };
+        Self::ALL.map(shown).join(", ")
     }
 
     /// The settings it stands for.
@@ -70,20 +91,20 @@ impl Profile {
         let base = Settings::default();
         match self {
             Self::Default => base,
-            Self::Helix => Settings {
+            Self::ShortLease => Settings {
                 lease_timeout: s(10),
                 heartbeat_interval: s(5),
                 request_timeout: ms(1_500),
                 stop_grace: s(1),
                 ..base
             },
-            Self::ServiceRadar => Settings { policy: Policy::Incumbent, ..base },
-            Self::S3db => Settings {
+            Self::FirstCome => Settings { policy: Policy::Incumbent, ..base },
+            Self::SlowStart => Settings {
                 cold_start_observation_window: s(15),
                 cold_start_preparation_delay: s(5),
                 ..base
             },
-            Self::Orchestrix => Settings {
+            Self::LongLease => Settings {
                 lease_timeout: s(30),
                 heartbeat_interval: s(10),
                 worker_timeout: s(30),
@@ -124,7 +145,7 @@ impl FromStr for Profile {
     fn from_str(name: &str) -> Result<Self, UnknownProfile> {
         Self::ALL
             .into_iter()
-            .find(|profile| profile.name() == name)
+            .find(|profile| profile.name() == name || profile.alias() == Some(name))
             .ok_or_else(|| UnknownProfile(name.to_owned()))
     }
 }
@@ -152,9 +173,26 @@ mod tests {
         let message = "quick".parse::<Profile>().expect_err("unknown").to_string();
         assert_eq!(
             message,
-            "profile \"quick\" is unknown; choose one of default, helix, serviceradar, s3db, \
-             orchestrix, fast, frugal"
+            "profile \"quick\" is unknown; choose one of default, fast, frugal, \
+             short-lease (or helix), long-lease (or orchestrix), first-come (or serviceradar), \
+             slow-start (or s3db)"
         );
+    }
+
+    #[test]
+    fn an_older_name_is_read_everywhere_and_written_nowhere() {
+        #[derive(Serialize, Deserialize)]
+        struct File {
+            profile: Profile,
+        }
+        for alias in ["helix", "serviceradar", "s3db", "orchestrix"] {
+            let profile: Profile = alias.parse().expect("it is still read");
+            assert_ne!(profile.name(), alias);
+            let file: File = toml::from_str(&format!("profile = '{alias}'")).expect("here too");
+            assert_eq!(file.profile, profile);
+            let written = toml::to_string(&file).expect("plain data");
+            assert_eq!(written, format!("profile = \"{}\"\n", profile.name()));
+        }
     }
 
     #[test]

@@ -209,7 +209,7 @@ fn a_contradiction_names_what_was_given_although_a_third_setting_is_between() {
 
 #[test]
 fn a_large_drift_is_made_room_for_and_named() {
-    let base = Profile::Helix.settings();
+    let base = Profile::ShortLease.settings();
     let settings = Settings { clock_drift_max: 0.2, ..base.clone() };
     let derived = settings.derive(&base, |name| name == "clock_drift_max").expect("it follows");
     assert_eq!(derived.settings.lease_timeout, ms(10_938));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::health::{Reason, Verdict};
 use baton_core::ids::Epoch;
 use baton_core::protocol::{ReleaseReason, ViewVersion};
-use baton_core::{DemotionReason, Event, Phase, TransferRefusal};
+use baton_core::{DemotionReason, Event, LateNotice, Phase, TransferRefusal};
 
 use crate::harness::{boot, id};
 
@@ -59,11 +59,17 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
             Event::TransferRefused { to: b(), reason: TransferRefusal::NotAMember },
             &["transfer:refused"],
         ),
+        (unwatched(), &["lifeline:unwatched"]),
         (Event::StoreRejected, &["store:rejected"]),
     ]
     .into_iter()
     .chain(of_plugins(epoch, reason))
     .collect()
+}
+
+fn unwatched() -> Event {
+    let (because, remedy) = ("its lifeline is off".to_owned(), "set it".to_owned());
+    Event::LifelineUnwatched(LateNotice { after_ms: 15_000, because, remedy })
 }
 
 /// The events that go by a plugin's name too, and what plugins tell.
@@ -88,6 +94,14 @@ fn of_plugins(epoch: Epoch, reason: DemotionReason) -> Vec<(Event, &'static [&'s
                 restart_in_ms: Some(100),
             },
             &["plugin:failed", "plugin:ttl:failed"],
+        ),
+        (
+            Event::PluginSwept {
+                plugin: "ttl".to_owned(),
+                target: "sqlite table sessions".to_owned(),
+                records: 7,
+            },
+            &["plugin:swept", "plugin:ttl:swept"],
         ),
         (
             Event::PluginIgnoredCancellation { plugin: "ttl".to_owned() },

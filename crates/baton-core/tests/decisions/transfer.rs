@@ -3,14 +3,12 @@
 use baton_core::DemotionReason::Released;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ReleaseReason::{Resigned, Transferred};
-use baton_core::protocol::{Hint, Request, Wish};
+use baton_core::protocol::{Failure, Hint, Request, Wish};
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event, TransferRefusal, foresee_refusal};
 
-use crate::harness::expect::{
-    cancel, demoted, emit, heartbeat, release, send, set, stop_term, workers_updated,
-};
-use crate::harness::store::{Answer, heard, view};
+use crate::harness::expect::{cancel, demoted, emit, heartbeat, release, send, set, stop_term};
+use crate::harness::store::{Answer, heard};
 use crate::harness::{ME, Node, ask, id, ms, settings, version};
 
 fn transfer(to: &str) -> Command {
@@ -19,6 +17,16 @@ fn transfer(to: &str) -> Command {
 
 fn refused(to: &str, reason: TransferRefusal) -> Action {
     emit(Event::TransferRefused { to: id(to), reason })
+}
+
+/// Is the action a request to read the records?
+fn reads(action: &Action) -> bool {
+    matches!(action, Action::Send { request: Request::ReadMembers, .. })
+}
+
+/// Does the leader read the records before it decides, and do nothing else?
+fn is_reading(actions: &[Action]) -> bool {
+    matches!(actions, [only] if reads(only))
 }
 
 /// What a coordinator in epoch 1 does about a transfer that it accepts.
@@ -50,7 +58,8 @@ fn a_transfer_is_refused_with_its_reason() {
     ineligible.record.eligible = false;
     let mut draining = heard("d", 1);
     draining.record.draining = true;
-    node.members(5_020, vec![draining, ineligible, heard(ME, 3)]);
+    let members = || vec![draining.clone(), ineligible.clone(), heard(ME, 3)];
+    node.members(5_020, members());
     node.done(5_030, "publish-view", baton_core::protocol::Outcome::Applied);
     let cases = [
         ("x", TransferRefusal::NotAMember),
@@ -59,7 +68,15 @@ fn a_transfer_is_refused_with_its_reason() {
         (ME, TransferRefusal::LeadsAlready),
     ];
     for (to, reason) in cases {
-        assert_eq!(node.command(5_040, transfer(to)), [refused(to, reason)]);
+        let asked = node.command(5_040, transfer(to));
+        let told = match reason {
+            TransferRefusal::LeadsAlready => asked,
+            _ => {
+                assert!(is_reading(&asked), "{asked:?}");
+                node.members(5_050, members())
+            }
+        };
+        assert_eq!(told, [refused(to, reason)], "{to}");
     }
     assert!(node.core.is_leader(crate::harness::at(5_040)));
 }
@@ -71,31 +88,72 @@ fn a_node_that_fell_silent_is_told_from_one_that_never_was() {
     node.answer(5_010, Answer::held(version(ME, 1, 2)).applied());
     let mut silent = heard("z", 2);
     silent.silent_for = Some(ms(21_000));
-    node.members(5_020, vec![heard("a", 1), heard(ME, 3), silent]);
+    let members = || vec![heard("a", 1), heard(ME, 3), silent.clone()];
+    node.members(5_020, members());
     node.done(5_030, "publish-view", baton_core::protocol::Outcome::Applied);
-    let silent = TransferRefusal::Silent { for_ms: 21_020, limit_ms: 20_000 };
-    assert_eq!(node.command(5_040, transfer("z")), [refused("z", silent)]);
+    let mut told = |now: u64, to: &str| {
+        assert!(is_reading(&node.command(now, transfer(to))), "{to}");
+        let told = node.members(now + 10, members());
+        told.into_iter().find(|it| matches!(it, Action::Emit(Event::TransferRefused { .. })))
+    };
+    let silent = TransferRefusal::Silent { for_ms: 21_030, limit_ms: 20_000 };
+    assert_eq!(told(5_040, "z"), Some(refused("z", silent)));
     let dead = TransferRefusal::Dead { for_ms: 30_000, limit_ms: 30_000 };
-    assert_eq!(node.command(14_020, transfer("z")), [refused("z", dead)]);
-    let never = refused("q", TransferRefusal::NotAMember);
-    assert_eq!(node.command(14_030, transfer("q")), [never]);
+    assert_eq!(told(14_010, "z"), Some(refused("z", dead)));
+    assert_eq!(told(14_030, "q"), Some(refused("q", TransferRefusal::NotAMember)));
+}
+
+#[test]
+fn a_node_that_joined_since_the_last_reading_is_read_before_it_is_refused() {
+    let mut node = Node::leader(&["a"]);
+    assert!(is_reading(&node.command(1_000, transfer("n"))));
+    let actions = node.members(1_010, vec![heard("a", 1), heard(ME, 1), heard("n", 1)]);
+    assert!(actions.ends_with(&started("n", 3_010)), "{actions:?}");
+}
+
+#[test]
+fn a_reading_that_began_before_the_transfer_was_asked_for_does_not_decide_it() {
+    let mut node = Node::leader(&["a"]);
+    node.due(5_000, Timer::Beat);
+    let began = node.answer(5_010, Answer::held(version(ME, 1, 2)).applied());
+    assert!(began.iter().any(reads), "{began:?}");
+    assert_eq!(node.command(5_020, transfer("n")), [], "a reading is under way");
+    let again = node.members(5_030, vec![heard("a", 1), heard(ME, 2)]);
+    assert!(is_reading(&again), "{again:?}");
+    let actions = node.members(5_040, vec![heard("a", 1), heard(ME, 2), heard("n", 1)]);
+    assert!(actions.ends_with(&started("n", 7_040)), "{actions:?}");
+}
+
+#[test]
+fn a_transfer_whose_reading_fails_is_refused() {
+    let mut node = Node::leader(&["a"]);
+    assert!(is_reading(&node.command(1_000, transfer("n"))));
+    let actions = node.fail(1_010, "members", Failure::Unknown);
+    assert!(actions.contains(&refused("n", TransferRefusal::NotAMember)), "{actions:?}");
+}
+
+#[test]
+fn a_transfer_in_doubt_ends_with_its_term() {
+    let mut node = Node::leader(&["a"]);
+    assert!(is_reading(&node.command(1_000, transfer("n"))));
+    node.command(1_010, Command::Resign);
+    let actions = node.members(1_020, vec![heard("a", 1), heard(ME, 1), heard("n", 1)]);
+    assert_eq!(actions, [], "the term is on its way out already");
 }
 
 #[test]
 fn a_refusal_can_be_foreseen_from_a_look_at_the_store() {
     let answer = Answer::held(version("a", 4, 9)).into_reply();
-    let seen = view("a", (4, 1), &["a", "d", "i", "z"], &["z"]);
     let mut members: Vec<_> = ["a", "d", "i", "n", "s", "z"].map(|name| heard(name, 1)).into();
     members[1].record.draining = true;
     members[2].record.eligible = false;
     members[4].silent_for = Some(ms(34_000));
-    let foresee =
-        |to: &str, lease| foresee_refusal(&id(to), lease, Some(&seen), &members, &settings());
+    let foresee = |to: &str, lease| foresee_refusal(&id(to), lease, &members, &settings());
     let cases = [
         ("a", Some(TransferRefusal::LeadsAlready)),
         ("d", Some(TransferRefusal::Draining)),
         ("i", Some(TransferRefusal::NotEligible)),
-        ("n", Some(TransferRefusal::NotHeardYet)),
+        ("n", None),
         ("q", Some(TransferRefusal::NotAMember)),
         ("s", Some(TransferRefusal::Dead { for_ms: 34_000, limit_ms: 30_000 })),
         ("z", None),
@@ -154,10 +212,13 @@ fn an_ask_that_was_refused_is_not_refused_again_with_every_beat() {
     let asked = |attempt| {
         Answer::held(version(ME, 1, attempt)).applied().asked(ask("a", Wish::Transfer(id("x"))))
     };
+    let members = || vec![heard("a", 2), heard(ME, 3)];
     node.due(5_000, Timer::Beat);
-    assert_eq!(refusals(&node.answer(5_010, asked(2))), 1);
+    assert!(node.answer(5_010, asked(2)).iter().any(reads));
+    assert_eq!(refusals(&node.members(5_020, members())), 1);
     node.due(10_000, Timer::Beat);
     assert_eq!(refusals(&node.answer(10_010, asked(3))), 0);
+    assert_eq!(refusals(&node.members(10_020, members())), 0);
 }
 
 #[test]
@@ -200,15 +261,4 @@ fn ensuring_a_coordinator_where_there_is_none_looks_at_once() {
     node.answer(10, Answer::free());
     let ensure = Command::EnsureCoordinator { force: true, desired: None };
     assert_eq!(node.command(500, ensure), [set(Timer::Beat, 500)]);
-}
-
-#[test]
-fn a_view_that_names_other_members_decides_who_may_be_named() {
-    let mut node = Node::leader(&["a"]);
-    node.due(5_000, Timer::Beat);
-    let newer = view(ME, (1, 2), &["b", ME], &["b"]);
-    let actions = node.answer(5_010, Answer::held(version(ME, 1, 2)).applied().view(newer));
-    assert_eq!(actions.last(), Some(&workers_updated(1, 2, 2)));
-    let gone = refused("a", TransferRefusal::NotHeardYet);
-    assert_eq!(node.command(5_020, transfer("a")), [gone]);
 }

@@ -15,8 +15,8 @@ const MOST_NODES: i64 = 1_000;
 /// What can be written in the file, for the long help.
 const FILE_HELP: &str = r#"The file is TOML. Everything in it is optional.
 
-  profile = "fast"          what the settings start from: default, helix,
-                            serviceradar, s3db, orchestrix, fast, frugal
+  profile = "fast"          what the settings start from: default, fast, frugal,
+                            short-lease, long-lease, first-come, slow-start
   lease_timeout = "5s"      any setting of baton by its name, laid over the
   heartbeat_interval = "1s" profile; also [circuit_breaker] and [contention]
 

@@ -10,6 +10,7 @@ use baton_store::{Answer, Call, StoreError};
 use tokio::task::JoinSet;
 
 use super::Message;
+use super::unwatched::tell_if_unwatched;
 use crate::shared::Shared;
 
 /// Asks the store on behalf of the core, and says what came of it.
@@ -25,6 +26,9 @@ pub async fn ask_store(
         Some(Ok(Answer::Core(reply))) => {
             if let Reply::Members(members) = &reply {
                 remember_lifelines(&node, members);
+                if node.is_leader() {
+                    tell_if_unwatched(&node, members);
+                }
             }
             Input::Replied { id, reply }
         }

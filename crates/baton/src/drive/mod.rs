@@ -17,6 +17,7 @@ mod host;
 mod pulse;
 mod push;
 mod seat;
+mod unwatched;
 
 use std::collections::BTreeMap;
 
@@ -33,6 +34,7 @@ pub(crate) use call::call_store;
 pub(crate) use host::Host;
 pub(crate) use pulse::Pulse;
 pub(crate) use seat::{OnOverrun, Seat};
+pub(crate) use unwatched::tell_if_unwatched;
 
 /// A node's place on its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -47,6 +47,17 @@ impl Address {
         self.is_of_this_network() && is_assigned(self.socket)
     }
 
+    /// The address without its port, if it means another process on another host.
+    pub fn local_only(&self) -> Option<IpAddr> {
+        Some(self.socket.ip()).filter(|ip| is_local_only(*ip))
+    }
+
+    /// May the process that told this address reach one of the network of that other address? Not
+    /// if the networks are known to differ, or that other one is unknown.
+    pub fn may_share_network(&self, other: &Self) -> bool {
+        other.network.is_some() && (self.network.is_none() || self.network == other.network)
+    }
+
     /// An unknown network is no network: two of them need not be the same one.
     fn is_of_this_network(&self) -> bool {
         self.network.is_some() && self.network == this_network()

@@ -19,6 +19,7 @@
 mod address;
 mod key;
 mod listen;
+mod notice;
 mod tell;
 mod watch;
 mod wire;
@@ -26,6 +27,7 @@ mod wire;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 pub use key::without_key;
+pub use notice::{Watcher, late_notice, noticed_without, watchers};
 pub(crate) use tell::tell_surely;
 pub use tell::{probe, tell};
 

@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{BOUNDS, Counted, Outcome};
 
 use super::family::{Book, FamilyKind, NodeMetrics};
-use super::plugins::plugins;
+use super::plugins::{plugins, swept};
 use crate::node::Node;
 use crate::plugin::Crew;
 use crate::shared::Shared;
@@ -110,6 +110,7 @@ pub(crate) fn gather(node: &Shared, crew: &Crew, now: Moment) -> NodeMetrics {
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
     plugins(&mut book, &crew.reports());
+    swept(&mut book, &node.tallies.swept());
     events(&mut book, node);
     settings(&mut book, &seen.settings);
     book.close()

@@ -1,6 +1,8 @@
 //! What the plugins of a node did, as figures. They are of this node alone: whoever leads next
 //! counts anew.
 
+use std::collections::BTreeMap;
+
 use super::family::{Book, FamilyKind};
 use crate::plugin::PluginReport;
 
@@ -32,6 +34,15 @@ pub(super) fn plugins(book: &mut Book, reports: &[PluginReport]) {
     for report in reports {
         let at_ms = report.last.as_ref().map_or(0, |last| last.at_ms);
         book.put("", &[("plugin", &report.name)], at_ms as f64 / 1e3);
+    }
+}
+
+/// What the plugins that remove expired records removed.
+pub(super) fn swept(book: &mut Book, swept: &BTreeMap<(String, String), u64>) {
+    let about = "Expired records that a plugin removed, by what they belonged to.";
+    book.family(FamilyKind::Counter, "baton_ttl_swept_total", about);
+    for ((plugin, target), records) in swept {
+        book.put("", &[("plugin", plugin), ("target", target)], *records as f64);
     }
 }
 

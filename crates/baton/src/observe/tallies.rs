@@ -1,6 +1,9 @@
-//! What is counted as it happens: events by name, and since when the term has worked.
+//! What is counted as it happens: events by name, since when the term has worked, and the expired
+//! records that plugins removed.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_core::Event;
@@ -24,6 +27,15 @@ pub(crate) struct Tallies {
     working_since: AtomicU64,
     /// When work of the last term was seen to go on past its deadline; 0 if it was not.
     overran_at: AtomicU64,
+    /// Whoever sweeps adds to these itself.
+    sweeps: Mutex<Vec<SweepTally>>,
+}
+
+/// The expired records of one target that a plugin removed.
+struct SweepTally {
+    plugin: String,
+    target: String,
+    records: Arc<AtomicU64>,
 }
 
 impl Default for Tallies {
@@ -32,7 +44,8 @@ impl Default for Tallies {
         for name in ALERTED {
             let _: &AtomicU64 = events.of(name);
         }
-        Self { events, working_since: AtomicU64::new(0), overran_at: AtomicU64::new(0) }
+        let (working_since, overran_at) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { events, working_since, overran_at, sweeps: Mutex::default() }
     }
 }
 
@@ -49,6 +62,25 @@ impl Tallies {
             Event::TermOverran { .. } => self.overran_at.store(now.as_micros(), Ordering::Relaxed),
             _ => {}
         }
+    }
+
+    /// From now on a plugin counts here what it removes of a target. Told at each term's start.
+    pub(crate) fn sweeps(&self, plugin: &str, target: &str, records: &Arc<AtomicU64>) {
+        let mut sweeps = self.sweeps.lock().expect("no holder panics");
+        if !sweeps.iter().any(|known| Arc::ptr_eq(&known.records, records)) {
+            let (plugin, target) = (plugin.to_owned(), target.to_owned());
+            sweeps.push(SweepTally { plugin, target, records: Arc::clone(records) });
+        }
+    }
+
+    /// How many records were removed so far, by plugin and target.
+    pub(crate) fn swept(&self) -> BTreeMap<(String, String), u64> {
+        let mut swept = BTreeMap::new();
+        for sweep in &*self.sweeps.lock().expect("no holder panics") {
+            let of = (sweep.plugin.clone(), sweep.target.clone());
+            *swept.entry(of).or_default() += sweep.records.load(Ordering::Relaxed);
+        }
+        swept
     }
 
     /// How often each event was told, by its name.

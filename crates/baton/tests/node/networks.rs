@@ -7,7 +7,7 @@
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
-use baton::{Event, Events, LifelineConfig, Node, Store, lifeline};
+use baton::{Event, Events, LateNotice, LifelineConfig, Node, Store, lifeline};
 use baton_core::ids::{BootId, Epoch};
 use baton_core::protocol::{Claim, NodeProfile, TermEnd};
 use baton_store::clock::{Clock, SystemClock};
@@ -17,7 +17,7 @@ use baton_testbed::networks::{Side, TwoNetworks};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use crate::cluster::{PATIENCE, builder, event, soon, store};
+use crate::cluster::{PATIENCE, builder, event, soon, store, until};
 
 const COORDINATOR: BootId = BootId(7);
 const ANOTHER: BootId = BootId(8);
@@ -231,4 +231,45 @@ async fn a_refusal_on_the_own_host_needs_no_connection_before() {
         let mut follower = Follower::start(&networks, &store);
         assert_eq!(follower.holder().await, Some(COORDINATOR), "{told}");
     }
+}
+
+/// The first notice of a node that its crash would be noticed late.
+async fn notice(events: &mut Events) -> LateNotice {
+    let is_notice = |event: &Event| matches!(event, Event::LifelineUnwatched(_));
+    match event(events, "the notice", is_notice).await.event.clone() {
+        Event::LifelineUnwatched(notice) => notice,
+        _ => unreachable!("it was asked for"),
+    }
+}
+
+#[tokio::test]
+async fn a_leader_says_when_the_others_are_in_networks_that_do_not_reach_its_lifeline() {
+    let Some(networks) = networks() else { return };
+    let store = store();
+    let start = |side, name: &str| {
+        let node = builder(&store, name).lifeline(LifelineConfig::default());
+        networks.inside(side, || node.build_with_events()).expect("it starts")
+    };
+    let (leader, mut events) = start(Side::Left, "a");
+    drop(soon("the term", leader.leadership()).await.expect("it leads"));
+    let near = start(Side::Left, "b");
+    until("b to be known", || leader.active_workers().len() == 2).await;
+    let far = start(Side::Right, "c");
+    until("c to be known", || leader.active_workers().len() == 3).await;
+    drop(near);
+    let told = notice(&mut events).await;
+    assert!(told.because.contains("listens on 127.0.0.1, which c on another host"), "{told}");
+    assert!(told.remedy.starts_with("set lifeline.bind to an address"), "{told}");
+    drop(far);
+}
+
+#[tokio::test]
+async fn a_node_without_a_lifeline_says_so_before_anything_else() {
+    let store = store();
+    let (_node, mut events) = builder(&store, "a").build_with_events().expect("it starts");
+    let first = soon("an event", events.recv()).await.expect("the node goes on");
+    let Event::LifelineUnwatched(told) = &first.event else {
+        unreachable!("something else came first: {first:?}");
+    };
+    assert_eq!(told.because, "its lifeline is off");
 }

@@ -79,6 +79,40 @@ async fn a_backlog_goes_in_batches_and_a_wrong_target_stops_nothing_else() {
     soon("the node to leave", node.leave()).await;
 }
 
+/// What is removed is told once a round, and counted from the first term on.
+#[tokio::test]
+async fn what_was_removed_is_told_and_measured_for_each_target() {
+    let store = store();
+    let old = builder(&store, "old").build().expect("it starts");
+    drop(soon("a term", old.leadership()).await.expect("it leads"));
+    soon("the node to leave", old.leave()).await;
+    let own = OwnRecords { keep_terms: 1, ..OwnRecords::default() };
+    let ttl = ttl().sweep(Heap::of("sessions", 25)).sweep(Heap::of("none", 0)).own_records(own);
+    let (node, mut events) =
+        builder(&store, "a").plugin(ttl.named("tidy")).build_with_events().expect("it starts");
+    let mut told = std::collections::BTreeMap::new();
+    while told.len() < 2 {
+        let swept = |event: &Event| matches!(event, Event::PluginSwept { .. });
+        let stamped = event(&mut events, "something removed", swept).await;
+        let Event::PluginSwept { plugin, target, records } = stamped.event.clone() else {
+            unreachable!("it was asked for");
+        };
+        assert_eq!(plugin, "tidy");
+        *told.entry(target).or_insert(0) += records;
+    }
+    assert_eq!(
+        told.into_iter().collect::<Vec<_>>(),
+        [("baton's own records".to_owned(), 1), ("sessions".to_owned(), 25)]
+    );
+    let metrics = node.node_metrics();
+    let measured = |target: &str| {
+        metrics.value("baton_ttl_swept_total", &[("plugin", "tidy"), ("target", target)])
+    };
+    let measured = ["sessions", "baton's own records", "none", "other"].map(measured);
+    assert_eq!(measured, [Some(25.0), Some(1.0), Some(0.0), None]);
+    soon("the node to leave", node.leave()).await;
+}
+
 #[tokio::test]
 async fn no_batch_begins_once_the_term_was_told_to_stop() {
     let endless = Heap::of("endless", u32::MAX);

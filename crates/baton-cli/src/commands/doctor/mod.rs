@@ -4,6 +4,7 @@
 //!   settings ─┐
 //!   clock ────┤
 //!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
+//!   reach ────┤
 //!   store ────┤
 //!     file, declaration, server, beats, lease, cost; races with --stress
 //!   ttl ── each [[ttl]] table of the file
@@ -15,6 +16,7 @@ mod clock;
 mod cost;
 mod file;
 mod lifeline;
+mod reach;
 mod store;
 mod stress;
 mod trial;
@@ -58,6 +60,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let mut findings = vec![settings(&config)];
         findings.extend(clock::examine().await);
         findings.extend(lifeline::examine(&config).await);
+        findings.extend(reach::examine(&config).await);
         findings.extend(store::examine(&config).await);
         findings.extend(cost::estimate(&config));
         findings.extend(ttl::examine(&config).await);

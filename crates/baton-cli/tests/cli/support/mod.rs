@@ -75,9 +75,14 @@ impl Sandbox {
 
     /// A node that starts at once and beats often. Its lease outlasts the stalls of a busy machine.
     pub fn serve(&self, id: &str, more: &[&str]) -> Serving {
-        let arguments = ["serve", "--id", id, "--profile", "fast", "--skip-cold-start"];
         let lease = ["--lease-timeout", "20s", "--heartbeat-interval", "1s"];
-        let mut command = self.command(&[arguments.as_slice(), &lease, more].concat());
+        self.serve_leased(id, &[&lease, more].concat())
+    }
+
+    /// The same, with what is said of its lease and its beats.
+    pub fn serve_leased(&self, id: &str, lease: &[&str]) -> Serving {
+        let arguments = ["serve", "--id", id, "--profile", "fast", "--skip-cold-start"];
+        let mut command = self.command(&[arguments.as_slice(), lease].concat());
         let file = |end| std::fs::File::create(self.path(&format!("{id}.{end}")));
         let (out, err) = (file("out").expect("a new file"), file("err").expect("a new file"));
         command.stdin(Stdio::null()).stdout(out).stderr(err);

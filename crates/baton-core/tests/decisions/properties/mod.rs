@@ -42,7 +42,7 @@ fn no_history_breaks_a_rule_under_other_settings() {
         skip_cold_start: true,
         ..settings()
     };
-    let all = [hasty, Profile::Fast.settings(), Profile::Helix.settings()];
+    let all = [hasty, Profile::Fast.settings(), Profile::ShortLease.settings()];
     for settings in all {
         let started: u64 = (0..SEEDS / 4).map(|seed| play(&settings, seed)).sum();
         assert!(started > SEEDS / 4, "only {started} terms");

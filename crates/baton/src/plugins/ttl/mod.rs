@@ -26,6 +26,9 @@ pub use round::RoundFailed;
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
 
+/// Baton's own records as a target, in events and metrics.
+const OWN_RECORDS: &str = "baton's own records";
+
 /// One thing to sweep, and how much of it is gone so far.
 struct Target {
     sweep: Arc<dyn Sweep>,
@@ -156,6 +159,12 @@ impl Ttl {
         Counts { targets, own_records: Arc::clone(&self.pruned) }
     }
 
+    /// What it removes by name, and how much of it is gone so far.
+    fn counted(&self) -> impl Iterator<Item = (&str, &Arc<AtomicU64>)> {
+        let targets = self.targets.iter().map(|target| (target.sweep.name(), &target.swept));
+        targets.chain(self.own.map(|_| (OWN_RECORDS, &self.pruned)))
+    }
+
     /// Can it work as it is set?
     pub fn check(&self) -> Result<(), InvalidTtl> {
         if self.batch == 0 {
@@ -206,8 +215,12 @@ impl Plugin for Ttl {
         }
     }
 
-    async fn on_become_coordinator(&self, _term: &Leadership) -> Result<(), PluginError> {
-        Ok(self.check()?)
+    async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
+        self.check()?;
+        for (target, records) in self.counted() {
+            term.node().tallies.sweeps(&self.name, target, records);
+        }
+        Ok(())
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {

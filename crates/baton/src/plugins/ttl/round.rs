@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
+use baton_core::Event;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::{Target, Ttl};
@@ -18,8 +19,24 @@ pub struct RoundFailed {
 }
 
 impl Ttl {
-    /// A backlog of one target does not keep the others waiting: they take turns.
+    /// One round, and an event for each target of which something was removed in it.
     pub(super) async fn round(&self, term: &Leadership) -> Result<(), PluginError> {
+        let so_far = || -> Vec<u64> {
+            self.counted().map(|(_, records)| records.load(Ordering::Relaxed)).collect()
+        };
+        let before = so_far();
+        let done = self.sweep_all(term).await;
+        for ((target, _), (before, after)) in self.counted().zip(before.into_iter().zip(so_far())) {
+            let (plugin, target, records) = (self.name.clone(), target.to_owned(), after - before);
+            if records > 0 {
+                term.node().teller.tell(Event::PluginSwept { plugin, target, records });
+            }
+        }
+        done
+    }
+
+    /// A backlog of one target does not keep the others waiting: they take turns.
+    async fn sweep_all(&self, term: &Leadership) -> Result<(), PluginError> {
         let mut failures = Vec::new();
         let mut waiting: VecDeque<&Target> = self.targets.iter().collect();
         let mut is_first = true;

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use baton::plugins::ttl::{OwnRecords, Ttl};
 use serde_json::Value;
 
 use super::client::{anywhere, scrape};
@@ -20,7 +21,9 @@ pub fn document(name: &str) -> String {
 
 /// A scrape with everything in it that a node can say.
 async fn full_scrape() -> Scrape {
-    let node = builder(&store(), "a").plugin(Busy("busy".to_owned())).metrics(anywhere());
+    let ttl = Ttl::new().own_records(OwnRecords::default());
+    let node = builder(&store(), "a").plugin(Busy("busy".to_owned())).plugin(ttl);
+    let node = node.metrics(anywhere());
     let node = node.build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
     until("some beats", || node.metrics().heartbeat_count >= 4).await;

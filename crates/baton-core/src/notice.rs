@@ -1,0 +1,34 @@
+//! How a crash is noticed where nothing proves it: late, and why.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::settings::show_span;
+
+/// The crash of a node will be noticed only after a while: no other node can prove its death.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LateNotice {
+    /// After how long at most.
+    pub after_ms: u64,
+    /// What is known of the node's lifeline.
+    pub because: String,
+    /// Which setting changes that.
+    pub remedy: String,
+}
+
+impl LateNotice {
+    /// In words, of the node that is called so.
+    pub fn of(&self, node: impl fmt::Display) -> String {
+        let Self { after_ms, because, remedy } = self;
+        let after = show_span(Duration::from_millis(*after_ms));
+        format!("a crash of {node} will be noticed after {after} here, because {because}; {remedy}")
+    }
+}
+
+impl fmt::Display for LateNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.of("this node"))
+    }
+}
