@@ -91,12 +91,27 @@ pub enum Bench {
     Idle(Idle),
 }
 
+/// What a strike finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Pattern {
+    /// A cluster at rest
+    Settled,
+    /// A leader that took over a second ago from one that was struck
+    Succession,
+}
+
 /// How failover is measured.
 #[derive(Clone, Debug, Args)]
 pub struct Failover {
     /// The stores
     #[arg(long, value_enum, value_delimiter = ',', default_value = "sqlite")]
     pub store: Vec<Choice>,
+    /// Whether a strike finds a settled cluster, or one whose leader was struck a second ago
+    ///
+    /// A succession is tried with kill -9 and with SIGTERM; --arms, --clusters and --peer-trials have
+    /// no say in it.
+    #[arg(long, value_enum, default_value = "settled")]
+    pub pattern: Pattern,
     /// How often each arm is tried
     #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::action::{Action, Actions};
 use crate::beat::{Attempts, Link};
+use crate::deaths::Deaths;
 use crate::election::candidacy::{Rival, Standing};
 use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Role, Stage, Term};
@@ -72,12 +73,15 @@ pub struct Core {
     pub(crate) heeded: Option<Nonce>,
     pub(crate) transfer_in_doubt: Option<DoubtfulTransfer>,
     pub(crate) told_down: Option<Version>,
+    pub(crate) deaths: Deaths,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
-    /// This node's place in the view, found once: a large view takes a while to search.
+    /// This node's place in the view's line, found once: a large view takes a while to search.
     pub(crate) view_rank: Option<u32>,
     pub(crate) watching: Option<WatchedLifeline>,
     pub(crate) told_leader: Option<(Option<NodeId>, Epoch)>,
+    /// The last term whose leader knows of this node, or was told.
+    pub(crate) joined: Epoch,
     pub(crate) fence: EpochFence,
     pub(crate) flap: FlapWatch,
     pub(crate) contention: Contention,
@@ -94,7 +98,8 @@ impl Hash for Core {
         (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
         (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
-        (self.heeded, self.told_down, &self.registry, &self.view, &self.watching).hash(state);
+        (self.heeded, self.told_down, &self.deaths, &self.registry, &self.view).hash(state);
+        (&self.watching, self.view_rank, self.joined).hash(state);
         self.transfer_in_doubt.hash(state);
         (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
     }
@@ -141,11 +146,13 @@ impl Core {
             heeded: None,
             transfer_in_doubt: None,
             told_down: None,
+            deaths: Deaths::default(),
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
             view_rank: None,
             watching: None,
             told_leader: None,
+            joined: Epoch::NONE,
             fence: EpochFence::new(settings.epoch_fencing_enabled, settings.epoch_grace_period),
             flap: FlapWatch::new(settings.flap_threshold, settings.flap_window),
             contention: Contention::default(),
@@ -257,6 +264,7 @@ impl Core {
             Reply::Members(members) => {
                 if self.link.members.take_if(|waiting| *waiting == id).is_some() {
                     self.members_read(now, members);
+                    self.read_again();
                 }
             }
             Reply::Done(outcome) => self.done(now, id, outcome),
@@ -272,6 +280,9 @@ impl Core {
             self.release_done(now, outcome, version, successor);
         } else if self.link.leave.take_if(|waiting| *waiting == id).is_some() {
             self.left = true;
+            self.tell_of_leaving();
+        } else if self.link.removal.take_if(|waiting| *waiting == id).is_some() {
+            self.take_out_next();
         } else if self.link.ask.take_if(|waiting| *waiting == id).is_some() {
             self.beat_soon(now);
         }
@@ -280,6 +291,7 @@ impl Core {
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
         if self.link.members.take_if(|waiting| *waiting == id).is_some() {
             self.link.calm.is_still(false);
+            self.link.members_again = false;
             self.cold_start_unread(now);
             self.decide_transfer(now);
             return;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::beat::Bid;
 use crate::core::Core;
+use crate::election::candidacy::Rival;
 use crate::event::Event;
 use crate::ids::BootId;
 use crate::input::LifelineReport;
@@ -44,6 +45,14 @@ impl Core {
                     self.look_sooner(now, now);
                 }
             }
+            Hint::Joined { boot } => self.node_joined(now, boot),
+            Hint::Left { boot } => self.node_left(now, boot),
+            Hint::InLine { view } => {
+                let known = self.view.as_ref().is_some_and(|known| known.version >= view);
+                if !known && self.term().is_none() {
+                    self.look_soon(now, now);
+                }
+            }
             Hint::Prepare { epoch } => {
                 let news = epoch >= self.sight.highest() && self.term().is_none();
                 if news && self.link.hints.take_prepare(now) {
@@ -60,6 +69,61 @@ impl Core {
         if near || self.term().is_some() {
             self.probe_sooner(now);
             self.look_soon(now, from);
+        }
+    }
+
+    /// A node that may lead is there, and says so: the leader looks who is there, lest the line of
+    /// successors lack it until the next beat. A busy leader finds it then.
+    fn node_joined(&mut self, now: Moment, boot: BootId) {
+        if self.running_epoch().is_none() || self.registry.is_certain(boot) {
+            return;
+        }
+        self.link.calm.is_still(false);
+        if self.registry.announced(boot) {
+            return self.publish_view();
+        }
+        self.read_members_sooner(now);
+    }
+
+    /// A node has left, and says so: it must not be named as a successor.
+    fn node_left(&mut self, now: Moment, boot: BootId) {
+        let reads = self.link.members.is_some();
+        if self.running_epoch().is_some() && (reads || self.registry.knows(boot)) {
+            self.link.calm.is_still(false);
+            self.read_members_sooner(now);
+        }
+    }
+
+    fn read_members_sooner(&mut self, now: Moment) {
+        if self.link.hints.take_reading(now) {
+            self.link.members_again = self.link.members.is_some();
+            self.read_members();
+        }
+    }
+
+    /// This node's record is out of the store: the next leader, or the present one, may know.
+    pub(crate) fn tell_of_leaving(&mut self) {
+        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let leader = holder.map(|holder| holder.node.clone()).filter(|id| *id != self.me.id);
+        let to = leader.or(self.link.left_to.take()).filter(|_| !planted!(LeaveUntold));
+        if let Some(to) = to {
+            self.out.push(Action::Tell { to, hint: Hint::Left { boot: self.me.boot } });
+        }
+    }
+
+    /// Tells the leader, once in its term, that this node may lead, unless that is known.
+    pub(crate) fn mind_joining(&mut self, now: Moment) {
+        let epoch = self.sight.epoch();
+        let stands = self.is_candidate() && !self.leaving && self.term().is_none();
+        if !stands || !self.sight.is_live(now) || self.joined >= epoch || planted!(JoinUntold) {
+            return;
+        }
+        self.joined = epoch;
+        let view = self.view.as_deref();
+        let known = view.is_some_and(|view| view.is_certain(&self.me.id, self.me.boot));
+        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        if let Some(to) = holder.filter(|_| !known).map(|holder| holder.node.clone()) {
+            self.out.push(Action::Tell { to, hint: Hint::Joined { boot: self.me.boot } });
         }
     }
 
@@ -85,31 +149,48 @@ impl Core {
             met = watched.met;
         }
         if report == LifelineReport::Alive {
+            self.deaths.withdraw(boot);
             self.sight.proved_alive(boot);
             return;
         }
         let known = own_host || met || planted!(FirstRefusalBelieved);
-        if report.denies(boot) && known && self.sight.proved_dead(now, boot) {
-            self.registry.bury(boot);
-            let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
-            if let Some(holder) = holder {
-                self.emit(Event::LeaderDown { former: holder.node, proved: true });
-            }
-        } else {
+        if !report.denies(boot) || !known {
+            return self.beat_soon(now);
+        }
+        self.deaths.record(boot);
+        if self.is_rival(boot) {
+            self.replace(now, boot);
+        } else if !self.holder_may_be_dead(now) {
             self.beat_soon(now);
         }
     }
 
-    /// Keeps the first successors connected to the coordinator's lifeline, and a restarted node to
-    /// its past self's.
+    /// Takes the holder of the lease for dead if its process was proved dead, whenever that was;
+    /// says whether that is new.
+    pub(crate) fn holder_may_be_dead(&mut self, now: Moment) -> bool {
+        let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
+        let Some(holder) = holder.filter(|holder| self.deaths.has(holder.boot)) else {
+            return false;
+        };
+        let news = self.sight.proved_dead(now, holder.boot);
+        if news {
+            self.emit(Event::LeaderDown { former: holder.node, proved: true });
+        }
+        news
+    }
+
+    /// Keeps the first successors connected to the leader's lifeline, and a restarted node to its
+    /// past self's, which may be the one that keeps it from registering.
     pub(crate) fn mind_lifeline(&mut self) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
-        let target = holder
+        let rival = self.rival.as_ref().filter(|_| !self.registered && !self.leaving);
+        let leader = holder
             .filter(|holder| holder.boot != self.me.boot)
             .filter(|holder| holder.node == self.me.id || near)
             .filter(|_| self.is_candidate() && !self.leaving)
             .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
+        let target = rival.and_then(Rival::lifeline).or(leader);
         let watching = self.watching.as_ref();
         if target.as_ref() == watching.map(|it| (it.boot, it.address.clone())).as_ref() {
             return;

@@ -16,6 +16,7 @@
 mod action;
 mod beat;
 mod core;
+mod deaths;
 mod event;
 mod guard;
 mod hear;

@@ -95,6 +95,12 @@ mod active {
         FirstRefusalBelieved: "a refused dial is proof without an earlier connection",
         ResetThenRefusalBelieved: "a connection that was reset still makes a refusal a proof",
         HintRefusalHoldsClaim: "a refused bid that a hint caused holds the claim back for a beat",
+        DeadStayListed: "the record of a process that is proved dead stays in the store",
+        JoinUntold: "a node that joins waits until the leader next reads the records",
+        LeaveUntold: "a node that leaves stays in the line until the records are next read",
+        LineUntold: "the first successors learn of a new leader with their next beat",
+        RivalWaitedOut: "a restarted node waits for its past self to fall silent",
+        RivalPresumedDead: "a node takes its id over from a process that lives",
         HintsWithoutBudget: "a node heeds every hint, however many come",
     }
 

@@ -143,6 +143,15 @@ pub enum Fact<'a> {
         /// Why.
         cause: Cause,
     },
+    /// A process took the record of its node id over from another one that lives.
+    Replaced {
+        /// Who did.
+        by: Who,
+        /// The other one.
+        living: Who,
+        /// How long after its own start, in true time.
+        after: Duration,
+    },
     /// A view was accepted by the store.
     ViewStored(ViewVersion),
     /// A term's plugins did not start, or failed too often; does its process still hold on to it?

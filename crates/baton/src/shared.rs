@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
+use baton_core::protocol::Holder;
 use baton_core::time::Moment;
 use baton_core::{Command, Core, Input};
 use baton_store::clock::{Clock, SystemClock};
@@ -93,6 +94,14 @@ impl Shared {
 
     pub(crate) fn learn_lifelines(&self, lifelines: BTreeMap<NodeId, Arc<str>>) {
         *self.lifelines.lock().expect("no holder panics") = lifelines;
+    }
+
+    /// Keeps where the leader's lifeline listens, for hints to it.
+    pub(crate) fn learn_lifeline_of(&self, leader: &Holder) {
+        let mut known = self.lifelines.lock().expect("no holder panics");
+        if let Some(lifeline) = leader.lifeline.clone() {
+            known.insert(leader.node.clone(), lifeline);
+        }
     }
 
     pub(crate) fn lifeline_of(&self, node: &NodeId) -> Option<Arc<str>> {

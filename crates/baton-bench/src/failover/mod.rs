@@ -12,6 +12,8 @@
 //! What is measured begins just before the strike. A coordinator that has only just beaten does not
 //! look again for a fiftieth of a beat: some resignations take up to 100 ms more for that.
 //!
+//! `--pattern succession` strikes clusters that have not settled: see `succession`.
+//!
 //! A cluster has settled when everybody is in the view and has beaten since: then the successors
 //! watch the coordinator's lifeline. After each trial whoever was killed is started again.
 
@@ -19,6 +21,7 @@ mod arm;
 mod member;
 mod pause;
 mod strike;
+mod succession;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +30,7 @@ use baton_cli::cluster::Ticks;
 use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use crate::cli::Failover;
+use crate::cli::{Failover, Pattern};
 use crate::error::BenchError;
 use crate::ground::{Ground, StoreKind, chosen};
 use crate::judge::Judged;
@@ -40,7 +43,7 @@ use arm::NODES;
 pub use arm::{Arm, TICK_EVERY};
 pub use member::take_part;
 use pause::Paused;
-use strike::Trial;
+use strike::{Trial, epoch_of};
 
 /// What one cluster did.
 struct Served {
@@ -53,6 +56,9 @@ type Results = BTreeMap<(StoreKind, Arm), Vec<Served>>;
 
 /// Runs every arm on every store.
 pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
+    if options.pattern == Pattern::Succession {
+        return succession::run(site, options, bars).await;
+    }
     let mut report = Report::new("failover", bars);
     let kinds = chosen(&options.store);
     let (quick, slow) = arms(options);

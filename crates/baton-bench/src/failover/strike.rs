@@ -100,7 +100,8 @@ pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     Ok(Trial { lease_ends, ..trial(&lead, before, next?.at) })
 }
 
-fn epoch_of(lead: &Lead) -> u64 {
+/// The epoch of a lease.
+pub fn epoch_of(lead: &Lead) -> u64 {
     lead.lease.version.epoch.0
 }
 

@@ -13,6 +13,8 @@ use crate::spread::Spread;
 pub enum Figure {
     /// The middle value.
     Median,
+    /// The value that 99 of 100 do not exceed.
+    P99,
     /// The largest value.
     Max,
 }
@@ -32,6 +34,11 @@ impl Bar {
         Self { figure: Figure::Median, most }
     }
 
+    /// A bar on the 99th percentile.
+    pub const fn p99(most: f64) -> Self {
+        Self { figure: Figure::P99, most }
+    }
+
     /// A bar on the largest value.
     pub const fn max(most: f64) -> Self {
         Self { figure: Figure::Max, most }
@@ -41,6 +48,7 @@ impl Bar {
     pub fn is_met_by(self, spread: &Spread) -> bool {
         let value = match self.figure {
             Figure::Median => spread.median,
+            Figure::P99 => spread.p99,
             Figure::Max => spread.max,
         };
         value <= self.most
@@ -51,6 +59,7 @@ impl fmt::Display for Bar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.figure {
             Figure::Median => "med",
+            Figure::P99 => "p99",
             Figure::Max => "max",
         };
         write!(f, "{name} {}", number(self.most))

@@ -16,12 +16,12 @@ async fn killed_under_a_long_lease_it_is_proved_dead_replaced_and_returns_as_a_s
     let mut cluster = stage.cluster(DEFAULT).await;
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     let dead = first.node.as_str();
+    let old = record(&cluster, dead).await.expect("it is registered").boot;
     member(&mut cluster, dead).kill().expect("it is ours");
     let second = job(&cluster, 1).await;
     assert_ne!(second.node, dead);
 
     // A silent stranger would have to be waited for, two beats. The kernel knows better.
-    let old = record(&cluster, dead).await.expect("nobody took it out").boot;
     cluster.start(&id(dead)).expect("the program was built");
     let returned = now();
     let fresh = async || record(&cluster, dead).await.filter(|record| record.boot != old);

@@ -77,10 +77,15 @@ impl Stage {
 
     /// A cluster without members. Two of one stage share the store and the log.
     pub async fn cluster(&self, flags: &[&str]) -> Cluster {
+        self.cluster_on(self.store(), flags).await
+    }
+
+    /// A cluster without members on another store.
+    pub async fn cluster_on(&self, store: impl Into<String>, flags: &[&str]) -> Cluster {
         let plan = Plan {
             program: PathBuf::from(env!("CARGO_BIN_EXE_baton")),
             folder: self.folder.path().to_owned(),
-            store: self.store(),
+            store: store.into(),
             namespace: Namespace::new("default").expect("a valid name"),
             every: Duration::from_millis(10),
             body: Body::run(flags),

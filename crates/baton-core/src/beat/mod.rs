@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use crate::guard::breaker::Breaker;
 use crate::guard::hints::HintBudget;
-use crate::ids::{NodeId, Nonce};
+use crate::ids::{BootId, NodeId, Nonce};
 use crate::protocol::{Claim, NodeRecord, RequestId, Version, View};
 use crate::time::Moment;
 
@@ -32,6 +32,8 @@ pub struct Link {
     pub(crate) breaker: Breaker,
     pub(crate) beat: Option<BeatUnderWay>,
     pub(crate) members: Option<RequestId>,
+    /// A node joined while the records were being read.
+    pub(crate) members_again: bool,
     pub(crate) publish: Option<(RequestId, Arc<View>)>,
     pub(crate) release: Option<(RequestId, Version, Option<NodeId>)>,
     /// Views sent in this term, answered or not: a lost answer must not make a number repeat.
@@ -39,6 +41,11 @@ pub struct Link {
     /// Views refused in a row in this term.
     pub(crate) views_refused: u32,
     pub(crate) leave: Option<RequestId>,
+    /// Whom the last release of the lease named.
+    pub(crate) left_to: Option<NodeId>,
+    pub(crate) removal: Option<RequestId>,
+    /// Records of dead processes that are to be taken out next.
+    pub(crate) dead_records: Vec<(NodeId, BootId)>,
     pub(crate) ask: Option<RequestId>,
     pub(crate) calm: Calm,
     pub(crate) hints: HintBudget,
@@ -104,11 +111,15 @@ impl Link {
             breaker,
             beat: None,
             members: None,
+            members_again: false,
             publish: None,
             release: None,
             views_sent: 0,
             views_refused: 0,
             leave: None,
+            left_to: None,
+            removal: None,
+            dead_records: Vec::new(),
             ask: None,
             calm: Calm::default(),
             hints: HintBudget::new(beat),

@@ -37,7 +37,7 @@ impl Core {
             self.link.calm.beat_ended(record);
         }
         let joined = !std::mem::replace(&mut self.registered, true);
-        self.replaces = None;
+        (self.replaces, self.rival) = (None, None);
         let seen = self.sight.highest();
         let (version, known) = (self.sight.version(), self.sight.news());
         let look = self.sight.look(beat.sent, now, &reply);
@@ -54,7 +54,9 @@ impl Core {
         }
         if let Some(view) = reply.view {
             self.adopt_view(view);
+            self.cold_start_saw_view(now);
         }
+        self.mind_joining(now);
         self.send_release();
     }
 
@@ -71,6 +73,7 @@ impl Core {
         }
         self.fence.saw(now, self.sight.epoch());
         self.tell_leader(now);
+        self.holder_may_be_dead(now);
         self.cold_start_saw_lease(now);
         if self.sight.is_live(now) && self.term().is_none() {
             let campaigns = beat.claims() && !beat.in_between;
@@ -124,13 +127,17 @@ impl Core {
     /// does not even fit what was seen before. Only a dead holder's lease, which the look has shown
     /// as its holder left it, is claimed again at once. If the look shows nothing `new`, the store
     /// itself sees the holder alive: it may need a moment to notice the death, so the pause is
-    /// short at first, and as long as the claim has been refused so far.
+    /// short at first, and as long as the claim has been refused so far. A lease that was left to this
+    /// node meanwhile, by a holder that ended right after, is claimed at once too.
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
     fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {
         let dead = matches!(self.sight.freedom(), Freedom::Dead { .. }) && look == Look::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail();
+        if new && self.is_left_to_me() {
+            return;
+        }
         if !dead && !planted!(ClaimsInATightLoop) {
             let longest = match look {
                 _ if planted!(HintRefusalHoldsClaim) && beat.hinted => {
@@ -144,6 +151,13 @@ impl Core {
         if let Some(since) = self.sight.dead_since().filter(|_| dead && !new) {
             let longest = self.settings.heartbeat_interval / 8;
             self.link.hold_until = now + now.since(since).clamp(DOUBT_PAUSE_MIN, longest);
+        }
+    }
+
+    fn is_left_to_me(&self) -> bool {
+        match self.sight.freedom() {
+            Freedom::Vacant { successor, .. } => successor.as_ref() == Some(&self.me.id),
+            _ => false,
         }
     }
 

@@ -1,10 +1,12 @@
 //! Candidacy: whether this node may stand for election, and whether it may use its id at all.
 
+use std::sync::Arc;
+
 use crate::core::Core;
 use crate::event::{DemotionReason, Event};
 use crate::ids::BootId;
 use crate::planted::planted;
-use crate::protocol::ReleaseReason;
+use crate::protocol::{Member, ReleaseReason};
 use crate::time::Moment;
 use crate::timer::Timer;
 
@@ -31,6 +33,15 @@ pub struct Rival {
     boot: BootId,
     beat: u64,
     since: Moment,
+    /// Where its lifeline listens, once its record was read.
+    lifeline: Option<Arc<str>>,
+}
+
+impl Rival {
+    /// The lifeline whose end proves that it is gone.
+    pub(crate) fn lifeline(&self) -> Option<(BootId, Arc<str>)> {
+        self.lifeline.clone().map(|address| (self.boot, address))
+    }
 }
 
 impl Core {
@@ -76,8 +87,9 @@ impl Core {
     /// Another process holds the record of this node's id.
     ///
     /// A process that was registered has been superseded and stops. One that starts waits to see
-    /// whether the other still beats: then it is refused; else, after two beats' silence, it takes
-    /// the id over. The one that fell silent will find itself superseded.
+    /// whether the other still beats: then it is refused. It takes the id over once the other is
+    /// proved dead by its lifeline, or after two beats' silence. The one that fell silent will find
+    /// itself superseded.
     pub(crate) fn id_is_taken(&mut self, now: Moment, boot: BootId, beat: u64) {
         if self.registered {
             if !std::mem::replace(&mut self.superseded, true) {
@@ -87,6 +99,10 @@ impl Core {
             self.stop_term(now, DemotionReason::Superseded, true, None);
             return;
         }
+        if self.deaths.has(boot) || planted!(RivalPresumedDead) {
+            return self.replace(now, boot);
+        }
+        self.look_for_rival();
         match &self.rival {
             Some(rival) if rival.boot == boot && rival.beat != beat => {
                 self.emit(Event::NodeIdTaken { by: boot });
@@ -104,9 +120,37 @@ impl Core {
                 }
             }
             _ => {
-                self.rival = Some(Rival { boot, beat, since: now });
+                self.rival = Some(Rival { boot, beat, since: now, lifeline: None });
                 self.replaces = None;
             }
         }
+    }
+
+    /// Reads the records, one of which says where the process listens that has this node's id.
+    fn look_for_rival(&mut self) {
+        let known = self.rival.as_ref().is_some_and(|rival| rival.lifeline.is_some());
+        if self.me.profile.lifeline.is_some() && !known && !planted!(RivalWaitedOut) {
+            self.read_members();
+        }
+    }
+
+    /// The records were read while this node tries to register.
+    pub(crate) fn rival_is_listed(&mut self, members: &[Member]) {
+        let (id, rival) = (&self.me.id, self.rival.as_mut());
+        let Some(rival) = rival.filter(|_| !self.registered) else { return };
+        let records = members.iter().map(|member| &member.record);
+        let mut own = records.filter(|record| record.id == *id && record.boot == rival.boot);
+        rival.lifeline = own.next().and_then(|record| record.profile.lifeline.clone());
+    }
+
+    /// The process that has this node's id is proved dead: the next beat takes the id over.
+    pub(crate) fn replace(&mut self, now: Moment, boot: BootId) {
+        let again = self.replaces.replace(boot) == Some(boot);
+        self.plan_beat(if again { now + self.gap() } else { now });
+    }
+
+    /// Does this process keep this node from registering?
+    pub(crate) fn is_rival(&self, boot: BootId) -> bool {
+        !self.registered && self.rival.as_ref().is_some_and(|rival| rival.boot == boot)
     }
 }

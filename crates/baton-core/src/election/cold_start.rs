@@ -1,7 +1,9 @@
 //! Cold start: a node that finds no coordinator watches for a moment who else starts, so that the
 //! policy has something to choose from.
 //!
-//! A node that finds a live coordinator skips all of it.
+//! A node that finds a live leader skips all of it, and so does one that finds the lease of a leader
+//! that is proved dead: a line of successors was there a moment ago. So does a node that was alone in
+//! the last view, and published it itself in an earlier life.
 
 use crate::core::Core;
 use crate::event::{Event, Phase};
@@ -73,7 +75,7 @@ impl Core {
         if self.cold.phase == Phase::Ready || ours {
             return;
         }
-        if self.sight.is_live(now) {
+        if self.sight.is_unexpired(now) {
             self.cold.stood_since.get_or_insert(now);
             self.cancel_timer(Timer::ColdStart);
             self.enter_phase(now, Phase::Ready);
@@ -89,6 +91,20 @@ impl Core {
         }
     }
 
+    /// The last view is known. If this node's past self published it, in the last term, and had no
+    /// successor, there is no other node to wait for.
+    pub(crate) fn cold_start_saw_view(&mut self, now: Moment) {
+        if self.cold.phase != Phase::Observing || !self.cold.watching {
+            return;
+        }
+        let last = self.view.as_deref().filter(|view| view.version.epoch == self.sight.epoch());
+        if last.is_some_and(|view| view.successors.is_empty() && self.is_by_past_self(view)) {
+            self.cold.stood_since.get_or_insert(now);
+            self.cancel_timer(Timer::ColdStart);
+            self.enter_phase(now, Phase::Ready);
+        }
+    }
+
     /// The observation window is over, or the preparation delay.
     pub(crate) fn cold_start_due(&mut self, now: Moment) {
         match self.cold.phase {
@@ -100,7 +116,7 @@ impl Core {
 
     /// Who is there is known: find this node's place among them and stand for election.
     pub(crate) fn cold_start_members(&mut self, now: Moment, members: &[Member]) {
-        if self.cold.phase != Phase::Observing {
+        if self.cold.phase != Phase::Observing || !self.cold.watching {
             return;
         }
         let timeout = self.settings.worker_timeout;
@@ -132,6 +148,13 @@ impl Core {
     pub(crate) fn read_members(&mut self) {
         if self.link.members.is_none() {
             self.link.members = Some(self.send(Request::ReadMembers));
+        }
+    }
+
+    /// The records were read; one that came while they were may be missing.
+    pub(crate) fn read_again(&mut self) {
+        if std::mem::take(&mut self.link.members_again) {
+            self.read_members();
         }
     }
 }

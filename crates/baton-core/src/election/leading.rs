@@ -89,6 +89,11 @@ impl Core {
         }
     }
 
+    /// The term whose work runs, or starts.
+    pub(crate) fn running_epoch(&self) -> Option<Epoch> {
+        self.term().filter(|term| term.stage == Stage::Running).map(Term::epoch)
+    }
+
     pub(crate) fn term_mut(&mut self) -> Option<&mut Term> {
         match &mut self.role {
             Role::Holding(term) => Some(term),

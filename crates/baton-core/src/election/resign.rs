@@ -145,6 +145,7 @@ impl Core {
             // The next look shows whether the record is still ours, and sends it again if so.
             Outcome::Unknown => return self.beat_soon(now),
         }
+        self.link.left_to.clone_from(&successor);
         if let Some(to) = successor.clone() {
             self.out.push(Action::Tell { to, hint: Hint::Released { version, successor } });
         }
@@ -176,7 +177,8 @@ impl Core {
     /// Leaves the registry once no term is left, nor a beat that would register the node again or
     /// whose grant would have to be given back; and stops for good after that.
     pub(crate) fn mind_leave(&mut self) {
-        let waits = self.link.beat.is_some() || self.link.release.is_some();
+        let link = &self.link;
+        let waits = link.beat.is_some() || link.release.is_some() || link.removal.is_some();
         if self.term().is_some() || waits {
             return;
         }

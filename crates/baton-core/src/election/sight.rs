@@ -228,6 +228,11 @@ impl Sight {
         self.lineage
     }
 
+    /// Has the lease a holder, alive or not, and time left?
+    pub fn is_unexpired(&self, now: Moment) -> bool {
+        self.lease.as_ref().is_some_and(|lease| lease.holder.is_some()) && now < self.expires_at
+    }
+
     /// Is there a holder whose lease has not run out, as far as this node can tell?
     pub fn is_live(&self, now: Moment) -> bool {
         self.held_until().is_some_and(|until| now < until)

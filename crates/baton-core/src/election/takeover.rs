@@ -9,14 +9,16 @@
 //! ```
 //!
 //! A turn is `takeover_stagger` per rank, so that the first successor goes first and the others
-//! find the lease taken. Ranks beyond the last spread at random over half a beat.
+//! find the lease taken. Ranks beyond the last spread at random over half a beat. A successor that is
+//! known to be dead has no turn.
 
 use std::time::Duration;
 
 use super::sight::Freedom;
 use crate::core::Core;
+use crate::ids::NodeId;
 use crate::planted::planted;
-use crate::protocol::Claim;
+use crate::protocol::{Claim, View};
 use crate::time::Moment;
 
 /// How many successors get a turn of their own.
@@ -63,9 +65,25 @@ impl Core {
         }
     }
 
-    /// This node's place among the successors: from the view, or from its own cold start.
+    /// This node's place among the successors that are left: from the view, or from its own cold
+    /// start.
     pub(crate) fn rank(&self) -> Option<u32> {
-        self.view_rank.or(self.cold.rank())
+        let Some((view, place)) = self.view.as_deref().zip(self.view_rank) else {
+            return self.cold.rank();
+        };
+        // Far behind, a few dead make no difference; a large view takes a while to search.
+        if place > RANKS + self.deaths.count() as u32 {
+            return Some(place);
+        }
+        let ahead = view.successors.iter().take(place as usize);
+        Some(ahead.filter(|id| !self.has_lost_turn(view, id)).count() as u32)
+    }
+
+    /// Is this successor out of the line? It leads already, or its process is proved dead.
+    pub(crate) fn has_lost_turn(&self, view: &View, id: &NodeId) -> bool {
+        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let leads = holder.is_some_and(|holder| holder.node == *id && *id != self.me.id);
+        leads || view.member(id).is_some_and(|member| self.deaths.has(member.boot))
     }
 
     /// Spreads the nodes beyond the last rank; drawn anew for each claim.

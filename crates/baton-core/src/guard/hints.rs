@@ -16,6 +16,9 @@ const LOOKS_A_BEAT: u32 = 4;
 /// The most bids that hints cause within one beat.
 const BIDS_A_BEAT: u32 = 2;
 
+/// The most readings of the node records that hints cause within one beat.
+const READINGS_A_BEAT: u32 = 4;
+
 /// The most calls of `prepare` that hints cause within one beat.
 const PREPARES_A_BEAT: u32 = 1;
 
@@ -64,6 +67,7 @@ impl Rate {
 pub struct HintBudget {
     looks: Rate,
     bids: Rate,
+    readings: Rate,
     prepares: Rate,
     /// The version that a hint last made this node bid for: another hint of it is no news.
     bid_for: Option<Version>,
@@ -75,6 +79,7 @@ impl HintBudget {
         Self {
             looks: Rate::new(LOOKS_A_BEAT, beat),
             bids: Rate::new(BIDS_A_BEAT, beat),
+            readings: Rate::new(READINGS_A_BEAT, beat),
             prepares: Rate::new(PREPARES_A_BEAT, beat),
             bid_for: None,
         }
@@ -98,6 +103,16 @@ impl HintBudget {
             self.bid_for = Some(version);
         }
         allowed
+    }
+
+    /// May a hint cause a reading of the node records now? Counted, if so.
+    pub fn take_reading(&mut self, now: Moment) -> bool {
+        self.readings.take(now)
+    }
+
+    /// A reading of the node records showed a node that joined.
+    pub fn reading_was_right(&mut self) {
+        self.readings.give_back();
     }
 
     /// May a hint cause a call of `prepare` now? Counted, if so.

@@ -65,6 +65,7 @@ fn view(epoch: u64, names: &[&str]) -> Arc<View> {
         coordinator: id("a"),
         members: names.iter().map(member).collect(),
         successors: Vec::new(),
+        certain: 0,
     })
 }
 

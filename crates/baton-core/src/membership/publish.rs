@@ -2,28 +2,55 @@
 
 use std::sync::Arc;
 
+use crate::action::Action;
 use crate::core::Core;
-use crate::election::leading::{Stage, Term};
 use crate::election::policy::Candidate;
 use crate::event::Event;
 use crate::ids::{Epoch, NodeId};
+use crate::membership::registry::Entry;
 use crate::planted::planted;
-use crate::protocol::{Member, Outcome, ReleaseReason, Request, View, ViewMember, ViewVersion};
+use crate::protocol::{
+    Hint, Member, Outcome, ReleaseReason, Request, View, ViewMember, ViewVersion,
+};
 use crate::settings::{Policy, Preempt};
 use crate::time::Moment;
 
+/// How sure it is that a node is there. A record may be all that is left of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Presence {
+    /// There is a record.
+    Recorded,
+    /// The last leader knew of it, or it registered in this term.
+    WasThere,
+    /// It has beaten in this term.
+    Heard,
+}
+
+impl Presence {
+    fn of(entry: &Entry) -> Self {
+        match entry {
+            Entry { heard: true, .. } => Self::Heard,
+            Entry { was_there: true, .. } => Self::WasThere,
+            _ => Self::Recorded,
+        }
+    }
+}
+
 impl Core {
     /// The records were read.
-    pub(crate) fn members_read(&mut self, now: Moment, members: Vec<Member>) {
+    pub(crate) fn members_read(&mut self, now: Moment, mut members: Vec<Member>) {
         self.cold_start_members(now, &members);
-        let leads = self.term().is_some_and(|term| term.stage == Stage::Running);
-        if !leads {
+        self.rival_is_listed(&members);
+        if self.running_epoch().is_none() {
             return self.decide_transfer(now);
         }
-        let order = self.view.as_ref().map_or(&[][..], |view| &view.successors);
+        self.take_out_the_dead(&mut members);
         let all_beat = self.all_beat(&members);
-        let changes = self.registry.read(now, members, order);
+        let changes = self.registry.read(now, members, self.view.as_deref());
         self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
+        if !changes.joined.is_empty() {
+            self.link.hints.reading_was_right();
+        }
         for node in changes.timed_out {
             self.emit(Event::WorkerTimedOut { worker: node });
         }
@@ -35,10 +62,28 @@ impl Core {
         self.decide_transfer(now);
     }
 
-    fn publish_view(&mut self) {
-        let Some(epoch) = self.term().map(Term::epoch) else {
+    /// The records of processes that are proved dead outlive them: they are left out of the line and
+    /// taken out of the store, where the next leader would find them, and a restarted node its past
+    /// self. One that cannot be taken out now is met again at the next reading.
+    fn take_out_the_dead(&mut self, members: &mut Vec<Member>) {
+        let is_dead = |member: &mut Member| self.deaths.has(member.record.boot);
+        let dead = members.extract_if(.., is_dead).map(|Member { record, .. }| record);
+        self.link.dead_records = dead.map(|record| (record.id, record.boot)).collect();
+        self.take_out_next();
+    }
+
+    /// Takes the next dead process's record out, once the one before it is.
+    pub(crate) fn take_out_next(&mut self) {
+        if self.link.removal.is_some() || self.leaving || planted!(DeadStayListed) {
             return;
-        };
+        }
+        if let Some((node, boot)) = self.link.dead_records.pop() {
+            self.link.removal = Some(self.send(Request::Leave { node, boot }));
+        }
+    }
+
+    pub(crate) fn publish_view(&mut self) {
+        let Some(epoch) = self.running_epoch() else { return };
         if self.link.publish.is_some() {
             return;
         }
@@ -48,6 +93,7 @@ impl Core {
             old.version.epoch == epoch
                 && old.members == view.members
                 && old.successors == view.successors
+                && old.certain == view.certain
         });
         if unchanged {
             return;
@@ -66,31 +112,33 @@ impl Core {
             candidate: entry.record.eligible && !entry.record.draining,
             draining: entry.record.draining,
         });
-        // Nodes that were not heard yet come last: their records may be all that is left of them.
-        let (mut candidates, mut unheard): (Vec<_>, Vec<_>) =
-            self.candidates().partition(|(_, heard)| *heard);
-        candidates.sort_by(|a, b| self.settings.policy.compare(&a.0, &b.0));
-        unheard.sort_by(|a, b| self.settings.policy.compare(&a.0, &b.0));
-        candidates.append(&mut unheard);
-        let successors = candidates
-            .into_iter()
-            .map(|(candidate, _)| candidate.id)
-            .filter(|id| *id != self.me.id)
-            .collect();
-        View { version, coordinator: self.me.id.clone(), members: members.collect(), successors }
+        let mut candidates: Vec<_> = self.candidates().collect();
+        candidates.sort_by(|(a, a_there), (b, b_there)| {
+            b_there.cmp(a_there).then_with(|| self.settings.policy.compare(a, b))
+        });
+        candidates.retain(|(candidate, _)| candidate.id != self.me.id);
+        let is_certain = |(_, presence): &&(Candidate, Presence)| *presence > Presence::Recorded;
+        let certain = candidates.iter().filter(is_certain).count();
+        let successors = candidates.into_iter().map(|(candidate, _)| candidate.id).collect();
+        View {
+            version,
+            coordinator: self.me.id.clone(),
+            members: members.collect(),
+            successors,
+            certain,
+        }
     }
 
-    /// The nodes that may lead and stay, each with whether it was heard in this term.
-    fn candidates(&self) -> impl Iterator<Item = (Candidate, bool)> {
-        let staying =
-            |e: &&crate::membership::registry::Entry| e.record.eligible && !e.record.draining;
+    /// The nodes that may lead and stay, each with how sure it is that its process is there.
+    fn candidates(&self) -> impl Iterator<Item = (Candidate, Presence)> {
+        let staying = |e: &&Entry| e.record.eligible && !e.record.draining;
         self.registry.live().filter(staying).map(|entry| {
             let candidate = Candidate {
                 id: entry.record.id.clone(),
                 priority: entry.record.profile.priority,
                 arrival: entry.arrival,
             };
-            (candidate, entry.heard)
+            (candidate, Presence::of(entry))
         })
     }
 
@@ -99,7 +147,10 @@ impl Core {
         match outcome {
             Outcome::Applied => {
                 self.link.views_refused = 0;
+                self.tell_first_in_line(&view);
                 self.adopt_view(view);
+                // What was read meanwhile may differ again.
+                self.publish_view();
             }
             // A later epoch exists: most likely the next look shows it. Should it not, the store
             // has lost that epoch's grant, and only a new term gets above what was written in it.
@@ -115,6 +166,24 @@ impl Core {
         }
     }
 
+    /// The first successors that may not know of it are told to look: they will watch this leader.
+    fn tell_first_in_line(&mut self, view: &View) {
+        let near = self.settings.lifeline_successors as usize;
+        let epoch = view.version.epoch;
+        let before = self.view.as_deref().filter(|before| before.version.epoch == epoch);
+        let knows = |id: &NodeId| {
+            let boot = |view: &View| view.member(id).map(|member| member.boot);
+            let was_near = |it: &View| it.successors.iter().take(near).any(|other| other == id);
+            before.is_some_and(|before| was_near(before) && boot(before) == boot(view))
+        };
+        let unknowing = view.successors.iter().take(near).filter(|id| !knows(id));
+        for to in unknowing.cloned().collect::<Vec<_>>() {
+            if !planted!(LineUntold) {
+                self.out.push(Action::Tell { to, hint: Hint::InLine { view: view.version } });
+            }
+        }
+    }
+
     /// A newer view replaces the one known.
     pub(crate) fn adopt_view(&mut self, view: Arc<View>) {
         let known = self.view.as_ref().map(|view| view.version).unwrap_or_default();
@@ -122,13 +191,27 @@ impl Core {
             return;
         }
         self.emit(Event::WorkersUpdated { version: view.version, workers: view.members.len() });
-        self.view_rank = view.rank(&self.me.id).map(|rank| rank as u32);
+        self.view_rank = self.place_in(&view);
         self.view = Some(view);
+    }
+
+    /// This node's place in the line of a view. One whose past self published it comes last.
+    fn place_in(&self, view: &View) -> Option<u32> {
+        let last = self.is_by_past_self(view).then_some(view.successors.len());
+        view.rank(&self.me.id).or(last).map(|rank| rank as u32)
+    }
+
+    /// Did an earlier process of this node publish this view?
+    pub(crate) fn is_by_past_self(&self, view: &View) -> bool {
+        let member = view.member(&self.me.id).filter(|_| view.coordinator == self.me.id);
+        member.is_some_and(|member| member.boot != self.me.boot)
     }
 
     /// Whom to name when leadership is given up.
     pub(crate) fn first_successor(&self) -> Option<NodeId> {
-        self.view.as_ref()?.successors.iter().find(|id| **id != self.me.id).cloned()
+        let view = self.view.as_deref()?;
+        let stays = |id: &&NodeId| **id != self.me.id && !self.has_lost_turn(view, id);
+        view.successors.iter().find(stays).cloned()
     }
 
     /// The node that the policy prefers to this one, if any.
@@ -137,7 +220,8 @@ impl Core {
         if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
             return None;
         }
-        let heard = self.candidates().filter(|(_, heard)| *heard).map(|(candidate, _)| candidate);
+        let heard = self.candidates().filter(|(_, presence)| *presence == Presence::Heard);
+        let heard = heard.map(|(candidate, _)| candidate);
         let best = heard.min_by(|a, b| settings.policy.compare(a, b));
         best.map(|best| best.id).filter(|id| *id != self.me.id)
     }

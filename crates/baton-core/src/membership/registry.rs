@@ -1,10 +1,10 @@
 //! The registry as the coordinator keeps it: who beats, who fell silent, who is dead.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use crate::ids::{BootId, NodeId};
-use crate::protocol::{Member, NodeRecord};
+use crate::protocol::{Member, NodeRecord, View};
 use crate::refusal::TransferRefusal;
 use crate::time::Moment;
 
@@ -17,6 +17,8 @@ pub struct Entry {
     pub arrival: u64,
     /// Has it beaten since it is watched? A record alone may be that of a dead node.
     pub heard: bool,
+    /// Was it there lately: did the last leader know of it, or did it register in this term?
+    pub was_there: bool,
     /// When its last beat was read, and how old it was then.
     read_at: Moment,
     age: Duration,
@@ -48,28 +50,34 @@ pub struct Registry {
     dead_node_timeout: Duration,
     entries: BTreeMap<NodeId, Entry>,
     arrivals: u64,
-    /// The last process that was proved dead: its record outlives it.
-    buried: Option<BootId>,
+    /// Were the records read before, in this term?
+    is_read: bool,
+    /// Processes that said they are there, and whose records were not read yet.
+    announced: VecDeque<BootId>,
 }
+
+/// More than join at once. One that is forgotten comes later in the line.
+const ANNOUNCED_KEPT: usize = 64;
 
 impl Registry {
     /// An empty registry.
     pub fn new(worker_timeout: Duration, dead_node_timeout: Duration) -> Self {
         let entries = BTreeMap::new();
-        Self { worker_timeout, dead_node_timeout, entries, arrivals: 0, buried: None }
+        let announced = VecDeque::new();
+        Self { worker_timeout, dead_node_timeout, entries, arrivals: 0, is_read: false, announced }
     }
 
-    /// Takes in all records, read at `now`. `order` is the order of arrival handed down by the
-    /// last view; newcomers come after it, by id.
-    pub fn read(&mut self, now: Moment, mut members: Vec<Member>, order: &[NodeId]) -> Changes {
+    /// Takes in all records, read at `now`. The last view hands the order of arrival down, and who
+    /// was there; newcomers come after them, by id.
+    pub fn read(&mut self, now: Moment, members: Vec<Member>, last: Option<&View>) -> Changes {
         let mut changes = Changes::default();
-        members.retain(|member| Some(member.record.boot) != self.buried);
         let present: BTreeMap<NodeId, BootId> =
             members.iter().map(|m| (m.record.id.clone(), m.record.boot)).collect();
         self.entries.retain(|id, _| present.contains_key(id));
         for member in members {
-            self.read_one(now, member, order, &mut changes);
+            self.read_one(now, member, last, &mut changes);
         }
+        self.is_read = true;
         for (id, entry) in &mut self.entries {
             let silence = now.since(entry.read_at) + entry.age;
             let state = if silence >= self.dead_node_timeout {
@@ -94,7 +102,7 @@ impl Registry {
         changes
     }
 
-    fn read_one(&mut self, now: Moment, member: Member, order: &[NodeId], to: &mut Changes) {
+    fn read_one(&mut self, now: Moment, member: Member, last: Option<&View>, to: &mut Changes) {
         let age = member.silent_for.unwrap_or_default();
         let NodeRecord { boot, beat, .. } = member.record;
         if let Some(entry) = self.entries.get_mut(&member.record.id) {
@@ -105,13 +113,18 @@ impl Registry {
             entry.record = member.record;
             return;
         }
-        let inherited = order.iter().position(|id| *id == member.record.id);
-        let arrival = inherited.map_or(self.arrivals + order.len() as u64, |at| at as u64);
+        let order = last.map_or(0, |view| view.successors.len()) as u64;
+        let inherited = last.and_then(|view| view.rank(&member.record.id));
+        let arrival = inherited.map_or(self.arrivals + order, |at| at as u64);
+        // A record that was not there at the last reading was written since.
+        let known = last.is_some_and(|view| view.is_certain(&member.record.id, boot));
+        let was_there = known || self.is_read || self.announced.contains(&boot);
         self.arrivals += 1;
         to.joined.push(member.record.id.clone());
         let entry = Entry {
             arrival,
             heard: member.silent_for.is_some(),
+            was_there,
             read_at: now,
             age,
             state: State::Live,
@@ -125,6 +138,31 @@ impl Registry {
         self.entries.values().filter(|entry| entry.state == State::Live)
     }
 
+    /// Was a record of this process read?
+    pub fn knows(&self, boot: BootId) -> bool {
+        self.entries.values().any(|entry| entry.record.boot == boot)
+    }
+
+    /// Is it known that this process is there?
+    pub fn is_certain(&self, boot: BootId) -> bool {
+        let there = |entry: &Entry| entry.record.boot == boot && (entry.heard || entry.was_there);
+        self.live().any(there)
+    }
+
+    /// This process says that it is there; says whether its record was read already.
+    pub fn announced(&mut self, boot: BootId) -> bool {
+        let entry = self.entries.values_mut().find(|entry| entry.record.boot == boot);
+        if let Some(entry) = entry {
+            entry.was_there = true;
+            return true;
+        }
+        if self.announced.len() == ANNOUNCED_KEPT {
+            self.announced.pop_front();
+        }
+        self.announced.push_back(boot);
+        false
+    }
+
     /// Why leadership cannot be handed to this node, if so, by the records as they were last read.
     pub fn refuses(&self, now: Moment, id: &NodeId) -> Option<TransferRefusal> {
         let Some(entry) = self.entries.get(id) else {
@@ -134,15 +172,12 @@ impl Registry {
         TransferRefusal::of(&entry.record, silence, (self.worker_timeout, self.dead_node_timeout))
     }
 
-    /// This process is proved dead: it is not waited for until it falls silent.
-    pub fn bury(&mut self, boot: BootId) {
-        self.buried = Some(boot);
-    }
-
     /// Forgets everything: another coordinator keeps the registry now.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.arrivals = 0;
+        self.is_read = false;
+        self.announced.clear();
     }
 }
 
@@ -152,7 +187,7 @@ mod tests {
 
     use super::*;
     use crate::ids::Epoch;
-    use crate::protocol::NodeProfile;
+    use crate::protocol::{NodeProfile, ViewVersion};
 
     fn at(seconds: u64) -> Moment {
         Moment::from_micros(seconds * 1_000_000)
@@ -179,14 +214,14 @@ mod tests {
     #[test]
     fn a_node_whose_beat_stands_still_falls_silent_then_dies_then_may_return() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
-        let changes = registry.read(at(0), vec![member("a", 1), member("b", 1)], &[]);
+        let changes = registry.read(at(0), vec![member("a", 1), member("b", 1)], None);
         assert_eq!(names(&changes.joined), ["a", "b"]);
-        let changes = registry.read(at(20), vec![member("a", 5), member("b", 1)], &[]);
+        let changes = registry.read(at(20), vec![member("a", 5), member("b", 1)], None);
         assert_eq!(names(&changes.timed_out), ["b"]);
         assert_eq!(registry.live().count(), 1);
-        let changes = registry.read(at(30), vec![member("a", 7), member("b", 1)], &[]);
+        let changes = registry.read(at(30), vec![member("a", 7), member("b", 1)], None);
         assert_eq!((names(&changes.dead), changes.timed_out.len()), (vec!["b"], 0));
-        let changes = registry.read(at(31), vec![member("a", 7), member("b", 2)], &[]);
+        let changes = registry.read(at(31), vec![member("a", 7), member("b", 2)], None);
         assert_eq!(names(&changes.joined), ["b"]);
     }
 
@@ -194,7 +229,7 @@ mod tests {
     fn the_stores_own_age_spares_a_new_coordinator_the_wait() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
         let gone = Member { silent_for: Some(Duration::from_secs(40)), ..member("gone", 3) };
-        let changes = registry.read(at(100), vec![gone], &[]);
+        let changes = registry.read(at(100), vec![gone], None);
         assert_eq!(names(&changes.dead), ["gone"]);
         assert_eq!(registry.live().count(), 0);
     }
@@ -202,8 +237,16 @@ mod tests {
     #[test]
     fn the_order_of_arrival_is_handed_down() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
-        let order = ["z", "a"].map(|id| NodeId::new(id).expect("valid"));
-        let _ = registry.read(at(0), vec![member("a", 1), member("n", 1), member("z", 1)], &order);
+        let successors = ["z", "a"].map(|id| NodeId::new(id).expect("valid")).to_vec();
+        let last = View {
+            version: ViewVersion::default(),
+            coordinator: NodeId::new("l").expect("valid"),
+            members: Vec::new(),
+            successors,
+            certain: 2,
+        };
+        let members = vec![member("a", 1), member("n", 1), member("z", 1)];
+        let _ = registry.read(at(0), members, Some(&last));
         let mut arrivals: Vec<(u64, &str)> =
             registry.live().map(|e| (e.arrival, e.record.id.as_str())).collect();
         arrivals.sort_unstable();
@@ -211,21 +254,10 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_was_proved_dead_is_left_out_and_its_next_boot_is_not() {
-        let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
-        registry.bury(BootId(1));
-        assert_eq!(registry.read(at(0), vec![member("a", 1)], &[]), Changes::default());
-        assert_eq!(registry.live().count(), 0);
-        let mut again = member("a", 1);
-        again.record.boot = BootId(2);
-        assert_eq!(names(&registry.read(at(1), vec![again], &[]).joined), ["a"]);
-    }
-
-    #[test]
     fn a_record_that_was_taken_out_is_forgotten() {
         let mut registry = Registry::new(Duration::from_secs(20), Duration::from_secs(30));
-        let _ = registry.read(at(0), vec![member("a", 1), member("b", 1)], &[]);
-        let _ = registry.read(at(1), vec![member("a", 2)], &[]);
+        let _ = registry.read(at(0), vec![member("a", 1), member("b", 1)], None);
+        let _ = registry.read(at(1), vec![member("a", 2)], None);
         assert_eq!(registry.live().count(), 1);
     }
 }

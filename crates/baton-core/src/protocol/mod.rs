@@ -208,6 +208,23 @@ pub enum Hint {
     },
     /// A newer view was published.
     ViewMoved,
+    /// A process that may lead is there, and the line of successors does not say so: the leader may
+    /// look who is there.
+    Joined {
+        /// The process.
+        boot: BootId,
+    },
+    /// A process has left, and its record with it: the leader may look who is there.
+    Left {
+        /// The process.
+        boot: BootId,
+    },
+    /// This node is among the first successors of a new view, and may not know: it may look, so as
+    /// to watch the leader's lifeline.
+    InLine {
+        /// The view.
+        view: ViewVersion,
+    },
     /// This node is about to be named successor: it may warm its plugins up.
     Prepare {
         /// The epoch that is about to end.

@@ -39,12 +39,23 @@ pub struct View {
     pub members: Vec<ViewMember>,
     /// The candidates other than the coordinator, best first by the policy.
     pub successors: Vec<NodeId>,
+    /// How many of the successors, from the first on, are known to be there. Of the others there is
+    /// a record, which may be all that is left of them.
+    #[serde(default)]
+    pub certain: usize,
 }
 
 impl View {
     /// The member with this id.
     pub fn member(&self, id: &NodeId) -> Option<&ViewMember> {
         self.members.binary_search_by(|member| member.id.cmp(id)).ok().map(|at| &self.members[at])
+    }
+
+    /// Is this process the view's coordinator, or among the successors that are known to be there?
+    pub fn is_certain(&self, id: &NodeId, boot: BootId) -> bool {
+        let same = self.member(id).is_some_and(|member| member.boot == boot);
+        let in_line = || self.rank(id).is_some_and(|rank| rank < self.certain);
+        same && (self.coordinator == *id || in_line())
     }
 
     /// The place of this node among the successors, from 0.

@@ -6,8 +6,8 @@ use baton_core::protocol::{Claim, Failure};
 use baton_core::timer::Timer;
 
 use crate::harness::expect::{
-    Beat, cancel, drawn, elected, heartbeat, leader_changed, phase, promoted, read_members, set,
-    start_term,
+    Beat, cancel, drawn, elected, heartbeat, joined, leader_changed, phase, promoted, read_members,
+    set, start_term,
 };
 use crate::harness::store::{Answer, heard, unheard};
 use crate::harness::{ME, Node, at_once, ms, settings, version};
@@ -100,6 +100,7 @@ fn a_live_lease_ends_the_cold_start_at_the_first_look() {
         set(Timer::Beat, 5_000),
         leader_changed(None, Some("a"), 4),
         phase(Phase::Ready, 0),
+        joined("a"),
         // Without a view the node has no rank: it goes after the eight that have.
         drawn(&actions, Timer::Takeover, 16_800..=19_300),
     ];
@@ -121,6 +122,7 @@ fn a_live_lease_seen_while_observing_ends_it_too() {
         set(Timer::Beat, 10_000),
         leader_changed(None, Some("a"), 1),
         phase(Phase::Ready, 5_000),
+        joined("a"),
         takeover,
     ];
     assert_eq!(actions, expected);

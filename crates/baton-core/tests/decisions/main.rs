@@ -19,6 +19,7 @@ mod regressions;
 mod renew;
 mod resign;
 mod single;
+mod succession;
 mod take_up;
 mod takeover;
 mod transfer;

@@ -8,7 +8,8 @@ use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event};
 
 use crate::harness::expect::{
-    cancel, demoted, emit, heartbeat, publish, read_members, set, stop_term, workers_updated,
+    cancel, demoted, emit, heartbeat, in_line, publish, read_members, set, stop_term,
+    workers_updated,
 };
 use crate::harness::store::{Answer, heard, unheard, view};
 use crate::harness::{ME, Node, id, ms, settings, version};
@@ -47,7 +48,8 @@ fn a_fresh_coordinator_publishes_its_first_view_under_its_epoch() {
     let members = vec![heard("a", 5), heard(ME, 2), heard("z", 9)];
     assert_eq!(node.members(20, members), [publish(4, first)]);
     let applied = node.done(30, "publish-view", Outcome::Applied);
-    assert_eq!(applied, [workers_updated(1, 1, 3)]);
+    let told = [in_line("a", 1, 1), in_line("z", 1, 1)];
+    assert_eq!(applied, [&told[..], &[workers_updated(1, 1, 3)]].concat());
     assert!(node.core.active_workers().eq([&id("a"), &id(ME), &id("z")]));
 }
 
@@ -232,7 +234,7 @@ fn first_come_first_served_keeps_the_order_of_arrival_through_a_change_of_coordi
 fn nodes_that_were_not_heard_yet_come_last_and_move_up_once_they_are() {
     let mut node = fresh(settings());
     let members = vec![unheard("a", 5), heard(ME, 2), heard("z", 9)];
-    let first = view(ME, (1, 1), &["a", ME, "z"], &["z", "a"]);
+    let first = View { certain: 1, ..view(ME, (1, 1), &["a", ME, "z"], &["z", "a"]) };
     assert_eq!(node.members(20, members), [publish(4, first)], "a record may be all there is");
     node.done(30, "publish-view", Outcome::Applied);
     renew(&mut node, 5_000, 2);
@@ -251,7 +253,7 @@ fn ineligible_and_draining_nodes_are_members_but_no_successors() {
     let View { mut members, version, coordinator, .. } =
         view(ME, (1, 1), &["a", "b", ME, "z"], &[]);
     (members[0].candidate, members[1].candidate, members[1].draining) = (false, false, true);
-    let expected = View { members, version, coordinator, successors: vec![id("z")] };
+    let expected = View { members, version, coordinator, successors: vec![id("z")], certain: 1 };
     let actions = node.members(20, vec![ineligible, draining, heard(ME, 2), heard("z", 1)]);
     assert_eq!(actions, [publish(4, expected)]);
 }

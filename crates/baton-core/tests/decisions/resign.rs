@@ -8,7 +8,7 @@ use baton_core::timer::Timer;
 use baton_core::{Action, Command};
 
 use crate::harness::expect::{
-    Beat, cancel, demoted, drawn, heartbeat, leave, release, send, set, stop_term,
+    Beat, cancel, demoted, drawn, heartbeat, leave, left, release, send, set, stop_term,
 };
 use crate::harness::store::Answer;
 use crate::harness::{ME, Node, ask, id, settings, version};
@@ -105,7 +105,7 @@ fn a_coordinator_leaves_in_order_stop_release_hint_deregister_halt() {
     assert_eq!(node.stopped(1_100, 1), [given_up]);
     let expected = [told("a", 2), cancel(Timer::Hard), leave(6)];
     assert_eq!(node.done(1_110, "release", Outcome::Applied), expected);
-    assert_eq!(node.done(1_120, "leave", Outcome::Applied), [Action::Halt]);
+    assert_eq!(node.done(1_120, "leave", Outcome::Applied), [left("a"), Action::Halt]);
     assert_eq!(node.due(5_000, Timer::Beat), [], "nothing follows");
 }
 
@@ -134,7 +134,7 @@ fn a_coordinator_that_leaves_without_a_store_is_gone_by_the_hard_deadline() {
 fn a_follower_leaves_by_taking_its_record_out() {
     let mut node = Node::follower();
     assert_eq!(node.command(1_000, Command::Leave), [cancel(Timer::Takeover), leave(2)]);
-    assert_eq!(node.fail(3_000, "leave", Failure::Unknown), [Action::Halt]);
+    assert_eq!(node.fail(3_000, "leave", Failure::Unknown), [left("a"), Action::Halt]);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use baton_core::timer::Timer;
 use baton_core::{Action, Event, Phase};
 
 use crate::harness::expect::{
-    Beat, cancel, drawn, elected, emit, heartbeat, leader_changed, phase, promoted, read_members,
-    set, start_term, window,
+    Beat, cancel, drawn, elected, emit, heartbeat, joined, leader_changed, phase, promoted,
+    read_members, set, start_term, window,
 };
 use crate::harness::store::Answer;
 use crate::harness::{ME, Node, at, at_once, version};
@@ -110,6 +110,7 @@ fn a_refused_claim_shows_who_holds_it_and_waits() {
         set(Timer::Beat, 5_000),
         leader_changed(None, Some("a"), 1),
         phase(Phase::Ready, 10),
+        joined("a"),
         drawn(&actions, Timer::Takeover, 16_810..=19_310),
     ];
     assert_eq!(actions, expected);

@@ -321,7 +321,8 @@ fn a_proof_is_over_once_another_process_holds_the_lease() {
         heartbeat(10),
         set(Timer::Beat, 10_000),
         leader_changed(Some("a"), Some("b"), 5),
-        set(Timer::Takeover, 21_110),
+        // The one ahead leads now: this node is next.
+        set(Timer::Takeover, 21_010),
         Action::UnwatchLifeline,
     ];
     assert_eq!(actions, expected);

@@ -62,6 +62,7 @@ async fn readwrite_on_the_prefix_is_enough() {
         coordinator: node.id(),
         members: vec![],
         successors: vec![],
+        certain: 0,
     });
     assert_eq!(store.publish_view(&space, held.epoch, view).await, Ok(Outcome::Applied));
     assert!(hints.recv().await.is_some());

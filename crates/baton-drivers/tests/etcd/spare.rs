@@ -52,6 +52,7 @@ async fn lead(holder: &Contender, successors: Vec<NodeId>) {
         coordinator: holder.id(),
         members: vec![],
         successors,
+        certain: 0,
     });
     let published = holder.store.publish_view(&holder.namespace, epoch, view).await;
     assert_eq!(published, Ok(Outcome::Applied));

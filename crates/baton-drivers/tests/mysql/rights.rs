@@ -52,6 +52,7 @@ async fn everything_works(peer: Contender) {
         coordinator: peer.record.id.clone(),
         members: vec![],
         successors: vec![],
+        certain: 0,
     };
     for number in [1, 2] {
         let version = ViewVersion { epoch: held.epoch, number };

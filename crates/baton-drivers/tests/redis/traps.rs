@@ -70,7 +70,8 @@ async fn numbers_of_64_bits_lose_none() {
         ] {
             let version = ViewVersion { epoch: next, number };
             let coordinator = baton_core::ids::NodeId::new("a").expect("it is a name");
-            let view = View { version, coordinator, members: vec![], successors: vec![] };
+            let view =
+                View { version, coordinator, members: vec![], successors: vec![], certain: 0 };
             assert_eq!(store.publish_view(&web, next, Arc::new(view)).await, Ok(outcome));
         }
     }

@@ -16,6 +16,7 @@ mod lease_rules;
 mod mandate_kept;
 mod no_resumption;
 mod no_stampede;
+mod no_usurper;
 mod one_trusted;
 mod polite;
 mod proved_stop;
@@ -74,6 +75,7 @@ pub fn for_plan(plan: &Plan) -> Vec<Box<dyn Invariant>> {
         Box::new(known_never_back::KnownNeverBack::default()),
         Box::new(fence_grace::FenceGrace::new(&plan.settings)),
         Box::new(no_stampede::NoStampede::new(plan)),
+        Box::new(no_usurper::NoUsurper::new(&plan.settings)),
         Box::new(polite::Polite::new(&plan.settings)),
         Box::new(lease_rules::LeaseRules::new(plan.expiry)),
         Box::new(window_backed::WindowBacked::new(plan.settings.lease_terms())),

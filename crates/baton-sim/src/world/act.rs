@@ -162,7 +162,7 @@ impl World {
             }
             Action::StartTerm { epoch, window } => self.start_term(who, epoch, window),
             Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
-            Action::WatchLifeline { boot, .. } => self.watch(who, Some(boot)),
+            Action::WatchLifeline { boot, address } => self.watch(who, Some((boot, &address))),
             Action::UnwatchLifeline => self.watch(who, None),
             Action::Tell { to, hint } => self.tell(who, &to, &hint),
             Action::Prepare => self.coverage.situation("prepared-successor"),

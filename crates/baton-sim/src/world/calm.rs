@@ -2,7 +2,7 @@
 //! A flood of forged hints goes on in the calm: it must not put anything off.
 //!
 //! ```text
-//!   0 ├──────── storm ────────┤ calm ├── settle ──┤ a coordinator? ├─ kill it ─┤ another? ┤ end
+//!   0 ├─── storm ───┤ calm ├── settle ──┤ a leader? ├─ kill it ─┤ another? ├─ succession ─┤ end
 //! ```
 
 use std::time::Duration;
@@ -58,11 +58,11 @@ impl World {
         self.queue.push(settled, Event::Deadline(Deadline::Recovered));
         self.queue.push(killed, Event::LastKill);
         self.queue.push(last, Event::Deadline(Deadline::TakenOver));
-        self.queue.push(last + plan.settings.lease_timeout, Event::End);
+        self.queue.push(last + plan.settings.lease_timeout, Event::Succession);
     }
 
     /// The time that restarts, failed starts and id disputes of the storm may reach into the calm.
-    fn settling(&self) -> Duration {
+    pub(super) fn settling(&self) -> Duration {
         let s = &self.plan.settings;
         let id_dispute = 3 * (s.heartbeat_interval + s.heartbeat_jitter) + s.request_timeout;
         let cold = s.cold_start_observation_window + s.cold_start_preparation_delay;
@@ -141,7 +141,7 @@ impl World {
         })
     }
 
-    fn led_since(&self, at: True) -> bool {
+    pub(super) fn led_since(&self, at: True) -> bool {
         self.stats.reigns.iter().rev().take(8).any(|reign| reign.from > at)
     }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use baton_core::ids::{Epoch, Nonce};
-use baton_core::protocol::{Hint, Version};
+use baton_core::protocol::{Hint, Version, ViewVersion};
 
 use super::{Delivery, Event, World};
 use crate::clock::True;
@@ -57,11 +57,14 @@ impl World {
 
     fn forged_hint(&mut self, to: Who) -> Hint {
         let version = self.forged_version(to);
-        match self.rng.below(8) {
+        match self.rng.below(11) {
             0 => Hint::Look,
             1 => Hint::Asked,
             2 => Hint::ViewMoved,
             3 => Hint::Prepare { epoch: version.epoch },
+            4 => Hint::Joined { boot: version.nonce.boot },
+            5 => Hint::Left { boot: version.nonce.boot },
+            6 => Hint::InLine { view: ViewVersion { epoch: version.epoch, number: 9 } },
             _ => {
                 let named = match self.rng.below(4) {
                     0 => None,

@@ -8,6 +8,7 @@ use baton_core::protocol::NodeProfile;
 use baton_core::settings::Settings;
 use baton_core::{Core, Identity};
 
+use super::lifeline::address_of;
 use super::{Delivery, Event, Process, Slot, Spans as _, World, drift};
 use crate::clock::SimClock;
 use crate::fact::Who;
@@ -42,7 +43,7 @@ impl World {
         let place = &self.slots[slot];
         let profile = NodeProfile {
             priority: (slot % 3) as i32,
-            lifeline: self.plan.lifeline.then(|| Arc::from(format!("10.0.0.{slot}:7000"))),
+            lifeline: self.plan.lifeline.then(|| address_of(slot)),
             version: "sim".to_owned(),
             ..NodeProfile::default()
         };
@@ -50,7 +51,7 @@ impl World {
         let settings = Settings { eligible: place.eligible, ..self.plan.settings.clone() };
         let seed = self.rng.bits();
         let core = Core::new(me, Arc::new(settings), seed).expect("a plan's settings are checked");
-        self.slots[slot].process = Some(Process::new(boot, core));
+        self.slots[slot].process = Some(Process::new(boot, core, self.now));
         self.trace.line(self.now, || format!("node {slot} boots as {boot:?}"));
         self.queue.push(self.now, Event::Deliver(Who { slot, boot }, Delivery::Start));
     }
@@ -89,7 +90,8 @@ impl World {
     }
 
     fn restart_after(&mut self, slot: usize, least: Duration, most: Duration) {
-        if self.slots[slot].twin || self.calm.is_final() {
+        let stays_away = self.calm.is_final() && !self.succession.restarts();
+        if self.slots[slot].twin || stays_away {
             return;
         }
         let span = match self.restart {

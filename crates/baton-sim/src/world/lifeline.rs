@@ -1,5 +1,6 @@
 //! Lifelines: what a successor sees of a coordinator's process, within what a network can show.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::LifelineReport;
@@ -11,11 +12,12 @@ use crate::plan::Fault;
 
 impl World {
     /// A process begins to watch a lifeline, or stops.
-    pub(super) fn watch(&mut self, who: Who, boot: Option<BootId>) {
+    pub(super) fn watch(&mut self, who: Who, lifeline: Option<(BootId, &str)>) {
         let Some(process) = self.process_mut(who) else { return };
-        process.watches = boot;
+        process.watches = lifeline.map(|(boot, _)| boot);
         (process.connected, process.was_reset) = (false, false);
-        if let Some(boot) = boot {
+        if let Some((boot, address)) = lifeline {
+            process.watched_slot = slot_at(address);
             let at = self.now + self.rng.span_ms(1, 3);
             self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
         }
@@ -73,10 +75,8 @@ impl World {
     /// What is seen, and whether the address is the onlooker's own. A firewall does not touch a
     /// connection that stands.
     fn see_lifeline(&self, who: Who, boot: BootId, connected: bool) -> (LifelineReport, bool) {
-        // A boot's address is its slot's; slots of boots that are gone are found by the lease.
-        let alive = self.everyone().into_iter().find(|other| other.boot == boot);
-        let address = alive.map(|other| other.slot).or_else(|| self.address_of(boot));
-        let Some(slot) = address else { return (LifelineReport::Refused, false) };
+        let watched = self.process(who).map(|process| process.watched_slot);
+        let Some(slot) = watched else { return (LifelineReport::TimedOut, false) };
         let occupant = self.slots[slot].process.as_ref();
         let report = match occupant {
             _ if !self.cuts.joined(who.slot, slot) => LifelineReport::TimedOut,
@@ -87,13 +87,6 @@ impl World {
             Some(process) => LifelineReport::OtherBoot(process.boot),
         };
         (report, who.slot == slot)
-    }
-
-    fn address_of(&self, boot: BootId) -> Option<usize> {
-        let lease = self.store.lease(self.now)?;
-        let holder = lease.holder.filter(|holder| holder.boot == boot)?;
-        let text = holder.lifeline?;
-        text.strip_prefix("10.0.0.")?.strip_suffix(":7000")?.parse().ok()
     }
 
     /// Every connection to a live process's lifeline is reset, and the next dial refused.
@@ -121,4 +114,14 @@ impl World {
         self.queue.push(self.now, Event::Deliver(who, report));
         true
     }
+}
+
+/// The address of a slot's lifeline.
+pub fn address_of(slot: usize) -> Arc<str> {
+    Arc::from(format!("10.0.0.{slot}:7000"))
+}
+
+fn slot_at(address: &str) -> usize {
+    let slot = address.strip_prefix("10.0.0.").and_then(|rest| rest.strip_suffix(":7000"));
+    slot.and_then(|slot| slot.parse().ok()).expect("every lifeline has the address of its slot")
 }

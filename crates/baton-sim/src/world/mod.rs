@@ -17,6 +17,7 @@ mod process;
 mod queue;
 mod script;
 mod store;
+mod succession;
 
 use std::sync::Arc;
 
@@ -65,6 +66,12 @@ pub enum Event {
     Calm,
     /// The time within which something must have happened is over.
     Deadline(calm::Deadline),
+    /// Everything has recovered: leaders are killed in quick succession.
+    Succession,
+    /// The next one is.
+    Strike,
+    /// The time in which it must have been followed is over.
+    Succeeded,
     /// The run is over.
     End,
 }
@@ -80,6 +87,7 @@ pub struct World {
     cuts: Cuts,
     boots: u128,
     calm: calm::CalmState,
+    succession: succession::Succession,
     restart: Option<std::time::Duration>,
     checked: bool,
     invariants: Vec<Box<dyn Invariant>>,
@@ -113,6 +121,7 @@ impl World {
             cuts: Cuts::default(),
             boots: 0,
             calm: calm::CalmState::default(),
+            succession: succession::Succession::default(),
             restart: None,
             checked: true,
             violation: None,
@@ -176,6 +185,9 @@ impl World {
             Event::LastKill => self.last_kill(),
             Event::Calm => self.begin_calm(),
             Event::Deadline(deadline) => self.deadline(deadline),
+            Event::Succession => self.begin_succession(),
+            Event::Strike => self.kill_leader(),
+            Event::Succeeded => self.succeeded(),
             Event::End => self.over = true,
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::ids::NodeId;
-use baton_core::protocol::{Failure, Hint, Reply, Request, RequestId};
+use baton_core::ids::{BootId, NodeId};
+use baton_core::protocol::{Failure, Hint, Registration, Reply, Request, RequestId};
 use baton_core::time::Moment;
 
 use super::store::{Health, Moved};
@@ -179,6 +179,11 @@ impl World {
                 self.threaten_grant();
             }
         }
+        if let (Request::Beat(beat), Reply::Beat(reply)) = (&request, &served.reply)
+            && reply.registration == Registration::Registered
+        {
+            self.replaced(who, beat.replaces);
+        }
         if let (Request::PublishView { view, .. }, Reply::Done(outcome)) = (&request, &served.reply)
             && *outcome == baton_core::protocol::Outcome::Applied
         {
@@ -194,6 +199,15 @@ impl World {
         if let Some(back) = back.filter(|_| !self.cuts.from_store.contains(&who.slot)) {
             let delivery = Delivery::Replied(id, Box::new(served.reply), served.stale);
             self.queue.push(self.now + back, Event::Deliver(who, delivery));
+        }
+    }
+
+    /// The store took in a beat that may replace the record of this process, if it lives.
+    fn replaced(&mut self, by: Who, boot: Option<BootId>) {
+        let living = self.everyone().into_iter().find(|other| Some(other.boot) == boot);
+        let after = self.process(by).map(|process| self.now.since(process.born));
+        if let Some((living, after)) = living.zip(after) {
+            self.fact(&Fact::Replaced { by, living, after });
         }
     }
 

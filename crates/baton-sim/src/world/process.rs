@@ -82,12 +82,16 @@ pub struct Process {
     pub working: Option<Epoch>,
     /// The process whose lifeline it watches.
     pub watches: Option<BootId>,
+    /// The slot at whose address that process listens, or listened.
+    pub watched_slot: usize,
     /// Is there a connection to that lifeline?
     pub connected: bool,
     /// Was that connection reset, and has the process not noticed yet?
     pub was_reset: bool,
     /// When the store last answered it.
     pub heard: True,
+    /// When it started.
+    pub born: True,
     /// The highest epoch it was shown.
     pub shown: Epoch,
     /// The highest epoch of its own that ended.
@@ -100,7 +104,7 @@ pub struct Process {
 
 impl Process {
     /// A process that has not started.
-    pub fn new(boot: BootId, core: Core) -> Self {
+    pub fn new(boot: BootId, core: Core, born: True) -> Self {
         Self {
             boot,
             paused: false,
@@ -112,9 +116,11 @@ impl Process {
             running: None,
             working: None,
             watches: None,
+            watched_slot: 0,
             connected: false,
             was_reset: false,
             heard: True::default(),
+            born,
             shown: Epoch::NONE,
             ended: Epoch::NONE,
             leaving: false,

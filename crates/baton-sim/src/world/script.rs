@@ -112,7 +112,7 @@ impl World {
         self.queue.push(self.now + span, Event::Mend(slot));
     }
 
-    fn tell_to_leave(&mut self, slot: usize) {
+    pub(super) fn tell_to_leave(&mut self, slot: usize) {
         let place = self.slots.get(slot).and_then(|place| place.process.as_ref());
         let Some(who) = place.map(|process| Who { slot, boot: process.boot }) else { return };
         self.stats.mark(Mark::Leave, Some(slot), self.now, self.now);

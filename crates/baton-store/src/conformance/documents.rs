@@ -65,7 +65,7 @@ async fn an_epoch_that_is_never_granted_is_refused_and_raises_nothing(stage: &St
         let space = &stage.namespace;
         let version = ViewVersion { epoch: forged, number: 1 };
         let coordinator = holder.id().clone();
-        let view = View { version, coordinator, members: vec![], successors: vec![] };
+        let view = View { version, coordinator, members: vec![], successors: vec![], certain: 0 };
         let prune = Prune { dead_for: stage.pace.ttl * 100, keep_terms: 100, limit: 1 };
         let written = store.write_document(space, "d", vec![], Any, Some(forged)).await;
         refused("a document", &written)?;

@@ -64,6 +64,7 @@ async fn an_ask_and_a_view_are_pushed(stage: &Stage<'_>) -> Check {
         coordinator: holder.id().clone(),
         members: vec![],
         successors: vec![],
+        certain: 0,
     };
     holder.store.publish_view(&stage.namespace, held.epoch, Arc::new(view)).await?;
     hears(stage, &mut hints, &Hint::ViewMoved).await

@@ -28,6 +28,7 @@ async fn an_onlooker_sees_what_a_beat_shows_and_is_not_registered(stage: &Stage<
         coordinator: peer.id().clone(),
         members: vec![],
         successors: vec![],
+        certain: 0,
     });
     let published = peer.store.publish_view(&stage.namespace, held.epoch, view.clone()).await?;
     same("the view", published, Outcome::Applied)?;

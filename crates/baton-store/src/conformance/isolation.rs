@@ -42,6 +42,7 @@ async fn namespaces_with_names_alike_do_not_touch(stage: &Stage<'_>) -> Check {
             coordinator: peer.id().clone(),
             members: vec![],
             successors: vec![],
+            certain: 0,
         };
         let published = store.publish_view(space, held.epoch, Arc::new(view)).await?;
         same("the view", published, Outcome::Applied)?;

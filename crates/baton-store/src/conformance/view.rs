@@ -24,6 +24,7 @@ fn view(by: &Peer, epoch: Epoch, number: u64) -> Arc<View> {
         coordinator: by.id().clone(),
         members: vec![member],
         successors: vec![by.id().clone()],
+        certain: 1,
     })
 }
 

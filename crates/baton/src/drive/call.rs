@@ -24,11 +24,18 @@ pub async fn ask_store(
     node.teller.logs.began(beat, (&node.namespace, &node.id), &request);
     let input = match call_store(&node, Call::Core(request), timeout).await {
         Some(Ok(Answer::Core(reply))) => {
-            if let Reply::Members(members) = &reply {
-                remember_lifelines(&node, members);
-                if node.is_leader() {
-                    tell_if_unwatched(&node, members);
+            match &reply {
+                Reply::Members(members) => {
+                    remember_lifelines(&node, members);
+                    if node.is_leader() {
+                        tell_if_unwatched(&node, members);
+                    }
                 }
+                Reply::Beat(reply) => {
+                    let holder = reply.lease.as_ref().and_then(|lease| lease.holder.as_ref());
+                    holder.into_iter().for_each(|holder| node.learn_lifeline_of(holder));
+                }
+                Reply::Done(_) => {}
             }
             Input::Replied { id, reply }
         }

@@ -69,7 +69,11 @@ async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {
     {
         return;
     }
-    // It may have been restarted since the members were last read.
+    // The node that is to lead may have been restarted since the members were last read; for any
+    // other hint a look at the store is not worth its while.
+    if !matches!(hint, Hint::Released { .. }) {
+        return;
+    }
     let Ok(members) = node.store.members(&node.namespace).await else { return };
     remember_lifelines(node, &members);
     if let Some(address) = node.lifeline_of(to) {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Lineage, Nonce};
 use baton_core::lease::Window;
 use baton_core::protocol::{
-    Acquire, BeatRequest, Claim, LeaseIntent, Recording, Release, ReleaseReason, Renew, Request,
-    RequestId, Version, View, ViewVersion,
+    Acquire, BeatRequest, Claim, Hint, LeaseIntent, Recording, Release, ReleaseReason, Renew,
+    Request, RequestId, Version, View, ViewVersion,
 };
 use baton_core::timer::Timer;
 use baton_core::{Action, DemotionReason, Event, Phase};
@@ -180,6 +180,22 @@ pub fn demoted(epoch: u64, reason: DemotionReason) -> Action {
 /// The lease is lost.
 pub fn lease_lost(epoch: u64, reason: DemotionReason) -> Action {
     emit(Event::LeaseLost { epoch: Epoch(epoch), reason })
+}
+
+/// The leader is told that the node has joined.
+pub fn joined(leader: &str) -> Action {
+    Action::Tell { to: id(leader), hint: Hint::Joined { boot: boot(ME) } }
+}
+
+/// Another node is told that this one has left.
+pub fn left(to: &str) -> Action {
+    Action::Tell { to: id(to), hint: Hint::Left { boot: boot(ME) } }
+}
+
+/// One of the first successors is told to look.
+pub fn in_line(successor: &str, epoch: u64, number: u64) -> Action {
+    let view = ViewVersion { epoch: Epoch(epoch), number };
+    Action::Tell { to: id(successor), hint: Hint::InLine { view } }
 }
 
 /// A newer view is known.

@@ -81,7 +81,17 @@ pub struct Node {
 impl Node {
     /// A node that has not started.
     pub fn new(settings: Settings) -> Self {
-        let profile = Arc::new(NodeProfile { priority: settings.priority, ..Default::default() });
+        Self::with_profile(settings, NodeProfile::default())
+    }
+
+    /// The same, with a lifeline.
+    pub fn with_lifeline(settings: Settings) -> Self {
+        let lifeline = Some(Arc::from("127.0.0.1:7000"));
+        Self::with_profile(settings, NodeProfile { lifeline, ..NodeProfile::default() })
+    }
+
+    fn with_profile(settings: Settings, profile: NodeProfile) -> Self {
+        let profile = Arc::new(NodeProfile { priority: settings.priority, ..profile });
         let me = Identity { id: id(ME), boot: boot(ME), profile };
         let core = Core::new(me, Arc::new(settings), 7).expect("the settings agree");
         Self { core, out: BTreeMap::new() }

@@ -46,6 +46,11 @@ impl Answer {
         }))
     }
 
+    /// This process of this node is the holder, whatever the version says.
+    pub fn held_by(self, name: &str, boot: BootId) -> Self {
+        self.lease(|lease| lease.holder = Some(Holder { node: id(name), boot, lifeline: None }))
+    }
+
     /// The lease was released and names this successor.
     pub fn vacant(version: Version, successor: Option<&str>) -> Self {
         Self::held(version).lease(|lease| {
@@ -142,6 +147,7 @@ pub fn view(by: &str, (epoch, number): (u64, u64), members: &[&str], next: &[&st
         coordinator: id(by),
         members,
         successors: next.iter().map(|name| id(name)).collect(),
+        certain: next.len(),
     }
 }
 

@@ -16,6 +16,7 @@ enum Topic {
     Plugin,
     Store,
     Member,
+    Lifeline,
     Beat,
 }
 
@@ -33,6 +34,8 @@ struct Fields<'a> {
     left_ms: Option<u64>,
     restart_in_ms: Option<u64>,
     latency_ms: Option<u64>,
+    records: Option<u64>,
+    removed_from: Option<&'a str>,
 }
 
 /// How loud an event is.
@@ -51,6 +54,7 @@ pub(super) fn level(event: &Event) -> Level {
         | Event::LeaderDown { .. }
         | Event::LeaseLost { .. }
         | Event::LeaderFlapping { .. }
+        | Event::LifelineUnwatched(_)
         | Event::TransferRefused { .. }
         | Event::ContentionDetected { .. }
         | Event::BreakerOpen { .. }
@@ -65,6 +69,7 @@ pub(super) fn level(event: &Event) -> Level {
         | Event::TransferStarted { .. }
         | Event::BreakerHalfOpen
         | Event::BreakerClosed
+        | Event::PluginSwept { .. }
         | Event::HealthChanged { .. } => Level::INFO,
         Event::WorkersUpdated { .. }
         | Event::WorkerHeartbeat { .. }
@@ -112,6 +117,10 @@ fn words(event: &Event) -> (Topic, &'static str) {
         Event::PluginFailed { restart_in_ms: Some(_), .. } => (Topic::Plugin, "a plugin failed"),
         Event::PluginFailed { .. } => (Topic::Plugin, "a plugin failed and is not started again"),
         Event::PluginIgnoredCancellation { .. } => (Topic::Plugin, "a plugin does not stop"),
+        Event::PluginSwept { .. } => (Topic::Plugin, "a plugin removed expired records"),
+        Event::LifelineUnwatched(_) => {
+            (Topic::Lifeline, "a crash of this node would be noticed late")
+        }
     }
 }
 
@@ -162,6 +171,10 @@ fn fields(event: &Event) -> Fields<'_> {
         }
         Event::PluginFailed { error, restart_in_ms, .. } => {
             (fields.error, fields.restart_in_ms) = (Some(error.as_str()), *restart_in_ms);
+        }
+        Event::LifelineUnwatched(notice) => fields.reason = Some(notice.to_string()),
+        Event::PluginSwept { target, records, .. } => {
+            (fields.removed_from, fields.records) = (Some(target.as_str()), Some(*records));
         }
         Event::WorkersUpdated { .. }
         | Event::LeaderFlapping { .. }
@@ -219,6 +232,8 @@ pub(super) fn write(stamped: &Stamped) {
                 left_ms = fields.left_ms,
                 restart_in_ms = fields.restart_in_ms,
                 latency_ms = fields.latency_ms,
+                records = fields.records,
+                removed_from = fields.removed_from,
                 "{words}"
             )
         };
@@ -228,6 +243,7 @@ pub(super) fn write(stamped: &Stamped) {
         Topic::Plugin => about!("baton::plugin"),
         Topic::Store => about!("baton::store"),
         Topic::Member => about!("baton::member"),
+        Topic::Lifeline => about!("baton::lifeline"),
         Topic::Beat => about!("baton::beat"),
     }
 }

@@ -1,0 +1,195 @@
+//! `--pattern succession`: each new leader is struck a second after it took over, as a release that
+//! crashes in a loop does, or a rolling deploy.
+//!
+//! ```text
+//!   restarted   3 nodes; the struck one is started again at once, under its own id
+//!   gone        6 nodes; none is started again, until one is left
+//!   lone        1 node; struck, and started again at once
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use baton::{Moment, NodeId};
+use baton_cli::cluster::{Body, Tick};
+use baton_store::clock::{Clock, SystemClock};
+
+use super::{TICK_EVERY, epoch_of};
+use crate::cli::Failover;
+use crate::error::BenchError;
+use crate::ground::{Ground, StoreKind, chosen};
+use crate::judge::Judged;
+use crate::progress::Progress;
+use crate::report::{Bar, Report};
+use crate::site::{Site, Stage};
+use crate::spread::ms;
+
+/// How long after a takeover the new leader is struck.
+const A_SECOND: Duration = Duration::from_secs(1);
+
+/// How long the next job may take to come: well beyond lease, beat and delays.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What becomes of the struck node, in a cluster of how many.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Restarted,
+    Gone,
+    Lone,
+}
+
+impl Fate {
+    fn nodes(self) -> usize {
+        match self {
+            Self::Restarted => 3,
+            Self::Gone => 6,
+            Self::Lone => 1,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Restarted => "restarted",
+            Self::Gone => "gone",
+            Self::Lone => "lone",
+        }
+    }
+
+    /// How many leaders of one cluster are struck.
+    fn strikes(self, wanted: u32) -> u32 {
+        match self {
+            Self::Gone => wanted.min(5),
+            Self::Restarted | Self::Lone => wanted,
+        }
+    }
+
+    fn bars(self) -> Vec<Bar> {
+        match self {
+            Self::Restarted | Self::Gone => vec![Bar::p99(300.0)],
+            Self::Lone => vec![Bar::max(1_000.0)],
+        }
+    }
+}
+
+/// What a leader is struck with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Blow {
+    Kill,
+    Term,
+}
+
+impl Blow {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Kill => "kill",
+            Self::Term => "term",
+        }
+    }
+}
+
+/// A node that is told to end releases the lease: started again, it has nothing to prove.
+const ROWS: [(Blow, Fate); 5] = [
+    (Blow::Kill, Fate::Restarted),
+    (Blow::Kill, Fate::Gone),
+    (Blow::Term, Fate::Restarted),
+    (Blow::Term, Fate::Gone),
+    (Blow::Kill, Fate::Lone),
+];
+
+/// Runs every row on every store, one after the other.
+pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
+    let mut report = Report::new("failover", bars);
+    let mut judged = Judged::default();
+    for kind in chosen(&options.store) {
+        let ground = Ground::new(kind).await?;
+        for (blow, fate) in ROWS {
+            let (times, logs) = measure(site, &ground, blow, fate, options.trials).await?;
+            judged = judged.and(logs);
+            report.measured(&title(kind, blow, fate), "ms", &times, &fate.bars());
+        }
+    }
+    judged.tell(&mut report);
+    Ok(report)
+}
+
+fn title(kind: StoreKind, blow: Blow, fate: Fate) -> String {
+    let blow = match blow {
+        Blow::Kill => "kill -9",
+        Blow::Term => "SIGTERM",
+    };
+    format!("{kind} {blow} {}", fate.name())
+}
+
+/// As many clusters as it takes, one after the other.
+async fn measure(
+    site: &Site,
+    ground: &Ground,
+    blow: Blow,
+    fate: Fate,
+    trials: u32,
+) -> Result<(Vec<f64>, Judged), BenchError> {
+    let what = title(ground.kind(), blow, fate);
+    let progress = Progress::new(&what, trials);
+    let (mut times, mut judged) = (Vec::new(), Judged::default());
+    while times.len() < trials as usize {
+        let name = format!("{}-{}-{}", blow.name(), fate.name(), times.len());
+        let body = Body::run(&[]);
+        let mut stage = site.cluster(ground, &name, fate.nodes(), TICK_EVERY, body).await?;
+        let wanted = trials - u32::try_from(times.len()).unwrap_or(trials);
+        let mut leader = first(&stage).await?;
+        for _ in 0..fate.strikes(wanted) {
+            let (took, next) = strike(&mut stage, &leader, blow, fate).await?;
+            times.push(ms(took));
+            progress.step();
+            leader = next;
+        }
+        stage.cluster.stop().await?;
+        judged = judged.and(Judged::of(&stage.cluster.ticks()?));
+    }
+    Ok((times, judged))
+}
+
+/// The leader of a cluster that has settled.
+async fn first(stage: &Stage) -> Result<Leader, BenchError> {
+    let lead = stage.settled().await?;
+    Ok(Leader { epoch: epoch_of(&lead), node: lead.node, since: SystemClock.now() })
+}
+
+/// Who leads, and since when.
+struct Leader {
+    node: NodeId,
+    epoch: u64,
+    since: Moment,
+}
+
+impl Leader {
+    fn of(tick: &Tick) -> Self {
+        let node = NodeId::new(&tick.node).expect("the bench gives plain names");
+        Self { node, epoch: tick.epoch, since: tick.at }
+    }
+}
+
+/// Strikes the leader once it has led for a second; how long it takes until the next job runs.
+async fn strike(
+    stage: &mut Stage,
+    leader: &Leader,
+    blow: Blow,
+    fate: Fate,
+) -> Result<(Duration, Leader), BenchError> {
+    SystemClock.sleep((leader.since + A_SECOND).since(SystemClock.now())).await;
+    let mut log = stage.cluster.follow()?;
+    let before = SystemClock.now();
+    let member = stage.cluster.member(&leader.node)?;
+    match blow {
+        Blow::Kill => member.kill()?,
+        Blow::Term => {
+            member.terminate()?;
+            member.ended().await?;
+        }
+    }
+    if fate != Fate::Gone {
+        stage.cluster.start(&leader.node)?;
+    }
+    let next = log.next_term(leader.epoch, PATIENCE).await?;
+    Ok((next.at.since(before), Leader::of(&next)))
+}

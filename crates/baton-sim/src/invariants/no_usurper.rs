@@ -1,0 +1,58 @@
+//! Node ids: a process that lives keeps its id. A process that starts under the same id may take it
+//! over only from one that is dead, or after it has watched the other one's silence for two beats.
+
+use std::time::Duration;
+
+use baton_core::settings::Settings;
+
+use super::Invariant;
+use crate::fact::Fact;
+
+/// Looks at whose record is replaced.
+pub struct NoUsurper {
+    watched: Duration,
+}
+
+impl NoUsurper {
+    /// Two beats, by a clock that may be fast.
+    pub fn new(settings: &Settings) -> Self {
+        Self { watched: settings.heartbeat_interval * 3 / 2 }
+    }
+}
+
+impl Invariant for NoUsurper {
+    fn name(&self) -> &'static str {
+        "no_usurper"
+    }
+
+    fn promise(&self) -> &'static str {
+        "2.1"
+    }
+
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        match fact {
+            Fact::Replaced { by, living, after } if *after < self.watched => Err(format!(
+                "node {} takes the id of node {}, which lives, {after:?} after its start",
+                by.slot, living.slot
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invariants::testing::who;
+
+    #[test]
+    fn a_record_taken_from_a_living_process_at_once_fires() {
+        let mut checker = NoUsurper::new(&Settings::default());
+        let mut replaced = |seconds| {
+            let after = Duration::from_secs(seconds);
+            checker.see(&Fact::Replaced { by: who(2), living: who(1), after })
+        };
+        assert!(replaced(10).is_ok());
+        assert!(replaced(1).is_err());
+    }
+}
