@@ -108,8 +108,8 @@ pub struct Failover {
     pub store: Vec<Choice>,
     /// Whether a strike finds a settled cluster, or one whose leader was struck a second ago
     ///
-    /// A succession is tried with kill -9 and with SIGTERM; --arms, --clusters and --peer-trials have
-    /// no say in it.
+    /// A succession is tried with kill -9 and with SIGTERM; --arms, --clusters and --peer-trials
+    /// have no say in it.
     #[arg(long, value_enum, default_value = "settled")]
     pub pattern: Pattern,
     /// How often each arm is tried

@@ -41,6 +41,23 @@ enum Place {
     Beside(Arc<Host>),
 }
 
+impl Place {
+    fn begin(
+        self,
+        enabled: bool,
+        runtime: Option<tokio::runtime::Handle>,
+    ) -> Result<Arc<Host>, BuildError> {
+        match self {
+            Self::Own { store, lifeline } => {
+                // Single-instance mode has no successors to keep a line to.
+                let lifeline = if enabled { lifeline } else { LifelineConfig::off() };
+                Host::start(store, &lifeline, runtime)
+            }
+            Self::Beside(host) => Ok(host),
+        }
+    }
+}
+
 /// Builds a [`Node`]. Everything but the store has a default.
 #[must_use = "a node takes part once it is built"]
 pub struct NodeBuilder {
@@ -229,14 +246,7 @@ impl NodeBuilder {
         let namespace = self.namespace.transpose()?.unwrap_or_else(default_namespace);
         #[cfg(feature = "http")]
         let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
-        let host = match self.place {
-            Place::Own { store, lifeline } => {
-                // Single-instance mode has no successors to keep a line to.
-                let lifeline = if self.settings.enabled { lifeline } else { LifelineConfig::off() };
-                Host::start(store, &lifeline, self.runtime.clone())?
-            }
-            Place::Beside(host) => host,
-        };
+        let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
         let profile = NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,

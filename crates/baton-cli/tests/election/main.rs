@@ -1,8 +1,8 @@
 //! The built program as people run it: real processes, real signals, a real file as the store.
 //!
 //! ```text
-//!  test ── Cluster ──► baton run … -- baton tick ──► one log      start, deaths, succession, pauses,
-//!    │                                                            handover, outage: the log judges
+//!  test ── Cluster ──► baton run … -- baton tick ──► one log      start, deaths, succession,
+//!    │                                                            pauses, handover, outage
 //!    ├──── Running ──► baton run … -- sh -c SCRIPT                command, signals, lone, nested
 //!    └──── Running ──► baton status, history, watch, resign …     people, asked
 //! ```

@@ -127,8 +127,8 @@ impl Core {
     /// does not even fit what was seen before. Only a dead holder's lease, which the look has shown
     /// as its holder left it, is claimed again at once. If the look shows nothing `new`, the store
     /// itself sees the holder alive: it may need a moment to notice the death, so the pause is
-    /// short at first, and as long as the claim has been refused so far. A lease that was left to this
-    /// node meanwhile, by a holder that ended right after, is claimed at once too.
+    /// short at first, and as long as the claim has been refused so far. A lease that was left to
+    /// this node meanwhile, by a holder that ended right after, is claimed at once too.
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
     fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {

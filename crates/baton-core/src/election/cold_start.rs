@@ -1,9 +1,9 @@
 //! Cold start: a node that finds no coordinator watches for a moment who else starts, so that the
 //! policy has something to choose from.
 //!
-//! A node that finds a live leader skips all of it, and so does one that finds the lease of a leader
-//! that is proved dead: a line of successors was there a moment ago. So does a node that was alone in
-//! the last view, and published it itself in an earlier life.
+//! A node that finds a live leader skips all of it, and so does one that finds the lease of a
+//! leader that is proved dead: a line of successors was there a moment ago. So does a node that was
+//! alone in the last view, and published it itself in an earlier life.
 
 use crate::core::Core;
 use crate::event::{Event, Phase};

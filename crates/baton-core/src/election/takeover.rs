@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A turn is `takeover_stagger` per rank, so that the first successor goes first and the others
-//! find the lease taken. Ranks beyond the last spread at random over half a beat. A successor that is
-//! known to be dead has no turn.
+//! find the lease taken. Ranks beyond the last spread at random over half a beat. A successor that
+//! is known to be dead has no turn.
 
 use std::time::Duration;
 

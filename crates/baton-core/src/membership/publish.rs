@@ -62,9 +62,9 @@ impl Core {
         self.decide_transfer(now);
     }
 
-    /// The records of processes that are proved dead outlive them: they are left out of the line and
-    /// taken out of the store, where the next leader would find them, and a restarted node its past
-    /// self. One that cannot be taken out now is met again at the next reading.
+    /// The records of processes that are proved dead outlive them: they are left out of the line
+    /// and taken out of the store, where the next leader would find them, and a restarted node its
+    /// past self. One that cannot be taken out now is met again at the next reading.
     fn take_out_the_dead(&mut self, members: &mut Vec<Member>) {
         let is_dead = |member: &mut Member| self.deaths.has(member.record.boot);
         let dead = members.extract_if(.., is_dead).map(|Member { record, .. }| record);

@@ -1,7 +1,7 @@
-//! Crashes in quick succession, at the end of the calm: each new leader is killed as soon as another
-//! node has been up for a moment. The killed ones come back at once, in one run of two; in the others
-//! they stay away, and in half of those they are told to leave instead of killed. Where they come
-//! back, all of them are killed together at the end.
+//! Crashes in quick succession, at the end of the calm: each new leader is killed as soon as
+//! another node has been up for a moment. The killed ones come back at once, in one run of two; in
+//! the others they stay away, and in half of those they are told to leave instead of killed. Where
+//! they come back, all of them are killed together at the end.
 //!
 //! ```text
 //!   all boot ├─ settle ─┤ kill ├ led again? ├─ a moment ─┤ kill ├ led again? ├─ … ─┤ kill all ┤ …
