@@ -1,4 +1,4 @@
-//! Like `plugin`, but the plugin comes with baton: many tasks count, and the coordinator makes one
+//! Like `plugin`, but the plugin comes with baton: many tasks count, and the leader makes one
 //! value of it.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Like `leader`, but what it writes is fenced: a coordinator that was paused and comes back too
+//! Like `leader`, but what it writes is fenced: a leader that was paused and comes back too
 //! late is refused.
 
 use baton::{FenceRegisterError, Node, Precondition, WriteOutcome};

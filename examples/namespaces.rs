@@ -1,4 +1,4 @@
-//! Like `leader`, but in three namespaces at once: each has a coordinator of its own, and all of
+//! Like `leader`, but in three namespaces at once: each has a leader of its own, and all of
 //! them share one thread, one lifeline, one connection, and their beats.
 
 use baton::Node;

@@ -1,4 +1,4 @@
-//! Like `polls`, but the coordinator is another process: this one only answers, until it is told
+//! Like `polls`, but the leader is another process: this one only answers, until it is told
 //! to stop. The device that it asks does not answer the first time.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Like `plugin`, but any node does the work: the coordinator hands polls out, nodes answer them.
+//! Like `plugin`, but any node does the work: the leader hands polls out, nodes answer them.
 
 use std::time::Duration;
 

@@ -75,7 +75,7 @@ pub enum Bench {
     Failover(Failover),
     /// What a beat costs the store, counted outside of baton
     Beats(Beats),
-    /// What the coordinator's own work costs, and how much of it gets done
+    /// What the leader's own work costs, and how much of it gets done
     Plugins(Plugins),
     /// Does the fence keep a shared number right, and is it really the fence?
     LostUpdates(LostUpdates),

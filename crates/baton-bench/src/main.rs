@@ -1,10 +1,10 @@
 //! Measures baton with real processes, and judges what it measured.
 //!
 //! ```text
-//!   cli ──► failover/   kill, resign, terminate, pause the coordinator, again and again
+//!   cli ──► failover/   kill, resign, terminate, pause the leader, again and again
 //!      │      └ peers/   the same, done to other people's locks
 //!      └──► beats/      what a beat costs the store, counted outside of baton
-//!      └──► plugins/    what the coordinator's own work costs and yields
+//!      └──► plugins/    what the leader's own work costs and yields
 //!      └──► lost_updates/  does the fence keep a shared number right?
 //!      └──► storm/      everything at once, at random, on fifty processes
 //!      └──► chaos/      the same to connections and servers too, on every store

@@ -12,7 +12,7 @@ const NEWCOMERS: &str = "\
 Run something on exactly one of many instances, and watch it.
 
 Start the same command on every instance; they meet in a store, elect one
-coordinator, and another one takes over when it stops or dies.
+leader, and another one takes over when it stops or dies.
 
   baton demo             see three processes hand over, in half a minute
   baton run -- ./worker  keep ./worker running on one instance at a time
@@ -63,11 +63,11 @@ pub enum Command {
     Health(health::Arguments),
     /// Show who led, from when to when, and why it ended.
     History(history::Arguments),
-    /// Show what the coordinator's plugins do, and what failed.
+    /// Show what the leader's plugins do, and what failed.
     Plugins(plugins::Arguments),
     /// Hand leadership to a named node.
     Transfer(transfer::Arguments),
-    /// Ask the coordinator to step down; another node takes over.
+    /// Ask the leader to step down; another node takes over.
     Resign(resign::Arguments),
     /// Count, and show what was counted.
     Counters(counters::Arguments),

@@ -1,4 +1,4 @@
-//! The plugins that `baton serve` hosts: what a coordinator without work of its own still does.
+//! The plugins that `baton serve` hosts: what a leader without work of its own still does.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -16,7 +16,7 @@ use crate::refusal::TransferRefusal;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event")]
 pub enum Event {
-    /// The namespace has another coordinator, or none.
+    /// The namespace has another leader, or none.
     #[serde(rename = "leader:changed")]
     LeaderChanged {
         /// Who it was.
@@ -64,7 +64,7 @@ pub enum Event {
         /// Why.
         reason: DemotionReason,
     },
-    /// The coordinator confirmed its mandate.
+    /// The leader confirmed its mandate.
     #[serde(rename = "coordinator-epoch-renewed")]
     CoordinatorEpochRenewed {
         /// The term.
@@ -80,7 +80,7 @@ pub enum Event {
         /// After so long in the one before.
         waited_ms: u64,
     },
-    /// The coordinator is gone.
+    /// The leader is gone.
     #[serde(rename = "leader_down")]
     LeaderDown {
         /// Who it was.
@@ -88,7 +88,7 @@ pub enum Event {
         /// Is its death proved, or did its lease run out?
         proved: bool,
     },
-    /// The regular check of who coordinates.
+    /// The regular check of who leads.
     #[serde(rename = "election_check")]
     ElectionCheck {
         /// Who, as far as this node knows.
@@ -116,7 +116,7 @@ pub enum Event {
     /// The store works again.
     #[serde(rename = "circuitBreaker:closed")]
     BreakerClosed,
-    /// The coordinator cannot reach the store; its term goes on for a while.
+    /// The leader cannot reach the store; its term goes on for a while.
     #[serde(rename = "store:unreachable")]
     StoreUnreachable {
         /// The term.
@@ -325,7 +325,7 @@ impl Event {
     }
 }
 
-/// Why a coordinator stops.
+/// Why a leader stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DemotionReason {

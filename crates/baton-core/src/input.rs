@@ -30,7 +30,7 @@ pub enum Input {
     },
     /// A push from the store or from another node.
     Hint(Hint),
-    /// What became of the connection to a coordinator's lifeline.
+    /// What became of the connection to a leader's lifeline.
     Lifeline {
         /// The process that was watched.
         boot: BootId,
@@ -108,7 +108,7 @@ pub enum Command {
         /// To whom.
         to: NodeId,
     },
-    /// See to it that there is a coordinator; with `force`, hold an election although there is one.
+    /// See to it that there is a leader; with `force`, hold an election although there is one.
     EnsureCoordinator {
         /// Hold an election in any case.
         force: bool,

@@ -1,4 +1,4 @@
-//! The deciding core of baton: who coordinates, and until when.
+//! The deciding core of baton: who leads, and until when.
 //!
 //! ```text
 //!                 ┌───────────────────── Core ─────────────────────┐

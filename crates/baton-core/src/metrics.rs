@@ -69,7 +69,7 @@ impl Metrics {
         self.counted_at = Some(now);
     }
 
-    /// An input came at `now`. Since the one before, a coordinator was known until `led_until`.
+    /// An input came at `now`. Since the one before, a leader was known until `led_until`.
     pub(crate) fn count_leaderless(&mut self, now: Moment, led_until: Option<Moment>) {
         self.leaderless = self.leaderless(now, led_until);
         self.counted_at = self.counted_at.map(|counted| counted.max(now));
@@ -80,7 +80,7 @@ impl Metrics {
         self.counted_at.unwrap_or(now)
     }
 
-    /// The time without a known coordinator, from the start to `now`.
+    /// The time without a known leader, from the start to `now`.
     pub(crate) fn leaderless(&self, now: Moment, led_until: Option<Moment>) -> Duration {
         let Some(counted) = self.counted_at else { return Duration::ZERO };
         let from = led_until.map_or(counted, |until| until.max(counted));

@@ -31,13 +31,13 @@ impl Core {
         self.registered
     }
 
-    /// Does this node coordinate at `now`? Computed from the clock at each call.
+    /// Does this node lead at `now`? Computed from the clock at each call.
     pub fn is_leader(&self, now: Moment) -> bool {
         let running = self.term().filter(|term| term.stage == Stage::Running);
         running.is_some_and(|term| planted!(CachedIsLeader) || term.window.is_open(now))
     }
 
-    /// May the coordinator's work start something new at `now`?
+    /// May the leader's work start something new at `now`?
     pub fn may_start_work(&self, now: Moment, epoch: Epoch) -> bool {
         let running = self.term().filter(|term| term.stage == Stage::Running);
         running.is_some_and(|term| {
@@ -76,7 +76,7 @@ impl Core {
         self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
     }
 
-    /// Until when a coordinator is known, if nothing else is heard: this node's own window while
+    /// Until when a leader is known, if nothing else is heard: this node's own window while
     /// its term runs, or another holder's lease as it was last seen.
     pub(crate) fn led_until(&self) -> Option<Moment> {
         match self.term() {
@@ -85,7 +85,7 @@ impl Core {
         }
     }
 
-    /// How long, since its start, this node has known of no coordinator. A term that has not begun
+    /// How long, since its start, this node has known of no leader. A term that has not begun
     /// its work, or that is told to stop, coordinates nothing.
     pub fn leaderless(&self, now: Moment) -> Duration {
         let now = if self.halted { self.metrics.counted_at(now) } else { now };

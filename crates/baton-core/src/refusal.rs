@@ -1,4 +1,4 @@
-//! Why leadership is not handed to a node: as the coordinator says it, and as anybody can foresee.
+//! Why leadership is not handed to a node: as the leader says it, and as anybody can foresee.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The stores that baton can coordinate through.
+//! The stores that baton can lead through.
 //!
 //! ```text
 //!   open(url) ──► sqlite://path        one file, every process of one machine

@@ -29,7 +29,7 @@ pub struct Summary {
     pub terms: u64,
     /// Requests by kind.
     pub requests: BTreeMap<&'static str, u64>,
-    /// Times without a coordinator, by cause.
+    /// Times without a leader, by cause.
     pub gaps: BTreeMap<GapCause, Vec<Duration>>,
 }
 

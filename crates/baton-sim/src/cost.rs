@@ -1,6 +1,6 @@
 //! What baton costs a store: requests per node and beat, in clusters of different sizes.
 //!
-//! Nothing fails here. Every node beats; the coordinator alone also reads the members and, when
+//! Nothing fails here. Every node beats; the leader alone also reads the members and, when
 //! they changed, publishes a view. Its share shrinks as the cluster grows.
 
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ pub struct Outcome {
     pub trace: String,
 }
 
-/// Why there was no coordinator for a while.
+/// Why there was no leader for a while.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapCause {
@@ -121,7 +121,7 @@ impl Stats {
         }
     }
 
-    /// The times without a coordinator, between one term's end and the next one's start.
+    /// The times without a leader, between one term's end and the next one's start.
     pub fn gaps(&self) -> impl Iterator<Item = (GapCause, Duration)> {
         self.reigns.windows(2).filter_map(|pair| {
             let (ended, cause) = pair[0].until?;

@@ -113,7 +113,7 @@ fn what_if_prints_a_narrow_table_and_draws_a_lane_for_each_node() {
     let table = text(&output.stdout);
     let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!((40..=80).contains(&widest), "{widest} columns:\n{table}");
-    for row in ["coordinator killed", "rolling deploy", "leaderless seconds a day", "members"] {
+    for row in ["leader killed", "rolling deploy", "leaderless seconds a day", "members"] {
         assert!(table.contains(row), "{row} is missing:\n{table}");
     }
     let picture = std::fs::read_to_string(&picture).expect("the picture was written");

@@ -33,7 +33,7 @@ pub struct Inspection {
     pub view: Option<Arc<View>>,
 }
 
-/// A store that baton can coordinate through. A driver writes `declaration`, `call`, `hints`
+/// A store that baton can lead through. A driver writes `declaration`, `call`, `hints`
 /// and `examine`; the other methods are the calls by name, and the same for every store.
 ///
 /// # Contract

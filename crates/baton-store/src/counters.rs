@@ -1,4 +1,4 @@
-//! Counters: changes appended from anywhere, made into one value by the coordinator.
+//! Counters: changes appended from anywhere, made into one value by the leader.
 
 use std::fmt;
 use std::sync::Arc;
@@ -135,7 +135,7 @@ impl Tally {
 pub struct Reading {
     /// Which counter.
     pub counter: CounterName,
-    /// What the coordinator has consolidated.
+    /// What the leader has consolidated.
     pub consolidated: Tally,
     /// The same with everything that is pending.
     pub current: Tally,

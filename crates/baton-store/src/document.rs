@@ -1,4 +1,4 @@
-//! Fenced, versioned documents: small state of plugins and of the coordinator.
+//! Fenced, versioned documents: small state of plugins and of the leader.
 
 use serde::{Deserialize, Serialize};
 

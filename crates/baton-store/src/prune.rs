@@ -1,4 +1,4 @@
-//! Old records of baton's own: what a coordinator asks a store to let go.
+//! Old records of baton's own: what a leader asks a store to let go.
 
 use std::time::Duration;
 

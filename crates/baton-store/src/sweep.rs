@@ -1,7 +1,7 @@
 //! Removing what has expired, one bounded batch at a time: what a place to be swept must offer.
 //!
 //! ```text
-//!   the coordinator ── batch(epoch, limit) ──► Sweep ──► one short transaction or script
+//!   the leader ── batch(epoch, limit) ──► Sweep ──► one short transaction or script
 //!                                                          fence(epoch): a later one? StaleEpoch
 //!                                                          at most `limit` records that are due
 //! ```

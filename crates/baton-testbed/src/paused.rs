@@ -1,4 +1,4 @@
-//! An old coordinator in a process of its own, stopped right before it writes.
+//! An old leader in a process of its own, stopped right before it writes.
 //!
 //! ```text
 //!   test                                    the same program again, running the same test
@@ -27,7 +27,7 @@ const ORDERS: &str = "BATON_TEST_OLD_COORDINATOR";
 /// What libtest prints does not begin with this.
 const MARK: &str = "old> ";
 
-/// What the old coordinator was told, if this process is one.
+/// What the old leader was told, if this process is one.
 pub fn orders_if_asked() -> Option<String> {
     std::env::var(ORDERS).ok()
 }
@@ -53,7 +53,7 @@ pub fn wait_for_word() {
     assert!(heard.is_ok_and(|length| length > 0), "whoever started this process speaks to it");
 }
 
-/// The old coordinator, as the test sees it. Killed when it is dropped.
+/// The old leader, as the test sees it. Killed when it is dropped.
 pub struct Old {
     child: Child,
     pid: u32,
@@ -95,7 +95,7 @@ impl Old {
             }
             None
         });
-        said.await.expect("the old coordinator speaks before it ends")
+        said.await.expect("the old leader speaks before it ends")
     }
 
     /// Stops it, and returns once every thread of it has stopped: one that still ran might write

@@ -8,8 +8,8 @@
 //!                               └─ none in time ──► NotInTime
 //! ```
 //!
-//! The coordinator tells at its own node alone what it refuses, so whoever asks from elsewhere
-//! looks first. The coordinator has the last word.
+//! The leader tells at its own node alone what it refuses, so whoever asks from elsewhere
+//! looks first. The leader has the last word.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ impl Node {
         wait.next_term(&before, Some(to)).await
     }
 
-    /// Sees to it that there is a coordinator, and waits for it. With `force` it is of a new term
+    /// Sees to it that there is a leader, and waits for it. With `force` it is of a new term
     /// in any case; with `desired` it is that node.
     pub async fn ensure_coordinator_and_wait(
         &self,
@@ -176,7 +176,7 @@ impl<'a> Wait<'a> {
     }
 
     /// Hands the command to the node once it has seen what was looked at: a node that has only just
-    /// started knows of no coordinator yet.
+    /// started knows of no leader yet.
     async fn ask_for(&mut self, command: Command, found: &Before) -> Result<(), HandoverError> {
         while found.leads().is_some() && self.node.leader().as_ref() != found.leads() {
             if self.left().is_zero() {

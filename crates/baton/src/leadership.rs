@@ -1,4 +1,4 @@
-//! Leadership: what a coordinator holds while its term lasts.
+//! Leadership: what a leader holds while its term lasts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::plugin::PluginState;
 use crate::shared::Shared;
 use crate::term::{Hold, Term};
 
-/// The right to coordinate, for as long as the term lasts.
+/// The right to lead, for as long as the term lasts.
 ///
 /// While any clone of it exists, the node does not count the term as stopped and does not release
 /// the lease: drop it when the work has ended. Whoever goes on after [`Leadership::lost`] keeps the
@@ -30,12 +30,12 @@ impl Leadership {
         Some(Self { hold: Hold::take(term)?, node: node.clone() })
     }
 
-    /// Where the node coordinates.
+    /// Where the node leads.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.node.store
     }
 
-    /// What the node coordinates.
+    /// What the node leads.
     pub(crate) fn namespace(&self) -> &Namespace {
         &self.node.namespace
     }

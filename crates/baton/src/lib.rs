@@ -1,4 +1,4 @@
-//! Elects one coordinator among the instances of a service, and proves that it is the only one.
+//! Elects one leader among the instances of a service, and proves that it is the only one.
 //!
 //! ```text
 //!   your service ── Node::builder(store) ──► Node ──► Leadership: epoch, trusted_until, lost
@@ -6,7 +6,7 @@
 //!                          ▼                  ▼
 //!                       Plugin ◄── plugin/  drive/ ──► baton-core   decides
 //!                       work that only the    │ ─────► baton-store  one round trip a beat
-//!                       coordinator does      │ ─────► lifeline/    proof of death
+//!                       leader does           │ ─────► lifeline/    proof of death
 //!   plugins/: those that come with baton      └──────► observe/     figures, when asked
 //! ```
 //!

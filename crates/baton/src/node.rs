@@ -63,7 +63,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// Begins to build a node that coordinates through this store.
+    /// Begins to build a node that leads through this store.
     pub fn builder(store: Arc<dyn Store>) -> NodeBuilder {
         NodeBuilder::new(store)
     }
@@ -130,12 +130,12 @@ impl Node {
         self.shared.core().is_registered()
     }
 
-    /// Does this node coordinate now? Computed from the clock at each call.
+    /// Does this node lead now? Computed from the clock at each call.
     pub fn is_leader(&self) -> bool {
         self.shared.is_leader()
     }
 
-    /// Does that node coordinate now, as far as this one knows?
+    /// Does that node lead now, as far as this one knows?
     pub fn is_led_by(&self, id: &NodeId) -> bool {
         self.shared.core().leader(SystemClock.now()) == Some(id)
     }
@@ -180,7 +180,7 @@ impl Node {
         self.shared.teller.listen()
     }
 
-    /// Waits until this node coordinates, and returns what it then holds. Cancel safe.
+    /// Waits until this node leads, and returns what it then holds. Cancel safe.
     pub async fn leadership(&self) -> Result<Leadership, Left> {
         let mut term = self.shared.term.subscribe();
         loop {
@@ -213,7 +213,7 @@ impl Node {
     }
 
     /// A handle on the namespace's counters, with a writer of its own: keep it, and clone it. They
-    /// are consolidated by whichever coordinator has the [`CountersPlugin`].
+    /// are consolidated by whichever leader has the [`CountersPlugin`].
     ///
     /// [`CountersPlugin`]: crate::plugins::counters::CountersPlugin
     pub fn counters(&self) -> Counters {
@@ -230,7 +230,7 @@ impl Node {
         self.shared.command(Command::Transfer { to });
     }
 
-    /// Sees to it that there is a coordinator; with `force`, holds an election although there is.
+    /// Sees to it that there is a leader; with `force`, holds an election although there is.
     pub fn ensure_coordinator(&self, force: bool, desired: Option<NodeId>) {
         self.shared.command(Command::EnsureCoordinator { force, desired });
     }

@@ -60,7 +60,7 @@ pub fn allow_many_files() {
 
 impl Fleet {
     /// Starts so many nodes, each made ready by its number. The others join whoever leads: that a
-    /// whole fleet without a coordinator reads each other's records is not what is counted here.
+    /// whole fleet without a leader reads each other's records is not what is counted here.
     pub async fn start(
         url: &str,
         namespace: &Namespace,

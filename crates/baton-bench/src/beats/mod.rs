@@ -11,7 +11,7 @@
 //!
 //! All nodes are in one process: a handle has its connections and its thread to itself, so that the
 //! store cannot tell them from processes, and plugins can be given to them. Beats are counted by
-//! the nodes' own metrics. The coordinator's reading of the members is in the figures.
+//! the nodes' own metrics. The leader's reading of the members is in the figures.
 
 mod fleet;
 mod timed;
@@ -120,7 +120,7 @@ async fn measure(
     Ok(figures)
 }
 
-/// The most round trips a beat may take, the coordinator's other requests included.
+/// The most round trips a beat may take, the leader's other requests included.
 fn trips_max(store: StoreKind) -> f64 {
     match store {
         StoreKind::Etcd | StoreKind::S3 => 2.0,

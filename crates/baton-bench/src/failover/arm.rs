@@ -1,4 +1,4 @@
-//! The arms: what is done to the coordinator, and how soon another job must run.
+//! The arms: what is done to the leader, and how soon another job must run.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub const TICK_EVERY: Duration = Duration::from_millis(20);
 /// The default lease and one beat.
 const LEASE_AND_BEAT_MS: f64 = 20_000.0;
 
-/// What is done to the coordinator.
+/// What is done to the leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Arm {
     /// kill -9
@@ -106,7 +106,7 @@ impl Arm {
         })
     }
 
-    /// Does it to the coordinator, and waits until another node's job runs.
+    /// Does it to the leader, and waits until another node's job runs.
     pub async fn strike(self, stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
         match self {
             Self::Kill => strike::kill(stage, Some(floor)).await,

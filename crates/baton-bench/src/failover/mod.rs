@@ -9,13 +9,13 @@
 //!   peers, on the same servers ──► the same strike on somebody else's lock
 //! ```
 //!
-//! What is measured begins just before the strike. A coordinator that has only just beaten does not
+//! What is measured begins just before the strike. A leader that has only just beaten does not
 //! look again for a fiftieth of a beat: some resignations take up to 100 ms more for that.
 //!
 //! `--pattern succession` strikes clusters that have not settled: see `succession`.
 //!
 //! A cluster has settled when everybody is in the view and has beaten since: then the successors
-//! watch the coordinator's lifeline. After each trial whoever was killed is started again.
+//! watch the leader's lifeline. After each trial whoever was killed is started again.
 
 mod arm;
 mod member;

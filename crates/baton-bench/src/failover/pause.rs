@@ -1,4 +1,4 @@
-//! What a paused coordinator's job did: when it last wrote, and that it wrote nothing too late.
+//! What a paused leader's job did: when it last wrote, and that it wrote nothing too late.
 
 use baton_cli::cluster::Ticks;
 

@@ -1,4 +1,4 @@
-//! One trial: something is done to the coordinator, and the next job's first line ends it.
+//! One trial: something is done to the leader, and the next job's first line ends it.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Trial {
     pub lease_ends: Option<Moment>,
 }
 
-/// Kills the coordinator, and starts it again when another has taken over.
+/// Kills the leader, and starts it again when another has taken over.
 pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let at_work = match floor {
@@ -46,7 +46,7 @@ pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial,
     Ok(trial(&lead, before, next.at))
 }
 
-/// Asks the coordinator to end, as a deploy does, and starts it again when it has.
+/// Asks the leader to end, as a deploy does, and starts it again when it has.
 pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let at_work = floor.lock().await;
@@ -61,7 +61,7 @@ pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Be
     Ok(trial(&lead, before, next.at))
 }
 
-/// Has the coordinator resign.
+/// Has the leader resign.
 pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let _floor = floor.lock().await;
@@ -72,7 +72,7 @@ pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Bench
     Ok(trial(&lead, before, next.at))
 }
 
-/// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+/// Asks the leader to resign: the request beside the lease, the nudge over its lifeline.
 pub async fn ask(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let epoch = epoch_of(&lead);
@@ -85,7 +85,7 @@ pub async fn ask(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchErr
     Ok(trial(&lead, before, next.at))
 }
 
-/// Pauses the coordinator past its lease, and lets it go on when another has taken over.
+/// Pauses the leader past its lease, and lets it go on when another has taken over.
 pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let mut log = stage.cluster.follow()?;

@@ -42,7 +42,7 @@ pub fn tell(records: &BTreeMap<StoreKind, Record>, options: &Outage, report: &mu
     report.must_be_none("terms that overlap or do not rise", overlaps);
     let again = records.values().map(Record::superseded).sum();
     report.must_be_none("nodes that were started again", again);
-    report.note("LED ON: how long the last coordinator led on. EPOCHS: before and after.".into());
+    report.note("LED ON: how long the last leader led on. EPOCHS: before and after.".into());
     report.note("OPEN, CLOSED: nodes whose breaker did. AT ONCE: the most leaders.".into());
     report.note(
         "redis: synced once a second, so that a restart may have lost a grant, which is".into(),

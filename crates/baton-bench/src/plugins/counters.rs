@@ -1,4 +1,4 @@
-//! Four processes that add, and a coordinator that consolidates meanwhile.
+//! Four processes that add, and a leader that consolidates meanwhile.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -23,7 +23,7 @@ pub const PROCESSES: u64 = 4;
 /// Additions of all of them together that must be durable each second.
 const ADDITIONS_A_SECOND: f64 = 20_000.0;
 
-/// How often the coordinator consolidates.
+/// How often the leader consolidates.
 const CONSOLIDATE_EVERY: Duration = Duration::from_secs(1);
 
 /// How long it may take until everything is consolidated.

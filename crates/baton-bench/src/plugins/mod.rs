@@ -1,10 +1,10 @@
-//! `plugins`: what the coordinator's own work costs, and how much of it gets done.
+//! `plugins`: what the leader's own work costs, and how much of it gets done.
 //!
 //! ```text
 //!   cost      1 plugin and 20: the same round trips a beat, counted by a proxy
 //!   ttl       a million expired rows on PostgreSQL go while twenty nodes beat there;
 //!             the peer is one DELETE of them all
-//!   counters  four processes (adder) add as fast as they can while the coordinator consolidates;
+//!   counters  four processes (adder) add as fast as they can while the leader consolidates;
 //!             the peer is one row, or one key, that all of them change
 //! ```
 

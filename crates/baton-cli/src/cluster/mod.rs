@@ -181,7 +181,7 @@ impl Cluster {
         Err(ClusterError::Waited { what: "another term's job", patience })
     }
 
-    /// How many nodes the present coordinator's view has.
+    /// How many nodes the present leader's view has.
     pub async fn in_view(&self) -> Result<usize, ClusterError> {
         let shown = self.store.inspect(&self.plan.namespace).await?;
         let epoch = shown.lease.as_ref().map(|lease| lease.version.epoch);
@@ -189,7 +189,7 @@ impl Cluster {
         Ok(current.map_or(0, |view| view.members.len()))
     }
 
-    /// Asks the coordinator to resign: the request beside the lease, the nudge over its lifeline.
+    /// Asks the leader to resign: the request beside the lease, the nudge over its lifeline.
     pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), ClusterError> {
         let nonce = Nonce { boot: baton::fresh_boot()?, attempt: 1 };
         let ask = Ask { nonce, wish: Wish::Resign };
@@ -205,7 +205,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits until so many nodes are in the coordinator's view.
+    /// Waits until so many nodes are in the leader's view.
     pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
         let mut looks = Looks::new(LOOK_EVERY * 20, patience);
         while looks.again().await {

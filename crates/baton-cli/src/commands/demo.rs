@@ -1,4 +1,4 @@
-//! `baton demo`: three nodes, one file, and the three ways to lose a coordinator.
+//! `baton demo`: three nodes, one file, and the three ways to lose a leader.
 
 use std::path::PathBuf;
 use std::pin::pin;

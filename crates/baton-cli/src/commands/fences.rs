@@ -24,7 +24,7 @@ enum What {
     /// Show the fences, each with the highest epoch that wrote.
     ///
     /// A fence refuses writes of an earlier epoch to data of your own: a table, a key, an object,
-    /// or what a [[ttl]] table sweeps. --store names the database that holds this data.
+    /// or what a `[[ttl]]` table sweeps. --store names the database that holds this data.
     List(List),
     /// Reset a fence, so that it admits any epoch again.
     ///

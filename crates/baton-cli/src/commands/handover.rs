@@ -1,7 +1,7 @@
-//! Asking the coordinator to go, and waiting until somebody else leads. `transfer` and `resign`.
+//! Asking the leader to go, and waiting until somebody else leads. `transfer` and `resign`.
 //!
 //! The request is written beside the lease, under its epoch, so that it reaches that term and no
-//! other. The nudge over the lifeline only makes the coordinator look sooner.
+//! other. The nudge over the lifeline only makes the leader look sooner.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ pub async fn hand_over(
     let asked_at = SystemClock.now();
     ask(place, snapshot, &previous.node, wish).await?;
     if let Some(address) = &previous.nudged_at {
-        // A hint may be lost: the coordinator looks at its next beat anyway.
+        // A hint may be lost: the leader looks at its next beat anyway.
         let _ = baton::lifeline::tell(address, place.namespace(), &Hint::Asked).await;
     }
     let lease = next_term(place, snapshot.epoch, &previous.node, timeout).await?;

@@ -1,6 +1,6 @@
 //! `baton health`: how does the cluster do? One verdict with its reasons, and a code for scripts.
 //!
-//! Judged afresh from the store, by the rules that the coordinator's own plugin uses: it works when
+//! Judged afresh from the store, by the rules that the leader's own plugin uses: it works when
 //! nobody leads, too.
 
 use baton::plugins::health::{Health, Limits, Liveness, NodeHealth, Role, Verdict, judge};
@@ -100,7 +100,7 @@ fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize
         ms => span_ms(ms),
     };
     line("store", &format!("{url}, an answer took {took}"));
-    line("coordinator", &coordinator(health));
+    line("leader", &leader(health));
     let counts = &health.counts;
     let (live, may) = (counts.live, counts.candidates);
     line("nodes", &format!("{} registered, {live} live, {may} may lead", counts.registered));
@@ -111,7 +111,7 @@ fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize
     text
 }
 
-fn coordinator(health: &Health) -> String {
+fn leader(health: &Health) -> String {
     let leader = &health.leader;
     let Some(node) = &leader.node else { return "nobody".to_owned() };
     let so_far = leader.term_ms.map_or(String::new(), |ms| format!(", for {}", span_ms(ms)));

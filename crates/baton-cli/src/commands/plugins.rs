@@ -1,4 +1,4 @@
-//! `baton plugins`: what the coordinator's plugins do, as it last told.
+//! `baton plugins`: what the leader's plugins do, as it last told.
 
 use baton::{Bulletin, Doing, PluginReport};
 use baton_store::clock::{Clock, SystemClock};

@@ -1,4 +1,4 @@
-//! `baton resign`: the coordinator steps down, and the policy decides who is next.
+//! `baton resign`: the leader steps down, and the policy decides who is next.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::place::Place;
 pub struct Arguments {
     #[command(flatten)]
     place: PlaceFlags,
-    /// How long to wait for the next coordinator.
+    /// How long to wait for the next leader.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = super::span)]
     timeout: Duration,
     /// Print JSON.
@@ -23,7 +23,7 @@ pub struct Arguments {
     json: bool,
 }
 
-/// Asks the coordinator to resign.
+/// Asks the leader to resign.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let place = Place::to_change(&arguments.place.0).await?;

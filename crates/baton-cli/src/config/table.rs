@@ -154,7 +154,7 @@ pub const TABLE: &[Entry] = &[
     e("safety_margin", Span, H::Lease, "Kept free at the end of the trust window"),
     e("stop_grace", Span, H::Lease, "How long work has to stop before the lease is over").common(),
     e("policy", POLICIES, H::Election, "Who should lead among those who may").common(),
-    e("preempt", PREEMPTIONS, H::Election, "May a better node replace a live coordinator?"),
+    e("preempt", PREEMPTIONS, H::Election, "May a better node replace a live leader?"),
     e("skip_cold_start", Switch, H::Election, "Stand for election at once").common(),
     e("cold_start_observation_window", Span, H::Election, "Who else starts? Watched for so long"),
     e("cold_start_preparation_delay", Span, H::Election, "Waited by the winner of a cold start"),
@@ -163,7 +163,7 @@ pub const TABLE: &[Entry] = &[
     e("takeover_delay", Span, H::Election, "Waited before a takeover where there is doubt")
         .once("COORDINATOR_TAKEOVER_DELAY"),
     e("takeover_stagger", Span, H::Election, "Each further successor waits this much longer"),
-    e("min_epoch_duration", Span, H::Election, "How long a coordinator cannot be challenged"),
+    e("min_epoch_duration", Span, H::Election, "How long a leader cannot be challenged"),
     e("max_epoch_duration", Span, H::Election, "After how long it must be confirmed"),
     e("flap_threshold", Count, H::Election, "So many changes of leader are worth a warning"),
     e("flap_window", Span, H::Election, "Within so long"),
@@ -190,7 +190,12 @@ pub const TABLE: &[Entry] = &[
     e("circuit_breaker.half_open_max_attempts", Count, H::Trouble, "Probes that must succeed")
         .flagged("half-open-max-attempts"),
     e("contention.enabled", Switch, H::Trouble, "Tell when a beat is slow"),
-    e("contention.threshold", Number, H::Trouble, "Slow is so many heartbeat intervals"),
+    e(
+        "contention.threshold",
+        Number,
+        H::Trouble,
+        "A beat is slow after this many heartbeat intervals",
+    ),
     e("contention.rate_limit", Span, H::Trouble, "Tell at most once in this time"),
     e("lifeline.enabled", Switch, H::Lifeline, "Prove a dead process by its closed port")
         .flagged("lifeline")

@@ -16,7 +16,7 @@ const BREATH: Duration = Duration::from_millis(1_500);
 /// Waited for anything that is to come at once.
 const SOON: Duration = Duration::from_secs(10);
 
-/// A way to lose a coordinator.
+/// A way to lose a leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Act {

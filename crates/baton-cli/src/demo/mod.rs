@@ -1,4 +1,4 @@
-//! `baton demo`: three real processes on one file, and the three ways to lose a coordinator.
+//! `baton demo`: three real processes on one file, and the three ways to lose a leader.
 //!
 //! ```text
 //!   acts ── kill -9, resign, pause ──► cluster ──► ticks.log

@@ -85,7 +85,7 @@ impl Stage {
 
     /// Waits until somebody leads.
     pub async fn leader(&mut self, patience: Duration) -> Result<Lead, CommandError> {
-        self.awaited("a coordinator", patience, async |_, lead| Ok(lead)).await
+        self.awaited("a leader", patience, async |_, lead| Ok(lead)).await
     }
 
     /// Waits for a job of a later epoch than this one.
@@ -100,7 +100,7 @@ impl Stage {
         self.awaited("another term's job", patience, look).await
     }
 
-    /// Waits until the coordinator knows so many nodes.
+    /// Waits until the leader knows so many nodes.
     pub async fn until_gathered(
         &mut self,
         count: usize,

@@ -30,7 +30,7 @@ pub struct Scene<'a> {
 
 /// The frame as text.
 pub fn render(scene: &Scene<'_>) -> String {
-    let title = "baton demo: three nodes, one file, a job that only the coordinator runs";
+    let title = "baton demo: three nodes, one file, a job that only the leader runs";
     let seconds = format!("{:.0} s", scene.elapsed.as_secs_f64());
     let title = cut(title, scene.width.saturating_sub(seconds.len() + 2));
     let gap = scene.width.saturating_sub(title.chars().count() + seconds.len());

@@ -31,7 +31,7 @@ pub enum Change {
         /// In which epoch, or after which.
         epoch: u64,
     },
-    /// The coordinator was asked to go.
+    /// The leader was asked to go.
     Asked {
         /// What it was asked.
         wish: Wish,
@@ -141,9 +141,9 @@ impl fmt::Display for Change {
             Self::Leader { previous: None, new: None, epoch } => {
                 write!(f, "nobody leads, epoch {epoch} is over")
             }
-            Self::Asked { wish: Wish::Resign } => f.write_str("the coordinator is asked to resign"),
+            Self::Asked { wish: Wish::Resign } => f.write_str("the leader is asked to resign"),
             Self::Asked { wish: Wish::Transfer(to) } => {
-                write!(f, "the coordinator is asked to hand over to {to}")
+                write!(f, "the leader is asked to hand over to {to}")
             }
             Self::Joined { node, state } => write!(f, "{node} joined, {}", state.word()),
             Self::Left { node } => write!(f, "{node} left"),

@@ -42,11 +42,11 @@ pub struct Snapshot {
     pub coordinator: Option<Coordinator>,
     /// Whose lease is over though nobody took it yet.
     pub lapsed: Option<NodeId>,
-    /// What the coordinator was asked.
+    /// What the leader was asked.
     pub asked: Option<Wish>,
     /// Why a crash of the leader would be noticed late, if so.
     pub crash: Option<LateNotice>,
-    /// Who would be next, best first, as the coordinator published it.
+    /// Who would be next, best first, as the leader published it.
     pub successors: Vec<NodeId>,
     /// The last change of leader.
     pub last_change: Option<LeaderChange>,

@@ -29,7 +29,7 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
     line("namespace", snapshot.namespace.as_str(), Tone::Plain);
     line("store", &snapshot.store, Tone::Plain);
     let (leads, tone) = leads(snapshot);
-    line("coordinator", &leads, tone);
+    line("leader", &leads, tone);
     if let Some(leader) = &snapshot.coordinator {
         let all = span_ms(leader.lease_timeout_ms);
         let lease = match leader.lease_left_ms {

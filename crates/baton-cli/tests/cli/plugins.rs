@@ -1,4 +1,4 @@
-//! `plugins`: what the coordinator's plugins do, told by the coordinator and read by anybody.
+//! `plugins`: what the leader's plugins do, told by the leader and read by anybody.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::support::{PATIENCE, Sandbox};
 
-/// A coordinator in this process, at the sandbox's own store.
+/// A leader in this process, at the sandbox's own store.
 async fn coordinator(here: &Sandbox) -> Node {
     let folder = here.path("state/baton");
     std::fs::create_dir_all(folder).expect("the sandbox can be written to");

@@ -1,4 +1,4 @@
-//! `[[ttl]]` tables of the file: swept by whoever leads, through the death of a coordinator.
+//! `[[ttl]]` tables of the file: swept by whoever leads, through the death of a leader.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use super::support::{LOOK_EVERY, PATIENCE, Sandbox, lines};
 
 const ROWS: u32 = 3_000;
 
-/// Small batches, so that a coordinator dies between two of them.
+/// Small batches, so that a leader dies between two of them.
 fn config(store: &str) -> String {
     format!(
         "[[ttl]]\nstore = '{store}'\ntable = 'things'\nstrategy = 'archive'\ninto = 'gone'\n\
@@ -206,5 +206,5 @@ fn what_cannot_be_swept_is_refused_at_the_start_or_told_by_name() {
     let out = here.path("a.out");
     until("the failure", || lines(&out).iter().any(|line| line.contains(wanted)));
     let status = here.until_led_by("a");
-    assert_eq!(status["epoch"], 1, "no reason for another coordinator");
+    assert_eq!(status["epoch"], 1, "no reason for another leader");
 }

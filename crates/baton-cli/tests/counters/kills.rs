@@ -1,4 +1,4 @@
-//! 8 processes add 10,000 times each (on S3 fewer) while the coordinator is killed three times: the
+//! 8 processes add 10,000 times each (on S3 fewer) while the leader is killed three times: the
 //! sum is exact, with whatever is pending at any moment, and consolidated in the end.
 
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Count {
         until("an answer", async || self.counters.get(TOTAL).await.ok()).await
     }
 
-    /// Has the coordinator consolidate until the value is beyond this.
+    /// Has the leader consolidate until the value is beyond this.
     async fn consolidated_beyond(&self, least: i64) {
         until("a consolidation", async || {
             // Whoever leads may be about to be killed or to be elected: then it is asked again.

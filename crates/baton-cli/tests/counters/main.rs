@@ -1,4 +1,4 @@
-//! Counting from many processes while coordinators are killed: the sum is exact.
+//! Counting from many processes while leaders are killed: the sum is exact.
 //!
 //! ```text
 //!   test ── ground: a server, or a file ──► store

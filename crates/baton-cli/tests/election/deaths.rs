@@ -1,4 +1,4 @@
-//! Processes that die without a word: the coordinator, its guard, a standby's guard.
+//! Processes that die without a word: the leader, its guard, a standby's guard.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ async fn killed_together_with_its_guard_its_job_is_gone_before_the_next_one_begi
     let mut cluster = stage.cluster(DEFAULT).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
-    let guard = children(pid, "guard").pop().expect("a coordinator has a guard");
+    let guard = children(pid, "guard").pop().expect("a leader has a guard");
     member(&mut cluster, &first.node).pause().expect("it lives");
     kill_process(guard, Signal::KILL).expect("it lives");
     member(&mut cluster, &first.node).kill().expect("it is ours");
@@ -132,7 +132,7 @@ async fn a_guard_that_hangs_is_killed_in_time_and_replaced_and_its_node_may_lead
     let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
-    let guard = children(pid, "guard").pop().expect("a coordinator has a guard");
+    let guard = children(pid, "guard").pop().expect("a leader has a guard");
     kill_process(guard, Signal::STOP).expect("it lives");
     assert_eq!(stage.json(&["resign"]).await["epoch"], 2);
     let second = job(&cluster, 1).await;
@@ -178,7 +178,7 @@ async fn with_restart_a_lost_guard_is_replaced_and_the_command_runs_again_in_the
     for count in [1, 2] {
         let begun = async || (starts().await.len() == count).then_some(());
         until("a command", begun).await;
-        let guard = children(running.pid(), "guard").pop().expect("a coordinator has a guard");
+        let guard = children(running.pid(), "guard").pop().expect("a leader has a guard");
         kill_process(guard, Signal::KILL).expect("it lives");
     }
     until("the third", async || (starts().await.len() == 3).then_some(())).await;

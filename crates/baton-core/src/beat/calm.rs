@@ -61,7 +61,7 @@ impl Core {
         members.iter().all(|member| member.silent_for.is_some_and(|age| age <= lately))
     }
 
-    /// The coordinator reads the records at every beat, or at every second one if all is calm.
+    /// The leader reads the records at every beat, or at every second one if all is calm.
     pub(crate) fn read_members_if_due(&mut self) {
         let calm = &mut self.link.calm;
         calm.was_left_out = calm.is_still && !calm.was_left_out && leaves_time(&self.settings);

@@ -241,7 +241,7 @@ impl Core {
         observed && self.rank() == Some(0) && self.term().is_none()
     }
 
-    /// Says who coordinates, when that changed.
+    /// Says who leads, when that changed.
     fn tell_leader(&mut self, now: Moment) {
         let lease = self.sight.lease();
         let new = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());

@@ -54,7 +54,7 @@ impl Core {
             && self.cold.stood_since().is_some()
     }
 
-    /// Does this node offer itself as a coordinator?
+    /// Does this node offer itself as a leader?
     pub(crate) fn is_candidate(&self) -> bool {
         let standing = &self.standing;
         (standing.eligible || planted!(IneligibleCampaigns))
@@ -63,7 +63,7 @@ impl Core {
             && !standing.draining
     }
 
-    /// Something about this node's standing changed: a coordinator that is no candidate hands over.
+    /// Something about this node's standing changed: a leader that is no candidate hands over.
     pub(crate) fn standing_changed(&mut self, now: Moment) {
         if !self.settings.enabled {
             return;

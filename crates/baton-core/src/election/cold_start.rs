@@ -1,4 +1,4 @@
-//! Cold start: a node that finds no coordinator watches for a moment who else starts, so that the
+//! Cold start: a node that finds no leader watches for a moment who else starts, so that the
 //! policy has something to choose from.
 //!
 //! A node that finds a live leader skips all of it, and so does one that finds the lease of a

@@ -1,4 +1,4 @@
-//! Election: who should coordinate, who may, and how a term begins and ends.
+//! Election: who should lead, who may, and how a term begins and ends.
 //!
 //! ```text
 //!              cold start            candidacy + policy + takeover

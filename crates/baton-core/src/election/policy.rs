@@ -1,4 +1,4 @@
-//! Policies: who should coordinate. Pure and deterministic for a given set of nodes.
+//! Policies: who should lead. Pure and deterministic for a given set of nodes.
 
 use std::cmp::Ordering;
 

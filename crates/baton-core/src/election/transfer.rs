@@ -88,7 +88,7 @@ impl Core {
         self.registry.refuses(now, to)
     }
 
-    /// Sees to it that there is a coordinator.
+    /// Sees to it that there is a leader.
     pub(crate) fn ensure_coordinator(&mut self, now: Moment, force: bool, to: Option<NodeId>) {
         let leads = self.term().is_some_and(Term::is_renewing);
         let leader = if leads { Some(self.me.id.clone()) } else { self.leader(now).cloned() };
@@ -124,7 +124,7 @@ impl Core {
         }
     }
 
-    /// The coordinator found a request beside its lease. The same one is heeded once.
+    /// The leader found a request beside its lease. The same one is heeded once.
     pub(crate) fn asked_to_hand_over(&mut self, now: Moment, ask: &Ask) {
         let leads = self.term().is_some_and(Term::is_renewing);
         if !leads || self.heeded == Some(ask.nonce) {

@@ -11,7 +11,7 @@
 //! A store that pushes hints is heard again before anybody asks it: then there is nothing to wait
 //! for.
 //!
-//! It never has a say in a deadline: a coordinator steps down in time whatever its state.
+//! It never has a say in a deadline: a leader steps down in time whatever its state.
 
 use std::time::Duration;
 

@@ -30,7 +30,7 @@ pub struct Facts {
     pub terms: Vec<TermRecord>,
     /// How long the slowest answer took.
     pub store_took: Duration,
-    /// What the coordinator last wrote of its plugins.
+    /// What the leader last wrote of its plugins.
     pub plugins: Vec<PluginNote>,
 }
 

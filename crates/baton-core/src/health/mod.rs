@@ -8,8 +8,8 @@
 //!                            Limits, from the settings
 //! ```
 //!
-//! Nothing here asks or waits: the time is one of the facts. The coordinator publishes what it
-//! judges, and anybody else can judge the same for themselves when there is no coordinator.
+//! Nothing here asks or waits: the time is one of the facts. The leader publishes what it
+//! judges, and anybody else can judge the same for themselves when there is no leader.
 
 mod facts;
 mod judge;
@@ -37,7 +37,7 @@ pub enum Verdict {
     Healthy,
     /// It coordinates, but less would have to go wrong than should.
     Degraded,
-    /// It does not coordinate, or cannot for long.
+    /// It does not lead, or cannot for long.
     Critical,
 }
 
@@ -154,7 +154,7 @@ pub enum Liveness {
     Silent,
     /// Whatever it had is orphaned.
     Dead,
-    /// The store has no clock to tell by, and the coordinator's view does not have it.
+    /// The store has no clock to tell by, and the leader's view does not have it.
     Unseen,
 }
 

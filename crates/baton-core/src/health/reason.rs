@@ -33,9 +33,9 @@ pub enum Reason {
         /// So many there should be.
         min: usize,
     },
-    /// The coordinator is late with its renewal.
+    /// The leader is late with its renewal.
     LeaseNotRenewed {
-        /// The coordinator.
+        /// The leader.
         node: NodeId,
         /// How much of the lease is left.
         left_ms: u64,
@@ -65,7 +65,7 @@ pub enum Reason {
         /// So many are too many.
         limit: u32,
     },
-    /// The coordinator has not published who is there.
+    /// The leader has not published who is there.
     ViewBehind {
         /// The epoch of the last view.
         view: u64,
@@ -103,7 +103,7 @@ pub enum Reason {
         /// `dead_node_timeout`.
         limit_ms: u64,
     },
-    /// A node is registered, and the coordinator's view does not have it. Said where the store has
+    /// A node is registered, and the leader's view does not have it. Said where the store has
     /// no clock to tell by.
     NodeUnseen {
         /// Which.
@@ -111,7 +111,7 @@ pub enum Reason {
         /// The term whose view does not have it.
         epoch: u64,
     },
-    /// A plugin of the coordinator's does not do its work.
+    /// A plugin of the leader's does not do its work.
     PluginFailing {
         /// Which.
         plugin: String,
@@ -161,10 +161,10 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoNode => f.write_str("no node is registered: start one"),
-            Self::NoCoordinator { for_ms: None, .. } => f.write_str("no coordinator"),
+            Self::NoCoordinator { for_ms: None, .. } => f.write_str("no leader"),
             Self::NoCoordinator { for_ms: Some(ms), limit_ms } => {
                 let word = if ms <= limit_ms { "an election may take" } else { "more than" };
-                write!(f, "no coordinator for {}, {word} {}", span(*ms), span(*limit_ms))
+                write!(f, "no leader for {}, {word} {}", span(*ms), span(*limit_ms))
             }
             Self::NoCandidate { registered } => {
                 write!(f, "none of {registered} registered nodes is live and may lead: start one")

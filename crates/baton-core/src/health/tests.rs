@@ -178,9 +178,9 @@ fn an_election_is_no_alarm_until_its_time_is_over() {
         })
     };
     let names = &["no-coordinator"];
-    let sentence = "no coordinator for 4.2 s, an election may take 20 s";
+    let sentence = "no leader for 4.2 s, an election may take 20 s";
     assert_told(&released(4_200), Verdict::Degraded, names, sentence);
-    let sentence = "no coordinator for 20.1 s, more than 20 s";
+    let sentence = "no leader for 20.1 s, more than 20 s";
     assert_told(&released(20_100), Verdict::Critical, names, sentence);
 }
 
@@ -194,10 +194,10 @@ fn a_lease_that_ran_out_has_been_over_since_its_holder_fell_silent() {
     };
     let health = lapsed(17_000);
     let names = &["no-coordinator", "node-late"];
-    let sentence = "no coordinator for 2 s, an election may take 20 s";
+    let sentence = "no leader for 2 s, an election may take 20 s";
     assert_told(&health, Verdict::Degraded, names, sentence);
     assert_eq!((health.leader.node, health.nodes[0].role), (None, Role::Candidate));
-    let sentence = "no coordinator for 3 s, an election may take 20 s";
+    let sentence = "no leader for 3 s, an election may take 20 s";
     assert_told(&lapsed(3_000), Verdict::Degraded, &["no-coordinator"], sentence);
 }
 
@@ -223,7 +223,7 @@ fn a_namespace_that_nobody_used_is_critical() {
         facts.terms.clear();
     });
     let names = &["no-coordinator", "no-node"];
-    assert_told(&health, Verdict::Critical, names, "no coordinator");
+    assert_told(&health, Verdict::Critical, names, "no leader");
     assert_eq!(health.reasons[1].to_string(), "no node is registered: start one");
 }
 

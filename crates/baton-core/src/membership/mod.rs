@@ -1,4 +1,4 @@
-//! Membership: who is there. The coordinator alone reads all records and publishes a view.
+//! Membership: who is there. The leader alone reads all records and publishes a view.
 //!
 //! ```text
 //!   every node ── beat ──► records ──members──► coordinator: registry ──► view ──► every node

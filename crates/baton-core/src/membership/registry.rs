@@ -1,4 +1,4 @@
-//! The registry as the coordinator keeps it: who beats, who fell silent, who is dead.
+//! The registry as the leader keeps it: who beats, who fell silent, who is dead.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub struct Changes {
     pub dead: Vec<NodeId>,
 }
 
-/// Every node the coordinator knows of.
+/// Every node the leader knows of.
 #[derive(Clone, Debug, Hash)]
 pub struct Registry {
     worker_timeout: Duration,
@@ -172,7 +172,7 @@ impl Registry {
         TransferRefusal::of(&entry.record, silence, (self.worker_timeout, self.dead_node_timeout))
     }
 
-    /// Forgets everything: another coordinator keeps the registry now.
+    /// Forgets everything: another leader keeps the registry now.
     pub fn clear(&mut self) {
         self.entries.clear();
         self.arrivals = 0;

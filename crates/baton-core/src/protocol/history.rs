@@ -25,7 +25,7 @@ pub enum TermEnd {
 pub struct TermRecord {
     /// Its epoch.
     pub epoch: Epoch,
-    /// Who coordinated.
+    /// Who led.
     pub node: NodeId,
     /// Which process.
     pub boot: BootId,

@@ -1,4 +1,4 @@
-//! The lease: the one record per namespace that says who may coordinate. It is never deleted.
+//! The lease: the one record per namespace that says who may lead. It is never deleted.
 
 use std::sync::Arc;
 use std::time::Duration;

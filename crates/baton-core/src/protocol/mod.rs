@@ -120,7 +120,7 @@ pub struct BeatReply {
 pub enum Request {
     /// Refresh the node record, act on the lease, learn of a new view.
     Beat(BeatRequest),
-    /// Read every node record. Only the coordinator does, and a node in its cold start.
+    /// Read every node record. Only the leader does, and a node in its cold start.
     ReadMembers,
     /// Publish the cluster view, fenced by the epoch it was made in.
     PublishView {

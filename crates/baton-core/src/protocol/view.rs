@@ -1,4 +1,4 @@
-//! The cluster view: what the coordinator publishes, so that a follower's beat costs O(1).
+//! The cluster view: what the leader publishes, so that a follower's beat costs O(1).
 
 use serde::{Deserialize, Serialize};
 
@@ -28,16 +28,16 @@ pub struct ViewMember {
     pub draining: bool,
 }
 
-/// Who is there and who comes next, as one coordinator saw it.
+/// Who is there and who comes next, as one leader saw it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct View {
     /// Which view this is.
     pub version: ViewVersion,
     /// Who published it.
     pub coordinator: NodeId,
-    /// Every live node, sorted by id, the coordinator among them.
+    /// Every live node, sorted by id, the leader among them.
     pub members: Vec<ViewMember>,
-    /// The candidates other than the coordinator, best first by the policy.
+    /// The candidates other than the leader, best first by the policy.
     pub successors: Vec<NodeId>,
     /// How many of the successors, from the first on, are known to be there. Of the others there is
     /// a record, which may be all that is left of them.
@@ -51,7 +51,7 @@ impl View {
         self.members.binary_search_by(|member| member.id.cmp(id)).ok().map(|at| &self.members[at])
     }
 
-    /// Is this process the view's coordinator, or among the successors that are known to be there?
+    /// Is this process the view's leader, or among the successors that are known to be there?
     pub fn is_certain(&self, id: &NodeId, boot: BootId) -> bool {
         let same = self.member(id).is_some_and(|member| member.boot == boot);
         let in_line = || self.rank(id).is_some_and(|rank| rank < self.certain);

@@ -36,14 +36,14 @@ pub enum Policy {
     Incumbent,
 }
 
-/// May a better node replace a live coordinator?
+/// May a better node replace a live leader?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preempt {
     /// Never merely because it is better.
     #[default]
     Never,
-    /// Once the coordinator's mandate is over.
+    /// Once the leader's mandate is over.
     AfterMandate,
 }
 
@@ -94,15 +94,15 @@ impl Default for ContentionSettings {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// `false`: single-instance mode, the node coordinates alone and uses no store.
+    /// `false`: single-instance mode, the node leads alone and uses no store.
     pub enabled: bool,
     /// May this node lead?
     pub eligible: bool,
     /// Higher leads first under the `priority` policy.
     pub priority: i32,
-    /// Who should coordinate.
+    /// Who should lead.
     pub policy: Policy,
-    /// May a better node replace a live coordinator?
+    /// May a better node replace a live leader?
     pub preempt: Preempt,
 
     /// How long the store keeps the lease for a silent holder.
@@ -139,7 +139,7 @@ pub struct Settings {
     #[serde(with = "span")]
     pub startup_jitter_max: Duration,
 
-    /// How long a node watches a namespace without a coordinator before it stands for election.
+    /// How long a node watches a namespace without a leader before it stands for election.
     #[serde(with = "span")]
     pub cold_start_observation_window: Duration,
     /// How long the winner of a cold start waits before it begins to work.
@@ -147,7 +147,7 @@ pub struct Settings {
     pub cold_start_preparation_delay: Duration,
     /// Stand for election at once.
     pub skip_cold_start: bool,
-    /// Time between two checks of who coordinates.
+    /// Time between two checks of who leads.
     #[serde(with = "span")]
     pub election_interval: Duration,
     /// Waited before a takeover where there is doubt; not after a resignation or a proved death.
@@ -156,12 +156,12 @@ pub struct Settings {
     /// Each further successor waits this much longer than the one before.
     #[serde(with = "span")]
     pub takeover_stagger: Duration,
-    /// How many successors keep a connection to the coordinator's lifeline.
+    /// How many successors keep a connection to the leader's lifeline.
     pub lifeline_successors: u32,
-    /// How long a coordinator cannot be challenged.
+    /// How long a leader cannot be challenged.
     #[serde(with = "span")]
     pub min_epoch_duration: Duration,
-    /// After how long a coordinator's mandate must be confirmed.
+    /// After how long a leader's mandate must be confirmed.
     #[serde(with = "span")]
     pub max_epoch_duration: Duration,
     /// So many changes of leader within `flap_window` are worth a warning.

@@ -1,5 +1,5 @@
-//! Start and cold start: a namespace without a coordinator is watched for a moment; one that has
-//! a coordinator is joined at once.
+//! Start and cold start: a namespace without a leader is watched for a moment; one that has
+//! a leader is joined at once.
 
 use baton_core::Phase;
 use baton_core::protocol::{Claim, Failure};

@@ -1,4 +1,4 @@
-//! Membership: the coordinator alone reads the records, and publishes a view when it changed.
+//! Membership: the leader alone reads the records, and publishes a view when it changed.
 
 use baton_core::DemotionReason::Released;
 use baton_core::protocol::ReleaseReason::FencedOff;
@@ -14,7 +14,7 @@ use crate::harness::expect::{
 use crate::harness::store::{Answer, heard, unheard, view};
 use crate::harness::{ME, Node, id, ms, settings, version};
 
-/// A fresh coordinator in epoch 1 whose first reading of the members, request 3, is out.
+/// A fresh leader in epoch 1 whose first reading of the members, request 3, is out.
 fn fresh(settings: Settings) -> Node {
     let mut node = Node::new(Settings { skip_cold_start: true, ..settings });
     node.start(0);

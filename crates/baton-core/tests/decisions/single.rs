@@ -1,4 +1,4 @@
-//! Single-instance mode: `enabled = false`, the node coordinates alone and uses no store.
+//! Single-instance mode: `enabled = false`, the node leads alone and uses no store.
 
 use baton_core::ids::Epoch;
 use baton_core::lease::Window;

@@ -29,7 +29,7 @@ fn is_reading(actions: &[Action]) -> bool {
     matches!(actions, [only] if reads(only))
 }
 
-/// What a coordinator in epoch 1 does about a transfer that it accepts.
+/// What a leader in epoch 1 does about a transfer that it accepts.
 fn started(to: &str, by: u64) -> [Action; 5] {
     let reason = Released(Transferred);
     [

@@ -1,4 +1,4 @@
-//! Fenced writes of the user's own keys: a coordinator that was paused and comes back too late is
+//! Fenced writes of the user's own keys: a leader that was paused and comes back too late is
 //! refused, in the same transaction as its write.
 //!
 //! ```text
@@ -62,7 +62,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence of a resource, which is anything that only one coordinator may write to at a time.
+    /// The fence of a resource, which is anything that only one leader may write to at a time.
     /// It belongs to a namespace, whose epochs it compares.
     pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, Refusal> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("etcd", url));

@@ -1,6 +1,6 @@
 //! The rules of the lease, judged on what was last seen. The step that follows compares all of it.
 //!
-//! # Why one trusted coordinator (S1)
+//! # Why one trusted leader (S1)
 //!
 //! Every acquisition and every renewal has an etcd lease of its own, which etcd keeps for at least
 //! the ttl after the beat was sent: one of that length that was granted since, or a longer one that

@@ -1,7 +1,7 @@
 //! Old records go: nodes that were silent for long, and terms beyond those that are kept.
 //!
 //! etcd tells no time. So a silence is what this handle saw itself: a record that nobody wrote,
-//! from one look to another, by the handle's own clock. A coordinator that is younger than the
+//! from one look to another, by the handle's own clock. A leader that is younger than the
 //! silence removes nobody.
 
 use baton_core::ids::{Epoch, Namespace, NodeId};

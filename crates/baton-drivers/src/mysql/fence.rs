@@ -58,7 +58,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence of this resource, which is anything that only one coordinator may write at a time,
+    /// The fence of this resource, which is anything that only one leader may write at a time,
     /// in the table `baton_fences` of the connection's database.
     pub fn new(resource: &str) -> Self {
         let (resource, table) = (resource.to_owned(), "baton_fences".to_owned());

@@ -7,7 +7,7 @@
 //!
 //! A locking read sees what was committed last, so a row that was changed meanwhile is looked at as
 //! it is now. A session that stops in the middle is ended by the server after a while, so that its
-//! locks do not keep the next coordinator waiting.
+//! locks do not keep the next leader waiting.
 
 use std::sync::Arc;
 use std::time::Duration;

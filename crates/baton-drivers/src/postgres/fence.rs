@@ -69,7 +69,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence of this resource, which is anything that only one coordinator may write at a time,
+    /// The fence of this resource, which is anything that only one leader may write at a time,
     /// in the default schema and under the default prefix.
     pub fn new(resource: &str) -> Self {
         let (resource, statement) = (resource.to_owned(), statement("public", "baton_"));

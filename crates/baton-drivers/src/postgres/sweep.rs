@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A session that stops in the middle, paused or cut off, is ended by the server after a while, so
-//! that its locks do not keep the next coordinator waiting.
+//! that its locks do not keep the next leader waiting.
 
 use std::sync::Arc;
 use std::time::Duration;

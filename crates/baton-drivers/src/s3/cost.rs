@@ -20,7 +20,7 @@ pub const REQUESTS_PER_BEAT: u64 = 2;
 
 /// What a namespace with so many nodes costs in an hour in which nobody comes or goes. A calm
 /// follower writes its record at every second beat, and the first in line looks twice; the
-/// coordinator lists the records with every beat, and reads those that were written in the same
+/// leader lists the records with every beat, and reads those that were written in the same
 /// second.
 ///
 /// Where `worker_timeout` is less than three beats, records are written at every beat: then a

@@ -12,7 +12,7 @@
 //! that came before it.
 //!
 //! How long a writer was silent is told by whoever looks, by its own clock: no two machines' clocks
-//! are compared, and a new coordinator begins to watch anew.
+//! are compared, and a new leader begins to watch anew.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -41,7 +41,7 @@ impl Sheet for Tallies {
     /// Every append writes all of it.
     const BYTES_MAX: usize = 4 * 1024 * 1024;
     const REMEDY: &'static str =
-        "have a coordinator consolidate what is pending, or count under fewer names";
+        "have a leader consolidate what is pending, or count under fewer names";
 
     fn key(keys: &Keys) -> &Path {
         &keys.counters

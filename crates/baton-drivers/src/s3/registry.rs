@@ -1,7 +1,7 @@
 //! Node records: one object each, written by its own node alone.
 //!
 //! The count of beats stands beside the body. A body that says nothing new keeps its ETag, and a
-//! listing, which shows when each was last written, tells the coordinator that its node has beaten:
+//! listing, which shows when each was last written, tells the leader that its node has beaten:
 //! the record need not be read. Only what was written in the very second of a listing is read,
 //! since more may have been written in it.
 //!

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! What cannot be exact here: S3 has no step that covers two objects. So the fence is written
-//! before the page, and a coordinator that is paused after that goes on when it wakes, with objects
+//! before the page, and a leader that is paused after that goes on when it wakes, with objects
 //! that are still those it listed, and are due. An object that is rewritten between HEAD and DELETE
 //! is lost, unless the server honours `If-Match` when it deletes. Times are whole seconds.
 

@@ -54,7 +54,7 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// The fence of this resource, which is anything that only one coordinator may write at a time.
+    /// The fence of this resource, which is anything that only one leader may write at a time.
     pub fn new(resource: &str) -> Self {
         Self { resource: resource.to_owned() }
     }

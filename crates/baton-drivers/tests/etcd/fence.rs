@@ -1,4 +1,4 @@
-//! Fenced writes of the user's own keys: nothing is lost, and a paused coordinator comes too late.
+//! Fenced writes of the user's own keys: nothing is lost, and a paused leader comes too late.
 
 use baton_core::ids::{BootId, Epoch, EpochTooHigh};
 use baton_core::protocol::Claim;

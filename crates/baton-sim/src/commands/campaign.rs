@@ -92,7 +92,7 @@ fn print_report(report: &Report<'_>) {
     print_counts(&report.situations);
     say!("\nstore requests");
     print_counts(report.requests);
-    say!("\ntime without a coordinator, by cause, all faults on");
+    say!("\ntime without a leader, by cause, all faults on");
     say!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
     for (cause, spread) in &report.failover {
         let name = serde_json::to_value(cause).expect("a plain name");

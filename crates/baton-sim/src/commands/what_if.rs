@@ -41,7 +41,7 @@ const FILE_HELP: &str = r#"The file is TOML. Everything in it is optional.
 
 The values shown for [environment] are the defaults.
 
-Failover time runs from when the last coordinator could no longer act to when
+Failover time runs from when the last leader could no longer act to when
 the next one starts to work. A paused process and one without network cannot
 act; one that merely lacks the store can, until its trust window closes."#;
 
@@ -110,7 +110,7 @@ fn broken_promise(broken: &crate::invariants::Violation) -> CommandError {
 
 fn print_report(report: &Report) {
     print_head(report);
-    say!("\n{:43}{:>27}", "", "time without a coordinator");
+    say!("\n{:43}{:>27}", "", "time without a leader");
     say!(
         "{:<21}{:>8} {:>6} {:>6}{:>9}{:>9}{:>9}{:>9}",
         "cause",
@@ -126,7 +126,7 @@ fn print_report(report: &Report) {
         print_cause(row);
     }
     say!("{:<70}{:>9}", "leaderless seconds a day", figure(report.leaderless_seconds_a_day));
-    say!("{:<68}{:>9.5} %", "availability of a coordinator", report.availability_percent);
+    say!("{:<68}{:>9.5} %", "availability of a leader", report.availability_percent);
     let Lived { days, leader_changes, flap_warnings, .. } = &report.lived;
     let changes = figure(report.leader_changes_a_day);
     say!("\nleader changes: {changes} a day");

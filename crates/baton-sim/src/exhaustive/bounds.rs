@@ -45,7 +45,7 @@ pub struct Bounds {
     /// A node's first start may be put off until this tick, so that beats fall in and out of step.
     pub start_by: u32,
     /// How many faults may happen, of any kinds and at any times: a message that is slow, late or
-    /// lost, a pause, a crash, a start after a crash, a coordinator that is asked to resign, a
+    /// lost, a pause, a crash, a start after a crash, a leader that is asked to resign, a
     /// firewall before a lifeline.
     pub faults: u8,
     /// A wrong rule, if any.

@@ -47,7 +47,7 @@ pub enum Step {
     Prove(u8),
     /// A firewall resets the connection to the lifeline that a node watches, and refuses its dials.
     Refuse(u8),
-    /// A coordinator is asked to resign.
+    /// A leader is asked to resign.
     Resign(u8),
     /// A process is paused.
     Pause(u8),

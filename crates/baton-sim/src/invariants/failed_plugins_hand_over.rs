@@ -1,4 +1,4 @@
-//! Health-gated candidacy: a coordinator whose plugins do not start, or fail too often, gives the
+//! Health-gated candidacy: a leader whose plugins do not start, or fail too often, gives the
 //! term up.
 
 use super::Invariant;

@@ -1,4 +1,4 @@
-//! S1, S3: a coordinator that is shown a higher epoch stops at once. The higher epoch stands.
+//! S1, S3: a leader that is shown a higher epoch stops at once. The higher epoch stands.
 
 use super::Invariant;
 use crate::fact::Fact;

@@ -57,7 +57,7 @@ faults! {
     WorkFails = "work-fails": "A plugin fails too often in the middle of a term.",
     StopIgnored = "stop-ignored": "A term's work does not stop by the hard deadline.",
     Leave = "leave": "A process leaves in an orderly way.",
-    Resign = "resign": "Somebody asks the coordinator to resign.",
+    Resign = "resign": "Somebody asks the leader to resign.",
     Transfer = "transfer": "Somebody moves leadership to a named node.",
     TransferToDead = "transfer-to-dead": "Somebody moves leadership to a node that has just died.",
     StandingChange = "standing-change": "A node becomes ineligible, or eligible again.",

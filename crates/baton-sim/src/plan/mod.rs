@@ -91,7 +91,7 @@ impl Plan {
         self.faults.contains(&fault)
     }
 
-    /// Is one trusted coordinator promised (S1)? Not with clocks beyond ρ, nor when a failover may
+    /// Is one trusted leader promised (S1)? Not with clocks beyond ρ, nor when a failover may
     /// lose a grant without a trace.
     pub fn promises_one(&self) -> bool {
         !self.beyond_drift() && self.loss != Loss::Untold
@@ -108,7 +108,7 @@ impl Plan {
         self.has(Fault::DriftBeyond) || self.has(Fault::StoreClockStep)
     }
 
-    /// The time within which a coordinator must be there once it is calm (L1): lease and beat. An
+    /// The time within which a leader must be there once it is calm (L1): lease and beat. An
     /// observer sees a renewal up to a beat late, and a lossy store makes it wait out a lease.
     pub fn recovery_bound(&self) -> Duration {
         let s = &self.settings;

@@ -77,7 +77,7 @@ fn silence(report: &Report) -> Option<String> {
     let p50 = dearest(Cause::Pause).max(dearest(Cause::Cut));
     (p50 > 10_000.0).then(|| {
         let lease = show_span(report.config.settings.lease_timeout);
-        format!("a coordinator that falls silent costs its lease ({lease}): {}", show_ms(p50))
+        format!("a leader that falls silent costs its lease ({lease}): {}", show_ms(p50))
     })
 }
 

@@ -1,4 +1,4 @@
-//! What leaves a cluster without a coordinator, and how often.
+//! What leaves a cluster without a leader, and how often.
 
 use serde::Serialize;
 
@@ -7,17 +7,17 @@ use super::Environment;
 /// Days in a month, on average.
 pub const MONTH_DAYS: f64 = 365.25 / 12.0;
 
-/// Why there was no coordinator.
+/// Why there was no leader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The coordinator's process is killed.
+    /// The leader's process is killed.
     Crash,
     /// Every node is replaced in turn.
     Deploy,
-    /// The coordinator's process is paused.
+    /// The leader's process is paused.
     Pause,
-    /// The coordinator's machine loses its network.
+    /// The leader's machine loses its network.
     Cut,
     /// The store is away for a moment.
     BriefOutage,
@@ -33,16 +33,16 @@ impl Cause {
     /// As people call it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Crash => "coordinator killed",
+            Self::Crash => "leader killed",
             Self::Deploy => "rolling deploy",
-            Self::Pause => "coordinator paused",
+            Self::Pause => "leader paused",
             Self::Cut => "host without network",
             Self::BriefOutage => "store away, brief",
             Self::Outage => "store away, long",
         }
     }
 
-    /// How often a day. What strikes each node so often strikes the coordinator so often: there is
+    /// How often a day. What strikes each node so often strikes the leader so often: there is
     /// one at a time.
     pub fn a_day(self, environment: &Environment) -> f64 {
         match self {

@@ -1,11 +1,11 @@
-//! When nobody could act as the coordinator.
+//! When nobody could act as the leader.
 
 use std::time::Duration;
 
 use crate::clock::True;
 use crate::outcome::{Mark, Marked, Stats};
 
-/// A stretch without a coordinator that could act.
+/// A stretch without a leader that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// From when.

@@ -9,7 +9,7 @@
 //!      one of each ──► world ──► plot
 //! ```
 //!
-//! Failover time runs from when the last coordinator could no longer act to when the next one
+//! Failover time runs from when the last leader could no longer act to when the next one
 //! starts to work. A paused process cannot act, nor can one whose machine has no network; one that
 //! merely lacks the store can, until its window closes.
 

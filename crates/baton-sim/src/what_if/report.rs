@@ -26,13 +26,13 @@ pub struct CauseReport {
     pub a_month: f64,
     /// How often it was tried.
     pub tried: usize,
-    /// Strikes after which there was no coordinator for a while.
+    /// Strikes after which there was no leader for a while.
     pub felt: usize,
-    /// The times without a coordinator; a strike that was not felt counts as none.
+    /// The times without a leader; a strike that was not felt counts as none.
     pub failover: Spread,
     /// New terms per strike.
     pub terms_per_strike: f64,
-    /// Time without a coordinator per strike, on average.
+    /// Time without a leader per strike, on average.
     pub leaderless_seconds_per_strike: f64,
     /// The same, by how often it strikes.
     pub leaderless_seconds_a_day: f64,
@@ -58,7 +58,7 @@ pub struct Lived {
     pub leader_changes: usize,
     /// Warnings of flapping, as all nodes gave them.
     pub flap_warnings: u64,
-    /// Time without a coordinator.
+    /// Time without a leader.
     pub leaderless_seconds: f64,
 }
 
@@ -71,13 +71,13 @@ pub struct Report {
     pub config: Config,
     /// Cause by cause.
     pub causes: Vec<CauseReport>,
-    /// Time without a coordinator that is to be expected.
+    /// Time without a leader that is to be expected.
     pub leaderless_seconds_a_day: f64,
     /// The share of time with one.
     pub availability_percent: f64,
     /// What the store is asked in an hour in which nothing fails.
     pub store_operations_an_hour: StoreOperations,
-    /// Changes of coordinator that are to be expected.
+    /// Changes of leader that are to be expected.
     pub leader_changes_a_day: f64,
     /// Days as they might come.
     pub lived: Lived,

@@ -27,7 +27,7 @@ impl CalmState {
         self.began.is_some()
     }
 
-    /// Was the last coordinator killed already?
+    /// Was the last leader killed already?
     pub fn is_final(&self) -> bool {
         self.killed.is_some()
     }
@@ -36,7 +36,7 @@ impl CalmState {
 /// What must have happened by now.
 #[derive(Clone, Copy)]
 pub enum Deadline {
-    /// There is a coordinator.
+    /// There is a leader.
     Recovered,
     /// There is another one after the last kill.
     TakenOver,
@@ -119,12 +119,12 @@ impl World {
     pub(super) fn deadline(&mut self, deadline: Deadline) {
         match deadline {
             Deadline::Recovered if !self.is_led() => {
-                let message = format!("no coordinator {:?} after faults stopped", self.settling());
+                let message = format!("no leader {:?} after faults stopped", self.settling());
                 self.violate("recovers", "L1", message);
             }
             Deadline::TakenOver if self.calm.killed.is_some_and(|at| !self.led_since(at)) => {
                 let bound = self.plan.recovery_bound();
-                let message = format!("no coordinator {bound:?} after the last one died");
+                let message = format!("no leader {bound:?} after the last one died");
                 self.violate("recovers", "L1", message);
             }
             Deadline::Recovered => {}
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// Is there a coordinator, or is one being handed over to?
+    /// Is there a leader, or is one being handed over to?
     fn is_led(&self) -> bool {
         let soon = self.plan.recovery_bound();
         self.stats.reigns.iter().rev().take(8).any(|reign| match reign.until {
@@ -145,7 +145,7 @@ impl World {
         self.stats.reigns.iter().rev().take(8).any(|reign| reign.from > at)
     }
 
-    /// Everybody must know who coordinates by now.
+    /// Everybody must know who leads by now.
     fn check_agreement(&mut self) {
         let Some(leader) = self.leader() else { return };
         let news = self.plan.settings.heartbeat_interval + self.plan.settings.heartbeat_jitter;
@@ -158,14 +158,14 @@ impl World {
             let local = self.slots[who.slot].clock.read(self.now);
             let known = self.process(who).and_then(|process| process.core.leader(local));
             if known.is_some_and(|known| *known != node) {
-                let message = format!("node {} takes {known:?} for the coordinator", who.slot);
+                let message = format!("node {} takes {known:?} for the leader", who.slot);
                 self.violate("agrees", "L1", message);
                 return;
             }
         }
     }
 
-    /// The coordinator dies once more, with nothing else going wrong: the failover is timed.
+    /// The leader dies once more, with nothing else going wrong: the failover is timed.
     pub(super) fn last_kill(&mut self) {
         let candidates = self.slots.iter().filter(|place| place.eligible && !place.twin).count();
         if let Some(leader) = self.leader().filter(|_| candidates > 1) {

@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// The coordinator half of the time, anybody else otherwise.
+    /// The leader half of the time, anybody else otherwise.
     fn victim(&mut self) -> Option<Who> {
         let leader = self.leader().filter(|_| self.rng.one_in(2));
         leader.or_else(|| self.somebody())

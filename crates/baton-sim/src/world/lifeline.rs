@@ -1,4 +1,4 @@
-//! Lifelines: what a successor sees of a coordinator's process, within what a network can show.
+//! Lifelines: what a successor sees of a leader's process, within what a network can show.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -60,7 +60,7 @@ pub enum Event {
     LoseGrant,
     /// A step of a script.
     Scripted(Step),
-    /// A coordinator's death at the end of the calm, to time the last failover.
+    /// A leader's death at the end of the calm, to time the last failover.
     LastKill,
     /// Faults stop.
     Calm,

@@ -18,11 +18,11 @@ use crate::trace::Trace;
 /// Something that is made to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The coordinator's process dies.
+    /// The leader's process dies.
     CrashLeader,
-    /// The coordinator's process stops for a while.
+    /// The leader's process stops for a while.
     PauseLeader(Duration),
-    /// The coordinator's machine reaches neither the store nor the other nodes for a while.
+    /// The leader's machine reaches neither the store nor the other nodes for a while.
     CutLeader(Duration),
     /// The process in a slot leaves in an orderly way.
     Leave(usize),

@@ -1,4 +1,4 @@
-//! One random life: writers append, repeat and die, coordinators come and go.
+//! One random life: writers append, repeat and die, leaders come and go.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The lifeline: a port of the process's own, which closes when the process dies and not before.
 //!
 //! ```text
-//!   coordinator                                  successor
+//!   leader                                       successor
 //!   listen ◄──────────── one connection kept ──── watch
 //!     │ "baton-lifeline 1 <boot id>"                │ it ends in order: dial again
 //!     ▼                                             ▼

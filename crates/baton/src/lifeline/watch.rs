@@ -1,4 +1,4 @@
-//! The watching side: keeps a connection to the coordinator's lifeline, and dials again when it
+//! The watching side: keeps a connection to the leader's lifeline, and dials again when it
 //! closes. What is seen is reported; the core knows what it proves.
 
 use std::io;

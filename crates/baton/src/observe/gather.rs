@@ -128,11 +128,11 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
         Some(deadline) => deadline.since(now).as_secs_f64(),
         None => 0.0,
     };
-    book.gauge("baton_leader", "1 while this node coordinates.", flag(leads));
+    book.gauge("baton_leader", "1 while this node leads.", flag(leads));
     let about = "1 while the store knows this node and its beats come through.";
     book.gauge("baton_ready", about, flag(ready(node, seen, now).is_ok()));
     book.gauge("baton_epoch", "The highest epoch that this node knows of.", seen.epoch as f64);
-    let about = "Time in which this node knew of no coordinator.";
+    let about = "Time in which this node knew of no leader.";
     book.counter("baton_leaderless_seconds_total", about, seen.leaderless.as_secs_f64());
     let about = "Time until nothing of the term may act any more; 0 while this node does not lead.";
     book.gauge("baton_time_to_deadline_seconds", about, left(Some(hard)));
@@ -147,7 +147,7 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     let report = &seen.report;
     let about = "Times this node tried to take the lease.";
     book.counter("baton_elections_total", about, report.election_count as f64);
-    let about = "Changes of coordinator that this node saw.";
+    let about = "Changes of leader that this node saw.";
     book.counter("baton_leader_changes_total", about, report.leader_changes as f64);
     book.gauge("baton_members", "Live nodes in the last view.", seen.members as f64);
 }

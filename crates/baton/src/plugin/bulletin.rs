@@ -1,4 +1,4 @@
-//! The bulletin: what the coordinator's plugins do, in a document that anybody can read.
+//! The bulletin: what the leader's plugins do, in a document that anybody can read.
 //!
 //! ```text
 //!   ledgers ── every minute, and a second after news ─► baton:plugins, fenced by the epoch
@@ -27,7 +27,7 @@ const EVERY: Duration = Duration::from_secs(60);
 /// News waits so long for more news.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// What the plugins of the coordinator do, as it last wrote it.
+/// What the plugins of the leader do, as it last wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bulletin {
     /// Who wrote it.

@@ -9,7 +9,7 @@ use super::restart::RestartPolicy;
 use super::{Plugin, PluginError};
 use crate::leadership::Leadership;
 
-/// Work that is done every so often, by the coordinator alone.
+/// Work that is done every so often, by the leader alone.
 ///
 /// ```
 /// # use std::time::Duration;

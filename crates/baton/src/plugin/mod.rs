@@ -1,4 +1,4 @@
-//! Plugins: the work that only the coordinator does, supervised one for one.
+//! Plugins: the work that only the leader does, supervised one for one.
 //!
 //! ```text
 //!   term starts ──► on_become_coordinator ──► coordinator_work, every work_interval ──┐
@@ -15,7 +15,7 @@
 //! ```
 //!
 //! A plugin that fails is restarted alone. One that fails too often makes the node hand leadership
-//! over: a coordinator that does not do its work is worse than another one. A failure while the
+//! over: a leader that does not do its work is worse than another one. A failure while the
 //! store cannot be reached does not count.
 
 mod blame;
@@ -48,7 +48,7 @@ use crate::leadership::Leadership;
 /// Why a plugin failed, in its own words.
 pub type PluginError = Box<dyn std::error::Error + Send + Sync>;
 
-/// Work that only the coordinator does. [`every`] makes one from a closure.
+/// Work that only the leader does. [`every`] makes one from a closure.
 ///
 /// Every call runs as a task of its own, on threads of its own: a panic ends that call and nothing
 /// else, and neither a beat nor a deadline waits for it. How it ends when it is told to:
@@ -103,7 +103,7 @@ pub trait Plugin: Send + Sync + 'static {
         None
     }
 
-    /// How long `on_become_coordinator` may take. A coordinator that is still starting its plugins
+    /// How long `on_become_coordinator` may take. A leader that is still starting its plugins
     /// leads and does nothing.
     fn start_timeout(&self) -> Duration {
         Duration::from_secs(60)

@@ -1,4 +1,4 @@
-//! What a plugin keeps from one term to the next: one document, which only the coordinator writes.
+//! What a plugin keeps from one term to the next: one document, which only the leader writes.
 
 use baton_store::{Precondition, StoreError, WriteOutcome};
 use serde::Serialize;

@@ -3,7 +3,7 @@
 //! ```text
 //!   NodeBuilder::plugin(…)
 //!        │
-//!        ▼                   coordinator only, every work_interval
+//!        ▼                   leader only, every work_interval
 //!   plugin/ (the host) ────► ttl/       what has expired goes, in small fenced batches
 //!                       ├──► counters/  additions from everywhere become one value
 //!                       ├──► health/    one verdict with reasons ──► document baton:health

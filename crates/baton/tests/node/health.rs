@@ -1,4 +1,4 @@
-//! Cluster health: the coordinator's verdict, published under its epoch and told when it changes.
+//! Cluster health: the leader's verdict, published under its epoch and told when it changes.
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! What a follower in one network makes of a lifeline in another: real namespaces, real firewalls.
 //!
-//! The coordinator is a lease that is held for a minute, and a socket that greets as its lifeline
+//! The leader is a lease that is held for a minute, and a socket that greets as its lifeline
 //! does, so that each can end without the other. Whatever ends the term within that minute was
 //! taken for a proof.
 
@@ -37,7 +37,7 @@ fn networks() -> Option<TwoNetworks> {
     }
 }
 
-/// The coordinator's lease, with this lifeline.
+/// The leader's lease, with this lifeline.
 async fn coordinator(store: &Arc<dyn Store>, lifeline: &str) {
     let mut holder = Contender::new(store, &namespace("default"), COORDINATOR.0);
     let profile = NodeProfile { lifeline: Some(Arc::from(lifeline)), ..NodeProfile::default() };
@@ -45,7 +45,7 @@ async fn coordinator(store: &Arc<dyn Store>, lifeline: &str) {
     holder.take(Claim::Vacant).await;
 }
 
-/// What listens on the coordinator's address.
+/// What listens on the leader's address.
 struct Line {
     listener: tokio::net::TcpListener,
     boot: BootId,
@@ -88,12 +88,12 @@ impl Follower {
         Self { node, events, store: store.clone() }
     }
 
-    /// Who holds the lease after some beats, in which the coordinator must not be taken for dead.
+    /// Who holds the lease after some beats, in which the leader must not be taken for dead.
     async fn holder(&mut self) -> Option<BootId> {
         for _ in 0..BEATS {
             let beat = |event: &Event| {
                 let down = matches!(event, Event::LeaderDown { .. });
-                assert!(!down, "the coordinator lives");
+                assert!(!down, "the leader lives");
                 matches!(event, Event::WorkerHeartbeat { .. })
             };
             event(&mut self.events, "a beat", beat).await;
@@ -102,7 +102,7 @@ impl Follower {
         lease.and_then(|lease| lease.holder).map(|holder| holder.boot)
     }
 
-    /// How the coordinator's term ended, once this node leads in the next one.
+    /// How the leader's term ended, once this node leads in the next one.
     async fn takes_over(self) -> Option<TermEnd> {
         let term = soon("the term", self.node.leadership()).await.expect("it leads");
         assert_eq!(term.epoch(), Epoch(2));
@@ -183,7 +183,7 @@ async fn another_boot_at_the_address_proves_a_death_only_after_a_connection_to_t
     drop(other.greet().await);
     assert_eq!(follower.holder().await, Some(COORDINATOR));
     drop(other);
-    // The coordinator's own host has the address again, until another one takes it over.
+    // The leader's own host has the address again, until another one takes it over.
     let line = Line::listen(&networks, Side::Left, "10.77.0.1:7000", COORDINATOR);
     let connection = line.greet().await;
     assert_eq!(follower.holder().await, Some(COORDINATOR));

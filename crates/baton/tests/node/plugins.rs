@@ -1,4 +1,4 @@
-//! Plugins: all of them run on the coordinator, each fails alone, and all have stopped before the
+//! Plugins: all of them run on the leader, each fails alone, and all have stopped before the
 //! lease is given away.
 
 use std::sync::Arc;

@@ -75,7 +75,7 @@ async fn a_backlog_goes_in_batches_and_a_wrong_target_stops_nothing_else() {
     let swept = [("wrong", 0), ("large", 95), ("small", 5)];
     assert_eq!(counts.swept(), swept.map(|(name, count)| (name.to_owned(), count)));
     assert!(batches.load(Ordering::SeqCst) >= 10, "95 in batches of 10");
-    assert!(node.is_leader(), "a failing sweep is no reason for another coordinator");
+    assert!(node.is_leader(), "a failing sweep is no reason for another leader");
     soon("the node to leave", node.leave()).await;
 }
 
@@ -124,9 +124,9 @@ async fn no_batch_begins_once_the_term_was_told_to_stop() {
     soon("the node to leave", node.leave()).await;
     let after = batches.load(Ordering::SeqCst);
     drop(node);
-    // The next coordinator goes on where this one stopped, under its own epoch.
+    // The next leader goes on where this one stopped, under its own epoch.
     let next = builder(&store, "b").build().expect("it starts");
-    soon("the next coordinator", next.leadership()).await.expect("it leads");
+    soon("the next leader", next.leadership()).await.expect("it leads");
     assert_eq!(batches.load(Ordering::SeqCst), after, "nothing began after the term");
 }
 

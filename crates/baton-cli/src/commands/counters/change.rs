@@ -63,7 +63,7 @@ impl Arguments {
 /// How long to wait.
 #[derive(Debug, clap::Args)]
 pub struct Consolidate {
-    /// How long to wait for the coordinator.
+    /// How long to wait for the leader.
     #[arg(long, value_name = "SPAN", default_value = "10s", value_parser = crate::commands::span)]
     timeout: Duration,
     #[command(flatten)]

@@ -3,7 +3,7 @@
 //! ```text
 //!   add, sub, set ──► change   one durable append each
 //!   get, list     ──► show     consolidated, pending, and the sum of both
-//!   consolidate   ──► change   asks the coordinator, and waits
+//!   consolidate   ──► change   asks the leader, and waits
 //! ```
 
 mod change;
@@ -37,7 +37,7 @@ enum What {
     Get(show::Get),
     /// Show all counters, or those whose name begins so.
     List(show::List),
-    /// Ask the coordinator to consolidate now.
+    /// Ask the leader to consolidate now.
     Consolidate(change::Consolidate),
 }
 

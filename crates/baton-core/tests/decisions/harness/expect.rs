@@ -204,7 +204,7 @@ pub fn workers_updated(epoch: u64, number: u64, workers: usize) -> Action {
     emit(Event::WorkersUpdated { version, workers })
 }
 
-/// The store did not answer a coordinator.
+/// The store did not answer a leader.
 pub fn unreachable(epoch: u64, left_ms: u64) -> Action {
     emit(Event::StoreUnreachable { epoch: Epoch(epoch), left_ms })
 }

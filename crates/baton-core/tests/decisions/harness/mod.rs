@@ -97,7 +97,7 @@ impl Node {
         Self { core, out: BTreeMap::new() }
     }
 
-    /// A coordinator in epoch 1 that has published its view of these nodes. It asked for the lease
+    /// A leader in epoch 1 that has published its view of these nodes. It asked for the lease
     /// at 0 ms, so that its window closes at 12 600 and 14 600 ms; its next beat is due at 5 000.
     pub fn leader_with(settings: Settings, others: &[&str]) -> Self {
         let mut node = Self::new(Settings { skip_cold_start: true, ..settings });
@@ -111,7 +111,7 @@ impl Node {
         node
     }
 
-    /// A coordinator with the usual settings.
+    /// A leader with the usual settings.
     pub fn leader(others: &[&str]) -> Self {
         Self::leader_with(settings(), others)
     }
@@ -211,7 +211,7 @@ impl Node {
     }
 }
 
-/// A request to the coordinator, the first that its asker made.
+/// A request to the leader, the first that its asker made.
 pub fn ask(by: &str, wish: Wish) -> Ask {
     Ask { nonce: Nonce { boot: boot(by), attempt: 1 }, wish }
 }

@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS `{prefix}views` (
     PRIMARY KEY (namespace)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
--- Small state of plugins and of the coordinator. Names are bytes: the collations that both servers
+-- Small state of plugins and of the leader. Names are bytes: the collations that both servers
 -- have take a name and the same with a space after it for one.
 CREATE TABLE IF NOT EXISTS `{prefix}documents` (
     namespace  {name}          NOT NULL,

@@ -1,6 +1,6 @@
 -- What version 2 adds: counters. Names of counters are bytes, as those of documents.
 
--- What the coordinator has consolidated. Written under the namespace's row.
+-- What the leader has consolidated. Written under the namespace's row.
 CREATE TABLE IF NOT EXISTS `{prefix}counters` (
     namespace  {name}           NOT NULL,
     name       VARBINARY(200)   NOT NULL,

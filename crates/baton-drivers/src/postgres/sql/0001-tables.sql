@@ -65,7 +65,7 @@ CREATE TABLE {t}views (
     body      text             NOT NULL
 ) WITH (fillfactor = 50);
 
--- Small state of plugins and of the coordinator. Names are bytes: any character may be in one.
+-- Small state of plugins and of the leader. Names are bytes: any character may be in one.
 CREATE TABLE {t}documents (
     namespace  text COLLATE "C" NOT NULL,
     name       bytea            NOT NULL,

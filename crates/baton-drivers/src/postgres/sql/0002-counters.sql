@@ -1,6 +1,6 @@
 -- What version 2 adds: counters. {t} stands for the schema and the prefix.
 
--- What the coordinator has consolidated. Written by consolidations alone, under the namespace's row.
+-- What the leader has consolidated. Written by consolidations alone, under the namespace's row.
 CREATE TABLE {t}counters (
     namespace  text COLLATE "C" NOT NULL,
     name       bytea            NOT NULL,

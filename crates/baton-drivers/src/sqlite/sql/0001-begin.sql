@@ -67,7 +67,7 @@ CREATE TABLE baton_views (
     body      TEXT    NOT NULL
 ) STRICT;
 
--- Small state of plugins and of the coordinator.
+-- Small state of plugins and of the leader.
 CREATE TABLE baton_documents (
     namespace  TEXT    NOT NULL,
     name       TEXT    NOT NULL,

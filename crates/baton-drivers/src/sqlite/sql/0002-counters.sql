@@ -1,6 +1,6 @@
 -- What version 2 adds: counters.
 
--- What the coordinator has consolidated.
+-- What the leader has consolidated.
 CREATE TABLE baton_counters (
     namespace  TEXT    NOT NULL,
     name       TEXT    NOT NULL,

@@ -31,7 +31,7 @@ pub fn legend(frame: Frame) -> Group {
         .add(marks::hatched("cut", at(5), lane_top + 9.0, 18.0).set("height", 12))
         .add(marks::band(at(6), middle - 6.0, 18.0, middle + 6.0));
     let names = [
-        "coordinator's term",
+        "leader's term",
         "nobody can act",
         "killed",
         "told to leave (deploy)",

@@ -1,4 +1,4 @@
-//! What is pending is applied by one coordinator, in steps of bounded size, and by nobody else.
+//! What is pending is applied by one leader, in steps of bounded size, and by nobody else.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -100,7 +100,7 @@ async fn leader(State(subjects): State<Subjects>, uri: Uri) -> Said {
     })
 }
 
-/// May it be counted on for what the coordinator should not do?
+/// May it be counted on for what the leader should not do?
 async fn follower(State(subjects): State<Subjects>, uri: Uri) -> Said {
     about(&subjects, &uri, |node| {
         if node.is_leader() {

@@ -1,4 +1,4 @@
-//! Events as spans: one for each term of this node, one for each time in which a coordinator was
+//! Events as spans: one for each term of this node, one for each time in which a leader was
 //! looked for.
 
 use std::sync::{Mutex, MutexGuard};

@@ -1,4 +1,4 @@
-//! How counting goes: the writer's side, and the coordinator's.
+//! How counting goes: the writer's side, and the leader's.
 
 use std::time::Duration;
 
@@ -38,12 +38,12 @@ impl CountersConfig {
     }
 }
 
-/// How the coordinator consolidates.
+/// How the leader consolidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PluginConfig {
     /// From one consolidation to the next.
     pub every: Duration,
-    /// How often the coordinator looks whether somebody asked for one: one read of a document.
+    /// How often the leader looks whether somebody asked for one: one read of a document.
     pub look_every: Duration,
     /// At most so many changes in one step, so that no step takes long.
     pub step_max: u32,

@@ -134,7 +134,7 @@ impl Counters {
         self.look(counter, |reading| reading.current).await
     }
 
-    /// The value that the coordinator has consolidated: of the last minute, unless told otherwise.
+    /// The value that the leader has consolidated: of the last minute, unless told otherwise.
     pub async fn get_consolidated(&self, counter: &str) -> Result<i64, CountError> {
         self.look(counter, |reading| reading.consolidated).await
     }
@@ -183,7 +183,7 @@ impl Counters {
         }
     }
 
-    /// Asks the coordinator to consolidate now, and waits for that, though not longer than this.
+    /// Asks the leader to consolidate now, and waits for that, though not longer than this.
     /// Says whether it was done: not if nobody leads, or nobody who leads has the plugin.
     pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
         request::make(&*self.inner.store, &self.inner.namespace, patience).await

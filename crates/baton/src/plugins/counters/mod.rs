@@ -1,4 +1,4 @@
-//! Counters that any process adds to and the coordinator consolidates: cheap, exact in the end, and
+//! Counters that any process adds to and the leader consolidates: cheap, exact in the end, and
 //! exact at once for whoever reads with what is pending.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //!
 //! Each append has a number, and a store takes each number of a writer once: an append whose answer
 //! is lost is sent again and counts once. A consolidation applies changes and takes them off the
-//! pending in one step, fenced by the coordinator's epoch: a coordinator that dies in the middle
+//! pending in one step, fenced by the leader's epoch: a leader that dies in the middle
 //! has done all of it or nothing.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The coordinator's side: consolidates every minute, or when somebody asks.
+//! The leader's side: consolidates every minute, or when somebody asks.
 
 use std::sync::Mutex;
 use std::time::Duration;
@@ -23,7 +23,7 @@ struct State {
 
 /// Consolidates counters while this node leads. On a store without counters it does nothing.
 ///
-/// Costs the coordinator one read of a document every second, and, every minute, a step for
+/// Costs the leader one read of a document every second, and, every minute, a step for
 /// each thousand changes that are pending and one that forgets silent writers. Never costs
 /// leadership: what fails is tried again for as long as the term lasts.
 #[derive(Default)]
@@ -97,7 +97,7 @@ impl Plugin for CountersPlugin {
     }
 
     async fn on_become_coordinator(&self, _term: &Leadership) -> Result<(), PluginError> {
-        // The last coordinator may have died just before it was to consolidate.
+        // The last leader may have died just before it was to consolidate.
         self.note(|state| *state = State::default());
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Asking for a consolidation: two documents, one with the request and one with the answer.
 //!
 //! ```text
-//!   anybody ── writes baton:counters:wanted, which counts its writes ──► coordinator looks at it
+//!   anybody ── writes baton:counters:wanted, which counts its writes ──► leader looks at it
 //!   anybody ◄── baton:counters:done, the number that was served, fenced ──┘ every second
 //! ```
 

@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Document, Store, StoreError};
 use serde::Deserialize;
 
-/// Where the coordinator writes what its plugins do.
+/// Where the leader writes what its plugins do.
 const PLUGINS: &str = "baton:plugins";
 
 /// So many terms are read to count the changes of leader, and more if more are too many.
@@ -85,7 +85,7 @@ impl Stopwatch {
     }
 }
 
-/// What the coordinator's plugins do. Whatever cannot be read, or is of a term that is over, counts
+/// What the leader's plugins do. Whatever cannot be read, or is of a term that is over, counts
 /// as not there.
 fn notes(document: &Document, epoch: u64) -> Vec<PluginNote> {
     /// What of it is needed here.

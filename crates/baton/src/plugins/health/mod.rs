@@ -1,4 +1,4 @@
-//! Cluster health: the coordinator judges how the cluster does, and anybody can read it.
+//! Cluster health: the leader judges how the cluster does, and anybody can read it.
 //!
 //! ```text
 //!   store ── look ──► Facts ── baton_core::health::judge ──► Health
@@ -41,7 +41,7 @@ const REASONS_TOLD_MAX: usize = 8;
 
 /// The plugin: judges every 30 s, publishes what it finds, and tells when the verdict changes.
 ///
-/// A new coordinator waits two beats before it looks, so that everybody has been heard.
+/// A new leader waits two beats before it looks, so that everybody has been heard.
 pub struct ClusterHealth {
     every: Duration,
     candidates_min: Option<usize>,
@@ -69,7 +69,7 @@ impl ClusterHealth {
         self
     }
 
-    /// So many live nodes that may lead are enough, the coordinator among them; 2 unless given.
+    /// So many live nodes that may lead are enough, the leader among them; 2 unless given.
     #[must_use]
     pub fn candidates_min(mut self, count: usize) -> Self {
         self.candidates_min = Some(count);
@@ -127,7 +127,7 @@ impl Plugin for ClusterHealth {
     }
 
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
-        // What the last coordinator told is not told again.
+        // What the last leader told is not told again.
         let node = term.node();
         let last = published(&*node.store, &node.namespace).await.ok().flatten();
         let told = last.map(|health| health.verdict);
@@ -149,7 +149,7 @@ impl Plugin for ClusterHealth {
     }
 }
 
-/// The last verdict that a coordinator published; `None` if there is none that can be read.
+/// The last verdict that a leader published; `None` if there is none that can be read.
 pub async fn published(
     store: &dyn Store,
     namespace: &Namespace,

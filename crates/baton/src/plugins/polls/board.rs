@@ -208,7 +208,7 @@ impl Board {
         Ok(entry)
     }
 
-    /// An attempt ended, by its node's word or the coordinator's. Only the one that runs can.
+    /// An attempt ended, by its node's word or the leader's. Only the one that runs can.
     pub(super) fn attempt_ended(
         &mut self,
         id: u64,

@@ -1,5 +1,5 @@
 //! Poll orchestration: polls handed to live nodes, each once, whatever becomes of nodes and
-//! coordinators.
+//! leaders.
 //!
 //! ```text
 //!   plan, requests ──► pending ──► dispatching ──► running ──► completed
@@ -13,7 +13,7 @@
 //!   each node: PollRunner     ──┘ claims and reports
 //! ```
 //!
-//! The document is authoritative. A slot of a schedule is enqueued once, also by two coordinators,
+//! The document is authoritative. A slot of a schedule is enqueued once, also by two leaders,
 //! because its number is kept there. An attempt that was given up, since its time was over or its
 //! node is gone, may still run: it cannot report any more, and what it writes elsewhere must be
 //! idempotent or fenced.
@@ -103,7 +103,7 @@ impl Polls {
     }
 }
 
-/// Who is there: by the coordinator's own view, and where that leaves a doubt, by the records.
+/// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
 async fn present(term: &Leadership, board: &Board) -> Result<Present, StoreError> {
     let node = term.node();
     let (view, settings) = {

@@ -111,7 +111,7 @@ pub enum PollError {
     /// It is too late for that, or too early.
     #[error(transparent)]
     Illegal(#[from] IllegalStep),
-    /// The attempt is over: the coordinator gave it up.
+    /// The attempt is over: the leader gave it up.
     #[error("attempt {attempt} of poll {id} is over")]
     AttemptOver {
         /// Which poll.

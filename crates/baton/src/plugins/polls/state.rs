@@ -25,9 +25,9 @@ pub enum PollState {
 /// What can happen to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The coordinator hands it to a node.
+    /// The leader hands it to a node.
     Dispatch,
-    /// The coordinator takes it from a node that has not begun.
+    /// The leader takes it from a node that has not begun.
     Withdraw,
     /// The node begins.
     Claim,

@@ -1,8 +1,8 @@
-//! What the coordinator does with the board: enqueues what is due, takes back what is stuck, and
+//! What the leader does with the board: enqueues what is due, takes back what is stuck, and
 //! hands out what waits.
 //!
-//! How long a poll has been where it is, the coordinator counts itself, from when it first saw it
-//! there: no two machines' clocks are compared. Another coordinator counts anew.
+//! How long a poll has been where it is, the leader counts itself, from when it first saw it
+//! there: no two machines' clocks are compared. Another leader counts anew.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -7,7 +7,7 @@
 //!                  own records: nodes that fell silent long ago, terms beyond the last thousand
 //! ```
 //!
-//! Nothing is removed twice and nothing by two coordinators: each batch is one step of its store
+//! Nothing is removed twice and nothing by two leaders: each batch is one step of its store
 //! and carries the term's epoch.
 
 mod own_records;
@@ -62,7 +62,7 @@ impl Counts {
     }
 }
 
-/// Removes what has expired, while this node coordinates.
+/// Removes what has expired, while this node leads.
 ///
 /// ```no_run
 /// use baton::plugins::ttl::{OwnRecords, Ttl};
@@ -205,7 +205,7 @@ impl Plugin for Ttl {
         self.every
     }
 
-    /// It is tried again for ever: rows that stay too long are no reason for another coordinator.
+    /// It is tried again for ever: rows that stay too long are no reason for another leader.
     fn restart_policy(&self) -> RestartPolicy {
         RestartPolicy {
             limit: u32::MAX,

@@ -135,7 +135,7 @@ async fn a_steady_node_makes_one_request_a_beat_whatever_the_number_of_plugins()
         assert_eq!(carried, requests, "{plugins}: a follower asks for nothing else");
         let [beats, carried, requests] = over_ten_beats(&leader).await;
         assert!((beats - carried).abs() <= 1.0, "{plugins}: {carried} for {beats} beats");
-        // The coordinator reads the members with every beat, or with every second one.
+        // The leader reads the members with every beat, or with every second one.
         assert!(requests <= 2.0 * carried + 1.0, "{plugins}: {requests} for {beats} beats");
     }
 }

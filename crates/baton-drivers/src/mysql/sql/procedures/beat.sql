@@ -1,6 +1,6 @@
 -- One beat: the node record, the lease, and the view if it moved. p_intent: 0 looks, 1 acquires,
 -- 2 renews. A beat that only looks locks nothing but its own node's row, so that followers neither
--- wait for the coordinator nor hold it up; it may leave even that as it is, and costs no flush then.
+-- wait for the leader nor hold it up; it may leave even that as it is, and costs no flush then.
 CREATE PROCEDURE `{prefix}beat`(
     IN p_namespace {name},
     IN p_seen_lineage BIGINT UNSIGNED,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   mod.rs    one rule a test
-//!   storm.rs  coordinators and nodes that come, go and write late, drawn from a seed
+//!   storm.rs  leaders and nodes that come, go and write late, drawn from a seed
 //! ```
 
 mod storm;

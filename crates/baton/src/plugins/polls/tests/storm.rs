@@ -1,4 +1,4 @@
-//! Seeded storms: coordinators change and write late, nodes die and report late, answers are lost.
+//! Seeded storms: leaders change and write late, nodes die and report late, answers are lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -110,7 +110,7 @@ impl World {
     }
 
     fn tend(&mut self) {
-        // A coordinator that was replaced goes on for a while.
+        // A leader that was replaced goes on for a while.
         let epoch = self.epoch - self.rng.below(2).min(self.epoch - 1);
         let live = self.nodes.iter().map(|it| (it.me.node.clone(), it.me.boot)).collect();
         let undead = self.nodes.iter().map(|it| it.me.boot).collect();
