@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use baton_core::ids::BootId;
-use baton_core::protocol::{Release, Request, RequestId};
+use baton_core::protocol::{Hint, Release, Request, RequestId};
 use baton_core::{Action, Input, LifelineReport};
 
 use super::bounds::{Model, slot_of_boot};
@@ -74,7 +74,7 @@ impl Run<'_> {
             }
             Action::UnwatchLifeline => process.watch = None,
             Action::Tell { to, hint } => {
-                if let Some(to) = self.model.slot_of(&to) {
+                if let Some(to) = self.model.slot_of(&to).filter(|_| !only_hastens(&hint)) {
                     self.state.hints.push((to, hint));
                     self.state.hints.sort_by_key(|(to, _)| *to);
                 }
@@ -134,4 +134,10 @@ impl Run<'_> {
             self.broken = broken;
         }
     }
+}
+
+/// Does it only make a node look or read sooner? The states in which such a hint is under way are
+/// many times as many: here it is lost. The storms have it.
+fn only_hastens(hint: &Hint) -> bool {
+    matches!(hint, Hint::Joined { .. } | Hint::Left { .. } | Hint::InLine { .. })
 }
