@@ -1,4 +1,4 @@
-//! A plugin in ten lines: a closure that the leader calls every so often, and nobody else.
+//! A plugin in ten lines: a closure that the leader calls every so often, and no other node.
 
 use std::time::Duration;
 

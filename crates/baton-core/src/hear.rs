@@ -72,61 +72,6 @@ impl Core {
         }
     }
 
-    /// A node that may lead is there, and says so: the leader looks who is there, lest the line of
-    /// successors lack it until the next beat. A busy leader finds it then.
-    fn node_joined(&mut self, now: Moment, boot: BootId) {
-        if self.running_epoch().is_none() || self.registry.is_certain(boot) {
-            return;
-        }
-        self.link.calm.is_still(false);
-        if self.registry.announced(boot) {
-            return self.publish_view();
-        }
-        self.read_members_sooner(now);
-    }
-
-    /// A node has left, and says so: it must not be named as a successor.
-    fn node_left(&mut self, now: Moment, boot: BootId) {
-        let reads = self.link.members.is_some();
-        if self.running_epoch().is_some() && (reads || self.registry.knows(boot)) {
-            self.link.calm.is_still(false);
-            self.read_members_sooner(now);
-        }
-    }
-
-    fn read_members_sooner(&mut self, now: Moment) {
-        if self.link.hints.take_reading(now) {
-            self.link.members_again = self.link.members.is_some();
-            self.read_members();
-        }
-    }
-
-    /// This node's record is out of the store: the next leader, or the present one, may know.
-    pub(crate) fn tell_of_leaving(&mut self) {
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
-        let leader = holder.map(|holder| holder.node.clone()).filter(|id| *id != self.me.id);
-        let to = leader.or(self.link.left_to.take()).filter(|_| !planted!(LeaveUntold));
-        if let Some(to) = to {
-            self.out.push(Action::Tell { to, hint: Hint::Left { boot: self.me.boot } });
-        }
-    }
-
-    /// Tells the leader, once in its term, that this node may lead, unless that is known.
-    pub(crate) fn mind_joining(&mut self, now: Moment) {
-        let epoch = self.sight.epoch();
-        let stands = self.is_candidate() && !self.leaving && self.term().is_none();
-        if !stands || !self.sight.is_live(now) || self.joined >= epoch || planted!(JoinUntold) {
-            return;
-        }
-        self.joined = epoch;
-        let view = self.view.as_deref();
-        let known = view.is_some_and(|view| view.is_certain(&self.me.id, self.me.boot));
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
-        if let Some(to) = holder.filter(|_| !known).map(|holder| holder.node.clone()) {
-            self.out.push(Action::Tell { to, hint: Hint::Joined { boot: self.me.boot } });
-        }
-    }
-
     /// A denial proves the death only from this very host, or from an address at which this process
     /// had a connection to that very boot that then ended in order: a firewall can deny a process
     /// that lives, and reset a connection, but it cannot end one in order.

@@ -16,7 +16,7 @@ pub enum Timer {
     Hard,
     /// A phase of the cold start ends.
     ColdStart,
-    /// Time to report who leads, and to notice that nobody does.
+    /// Time to report who leads, and to notice that no node does.
     ElectionCheck,
     /// A node whose plugins failed to start may be a candidate again.
     Recover,

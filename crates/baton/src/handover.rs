@@ -8,7 +8,7 @@
 //!                               └─ none in time ──► NotInTime
 //! ```
 //!
-//! The leader tells at its own node alone what it refuses, so whoever asks from elsewhere
+//! The leader tells at its own node alone what it refuses, so a process that asks from elsewhere
 //! looks first. The leader has the last word.
 
 use std::time::Duration;

@@ -205,7 +205,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Waits until so many nodes are in the leader's view.
+    /// Waits until this many nodes are in the leader's view.
     pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
         let mut looks = Looks::new(LOOK_EVERY * 20, patience);
         while looks.again().await {

@@ -42,7 +42,7 @@ impl Cluster {
         Err(ClusterError::Waited { what: "a node in the registry", patience })
     }
 
-    /// Waits until the leader's view shows so many processes, each of them as the registry
+    /// Waits until the leader's view shows this many processes, each of them as the registry
     /// has it, and all the others have beaten once more: from then on they know who leads, and the
     /// first successors watch its lifeline. A beat that says nothing new need not show in the
     /// registry, so that a beat's time counts as much as its trace.

@@ -1,4 +1,4 @@
-//! Asking the leader to go, and waiting until somebody else leads. `transfer` and `resign`.
+//! Asking the leader to go, and waiting until another node leads. `transfer` and `resign`.
 //!
 //! The request is written beside the lease, under its epoch, so that it reaches that term and no
 //! other. The nudge over the lifeline only makes the leader look sooner.

@@ -100,7 +100,7 @@ impl Stage {
         self.awaited("another term's job", patience, look).await
     }
 
-    /// Waits until the leader knows so many nodes.
+    /// Waits until the leader knows this many nodes.
     pub async fn until_gathered(
         &mut self,
         count: usize,

@@ -1,4 +1,4 @@
-//! `[[ttl]]` tables of the file: swept by whoever leads, through the death of a leader.
+//! `[[ttl]]` tables of the file: swept by the leader, through the death of one.
 
 use std::path::Path;
 use std::time::Duration;

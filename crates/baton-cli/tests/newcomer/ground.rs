@@ -48,7 +48,7 @@ impl Ground {
         }
     }
 
-    /// What is written instead of a moment so many seconds from now.
+    /// What is written instead of a moment that many seconds from now.
     pub fn in_seconds(&self, seconds: i32) -> String {
         match self {
             Self::Postgres(_) => format!("now() + interval '{seconds} seconds'"),

@@ -169,7 +169,7 @@ impl Newcomer {
         .await;
     }
 
-    /// Waits until so many nodes are there and one of them leads; says which, in which epoch.
+    /// Waits until this many nodes are there and one of them leads; says which, in which epoch.
     pub async fn led(&mut self, nodes: usize, beyond: u64) -> (String, u64) {
         until(&format!("{nodes} nodes with a leader"), async || {
             let status = self.run("baton status --json").await;

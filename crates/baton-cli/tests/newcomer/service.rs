@@ -29,7 +29,7 @@ async fn three(on: On) -> (Newcomer, String, u64) {
     (me, leader, epoch)
 }
 
-/// Waits until more than so many reports are there, the last of which is of this epoch.
+/// Waits until more reports than this are there, the last of which is of this epoch.
 async fn written(me: &Newcomer, epoch: u64, beyond: usize) -> usize {
     let wanted = i64::try_from(epoch).ok();
     until("a report", async || {

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::action::Action;
 use crate::core::Core;
 use crate::election::policy::Candidate;
 use crate::event::Event;
 use crate::ids::{Epoch, NodeId};
 use crate::membership::registry::Entry;
 use crate::planted::planted;
-use crate::protocol::{
-    Hint, Member, Outcome, ReleaseReason, Request, View, ViewMember, ViewVersion,
-};
+use crate::protocol::{Member, Outcome, ReleaseReason, Request, View, ViewMember, ViewVersion};
 use crate::settings::{Policy, Preempt};
 use crate::time::Moment;
 
@@ -163,24 +160,6 @@ impl Core {
                 }
             }
             Outcome::Unknown => self.beat_soon(now),
-        }
-    }
-
-    /// The first successors that may not know of it are told to look: they will watch this leader.
-    fn tell_first_in_line(&mut self, view: &View) {
-        let near = self.settings.lifeline_successors as usize;
-        let epoch = view.version.epoch;
-        let before = self.view.as_deref().filter(|before| before.version.epoch == epoch);
-        let knows = |id: &NodeId| {
-            let boot = |view: &View| view.member(id).map(|member| member.boot);
-            let was_near = |it: &View| it.successors.iter().take(near).any(|other| other == id);
-            before.is_some_and(|before| was_near(before) && boot(before) == boot(view))
-        };
-        let unknowing = view.successors.iter().take(near).filter(|id| !knows(id));
-        for to in unknowing.cloned().collect::<Vec<_>>() {
-            if !planted!(LineUntold) {
-                self.out.push(Action::Tell { to, hint: Hint::InLine { view: view.version } });
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! etcd tells no time. So a silence is what this handle saw itself: a record that nobody wrote,
 //! from one look to another, by the handle's own clock. A leader that is younger than the
-//! silence removes nobody.
+//! silence removes no node.
 
 use baton_core::ids::{Epoch, Namespace, NodeId};
 use baton_core::protocol::NodeRecord;

@@ -73,7 +73,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(hand.say("kv/txn", txn(&later.less_than)).await["succeeded"], true);
 }
 
-/// The old coordinator: takes the lease, and writes when it is told to.
+/// The old leader: takes the lease, and writes when it is told to.
 async fn lead(url: &str) {
     let (store, space) = (open(url).await, namespace("paused"));
     let epoch = Contender::new(&store, &space, 1).take(Claim::Vacant).await.epoch;

@@ -259,7 +259,7 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");
 }
 
-/// The old coordinator: has the table in view, and sweeps when it is told to.
+/// The old leader: has the table in view, and sweeps when it is told to.
 async fn sweep_late(url: &str) {
     let table = Table::new("things").expires("until");
     let sweep = sweep::open(url, table, Strategy::Delete).expect("the names are plain");

@@ -150,7 +150,7 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes
             paused::wait_for_word();
         };
         let mut conn = connect(Path::new(&folder));
-        write_while(&mut conn, Epoch(1), "old", inside).expect("nobody else could write");
+        write_while(&mut conn, Epoch(1), "old", inside).expect("no other process could write");
         return;
     }
     let file = File::new();

@@ -1,4 +1,4 @@
-//! The mandate: nobody preempts a leader before its minimum duration is over.
+//! The mandate: no node preempts a leader before its minimum duration is over.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! When nobody could act as the leader.
+//! When no node could act as the leader.
 
 use std::time::Duration;
 

@@ -134,7 +134,7 @@ impl Space {
         leapt.max(floor).max(self.fence).next()
     }
 
-    /// The end of a term that somebody else's claim ends: its holder could act until the claim, or
+    /// The end of a term that another node's claim ends: its holder could act until the claim, or
     /// until its lease ran out, and is only known to have acted until it last renewed it.
     fn unreleased(&self, at: Stamp, end: TermEnd) -> Unreleased {
         let row = self.lease.as_ref();

@@ -27,7 +27,7 @@ pub(crate) struct Tallies {
     working_since: AtomicU64,
     /// When work of the last term was seen to go on past its deadline; 0 if it was not.
     overran_at: AtomicU64,
-    /// Whoever sweeps adds to these itself.
+    /// A plugin that sweeps adds to these itself.
     sweeps: Mutex<Vec<SweepTally>>,
 }
 

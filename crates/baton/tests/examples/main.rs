@@ -115,7 +115,7 @@ fn ttl_removes_what_has_expired_and_nothing_else() {
     assert_eq!(lines("ttl"), ["sqlite table sessions: 2 expired", "1 left"]);
 }
 
-/// Whoever copies an example has `baton` and crates that are published, and no other of ours.
+/// A reader who copies an example has `baton` and crates that are published, and no other of ours.
 #[test]
 fn examples_import_none_of_the_crates_behind_baton() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");

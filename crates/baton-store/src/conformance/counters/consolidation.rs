@@ -1,4 +1,4 @@
-//! What is pending is applied by one leader, in steps of bounded size, and by nobody else.
+//! What is pending is applied by one leader, in steps of bounded size, and by no other node.
 
 use std::sync::Arc;
 use std::time::Duration;

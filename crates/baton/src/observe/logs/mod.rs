@@ -34,7 +34,7 @@ use crate::event::Stamped;
 /// So much may wait for a slow subscriber.
 const WAITING_MAX: usize = 1_024;
 
-/// So long a node that has left waits for its last lines to be written.
+/// How long a node that has left waits for its last lines to be written.
 const WRITTEN_WITHIN: Duration = Duration::from_millis(250);
 
 /// Beats that are open at once, at the most. Their ends may have been dropped.

@@ -43,7 +43,7 @@ impl CountersConfig {
 pub struct PluginConfig {
     /// From one consolidation to the next.
     pub every: Duration,
-    /// How often the leader looks whether somebody asked for one: one read of a document.
+    /// How often the leader looks whether one was asked for: one read of a document.
     pub look_every: Duration,
     /// At most so many changes in one step, so that no step takes long.
     pub step_max: u32,

@@ -1,4 +1,4 @@
-//! The leader's side: consolidates every minute, or when somebody asks.
+//! The leader's side: consolidates every minute, or when asked.
 
 use std::sync::Mutex;
 use std::time::Duration;

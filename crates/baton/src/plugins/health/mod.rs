@@ -69,7 +69,7 @@ impl ClusterHealth {
         self
     }
 
-    /// So many live nodes that may lead are enough, the leader among them; 2 unless given.
+    /// How many live nodes that may lead are enough, the leader among them; 2 unless given.
     #[must_use]
     pub fn candidates_min(mut self, count: usize) -> Self {
         self.candidates_min = Some(count);

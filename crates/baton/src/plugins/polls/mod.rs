@@ -8,7 +8,7 @@
 //!                        │  └── cancelled ◄┘         │
 //!                        └───────── retry ───────────┘
 //!
-//!   coordinator: Polls, tend  ──┐ fenced by its epoch
+//!   leader: Polls, tend       ──┐ fenced by its epoch
 //!                               ├──► document baton:polls, by compare-and-set
 //!   each node: PollRunner     ──┘ claims and reports
 //! ```
