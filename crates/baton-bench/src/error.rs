@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use baton::{BuildError, Left, StoreError};
+use baton::{BuildError, LeftError, StoreError};
 use baton_cli::cluster::ClusterError;
 use baton_cli::error::CommandError;
 
@@ -39,7 +39,7 @@ pub enum BenchError {
     Build(#[from] BuildError),
     /// A node left before it led.
     #[error(transparent)]
-    Left(#[from] Left),
+    Left(#[from] LeftError),
     /// Nodes did not come to know each other.
     #[error("{nodes} nodes did not all have each other in view within {} s", patience.as_secs())]
     NotSettled {

@@ -5,20 +5,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::action::{Action, Actions};
-use crate::beat::{Attempts, Link};
+use crate::beat::{Attempts, InFlight};
 use crate::deaths::Deaths;
 use crate::election::candidacy::{Rival, Standing};
 use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Role, Stage, Term};
 use crate::election::mandate::Mandate;
-use crate::election::sight::Sight;
+use crate::election::observed_lease::ObservedLease;
 use crate::election::transfer::DoubtfulTransfer;
 use crate::event::Event;
 use crate::guard::breaker::Breaker;
 use crate::guard::contention::Contention;
 use crate::guard::fence::EpochFence;
 use crate::guard::flap::FlapWatch;
-use crate::hear::WatchedLifeline;
+use crate::hints::WatchedLifeline;
 use crate::ids::{BootId, Epoch, NodeId, Nonce};
 use crate::input::{Command, Input};
 use crate::lease::{LeaseTerms, Window};
@@ -26,7 +26,7 @@ use crate::membership::Registry;
 use crate::metrics::Metrics;
 use crate::protocol::{Failure, NodeProfile, Outcome, Reply, RequestId, Version, View};
 use crate::rng::Rng;
-use crate::settings::{Contradiction, Settings};
+use crate::settings::{InvalidSettings, Settings};
 use crate::time::Moment;
 use crate::timer::Timer;
 
@@ -62,9 +62,9 @@ pub struct Core {
     pub(crate) rival: Option<Rival>,
     pub(crate) replaces: Option<BootId>,
     pub(crate) standing: Standing,
-    pub(crate) link: Link,
+    pub(crate) in_flight: InFlight,
     pub(crate) attempts: Attempts,
-    pub(crate) sight: Sight,
+    pub(crate) sight: ObservedLease,
     pub(crate) role: Role,
     pub(crate) last_ended: Epoch,
     pub(crate) cold: ColdStart,
@@ -96,7 +96,7 @@ impl Hash for Core {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.me, &self.rng, self.started, self.halted, self.leaving).hash(state);
         (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
-        (&self.standing, &self.link, &self.attempts, &self.sight, &self.role).hash(state);
+        (&self.standing, &self.in_flight, &self.attempts, &self.sight, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
         (self.heeded, self.told_down, &self.deaths, &self.registry, &self.view).hash(state);
         (&self.watching, self.view_rank, self.joined).hash(state);
@@ -107,7 +107,7 @@ impl Hash for Core {
 
 impl Core {
     /// A node that has not started. `seed` decides its jitter and nothing else.
-    pub fn new(me: Identity, settings: Arc<Settings>, seed: u64) -> Result<Self, Contradiction> {
+    pub fn new(me: Identity, settings: Arc<Settings>, seed: u64) -> Result<Self, InvalidSettings> {
         settings.check()?;
         let terms = settings.lease_terms();
         let breaker = &settings.circuit_breaker;
@@ -135,9 +135,9 @@ impl Core {
                 draining: false,
                 load: 0,
             },
-            link: Link::new(breaker, settings.heartbeat_interval),
+            in_flight: InFlight::new(breaker, settings.heartbeat_interval),
             attempts: Attempts::default(),
-            sight: Sight::new(terms),
+            sight: ObservedLease::new(terms),
             role: Role::Follower,
             last_ended: Epoch::NONE,
             cold: ColdStart::new(),
@@ -212,7 +212,7 @@ impl Core {
         }
         self.metrics.started(now);
         self.cold.begin(now);
-        self.link.begin(now);
+        self.in_flight.begin(now);
         if !self.settings.enabled {
             return self.lead_alone(now);
         }
@@ -262,7 +262,7 @@ impl Core {
         match reply {
             Reply::Beat(reply) => self.beat_replied(now, id, reply),
             Reply::Members(members) => {
-                if self.link.members.take_if(|waiting| *waiting == id).is_some() {
+                if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
                     self.members_read(now, members);
                     self.read_again();
                 }
@@ -272,26 +272,26 @@ impl Core {
     }
 
     fn done(&mut self, now: Moment, id: RequestId, outcome: Outcome) {
-        if let Some((_, view)) = self.link.publish.take_if(|(waiting, _)| *waiting == id) {
+        if let Some((_, view)) = self.in_flight.publish.take_if(|(waiting, _)| *waiting == id) {
             self.view_published(now, outcome, view);
         } else if let Some((_, version, successor)) =
-            self.link.release.take_if(|(waiting, ..)| *waiting == id)
+            self.in_flight.release.take_if(|(waiting, ..)| *waiting == id)
         {
             self.release_done(now, outcome, version, successor);
-        } else if self.link.leave.take_if(|waiting| *waiting == id).is_some() {
+        } else if self.in_flight.leave.take_if(|waiting| *waiting == id).is_some() {
             self.left = true;
             self.tell_of_leaving();
-        } else if self.link.removal.take_if(|waiting| *waiting == id).is_some() {
+        } else if self.in_flight.removal.take_if(|waiting| *waiting == id).is_some() {
             self.take_out_next();
-        } else if self.link.ask.take_if(|waiting| *waiting == id).is_some() {
+        } else if self.in_flight.ask.take_if(|waiting| *waiting == id).is_some() {
             self.beat_soon(now);
         }
     }
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
-        if self.link.members.take_if(|waiting| *waiting == id).is_some() {
-            self.link.calm.is_still(false);
-            self.link.members_again = false;
+        if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
+            self.in_flight.calm.is_still(false);
+            self.in_flight.members_again = false;
             self.cold_start_unread(now);
             self.decide_transfer(now);
             return;

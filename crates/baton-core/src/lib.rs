@@ -19,7 +19,7 @@ mod core;
 mod deaths;
 mod event;
 mod guard;
-mod hear;
+mod hints;
 mod input;
 mod invariant;
 mod membership;

@@ -124,6 +124,6 @@ impl Core {
 
     /// The state of the breaker.
     pub fn circuit_breaker_status(&self) -> BreakerStatus {
-        self.link.breaker.status()
+        self.in_flight.breaker.status()
     }
 }

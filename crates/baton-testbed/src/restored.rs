@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_core::election::sight::{Look, Sight};
+use baton_core::election::observed_lease::{Look, ObservedLease};
 use baton_core::ids::{Epoch, Lineage, Namespace};
 use baton_core::lease::LeaseTerms;
 use baton_core::protocol::{BeatReply, Claim, Outcome};
@@ -119,7 +119,7 @@ fn counts_as_stale(before: &BeatReply, after: &BeatReply) {
     let second = Duration::from_secs(1);
     let ttl = 15 * second;
     let terms = LeaseTerms { ttl, drift_ppm: 10_000, margin: second / 2, stop_grace: second };
-    let mut sight = Sight::new(terms);
+    let mut sight = ObservedLease::new(terms);
     let start = Moment::from_micros(0) + second;
     assert_eq!(sight.look(start, start, before), Look::Fresh);
     for (waited, look) in [(second, Look::Stale), (ttl, Look::Stale), (2 * ttl, Look::WentBack)] {

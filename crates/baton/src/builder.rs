@@ -17,8 +17,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
-use crate::chance;
-use crate::drive::{Host, Message, OnOverrun, Pulse, Seat, tell_if_unwatched};
+use crate::drive::{Host, Message, NodeTask, OnOverrun, Pulse, tell_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{Events, Teller};
 use crate::lifeline::{Lifeline, LifelineConfig};
@@ -28,7 +27,8 @@ use crate::observe::Tallies;
 use crate::observe::http::{Bound, Endpoint};
 #[cfg(feature = "otel")]
 use crate::observe::{Subject, otel::Telemetry};
-use crate::plugin::{Crew, Plugin};
+use crate::plugin::{Plugin, PluginSet};
+use crate::random;
 use crate::shared::Shared;
 
 /// The namespace of a node that was given none.
@@ -242,7 +242,7 @@ impl NodeBuilder {
     /// The same, with its events from the very first on.
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
-        let id = self.id.transpose()?.map_or_else(chance::node_id, Ok)?;
+        let id = self.id.transpose()?.map_or_else(random::node_id, Ok)?;
         let namespace = self.namespace.transpose()?.unwrap_or_else(default_namespace);
         #[cfg(feature = "http")]
         let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
@@ -258,7 +258,7 @@ impl NodeBuilder {
         let stop_grace = self.settings.stop_grace;
         let pulse = Pulse::new(&self.settings, SystemClock.now());
         let settings = Arc::new(self.settings);
-        let core = Core::new(me, settings.clone(), chance::seed()?)?;
+        let core = Core::new(me, settings.clone(), random::seed()?)?;
         let tallies = Arc::<Tallies>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
         let logs = host.logs.clone();
@@ -291,12 +291,12 @@ impl NodeBuilder {
             trouble: Mutex::default(),
         });
         let runtime = self.runtime.unwrap_or_else(|| host.work.clone());
-        let crew = Crew::new(self.plugins, runtime, settings)?;
+        let crew = PluginSet::new(self.plugins, runtime, settings)?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
             telemetry.measure(Subject::new(&shared, &crew));
         }
-        let seat = Seat::new(shared.clone(), crew.clone(), self.on_overrun);
+        let seat = NodeTask::new(shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.teller.listen();
         tell_if_unwatched(&shared, &[]);
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use baton_core::ids::InvalidName;
-use baton_core::settings::Contradiction;
+use baton_core::settings::InvalidSettings;
 
-use crate::plugin::Misnamed;
+use crate::plugin::InvalidPluginName;
 
 /// Why a node was not built.
 #[derive(Debug, thiserror::Error)]
@@ -13,13 +13,13 @@ use crate::plugin::Misnamed;
 pub enum BuildError {
     /// Change one of the two settings that the message names.
     #[error("{0}")]
-    Settings(#[from] Contradiction),
+    Settings(#[from] InvalidSettings),
     /// Give the node or the namespace another name.
     #[error(transparent)]
     Name(#[from] InvalidName),
     /// Give the plugin another name.
     #[error(transparent)]
-    Plugin(#[from] Misnamed),
+    Plugin(#[from] InvalidPluginName),
     /// Choose another address for the lifeline, or switch it off.
     #[error("the lifeline cannot listen on {address} ({source}); choose another address or port")]
     Lifeline {
@@ -64,4 +64,4 @@ pub enum BuildError {
 /// The node has left, or is about to: it takes no more requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the node has left")]
-pub struct Left;
+pub struct LeftError;

@@ -21,7 +21,7 @@ use baton_core::{Command, Event, TransferRefusal, foresee_refusal};
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::error::Left;
+use crate::error::LeftError;
 use crate::event::Events;
 use crate::node::Node;
 
@@ -72,7 +72,7 @@ pub enum HandoverError {
     Store(#[from] StoreError),
     /// This node takes no part any more.
     #[error(transparent)]
-    Left(#[from] Left),
+    Left(#[from] LeftError),
 }
 
 impl Node {
@@ -192,7 +192,7 @@ impl<'a> Wait<'a> {
     async fn pause(&self) -> Result<(), HandoverError> {
         tokio::select! {
             biased;
-            _ = self.node.left() => Err(Left.into()),
+            _ = self.node.left() => Err(LeftError.into()),
             () = SystemClock.sleep(LOOK_EVERY.min(self.left())) => Ok(()),
         }
     }
@@ -206,8 +206,8 @@ impl<'a> Wait<'a> {
         loop {
             let told = tokio::select! {
                 biased;
-                told = self.events.recv() => told.ok_or(Left)?,
-                _ = self.node.shared.left() => return Err(Left.into()),
+                told = self.events.recv() => told.ok_or(LeftError)?,
+                _ = self.node.shared.left() => return Err(LeftError.into()),
                 () = SystemClock.sleep(self.until.since(SystemClock.now())) => {
                     return Err(HandoverError::NotInTime { waited: self.patience });
                 }

@@ -14,7 +14,6 @@
 //! computed from the clock whenever it is asked.
 
 mod builder;
-mod chance;
 mod drive;
 mod error;
 mod event;
@@ -24,6 +23,7 @@ mod leadership;
 mod node;
 mod observe;
 mod plugin;
+mod random;
 mod shared;
 mod term;
 
@@ -32,8 +32,7 @@ pub mod plugins;
 pub mod shutdown;
 
 pub use builder::NodeBuilder;
-pub use chance::fresh_boot;
-pub use error::{BuildError, Left};
+pub use error::{BuildError, LeftError};
 pub use event::{Events, Stamped};
 pub use fence_register::{FenceRegister, FenceRegisterError};
 pub use handover::{Handover, HandoverError};
@@ -44,9 +43,10 @@ pub use node::{Departure, Node};
 pub use observe::otel::{Telemetry, TelemetryError};
 pub use observe::{Family, FamilyKind, NodeMetrics, Sample};
 pub use plugin::{
-    Bulletin, Doing, Every, Misnamed, Plugin, PluginError, PluginReport, PluginState,
-    RestartPolicy, Run, StateError, every,
+    Every, InvalidPluginName, Plugin, PluginError, PluginReport, PluginReportDocument, PluginState,
+    PluginStatus, RestartPolicy, Run, StateError, every,
 };
+pub use random::fresh_boot;
 
 pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};

@@ -15,14 +15,14 @@ use baton_store::{Store, StoreError};
 
 use crate::builder::NodeBuilder;
 use crate::drive::Host;
-use crate::error::Left;
+use crate::error::LeftError;
 use crate::event::Events;
 use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
 use crate::observe::{Subject, http::Endpoint};
-use crate::plugin::{Crew, Misnamed, Plugin, PluginReport};
+use crate::plugin::{InvalidPluginName, Plugin, PluginReport, PluginSet};
 use crate::plugins::counters::Counters;
 use crate::shared::Shared;
 
@@ -53,7 +53,7 @@ pub enum Departure {
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) crew: Crew,
+    pub(crate) crew: PluginSet,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
     _presence: Arc<Presence>,
@@ -78,7 +78,7 @@ impl Node {
         NodeBuilder::beside(self).namespace(namespace)
     }
 
-    pub(crate) fn new(shared: Arc<Shared>, crew: Crew, host: Arc<Host>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, crew: PluginSet, host: Arc<Host>) -> Self {
         let presence = Arc::new(Presence { shared: shared.clone() });
         Self {
             shared,
@@ -181,7 +181,7 @@ impl Node {
     }
 
     /// Waits until this node leads, and returns what it then holds. Cancel safe.
-    pub async fn leadership(&self) -> Result<Leadership, Left> {
+    pub async fn leadership(&self) -> Result<Leadership, LeftError> {
         let mut term = self.shared.term.subscribe();
         loop {
             let running = term.borrow_and_update().clone();
@@ -191,14 +191,14 @@ impl Node {
             }
             tokio::select! {
                 biased;
-                changed = term.changed() => changed.map_err(|_| Left)?,
-                _ = self.shared.left() => return Err(Left),
+                changed = term.changed() => changed.map_err(|_| LeftError)?,
+                _ = self.shared.left() => return Err(LeftError),
             }
         }
     }
 
     /// Registers a plugin on the running node. If this node leads, the plugin starts at once.
-    pub fn subscribe(&self, plugin: impl Plugin) -> Result<(), Misnamed> {
+    pub fn subscribe(&self, plugin: impl Plugin) -> Result<(), InvalidPluginName> {
         self.crew.add(Arc::new(plugin))
     }
 

@@ -1,6 +1,6 @@
 //! `baton plugins`: what the leader's plugins do, as it last told.
 
-use baton::{Bulletin, Doing, PluginReport};
+use baton::{PluginReport, PluginReportDocument, PluginStatus};
 use baton_store::clock::{Clock, SystemClock};
 
 use crate::config::PlaceFlags;
@@ -26,7 +26,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let place = Place::to_look_at(&arguments.place.0).await?;
-        let bulletin = Bulletin::read(&*place.store, place.namespace()).await;
+        let bulletin = PluginReportDocument::read(&*place.store, place.namespace()).await;
         let bulletin = bulletin.map_err(|problem| place.trouble(problem))?;
         if arguments.json {
             json::document(&bulletin);
@@ -47,7 +47,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     })
 }
 
-fn render(bulletin: &Bulletin, is_current: bool, now_ms: u64, width: Option<usize>) -> String {
+fn render(
+    bulletin: &PluginReportDocument,
+    is_current: bool,
+    now_ms: u64,
+    width: Option<usize>,
+) -> String {
     let (node, epoch) = (&bulletin.node, bulletin.epoch);
     let ago = span_ms(now_ms.saturating_sub(bulletin.at_ms));
     let (head, tone) = match is_current {
@@ -81,7 +86,7 @@ fn table(plugins: &[PluginReport], is_current: bool, now_ms: u64) -> Table {
         ("NEXT", Lean::Right),
     ]);
     for report in plugins {
-        let (word, tone) = does(if is_current { report.doing } else { Doing::Idle });
+        let (word, tone) = does(if is_current { report.doing } else { PluginStatus::Idle });
         let last = report.last.as_ref().map(|run| now_ms.saturating_sub(run.at_ms));
         let next = report.next_run_ms.filter(|_| is_current);
         table.row([
@@ -99,14 +104,14 @@ fn table(plugins: &[PluginReport], is_current: bool, now_ms: u64) -> Table {
     table
 }
 
-fn does(doing: Doing) -> (&'static str, Tone) {
+fn does(doing: PluginStatus) -> (&'static str, Tone) {
     match doing {
-        Doing::Idle => ("stopped", Tone::Faint),
-        Doing::Starting => ("starts", Tone::Plain),
-        Doing::Working => ("works", Tone::Good),
-        Doing::Resting => ("rests", Tone::Good),
-        Doing::Failing => ("failing", Tone::Bad),
-        Doing::GaveUp => ("gave up", Tone::Bad),
+        PluginStatus::Idle => ("stopped", Tone::Faint),
+        PluginStatus::Starting => ("starts", Tone::Plain),
+        PluginStatus::Working => ("works", Tone::Good),
+        PluginStatus::Resting => ("rests", Tone::Good),
+        PluginStatus::Failing => ("failing", Tone::Bad),
+        PluginStatus::GaveUp => ("gave up", Tone::Bad),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use baton_core::ids::InvalidName;
-use baton_core::settings::{Contradiction, UnknownProfile};
+use baton_core::settings::{InvalidSettings, UnknownProfile};
 
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -62,7 +62,7 @@ pub enum ConfigError {
     },
     /// Change one of the two settings.
     #[error("{0}; `baton settings` shows where each value comes from")]
-    Contradiction(#[from] Contradiction),
+    InvalidSettings(#[from] InvalidSettings),
     /// Say where the store is.
     #[error("neither XDG_STATE_HOME nor HOME is set; say where the store is with --store")]
     NoHome,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Contradiction, Derived, Profile, Settings, show_span};
+use baton_core::settings::{Derived, InvalidSettings, Profile, Settings, show_span};
 use toml::{Table, Value};
 
 use super::environment::Environment;
@@ -55,7 +55,7 @@ pub struct Config {
     /// The settings; as they were given, if they contradict each other.
     pub settings: Settings,
     /// Given settings that cannot hold together, if there are any.
-    pub contradiction: Option<Contradiction>,
+    pub contradiction: Option<InvalidSettings>,
     /// The lifeline.
     pub lifeline: Lifeline,
     /// Where metrics and health are served, if anywhere.

@@ -13,10 +13,10 @@ use crate::time::{Moment, whole_ms};
 impl Core {
     /// The beat was not answered.
     pub(crate) fn beat_failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
-        let Some(beat) = self.link.beat.take_if(|beat| beat.id == id) else {
+        let Some(beat) = self.in_flight.beat.take_if(|beat| beat.id == id) else {
             return;
         };
-        self.link.calm.beat_ended(None);
+        self.in_flight.calm.beat_ended(None);
         match (failure, beat.nonce) {
             (Failure::Unknown, Some(nonce)) if planted!(TimeoutTakenAsSuccess) && beat.renews => {
                 let epoch = self.term().map(Term::epoch).unwrap_or_default();
@@ -29,8 +29,8 @@ impl Core {
         if failure == Failure::Rejected {
             self.emit(Event::StoreRejected);
         }
-        if self.link.breaker.failed(now) == Some(BreakerState::Open) {
-            let failures = self.link.breaker.status().failure_count;
+        if self.in_flight.breaker.failed(now) == Some(BreakerState::Open) {
+            let failures = self.in_flight.breaker.status().failure_count;
             self.emit(Event::BreakerOpen { failures });
         }
         if let Some(term) = self.term().filter(|term| term.is_renewing()) {
@@ -46,12 +46,12 @@ impl Core {
         let interval = self.settings.heartbeat_interval;
         let holds = self.term().is_some();
         let longest = if holds { interval / 4 } else { interval };
-        let step: Duration = (interval / 20) * (1 << self.link.failures.min(5));
+        let step: Duration = (interval / 20) * (1 << self.in_flight.failures.min(5));
         let wait = step.min(longest);
-        self.link.failures = self.link.failures.saturating_add(1);
+        self.in_flight.failures = self.in_flight.failures.saturating_add(1);
         let at = now + self.rng.span(wait / 2, wait);
-        let opens = self.link.breaker.opens_at().filter(|_| !holds);
-        self.link.hold_until = opens.map_or(at, |opens| opens.max(at));
-        self.plan_beat(self.link.hold_until);
+        let opens = self.in_flight.breaker.opens_at().filter(|_| !holds);
+        self.in_flight.hold_until = opens.map_or(at, |opens| opens.max(at));
+        self.plan_beat(self.in_flight.hold_until);
     }
 }

@@ -9,8 +9,8 @@
 //! ```
 
 mod attempts;
-mod calm;
 mod failure;
+mod read_cadence;
 mod reply;
 mod send;
 
@@ -24,11 +24,11 @@ use crate::protocol::{Claim, NodeRecord, RequestId, Version, View};
 use crate::time::Moment;
 
 pub use attempts::Attempts;
-use calm::Calm;
+use read_cadence::ReadCadence;
 
 /// The requests under way, one of each kind at most.
 #[derive(Clone, Debug, Hash)]
-pub struct Link {
+pub struct InFlight {
     pub(crate) breaker: Breaker,
     pub(crate) beat: Option<BeatUnderWay>,
     pub(crate) members: Option<RequestId>,
@@ -47,7 +47,7 @@ pub struct Link {
     /// Records of dead processes that are to be taken out next.
     pub(crate) dead_records: Vec<(NodeId, BootId)>,
     pub(crate) ask: Option<RequestId>,
-    pub(crate) calm: Calm,
+    pub(crate) calm: ReadCadence,
     pub(crate) hints: HintBudget,
     requests: u64,
     beats: u64,
@@ -105,7 +105,7 @@ pub struct Bid {
     pub(crate) hinted: bool,
 }
 
-impl Link {
+impl InFlight {
     pub(crate) fn new(breaker: Breaker, beat: Duration) -> Self {
         Self {
             breaker,
@@ -121,7 +121,7 @@ impl Link {
             removal: None,
             dead_records: Vec::new(),
             ask: None,
-            calm: Calm::default(),
+            calm: ReadCadence::default(),
             hints: HintBudget::new(beat),
             requests: 0,
             beats: 0,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{BeatUnderWay, Sooner};
 use crate::core::Core;
 use crate::election::leading::{Role, Term};
-use crate::election::sight::{Freedom, Look};
+use crate::election::observed_lease::{Availability, Look};
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
@@ -19,7 +19,7 @@ const DOUBT_PAUSE_MIN: Duration = Duration::from_millis(1);
 impl Core {
     /// The beat was answered.
     pub(crate) fn beat_replied(&mut self, now: Moment, id: RequestId, reply: BeatReply) {
-        let Some(mut beat) = self.link.beat.take_if(|beat| beat.id == id) else {
+        let Some(mut beat) = self.in_flight.beat.take_if(|beat| beat.id == id) else {
             return;
         };
         let record = beat.record.take().map(|record| (record, beat.sent));
@@ -28,13 +28,13 @@ impl Core {
         beat.in_between |= refused && beat.hinted && !planted!(HintRefusalHoldsClaim);
         self.link_works(now, &beat);
         if let Registration::TakenBy { boot, beat: count } = reply.registration {
-            self.link.calm.beat_ended(None);
+            self.in_flight.calm.beat_ended(None);
             self.plan_beat(now + self.settings.heartbeat_interval / 2);
             self.id_is_taken(now, boot, count);
             return;
         }
         if !beat.in_between {
-            self.link.calm.beat_ended(record);
+            self.in_flight.calm.beat_ended(record);
         }
         let joined = !std::mem::replace(&mut self.registered, true);
         (self.replaces, self.rival) = (None, None);
@@ -132,7 +132,7 @@ impl Core {
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
     fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {
-        let dead = matches!(self.sight.freedom(), Freedom::Dead { .. }) && look == Look::Fresh;
+        let dead = matches!(self.sight.freedom(), Availability::Dead { .. }) && look == Look::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail();
         if new && self.is_left_to_me() {
@@ -146,27 +146,27 @@ impl Core {
                 Look::Stale => self.settings.heartbeat_interval / 2,
                 Look::Fresh | Look::WentBack => self.settings.heartbeat_interval / 8,
             };
-            self.link.hold_until = now + self.rng.span(longest / 2, longest);
+            self.in_flight.hold_until = now + self.rng.span(longest / 2, longest);
         }
         if let Some(since) = self.sight.dead_since().filter(|_| dead && !new) {
             let longest = self.settings.heartbeat_interval / 8;
-            self.link.hold_until = now + now.since(since).clamp(DOUBT_PAUSE_MIN, longest);
+            self.in_flight.hold_until = now + now.since(since).clamp(DOUBT_PAUSE_MIN, longest);
         }
     }
 
     fn is_left_to_me(&self) -> bool {
         match self.sight.freedom() {
-            Freedom::Vacant { successor, .. } => successor.as_ref() == Some(&self.me.id),
+            Availability::Vacant { successor, .. } => successor.as_ref() == Some(&self.me.id),
             _ => false,
         }
     }
 
     fn link_works(&mut self, now: Moment, beat: &BeatUnderWay) {
-        self.link.failures = 0;
+        self.in_flight.failures = 0;
         if !beat.in_between {
-            self.link.hold_until = now;
+            self.in_flight.hold_until = now;
         }
-        if self.link.breaker.succeeded() == Some(BreakerState::Closed) {
+        if self.in_flight.breaker.succeeded() == Some(BreakerState::Closed) {
             self.emit(Event::BreakerClosed);
         }
         let latency = now.since(beat.sent);
@@ -174,7 +174,7 @@ impl Core {
         self.emit(Event::WorkerHeartbeat { latency_ms: whole_ms(latency) });
         let settings = self.settings.clone();
         let expected = settings.heartbeat_interval;
-        let due = self.link.late_since.take().unwrap_or(beat.sent);
+        let due = self.in_flight.late_since.take().unwrap_or(beat.sent);
         let told = self.contention.beat_done(now, due, expected, &settings.contention);
         if let Some(event) = told {
             self.emit(event);
@@ -197,18 +197,18 @@ impl Core {
             )
         };
         if !beat.in_between {
-            self.link.regular = beat.sent + wait;
+            self.in_flight.regular = beat.sent + wait;
         }
         let sooner = beat.sent + self.gap();
-        let at = match self.link.again.take() {
+        let at = match self.in_flight.again.take() {
             None if !beat.in_between && self.looks_twice() => {
-                self.link.regular.min(beat.sent + self.settings.heartbeat_interval / 2)
+                self.in_flight.regular.min(beat.sent + self.settings.heartbeat_interval / 2)
             }
-            None => self.link.regular,
+            None => self.in_flight.regular,
             Some(Sooner::AtOnce) => self.hinted_look(now),
             Some(Sooner::Look) => self.hinted_look(sooner),
             Some(Sooner::Beat) => {
-                self.link.regular = sooner;
+                self.in_flight.regular = sooner;
                 sooner
             }
         };
@@ -217,19 +217,19 @@ impl Core {
 
     /// When the look comes that a hint asked for while a beat was under way.
     fn hinted_look(&mut self, from: Moment) -> Moment {
-        let at = self.link.hints.next_look(from);
-        if at < self.link.regular {
-            self.link.hints.look_planned(at);
+        let at = self.in_flight.hints.next_look(from);
+        if at < self.in_flight.regular {
+            self.in_flight.hints.look_planned(at);
         }
-        at.min(self.link.regular)
+        at.min(self.in_flight.regular)
     }
 
     /// What a hint caused has shown something new: it is not counted.
     fn hint_was_right(&mut self, beat: &BeatUnderWay) {
         if beat.hinted {
-            self.link.hints.bid_was_right();
+            self.in_flight.hints.bid_was_right();
         } else if beat.in_between {
-            self.link.hints.look_was_right();
+            self.in_flight.hints.look_was_right();
         }
     }
 

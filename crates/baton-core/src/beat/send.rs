@@ -18,8 +18,8 @@ use crate::timer::Timer;
 impl Core {
     /// Sends a request under a new id.
     pub(crate) fn send(&mut self, request: Request) -> RequestId {
-        self.link.requests += 1;
-        let id = RequestId(self.link.requests);
+        self.in_flight.requests += 1;
+        let id = RequestId(self.in_flight.requests);
         let timeout = self.settings.request_timeout;
         self.out.push(Action::Send { id, request, timeout });
         id
@@ -27,7 +27,7 @@ impl Core {
 
     /// The beat's timer fell due.
     pub(crate) fn beat_due(&mut self, now: Moment) {
-        if self.link.beat.is_none() {
+        if self.in_flight.beat.is_none() {
             self.send_beat(now, None);
         }
     }
@@ -37,10 +37,10 @@ impl Core {
     pub(crate) fn invited(&mut self, now: Moment) {
         let interval = self.settings.heartbeat_interval;
         let early = self.settings.heartbeat_jitter.max(interval / 10);
-        let Some(sent) = self.link.last_sent else { return };
-        let allowed = (sent + interval.saturating_sub(early)).max(self.link.hold_until);
+        let Some(sent) = self.in_flight.last_sent else { return };
+        let allowed = (sent + interval.saturating_sub(early)).max(self.in_flight.hold_until);
         if now >= allowed && self.timers[Timer::Beat as usize].is_some() {
-            self.link.regular = self.link.regular.min(now);
+            self.in_flight.regular = self.in_flight.regular.min(now);
             self.beat_due(now);
         }
     }
@@ -48,8 +48,8 @@ impl Core {
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
         if let Some(at) = self.soonest(now, Sooner::Beat) {
-            self.link.regular = self.link.regular.min(at);
-            if at < self.link.due || self.link.due < now {
+            self.in_flight.regular = self.in_flight.regular.min(at);
+            if at < self.in_flight.due || self.in_flight.due < now {
                 self.plan_beat(at);
             }
         }
@@ -58,42 +58,42 @@ impl Core {
     /// Looks sooner than planned because of a hint, from this moment on, though never in a tight
     /// loop, nor more often than hints may ask for. A beat that is due already shows as much.
     pub(crate) fn look_soon(&mut self, now: Moment, from: Moment) {
-        let at = self.soonest(from, Sooner::Look).map(|at| self.link.hints.next_look(at));
-        if let Some(at) = at.filter(|at| *at < self.link.due && now < self.link.due) {
-            self.link.hints.look_planned(at);
+        let at = self.soonest(from, Sooner::Look).map(|at| self.in_flight.hints.next_look(at));
+        if let Some(at) = at.filter(|at| *at < self.in_flight.due && now < self.in_flight.due) {
+            self.in_flight.hints.look_planned(at);
             self.plan_beat(at);
         }
     }
 
     /// Looks again as soon as the beat under way has ended, unless that one claims already.
     pub(crate) fn look_at_once(&mut self) {
-        if self.link.beat.as_ref().is_some_and(|beat| !beat.claims()) {
-            self.link.again = self.link.again.max(Some(Sooner::AtOnce));
+        if self.in_flight.beat.as_ref().is_some_and(|beat| !beat.claims()) {
+            self.in_flight.again = self.in_flight.again.max(Some(Sooner::AtOnce));
         }
     }
 
     /// The first moment for another beat; `None` while one is under way, which will be followed.
     fn soonest(&mut self, from: Moment, why: Sooner) -> Option<Moment> {
-        if self.link.beat.is_some() {
+        if self.in_flight.beat.is_some() {
             // What it shows may be older than the reason to look.
-            self.link.again = self.link.again.max(Some(why));
+            self.in_flight.again = self.in_flight.again.max(Some(why));
             return None;
         }
         let gap = self.gap();
-        let earliest = self.link.last_sent.map_or(from, |sent| (sent + gap).max(from));
-        Some(earliest.max(self.link.hold_until))
+        let earliest = self.in_flight.last_sent.map_or(from, |sent| (sent + gap).max(from));
+        Some(earliest.max(self.in_flight.hold_until))
     }
 
     /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time
     /// out. A store that can be heard and not used is not tried more often than a few times a beat.
     pub(crate) fn probe_sooner(&mut self, now: Moment) {
-        if self.link.breaker.state() != BreakerState::Open {
+        if self.in_flight.breaker.state() != BreakerState::Open {
             return;
         }
         let pause = self.settings.heartbeat_interval / 5;
-        let earliest = self.link.last_sent.map_or(now, |sent| (sent + pause).max(now));
-        self.link.breaker.probe_by(earliest);
-        self.link.hold_until = self.link.hold_until.min(earliest);
+        let earliest = self.in_flight.last_sent.map_or(now, |sent| (sent + pause).max(now));
+        self.in_flight.breaker.probe_by(earliest);
+        self.in_flight.hold_until = self.in_flight.hold_until.min(earliest);
     }
 
     /// The least time between two looks that nothing but impatience asks for.
@@ -102,7 +102,7 @@ impl Core {
     }
 
     pub(crate) fn plan_beat(&mut self, at: Moment) {
-        self.link.due = at;
+        self.in_flight.due = at;
         self.set_timer(Timer::Beat, at);
     }
 
@@ -112,10 +112,10 @@ impl Core {
             self.cancel_timer(Timer::Takeover);
             return;
         };
-        let at = at.max(self.link.hold_until);
+        let at = at.max(self.in_flight.hold_until);
         if at > now {
             self.set_timer(Timer::Takeover, at);
-        } else if self.link.beat.is_none() {
+        } else if self.in_flight.beat.is_none() {
             let expect = self.sight.version();
             if claim == Claim::Expired {
                 self.tell_down(expect);
@@ -140,16 +140,16 @@ impl Core {
             return;
         }
         let holds = self.term().is_some_and(Term::is_renewing);
-        let in_between = bid.is_none() && self.registered && now < self.link.regular;
+        let in_between = bid.is_none() && self.registered && now < self.in_flight.regular;
         let renews = holds && !in_between;
-        if let Some(opens) = self.link.breaker.opens_at().filter(|_| !holds)
+        if let Some(opens) = self.in_flight.breaker.opens_at().filter(|_| !holds)
             && now < opens
         {
             self.plan_beat(opens);
-            self.link.hold_until = opens;
+            self.in_flight.hold_until = opens;
             return;
         }
-        if self.link.breaker.passing() == Some(BreakerState::HalfOpen) {
+        if self.in_flight.breaker.passing() == Some(BreakerState::HalfOpen) {
             self.emit(Event::BreakerHalfOpen);
         }
         let hinted = bid.is_some_and(|bid| bid.hinted) && !holds;
@@ -159,8 +159,8 @@ impl Core {
             LeaseIntent::Acquire(Acquire { nonce, .. })
             | LeaseIntent::Renew(Renew { nonce, .. }) => Some(*nonce),
         };
-        self.link.again = None;
-        self.link.beats += 1;
+        self.in_flight.again = None;
+        self.in_flight.beats += 1;
         let node = self.node_record();
         let recording = match in_between {
             true => Recording::Leave,
@@ -175,12 +175,13 @@ impl Core {
             known_view: self.view.as_ref().map(|view| view.version).unwrap_or_default(),
         });
         // A beat that is tried again is as late as its first try.
-        let due = self.link.due.min(now);
-        self.link.late_since.get_or_insert(due);
-        self.link.last_sent = Some(now);
+        let due = self.in_flight.due.min(now);
+        self.in_flight.late_since.get_or_insert(due);
+        self.in_flight.last_sent = Some(now);
         let id = self.send(request);
         let sent = now;
-        self.link.beat = Some(BeatUnderWay { id, sent, nonce, renews, in_between, hinted, record });
+        self.in_flight.beat =
+            Some(BeatUnderWay { id, sent, nonce, renews, in_between, hinted, record });
         self.cancel_timer(Timer::Beat);
     }
 
@@ -217,7 +218,7 @@ impl Core {
         NodeRecord {
             id: self.me.id.clone(),
             boot: self.me.boot,
-            beat: self.link.beats,
+            beat: self.in_flight.beats,
             eligible: self.standing.eligible && self.standing.healthy && !self.standing.recovering,
             draining: self.standing.draining || self.leaving,
             load: self.standing.load,

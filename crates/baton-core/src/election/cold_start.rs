@@ -146,14 +146,14 @@ impl Core {
     }
 
     pub(crate) fn read_members(&mut self) {
-        if self.link.members.is_none() {
-            self.link.members = Some(self.send(Request::ReadMembers));
+        if self.in_flight.members.is_none() {
+            self.in_flight.members = Some(self.send(Request::ReadMembers));
         }
     }
 
     /// The records were read; one that came while they were may be missing.
     pub(crate) fn read_again(&mut self) {
-        if std::mem::take(&mut self.link.members_again) {
+        if std::mem::take(&mut self.in_flight.members_again) {
             self.read_members();
         }
     }

@@ -104,7 +104,7 @@ impl Core {
     /// Before anything else is looked at: has a deadline passed? Time may have jumped while the
     /// process was paused, and the timers with it.
     pub(crate) fn mind_deadlines(&mut self, now: Moment) {
-        if planted!(BreakerHoldsDeadline) && self.link.breaker.opens_at().is_some() {
+        if planted!(BreakerHoldsDeadline) && self.in_flight.breaker.opens_at().is_some() {
             return;
         }
         let Some(term) = self.term() else { return };
@@ -144,8 +144,8 @@ impl Core {
         let mandate = Mandate::begin(now);
         self.registry.clear();
         self.heeded = None;
-        self.link.views_sent = 0;
-        self.link.views_refused = 0;
+        self.in_flight.views_sent = 0;
+        self.in_flight.views_refused = 0;
         self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
         self.cancel_timer(Timer::Takeover);
         self.metrics.elected_after(now.since(self.campaigning_since.take().unwrap_or(now)));
@@ -186,7 +186,7 @@ impl Core {
         self.set_deadlines(window);
         self.out.push(Action::StartTerm { epoch, window });
         self.emit(Event::CoordinatorPromoted { epoch });
-        self.link.calm.is_still(false);
+        self.in_flight.calm.is_still(false);
         if self.settings.enabled {
             self.read_members();
         }

@@ -103,7 +103,7 @@ impl Core {
         let Stage::Releasing { reason, successor } = term.stage.clone() else {
             return;
         };
-        if self.link.release.is_some() || self.link.renewal_is_out() {
+        if self.in_flight.release.is_some() || self.in_flight.renewal_is_out() {
             return;
         }
         let expect = term.version;
@@ -113,7 +113,7 @@ impl Core {
     /// The store still shows a term of this process that is over: give it back, so that nobody has
     /// to wait for its expiry.
     pub(crate) fn release_leftover(&mut self, version: Version, reason: ReleaseReason) {
-        if self.link.release.is_none() {
+        if self.in_flight.release.is_none() {
             self.release(version, None, reason);
         }
     }
@@ -124,7 +124,7 @@ impl Core {
             Request::Release(Release { expect, nonce, successor: successor.clone(), reason });
         let id = self.send(request);
         let left = Version { epoch: expect.epoch, nonce };
-        self.link.release = Some((id, left, successor));
+        self.in_flight.release = Some((id, left, successor));
     }
 
     /// What became of the release.
@@ -145,7 +145,7 @@ impl Core {
             // The next look shows whether the record is still ours, and sends it again if so.
             Outcome::Unknown => return self.beat_soon(now),
         }
-        self.link.left_to.clone_from(&successor);
+        self.in_flight.left_to.clone_from(&successor);
         if let Some(to) = successor.clone() {
             self.out.push(Action::Tell { to, hint: Hint::Released { version, successor } });
         }
@@ -177,15 +177,15 @@ impl Core {
     /// Leaves the registry once no term is left, nor a beat that would register the node again or
     /// whose grant would have to be given back; and stops for good after that.
     pub(crate) fn mind_leave(&mut self) {
-        let link = &self.link;
+        let link = &self.in_flight;
         let waits = link.beat.is_some() || link.release.is_some() || link.removal.is_some();
         if self.term().is_some() || waits {
             return;
         }
         if self.registered && !self.superseded && !self.left {
-            if self.link.leave.is_none() {
+            if self.in_flight.leave.is_none() {
                 let request = Request::Leave { node: self.me.id.clone(), boot: self.me.boot };
-                self.link.leave = Some(self.send(request));
+                self.in_flight.leave = Some(self.send(request));
             }
             return;
         }

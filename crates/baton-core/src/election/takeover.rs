@@ -14,7 +14,7 @@
 
 use std::time::Duration;
 
-use super::sight::Freedom;
+use super::observed_lease::Availability;
 use crate::core::Core;
 use crate::ids::NodeId;
 use crate::planted::planted;
@@ -32,17 +32,19 @@ impl Core {
         }
         let delay = self.settings.takeover_delay;
         let (at, claim) = match self.sight.freedom() {
-            Freedom::Unseen => return None,
-            Freedom::NoRecord { .. } => (self.cold.stood_since()? + self.turn(), Claim::Vacant),
-            Freedom::Vacant { since, successor } => match successor {
+            Availability::Unseen => return None,
+            Availability::NoRecord { .. } => {
+                (self.cold.stood_since()? + self.turn(), Claim::Vacant)
+            }
+            Availability::Vacant { since, successor } => match successor {
                 Some(named) if named == self.me.id => (since, Claim::Vacant),
                 Some(_) if planted!(TransferWithoutFallback) => return None,
                 // Where nothing pushes, the named one learns of it with its next beat.
                 Some(_) => (since + delay.max(self.a_beat()) + self.turn(), Claim::Vacant),
                 None => (since + self.turn(), Claim::Vacant),
             },
-            Freedom::Dead { since, boot } => (since + self.turn(), Claim::Dead { boot }),
-            Freedom::Held { until } => (until + delay + self.turn(), Claim::Expired),
+            Availability::Dead { since, boot } => (since + self.turn(), Claim::Dead { boot }),
+            Availability::Held { until } => (until + delay + self.turn(), Claim::Expired),
         };
         let at = at.max(self.cold.stood_since().unwrap_or_default());
         Some((at.max(self.sight.suspect_until().unwrap_or_default()), claim))

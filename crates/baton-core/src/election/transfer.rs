@@ -42,7 +42,7 @@ impl Core {
                     self.emit(Event::TransferRefused { to, reason });
                 }
                 Some(_) => {
-                    let reads_already = self.link.members.is_some();
+                    let reads_already = self.in_flight.members.is_some();
                     self.transfer_in_doubt = Some(DoubtfulTransfer { to, reads_already });
                     self.read_members();
                 }
@@ -117,10 +117,10 @@ impl Core {
     }
 
     fn ask(&mut self, wish: Wish) {
-        if self.link.ask.is_none() {
+        if self.in_flight.ask.is_none() {
             let ask = Ask { nonce: self.attempts.next_nonce(self.me.boot), wish };
             let request = Request::Ask { epoch: self.sight.epoch(), ask };
-            self.link.ask = Some(self.send(request));
+            self.in_flight.ask = Some(self.send(request));
         }
     }
 

@@ -20,7 +20,7 @@ impl Core {
         if self.running_epoch().is_none() || self.registry.is_certain(boot) {
             return;
         }
-        self.link.calm.is_still(false);
+        self.in_flight.calm.is_still(false);
         if self.registry.announced(boot) {
             return self.publish_view();
         }
@@ -29,16 +29,16 @@ impl Core {
 
     /// A node has left, and says so: it must not be named as a successor.
     pub(crate) fn node_left(&mut self, now: Moment, boot: BootId) {
-        let reads = self.link.members.is_some();
+        let reads = self.in_flight.members.is_some();
         if self.running_epoch().is_some() && (reads || self.registry.knows(boot)) {
-            self.link.calm.is_still(false);
+            self.in_flight.calm.is_still(false);
             self.read_members_sooner(now);
         }
     }
 
     fn read_members_sooner(&mut self, now: Moment) {
-        if self.link.hints.take_reading(now) {
-            self.link.members_again = self.link.members.is_some();
+        if self.in_flight.hints.take_reading(now) {
+            self.in_flight.members_again = self.in_flight.members.is_some();
             self.read_members();
         }
     }
@@ -47,7 +47,7 @@ impl Core {
     pub(crate) fn tell_of_leaving(&mut self) {
         let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
         let leader = holder.map(|holder| holder.node.clone()).filter(|id| *id != self.me.id);
-        let to = leader.or(self.link.left_to.take()).filter(|_| !planted!(LeaveUntold));
+        let to = leader.or(self.in_flight.left_to.take()).filter(|_| !planted!(LeaveUntold));
         if let Some(to) = to {
             self.out.push(Action::Tell { to, hint: Hint::Left { boot: self.me.boot } });
         }

@@ -46,7 +46,7 @@ impl Core {
         let changes = self.registry.read(now, members, self.view.as_deref());
         self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
         if !changes.joined.is_empty() {
-            self.link.hints.reading_was_right();
+            self.in_flight.hints.reading_was_right();
         }
         for node in changes.timed_out {
             self.emit(Event::WorkerTimedOut { worker: node });
@@ -55,7 +55,7 @@ impl Core {
             self.emit(Event::WorkerDead { worker: node });
         }
         self.publish_view();
-        self.link.calm.is_still(all_beat && self.link.publish.is_none());
+        self.in_flight.calm.is_still(all_beat && self.in_flight.publish.is_none());
         self.decide_transfer(now);
     }
 
@@ -65,26 +65,26 @@ impl Core {
     fn take_out_the_dead(&mut self, members: &mut Vec<Member>) {
         let is_dead = |member: &mut Member| self.deaths.has(member.record.boot);
         let dead = members.extract_if(.., is_dead).map(|Member { record, .. }| record);
-        self.link.dead_records = dead.map(|record| (record.id, record.boot)).collect();
+        self.in_flight.dead_records = dead.map(|record| (record.id, record.boot)).collect();
         self.take_out_next();
     }
 
     /// Takes the next dead process's record out, once the one before it is.
     pub(crate) fn take_out_next(&mut self) {
-        if self.link.removal.is_some() || self.leaving || planted!(DeadStayListed) {
+        if self.in_flight.removal.is_some() || self.leaving || planted!(DeadStayListed) {
             return;
         }
-        if let Some((node, boot)) = self.link.dead_records.pop() {
-            self.link.removal = Some(self.send(Request::Leave { node, boot }));
+        if let Some((node, boot)) = self.in_flight.dead_records.pop() {
+            self.in_flight.removal = Some(self.send(Request::Leave { node, boot }));
         }
     }
 
     pub(crate) fn publish_view(&mut self) {
         let Some(epoch) = self.running_epoch() else { return };
-        if self.link.publish.is_some() {
+        if self.in_flight.publish.is_some() {
             return;
         }
-        let number = self.link.views_sent + 1;
+        let number = self.in_flight.views_sent + 1;
         let view = self.compose_view(ViewVersion { epoch, number });
         let unchanged = self.view.as_ref().is_some_and(|old| {
             old.version.epoch == epoch
@@ -97,9 +97,9 @@ impl Core {
         }
         let view = Arc::new(view);
         let fence = if planted!(ViewWithoutEpoch) { Epoch(u64::MAX) } else { epoch };
-        self.link.views_sent = number;
+        self.in_flight.views_sent = number;
         let id = self.send(Request::PublishView { fence, view: view.clone() });
-        self.link.publish = Some((id, view));
+        self.in_flight.publish = Some((id, view));
     }
 
     fn compose_view(&self, version: ViewVersion) -> View {
@@ -143,7 +143,7 @@ impl Core {
     pub(crate) fn view_published(&mut self, now: Moment, outcome: Outcome, view: Arc<View>) {
         match outcome {
             Outcome::Applied => {
-                self.link.views_refused = 0;
+                self.in_flight.views_refused = 0;
                 self.tell_first_in_line(&view);
                 self.adopt_view(view);
                 // What was read meanwhile may differ again.
@@ -152,8 +152,8 @@ impl Core {
             // A later epoch exists: most likely the next look shows it. Should it not, the store
             // has lost that epoch's grant, and only a new term gets above what was written in it.
             Outcome::Conflict => {
-                self.link.views_refused += 1;
-                if self.link.views_refused > 1 {
+                self.in_flight.views_refused += 1;
+                if self.in_flight.views_refused > 1 {
                     self.hand_over(now, ReleaseReason::FencedOff, None);
                 } else {
                     self.beat_soon(now);

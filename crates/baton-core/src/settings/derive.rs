@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::span::show;
 use super::spans::{Nanos, RELATIONS, Relation, Span, duration};
-use super::{Contradiction, Profile, Settings};
+use super::{InvalidSettings, Profile, Settings};
 
 /// The one setting that stands in a relation and is no span.
 const DRIFT: &str = "clock_drift_max";
@@ -49,7 +49,7 @@ impl Settings {
         &self,
         profile: &Self,
         is_given: impl Fn(&str) -> bool,
-    ) -> Result<Derived, Contradiction> {
+    ) -> Result<Derived, InvalidSettings> {
         self.check_ranges()?;
         let given = Span::ALL.iter().copied().filter(|span| is_given(span.name()));
         let known = given.map(|span| (span, (span.of(self), Names::from([span.name()]))));
@@ -79,9 +79,9 @@ impl Profile {
     ///     settings.lease_timeout = Duration::from_secs(6);
     /// })?;
     /// assert_eq!(settings.heartbeat_interval, Duration::from_secs(2));
-    /// # Ok::<(), baton_core::settings::Contradiction>(())
+    /// # Ok::<(), baton_core::settings::InvalidSettings>(())
     /// ```
-    pub fn with(self, change: impl FnOnce(&mut Settings)) -> Result<Settings, Contradiction> {
+    pub fn with(self, change: impl FnOnce(&mut Settings)) -> Result<Settings, InvalidSettings> {
         let profile = self.settings();
         let mut changed = profile.clone();
         change(&mut changed);
@@ -118,7 +118,7 @@ use Span::*;
 impl Derivation<'_> {
     /// Each relation asks that one span be at least a sum of others, and they form no circle. So
     /// the least values that follow from the given ones are a solution if there is one.
-    fn refuse_contradictions(&self) -> Result<(), Contradiction> {
+    fn refuse_contradictions(&self) -> Result<(), InvalidSettings> {
         for &span in Span::ALL {
             let (least, because) = self.least_by_relations(span);
             let given = self.known.get(&span);
@@ -133,7 +133,7 @@ impl Derivation<'_> {
                 Some((last, [])) => format!(" because of {last}"),
                 Some((last, others)) => format!(" because of {} and {last}", others.join(", ")),
             };
-            return Err(Contradiction::new(format!(
+            return Err(InvalidSettings::new(format!(
                 "{} ({limit}{}) must be at least {}{because}",
                 span.name(),
                 show(duration(most)),

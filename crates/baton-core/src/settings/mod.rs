@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use derive::Derived;
 pub use profiles::{Profile, UnknownProfile};
-pub use relations::Contradiction;
+pub use relations::InvalidSettings;
 pub use span::show as show_span;
 
 use crate::lease::LeaseTerms;

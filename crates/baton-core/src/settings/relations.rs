@@ -10,9 +10,9 @@ use crate::election::takeover::RANKS;
 /// Two settings that cannot both hold. The message names both with their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Contradiction(String);
+pub struct InvalidSettings(String);
 
-impl Contradiction {
+impl InvalidSettings {
     pub(super) fn new(message: String) -> Self {
         Self(message)
     }
@@ -21,11 +21,11 @@ impl Contradiction {
 /// One side of a relation: a name, perhaps with a factor, and its value.
 type Side = (&'static str, Duration);
 
-fn at_least(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), Contradiction> {
+fn at_least(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), InvalidSettings> {
     if left.1 >= bound {
         return Ok(());
     }
-    Err(Contradiction(format!(
+    Err(InvalidSettings(format!(
         "{} ({}) must be at least {phrase}{} ({})",
         left.0,
         show(left.1),
@@ -34,11 +34,11 @@ fn at_least(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<()
     )))
 }
 
-fn at_most(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), Contradiction> {
+fn at_most(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), InvalidSettings> {
     if left.1 <= bound {
         return Ok(());
     }
-    Err(Contradiction(format!(
+    Err(InvalidSettings(format!(
         "{} ({}) must be at most {phrase}{} ({})",
         left.0,
         show(left.1),
@@ -49,14 +49,14 @@ fn at_most(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(),
 
 impl Settings {
     /// Finds the first contradiction. Call it once, before a node starts.
-    pub fn check(&self) -> Result<(), Contradiction> {
+    pub fn check(&self) -> Result<(), InvalidSettings> {
         self.check_ranges()?;
         self.check_lease()?;
         self.check_nodes()?;
         self.check_election()
     }
 
-    pub(super) fn check_ranges(&self) -> Result<(), Contradiction> {
+    pub(super) fn check_ranges(&self) -> Result<(), InvalidSettings> {
         let positive = [
             ("lease_timeout", self.lease_timeout),
             ("heartbeat_interval", self.heartbeat_interval),
@@ -76,13 +76,13 @@ impl Settings {
         )?;
         if !(0.0..=0.2).contains(&self.clock_drift_max) {
             let given = self.clock_drift_max;
-            return Err(Contradiction(format!(
+            return Err(InvalidSettings(format!(
                 "clock_drift_max ({given}) must be between 0 and 0.2"
             )));
         }
         if self.contention.threshold < 1.0 || !self.contention.threshold.is_finite() {
             let given = self.contention.threshold;
-            return Err(Contradiction(format!(
+            return Err(InvalidSettings(format!(
                 "contention.threshold ({given}) must be at least 1"
             )));
         }
@@ -98,13 +98,13 @@ impl Settings {
         ];
         for (name, given, least) in counts {
             if given < least {
-                return Err(Contradiction(format!("{name} ({given}) must be at least {least}")));
+                return Err(InvalidSettings(format!("{name} ({given}) must be at least {least}")));
             }
         }
         Ok(())
     }
 
-    fn check_lease(&self) -> Result<(), Contradiction> {
+    fn check_lease(&self) -> Result<(), InvalidSettings> {
         let beat = ("heartbeat_interval", self.heartbeat_interval);
         let lease = ("lease_timeout", self.lease_timeout);
         at_most(beat, "half of ", lease, self.lease_timeout / 2)?;
@@ -128,7 +128,7 @@ impl Settings {
         )
     }
 
-    fn check_nodes(&self) -> Result<(), Contradiction> {
+    fn check_nodes(&self) -> Result<(), InvalidSettings> {
         at_least(
             ("worker_timeout", self.worker_timeout),
             "2 × ",
@@ -155,7 +155,7 @@ impl Settings {
         )
     }
 
-    fn check_election(&self) -> Result<(), Contradiction> {
+    fn check_election(&self) -> Result<(), InvalidSettings> {
         at_least(
             ("max_epoch_duration", self.max_epoch_duration),
             "",

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::span::show;
 use super::spans::Span;
-use super::{Contradiction, Derived, Profile, Settings};
+use super::{Derived, InvalidSettings, Profile, Settings};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -16,7 +16,7 @@ fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-fn given(profile: Profile, values: &[(Span, Duration)]) -> Result<Derived, Contradiction> {
+fn given(profile: Profile, values: &[(Span, Duration)]) -> Result<Derived, InvalidSettings> {
     let base = profile.settings();
     let mut settings = base.clone();
     for (span, value) in values {

@@ -44,7 +44,7 @@ enum Problem {
     #[error("{key}: {message}")]
     BadValue { key: String, message: String },
     #[error("{0}")]
-    Contradiction(String),
+    InvalidSettings(String),
 }
 
 impl Config {
@@ -74,7 +74,7 @@ impl Config {
         let names: BTreeSet<String> = given.keys().cloned().collect();
         let settings = overlay(&profile.settings(), given, "")?;
         let derived = settings.derive(&profile.settings(), |name| names.contains(name));
-        let derived = derived.map_err(|problem| Problem::Contradiction(problem.to_string()))?;
+        let derived = derived.map_err(|problem| Problem::InvalidSettings(problem.to_string()))?;
         let settings = derived.settings;
         let config = Self { profile, settings, environment };
         config.check()?;
@@ -82,7 +82,7 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), Problem> {
-        let refuse = |problem: String| Err(Problem::Contradiction(problem));
+        let refuse = |problem: String| Err(Problem::InvalidSettings(problem));
         if let Err(problem) = self.environment.check(&self.settings) {
             return refuse(format!("environment: {problem}"));
         }

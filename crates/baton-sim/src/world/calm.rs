@@ -54,7 +54,7 @@ impl World {
         let settled = calm + self.settling();
         let killed = settled + Duration::from_micros(1);
         let last = killed + plan.recovery_bound();
-        self.queue.push(calm, Event::Calm);
+        self.queue.push(calm, Event::ReadCadence);
         self.queue.push(settled, Event::Deadline(Deadline::Recovered));
         self.queue.push(killed, Event::LastKill);
         self.queue.push(last, Event::Deadline(Deadline::TakenOver));

@@ -63,7 +63,7 @@ pub enum Event {
     /// A leader's death at the end of the calm, to time the last failover.
     LastKill,
     /// Faults stop.
-    Calm,
+    ReadCadence,
     /// The time within which something must have happened is over.
     Deadline(calm::Deadline),
     /// Everything has recovered: leaders are killed in quick succession.
@@ -183,7 +183,7 @@ impl World {
             Event::LoseGrant => self.lose_grant(),
             Event::Scripted(step) => self.step(step),
             Event::LastKill => self.last_kill(),
-            Event::Calm => self.begin_calm(),
+            Event::ReadCadence => self.begin_calm(),
             Event::Deadline(deadline) => self.deadline(deadline),
             Event::Succession => self.begin_succession(),
             Event::Strike => self.kill_leader(),

@@ -8,10 +8,10 @@ use baton_store::Store;
 use tokio::sync::mpsc;
 
 use super::{Message, SeatId, drive};
-use crate::chance;
 use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::observe::Logs;
+use crate::random;
 
 /// Threads of the runtime that plugins run on, unless one is given.
 const WORK_THREADS: usize = 4;
@@ -34,7 +34,7 @@ impl Host {
         lifeline: &LifelineConfig,
         work: Option<tokio::runtime::Handle>,
     ) -> Result<Arc<Self>, BuildError> {
-        let boot = chance::fresh_boot()?;
+        let boot = random::fresh_boot()?;
         let logs = Logs::start()?;
         let (inbox, received) = mpsc::unbounded_channel();
         let lifeline = Lifeline::listen(lifeline, boot)?;

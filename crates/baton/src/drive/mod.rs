@@ -14,9 +14,9 @@
 mod alarm;
 mod call;
 mod host;
+mod node_task;
 mod pulse;
 mod push;
-mod seat;
 mod unwatched;
 
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ use alarm::{Alarm, ClockSet};
 
 pub(crate) use call::call_store;
 pub(crate) use host::Host;
+pub(crate) use node_task::{NodeTask, OnOverrun};
 pub(crate) use pulse::Pulse;
-pub(crate) use seat::{OnOverrun, Seat};
 pub(crate) use unwatched::tell_if_unwatched;
 
 /// A node's place on its thread.
@@ -46,7 +46,7 @@ pub(crate) struct SeatId(pub(crate) u64);
 #[expect(clippy::large_enum_variant, reason = "inputs are nearly all of the traffic")]
 pub(crate) enum Message {
     /// A node begins.
-    Take(Box<Seat>),
+    Take(Box<NodeTask>),
     /// Something happened to a node.
     Input {
         /// To which.
@@ -71,13 +71,13 @@ pub(crate) enum Message {
 /// Drives until the last seat is empty and nobody can take another.
 pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::io::Result<()> {
     let mut alarm = Alarm::new()?;
-    let mut seats = BTreeMap::<SeatId, Seat>::new();
+    let mut seats = BTreeMap::<SeatId, NodeTask>::new();
     let mut calls = JoinSet::new();
     let mut clock_set = ClockSet::new()?;
     let mut leaps = LeapWatch::new(&SystemClock);
     let mut open = true;
     while open || !seats.is_empty() {
-        let wake = seats.values().map(Seat::wake_at).min();
+        let wake = seats.values().map(NodeTask::wake_at).min();
         let message = tokio::select! {
             biased;
             () = clock_set.changed() => None,
@@ -100,7 +100,7 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
             take_in(message, &mut seats, &mut calls);
         }
         fire_timers(&mut seats, &mut calls);
-        seats.values().for_each(Seat::turn);
+        seats.values().for_each(NodeTask::turn);
         seats.retain(|_, seat| !seat.is_empty());
     }
     // A term may still be stopping: its plugins are told so to the end.
@@ -108,7 +108,7 @@ pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::i
     Ok(())
 }
 
-fn take_in(message: Message, seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
+fn take_in(message: Message, seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
     match message {
         Message::Take(mut seat) => {
             seat.handle(Input::Start, calls);
@@ -133,7 +133,7 @@ fn take_in(message: Message, seats: &mut BTreeMap<SeatId, Seat>, calls: &mut Joi
     invite(seats, calls);
 }
 
-fn fire_timers(seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
+fn fire_timers(seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
     for seat in seats.values_mut() {
         while let Some(timer) = seat.due_timer(SystemClock.now()) {
             seat.handle(Input::Timer(timer), calls);
@@ -143,8 +143,8 @@ fn fire_timers(seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>)
 }
 
 /// Whoever is about to beat takes along whoever is nearly due.
-fn invite(seats: &mut BTreeMap<SeatId, Seat>, calls: &mut JoinSet<Message>) {
-    let beats = seats.values_mut().any(Seat::take_beat_mark);
+fn invite(seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
+    let beats = seats.values_mut().any(NodeTask::take_beat_mark);
     if beats && seats.len() > 1 {
         for seat in seats.values_mut() {
             seat.handle(Input::Invited, calls);

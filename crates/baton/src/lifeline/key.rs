@@ -16,8 +16,8 @@ use std::fmt;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::chance;
 use crate::error::BuildError;
+use crate::random;
 
 /// Sets the key apart from the rest of an address.
 const MARK: char = '#';
@@ -29,7 +29,7 @@ pub struct Key(u128);
 impl Key {
     /// A key that no other process has or can guess.
     pub fn draw() -> Result<Self, BuildError> {
-        Ok(Self(chance::number()?))
+        Ok(Self(random::number()?))
     }
 
     /// The key in a lifeline's address, if there is one.

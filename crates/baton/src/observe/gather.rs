@@ -14,7 +14,7 @@ use baton_store::wrap::{BOUNDS, Counted, Outcome};
 use super::family::{Book, FamilyKind, NodeMetrics};
 use super::plugins::{plugins, swept};
 use crate::node::Node;
-use crate::plugin::Crew;
+use crate::plugin::PluginSet;
 use crate::shared::Shared;
 
 /// A node that can be asked, for as long as it is there.
@@ -22,12 +22,12 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub(crate) struct Subject {
     pub(crate) node: Weak<Shared>,
-    crew: Crew,
+    crew: PluginSet,
 }
 
 #[cfg(any(feature = "http", feature = "otel"))]
 impl Subject {
-    pub(crate) fn new(node: &Arc<Shared>, crew: &Crew) -> Self {
+    pub(crate) fn new(node: &Arc<Shared>, crew: &PluginSet) -> Self {
         Self { node: Arc::downgrade(node), crew: crew.clone() }
     }
 
@@ -102,7 +102,7 @@ fn beat_age(seen: &Seen, now: Moment) -> Duration {
     now.since(report.last_heartbeat_time.max(report.start_time))
 }
 
-pub(crate) fn gather(node: &Shared, crew: &Crew, now: Moment) -> NodeMetrics {
+pub(crate) fn gather(node: &Shared, crew: &PluginSet, now: Moment) -> NodeMetrics {
     let seen = look(node, now);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());

@@ -6,7 +6,7 @@
 use baton_core::protocol::Failure;
 use baton_store::{Call, StoreError};
 
-use super::bulletin::DOCUMENT;
+use super::report_document::DOCUMENT;
 use super::restart::Blame;
 use crate::drive::call_store;
 use crate::shared::Shared;

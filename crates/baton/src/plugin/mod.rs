@@ -19,13 +19,13 @@
 //! store cannot be reached does not count.
 
 mod blame;
-mod bulletin;
 mod closure;
-mod crew;
 mod isolate;
-mod ledger;
+mod plugin_set;
+mod report_document;
 mod restart;
 mod state;
+mod stats;
 mod supervise;
 
 use std::time::Duration;
@@ -34,14 +34,14 @@ use async_trait::async_trait;
 use baton_core::DemotionReason;
 use baton_core::settings::Settings;
 
-pub use bulletin::Bulletin;
 pub use closure::{Every, every};
-pub use crew::Misnamed;
-pub use ledger::{Doing, PluginReport, Run};
+pub use plugin_set::InvalidPluginName;
+pub use report_document::PluginReportDocument;
 pub use restart::RestartPolicy;
 pub use state::{PluginState, StateError};
+pub use stats::{PluginReport, PluginStatus, Run};
 
-pub(crate) use crew::Crew;
+pub(crate) use plugin_set::PluginSet;
 
 use crate::leadership::Leadership;
 

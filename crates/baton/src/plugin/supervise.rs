@@ -10,11 +10,11 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::blame::blame;
-use super::bulletin::keep_posted;
-use super::crew::{Crew, Post};
 use super::isolate::{Bounds, Fault, isolated, until};
-use super::ledger::{Run, in_ms};
+use super::plugin_set::{PluginSet, RegisteredPlugin};
+use super::report_document::keep_posted;
 use super::restart::{Blame, Restarts};
+use super::stats::{Run, in_ms};
 use crate::drive::Message;
 use crate::leadership::Leadership;
 use crate::observe::PluginRun;
@@ -40,13 +40,13 @@ enum Call {
 /// The supervisor of one term.
 #[derive(Clone)]
 pub struct Supervisor {
-    crew: Crew,
+    crew: PluginSet,
     node: Arc<Shared>,
     term: Arc<Term>,
 }
 
 impl Supervisor {
-    pub fn new(crew: Crew, node: Arc<Shared>, term: Arc<Term>) -> Self {
+    pub fn new(crew: PluginSet, node: Arc<Shared>, term: Arc<Term>) -> Self {
         Self { crew, node, term }
     }
 
@@ -110,7 +110,7 @@ impl Supervisor {
 
     /// Starts a plugin, again and again if need be, until it is up, the term ends, or it has failed
     /// too often.
-    async fn start(&self, post: &Arc<Post>, restarts: &mut Restarts) -> Watched {
+    async fn start(&self, post: &Arc<RegisteredPlugin>, restarts: &mut Restarts) -> Watched {
         loop {
             post.ledger.starting();
             match self.call(post, Call::Start).await {
@@ -130,7 +130,7 @@ impl Supervisor {
         }
     }
 
-    async fn keep_working(&self, post: &Arc<Post>, mut restarts: Restarts) -> Watched {
+    async fn keep_working(&self, post: &Arc<RegisteredPlugin>, mut restarts: Restarts) -> Watched {
         if !post.first_work_after.is_zero() {
             post.ledger.put_off(SystemClock.wall_ms() + whole_ms(post.first_work_after));
             tokio::select! {
@@ -172,7 +172,11 @@ impl Supervisor {
     }
 
     /// Makes one call, and says how it went; `None` if the term is over.
-    async fn call(&self, post: &Arc<Post>, call: Call) -> Option<(Run, Result<(), Fault>)> {
+    async fn call(
+        &self,
+        post: &Arc<RegisteredPlugin>,
+        call: Call,
+    ) -> Option<(Run, Result<(), Fault>)> {
         let term = Leadership::take(&self.term, &self.node)?;
         let plugin = post.plugin.clone();
         let (at_ms, began) = (SystemClock.wall_ms(), SystemClock.now());
@@ -198,7 +202,7 @@ impl Supervisor {
     /// Tells of a failure and waits before the next start; false if there is to be none.
     async fn pause_after(
         &self,
-        post: &Post,
+        post: &RegisteredPlugin,
         run: Run,
         fault: &Fault,
         call: Call,
@@ -224,7 +228,7 @@ impl Supervisor {
         true
     }
 
-    async fn stop(&self, post: &Arc<Post>, ending: Ending) {
+    async fn stop(&self, post: &Arc<RegisteredPlugin>, ending: Ending) {
         let (plugin, reason) = (post.plugin.clone(), ending.reason);
         let stopping = async move {
             plugin.on_stop_being_coordinator(reason).await;
@@ -238,7 +242,7 @@ impl Supervisor {
         self.node.teller.tell(Event::PluginDemoted { plugin, epoch, reason });
     }
 
-    fn logged(&self, post: &Post, call: Call) -> PluginRun {
+    fn logged(&self, post: &RegisteredPlugin, call: Call) -> PluginRun {
         PluginRun {
             namespace: self.node.namespace.clone(),
             node: self.node.id.clone(),
@@ -255,12 +259,12 @@ impl Supervisor {
         Bounds { term: &self.term, runtime: &self.crew.runtime, timeout }
     }
 
-    fn tell_failed(&self, post: &Post, fault: &Fault, restart_in_ms: Option<u64>) {
+    fn tell_failed(&self, post: &RegisteredPlugin, fault: &Fault, restart_in_ms: Option<u64>) {
         let (plugin, error) = (post.name.clone(), fault.to_string());
         self.node.teller.tell(Event::PluginFailed { plugin, error, restart_in_ms });
     }
 
-    fn stuck(&self, post: &Post) -> impl FnOnce() + Send + 'static {
+    fn stuck(&self, post: &RegisteredPlugin) -> impl FnOnce() + Send + 'static {
         let (teller, plugin) = (self.node.teller.clone(), post.name.clone());
         move || teller.tell(Event::PluginIgnoredCancellation { plugin })
     }

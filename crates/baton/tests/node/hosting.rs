@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use baton::{
-    Bulletin, Doing, Event, Misnamed, NodeId, Plugin, PluginError, RestartPolicy, StateError, every,
+    Event, InvalidPluginName, NodeId, Plugin, PluginError, PluginReportDocument, PluginStatus,
+    RestartPolicy, StateError, every,
 };
 use baton_store::clock::{Clock, SystemClock};
 
@@ -46,7 +47,7 @@ async fn a_name_is_a_plugins_own_and_fit_for_a_document() {
     }
     let node = builder(&store, "a").plugin(named("x")).build().expect("it starts");
     let late = node.subscribe(named("x"));
-    assert_eq!(late, Err(Misnamed::Taken { name: "x".to_owned() }));
+    assert_eq!(late, Err(InvalidPluginName::Taken { name: "x".to_owned() }));
 }
 
 #[tokio::test]
@@ -146,10 +147,11 @@ async fn the_ledger_and_the_bulletin_tell_what_ran_and_nothing_is_missed_by_a_ha
     let first = builder(&store, "a").plugin(report).build().expect("it starts");
     until("the first call", || first.plugins()[0].runs == 1).await;
     let own = first.plugins().remove(0);
-    assert_eq!((own.doing, own.failures, own.missed), (Doing::Resting, 0, 0));
+    assert_eq!((own.doing, own.failures, own.missed), (PluginStatus::Resting, 0, 0));
     let due = own.next_run_ms.expect("it is due in an hour");
     let read = async |by: &NodeId| loop {
-        let told = Bulletin::read(&*store, first.namespace()).await.expect("it answers");
+        let told =
+            PluginReportDocument::read(&*store, first.namespace()).await.expect("it answers");
         if let Some(told) = told.filter(|told| told.node == *by && told.plugins[0].runs == 1) {
             return told;
         }
@@ -159,7 +161,7 @@ async fn the_ledger_and_the_bulletin_tell_what_ran_and_nothing_is_missed_by_a_ha
     assert_eq!((&told.node, told.epoch.0), (first.id(), 1));
     assert_eq!(told.plugins[0].next_run_ms, Some(due));
     soon("the first to leave", first.leave()).await;
-    assert_eq!(first.plugins()[0].doing, Doing::Idle);
+    assert_eq!(first.plugins()[0].doing, PluginStatus::Idle);
 
     // Written two hours ago, as it seems; the first node led until just now.
     let two_hours_ago = told.at_ms - 7_200_000;

@@ -12,7 +12,7 @@ use super::config::CountersConfig;
 use super::error::CountError;
 use super::request;
 use super::writer::{Job, Writer};
-use crate::chance::fresh_boot;
+use crate::random::fresh_boot;
 
 /// At most so many changes wait to be gathered; whoever comes then waits to be let in.
 const QUEUE_MAX: usize = 4_096;

@@ -90,11 +90,11 @@ impl Stopwatch {
 fn notes(document: &Document, epoch: u64) -> Vec<PluginNote> {
     /// What of it is needed here.
     #[derive(Deserialize)]
-    struct Bulletin {
+    struct PluginReportDocument {
         epoch: u64,
         plugins: Vec<PluginNote>,
     }
-    let told = serde_json::from_slice::<Bulletin>(&document.body).ok();
+    let told = serde_json::from_slice::<PluginReportDocument>(&document.body).ok();
     told.filter(|told| told.epoch == epoch).map_or_else(Vec::new, |told| told.plugins)
 }
 

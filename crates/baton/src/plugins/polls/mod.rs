@@ -18,13 +18,13 @@
 //! node is gone, may still run: it cannot report any more, and what it writes elsewhere must be
 //! idempotent or fenced.
 
-mod board;
-mod desk;
+mod client;
 mod entry;
 mod poll;
+mod round;
 mod runner;
 mod state;
-mod tend;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -37,16 +37,16 @@ use baton_core::protocol::Failure;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 
-pub use board::Board;
-pub use desk::{DOCUMENT, PollDesk};
+pub use client::{DOCUMENT, PollDesk};
 pub use entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
 pub use poll::{Poll, PollError};
 pub use runner::{PollHandlers, PollRun, PollRunner};
 pub use state::{IllegalStep, PollState, Step};
+pub use table::PollTable;
 
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
-use tend::{Patience, Periodic, Present, Watch, tend};
+use round::{Patience, Periodic, Present, Watch, tend};
 
 /// Schedules shorter than this are refused.
 const EVERY_MIN: Duration = Duration::from_millis(100);
@@ -104,7 +104,7 @@ impl Polls {
 }
 
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
-async fn present(term: &Leadership, board: &Board) -> Result<Present, StoreError> {
+async fn present(term: &Leadership, board: &PollTable) -> Result<Present, StoreError> {
     let node = term.node();
     let (view, settings) = {
         let core = node.core();

@@ -15,11 +15,11 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::board::Board;
-use super::desk::PollDesk;
+use super::client::PollDesk;
 use super::entry::{Assignment, AttemptEnd, PollEntry};
 use super::poll::PollError;
 use super::state::PollState;
+use super::table::PollTable;
 use crate::node::Node;
 use crate::plugin::PluginError;
 use crate::shared::Shared;
@@ -232,7 +232,7 @@ impl Runner {
 /// Claims what was handed to this process, as far as there is room, and finds what it claimed
 /// without knowing it: the write's outcome was unknown.
 pub(super) fn claim(
-    board: &mut Board,
+    board: &mut PollTable,
     me: &Assignment,
     known: &BTreeSet<Attempt>,
     room: usize,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton::{
-    Doing, Leadership, Node, NodeBuilder, Plugin, PluginError, Settings, async_trait, every,
+    Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, Settings, async_trait, every,
 };
 
 use super::client::{anywhere, scrape};
@@ -88,7 +88,7 @@ async fn work_past_its_deadline_is_timed_until_it_stops() {
     let node = builder(&store(), "a").plugin(work).build().expect("it starts");
     let overrun = || node.node_metrics().value("baton_overrun_seconds", &[]);
     soon("the term", node.leadership()).await.expect("it leads");
-    until("the block", || node.plugins()[0].doing == Doing::Working).await;
+    until("the block", || node.plugins()[0].doing == PluginStatus::Working).await;
     assert_eq!(overrun(), Some(0.0));
     node.resign();
     until("the overrun", || overrun().is_some_and(|seconds| seconds > 0.1)).await;

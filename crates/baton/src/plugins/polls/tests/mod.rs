@@ -13,11 +13,11 @@ use std::time::Duration;
 use baton_core::ids::{BootId, NodeId};
 use baton_core::time::Moment;
 
-use super::board::Board;
 use super::entry::{Assignment, AttemptEnd, Enqueued, Ticket};
 use super::poll::{Poll, PollError};
+use super::round::{Patience, Periodic, Present, Watch, tend};
 use super::state::PollState;
-use super::tend::{Patience, Periodic, Present, Watch, tend};
+use super::table::PollTable;
 
 const PATIENCE: Patience =
     Patience { claim: Duration::from_secs(3), report: Duration::from_secs(3) };
@@ -41,8 +41,8 @@ fn present(nodes: &[&Assignment]) -> Present {
 }
 
 /// A board on which these nodes run polls of the name `x`.
-fn board(nodes: &[&Assignment]) -> Board {
-    let mut board = Board::default();
+fn board(nodes: &[&Assignment]) -> PollTable {
+    let mut board = PollTable::default();
     let names = BTreeSet::from(["x".to_owned()]);
     for node in nodes {
         board.register(node, &names, 2).expect("there is room");
@@ -50,19 +50,19 @@ fn board(nodes: &[&Assignment]) -> Board {
     board
 }
 
-fn asked(board: &mut Board, poll: &Poll, number: u64) -> u64 {
+fn asked(board: &mut PollTable, poll: &Poll, number: u64) -> u64 {
     match board.enqueue(poll, ticket(number), 0).expect("there is room") {
         Enqueued::New(id) => id,
         other => unreachable!("{other:?}"),
     }
 }
 
-fn round(board: &mut Board, nodes: &[&Assignment], watch: &mut Watch, second: u64) {
+fn round(board: &mut PollTable, nodes: &[&Assignment], watch: &mut Watch, second: u64) {
     let now = (at(second), second * 1_000);
     tend(board, &[], &present(nodes), &PATIENCE, watch, now);
 }
 
-fn state(board: &Board, id: u64) -> PollState {
+fn state(board: &PollTable, id: u64) -> PollState {
     board.poll(id).expect("it is kept").state
 }
 
@@ -105,7 +105,7 @@ fn retries_go_elsewhere_and_are_limited() {
     let mut board = board(&[&a, &b]);
     let id = asked(&mut board, &Poll { retries: 1, ..Poll::new("x") }, 1);
     let mut watch = Watch::default();
-    let mut attempt = |board: &mut Board, number| {
+    let mut attempt = |board: &mut PollTable, number| {
         round(board, &[&a, &b], &mut watch, 1);
         let to = board.poll(id).and_then(|entry| entry.assigned.clone()).expect("handed out");
         board.claim(id, to.boot).expect("it is its");
@@ -177,7 +177,7 @@ fn a_poll_is_cancelled_before_it_runs_and_not_after() {
 fn within_the_window_a_request_counts_for_another() {
     let mut board = board(&[]);
     let poll = Poll { unique_for: Duration::from_secs(60), ..Poll::new("x") };
-    let at = |board: &mut Board, number, ms| board.enqueue(&poll, ticket(number), ms);
+    let at = |board: &mut PollTable, number, ms| board.enqueue(&poll, ticket(number), ms);
     assert_eq!(at(&mut board, 1, 1_000), Ok(Enqueued::New(1)));
     assert_eq!(at(&mut board, 1, 1_000), Ok(Enqueued::New(1)), "the same request");
     assert_eq!(at(&mut board, 2, 60_999), Ok(Enqueued::Duplicate(1)));
@@ -191,7 +191,7 @@ fn a_slot_is_enqueued_once_and_skipped_while_the_one_before_runs() {
     let a = node("a", 1);
     let mut board = board(&[&a]);
     let plan = [Periodic { every: Duration::from_secs(10), poll: Poll::new("x") }];
-    let look = |board: &mut Board, seconds: u64| {
+    let look = |board: &mut PollTable, seconds: u64| {
         let now = (at(seconds), seconds * 1_000);
         tend(board, &plan, &present(&[&a]), &PATIENCE, &mut Watch::default(), now);
         board.active().map(|entry| entry.slot.expect("it is periodic")).collect::<Vec<_>>()

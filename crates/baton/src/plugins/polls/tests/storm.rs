@@ -6,12 +6,12 @@ use std::time::Duration;
 use baton_core::rng::Rng;
 
 use super::{PATIENCE, at, node, ticket};
-use crate::plugins::polls::board::Board;
 use crate::plugins::polls::entry::{Assignment, AttemptEnd, PollEntry};
 use crate::plugins::polls::poll::Poll;
+use crate::plugins::polls::round::{Periodic, Present, Watch, tend};
 use crate::plugins::polls::runner::{Attempt, claim};
 use crate::plugins::polls::state::PollState;
-use crate::plugins::polls::tend::{Periodic, Present, Watch, tend};
+use crate::plugins::polls::table::PollTable;
 
 const SEEDS: u64 = 300;
 const STEPS: u64 = 400;
@@ -36,7 +36,7 @@ impl Runner {
 
 /// A change that was made on a copy and is yet to be written.
 struct Draft {
-    board: Board,
+    board: PollTable,
     version: u64,
     by: By,
 }
@@ -52,7 +52,7 @@ struct World {
     is_careless: bool,
     rng: Rng,
     second: u64,
-    board: Board,
+    board: PollTable,
     version: u64,
     epoch: u64,
     watches: BTreeMap<u64, Watch>,
@@ -74,7 +74,7 @@ impl World {
             is_careless: false,
             rng: Rng::new(seed),
             second: 1_000,
-            board: Board::default(),
+            board: PollTable::default(),
             version: 0,
             epoch: 1,
             watches: BTreeMap::new(),
@@ -102,7 +102,7 @@ impl World {
         self.check();
     }
 
-    fn draft(&mut self, by: By, board: Board) {
+    fn draft(&mut self, by: By, board: PollTable) {
         self.drafts.push(Draft { board, version: self.version, by });
         if self.drafts.len() > DRAFTS_MAX {
             self.drafts.remove(0);

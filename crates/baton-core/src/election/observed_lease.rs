@@ -13,7 +13,7 @@ use crate::time::Moment;
 
 /// When the lease may be claimed, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Freedom {
+pub enum Availability {
     /// Nothing was seen yet.
     Unseen,
     /// There has never been a lease.
@@ -55,7 +55,7 @@ pub enum Look {
 
 /// The last accepted look.
 #[derive(Clone, Debug, Hash)]
-pub struct Sight {
+pub struct ObservedLease {
     terms: LeaseTerms,
     highest: Epoch,
     lineage: Option<Lineage>,
@@ -67,7 +67,7 @@ pub struct Sight {
     dead: Option<(BootId, Moment)>,
 }
 
-impl Sight {
+impl ObservedLease {
     /// Nothing seen yet.
     pub fn new(terms: LeaseTerms) -> Self {
         Self {
@@ -177,17 +177,17 @@ impl Sight {
     }
 
     /// When the lease may be claimed, and why.
-    pub fn freedom(&self) -> Freedom {
+    pub fn freedom(&self) -> Availability {
         let since = self.first_seen;
         match (&self.lease, self.lineage) {
-            (None, None) => Freedom::Unseen,
-            (None, Some(_)) => Freedom::NoRecord { since },
+            (None, None) => Availability::Unseen,
+            (None, Some(_)) => Availability::NoRecord { since },
             (Some(lease), _) if lease.holder.is_none() => {
-                Freedom::Vacant { since, successor: lease.successor.clone() }
+                Availability::Vacant { since, successor: lease.successor.clone() }
             }
             (Some(_), _) => match self.dead {
-                Some((boot, since)) => Freedom::Dead { since, boot },
-                None => Freedom::Held { until: self.expires_at },
+                Some((boot, since)) => Availability::Dead { since, boot },
+                None => Availability::Held { until: self.expires_at },
             },
         }
     }
@@ -241,7 +241,7 @@ impl Sight {
     /// Until when the lease is held, if it has a holder that is not proved dead.
     pub fn held_until(&self) -> Option<Moment> {
         match self.freedom() {
-            Freedom::Held { until } => Some(until),
+            Availability::Held { until } => Some(until),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::time::Moment;
 
 /// What was written and read last.
 #[derive(Clone, Debug, Default, Hash)]
-pub struct Calm {
+pub struct ReadCadence {
     /// The record as the store has it, and when it was sent. Forgotten when a beat failed.
     written: Option<(NodeRecord, Moment)>,
     /// Did the last reading show nodes that have all beaten lately, and nothing that moved?
@@ -23,7 +23,7 @@ fn leaves_time(settings: &Settings) -> bool {
     3 * (settings.heartbeat_interval + settings.heartbeat_jitter) <= settings.worker_timeout
 }
 
-impl Calm {
+impl ReadCadence {
     /// The beat that carried this record was answered, or was not.
     pub(super) fn beat_ended(&mut self, sent: Option<(NodeRecord, Moment)>) {
         self.written = sent;
@@ -44,7 +44,7 @@ impl Core {
         record: &NodeRecord,
         lease: &LeaseIntent,
     ) -> Recording {
-        let Some((written, sent)) = &self.link.calm.written else { return Recording::Write };
+        let Some((written, sent)) = &self.in_flight.calm.written else { return Recording::Write };
         let settings = &self.settings;
         let recent = now.since(*sent) <= settings.heartbeat_interval + settings.heartbeat_jitter;
         let same = *written == NodeRecord { beat: written.beat, ..record.clone() };
@@ -63,9 +63,9 @@ impl Core {
 
     /// The leader reads the records at every beat, or at every second one if all is calm.
     pub(crate) fn read_members_if_due(&mut self) {
-        let calm = &mut self.link.calm;
+        let calm = &mut self.in_flight.calm;
         calm.was_left_out = calm.is_still && !calm.was_left_out && leaves_time(&self.settings);
-        if !self.link.calm.was_left_out {
+        if !self.in_flight.calm.was_left_out {
             self.read_members();
         }
     }

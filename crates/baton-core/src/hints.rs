@@ -30,13 +30,13 @@ impl Core {
                 let news = version.epoch >= self.sight.highest();
                 let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
                 let settled = suspect_until.is_none_or(|until| now >= until);
-                let free = self.may_campaign() && self.link.beat.is_none();
+                let free = self.may_campaign() && self.in_flight.beat.is_none();
                 let may_bid = named && news && settled && free;
-                if may_bid && self.link.hints.take_bid(now, version) {
+                if may_bid && self.in_flight.hints.take_bid(now, version) {
                     // The store checks that it is vacant and at this version: nothing is believed.
                     let bid = Bid { claim: Claim::Vacant, expect: Some(version), hinted: true };
                     self.send_beat(now, Some(bid));
-                } else if named && news && self.link.beat.is_some() {
+                } else if named && news && self.in_flight.beat.is_some() {
                     self.look_at_once();
                 } else if successor.is_some() && !named {
                     // It is somebody else's turn, who has no use for a crowd at the store.
@@ -55,7 +55,7 @@ impl Core {
             }
             Hint::Prepare { epoch } => {
                 let news = epoch >= self.sight.highest() && self.term().is_none();
-                if news && self.link.hints.take_prepare(now) {
+                if news && self.in_flight.hints.take_prepare(now) {
                     self.out.push(Action::Prepare);
                 }
             }

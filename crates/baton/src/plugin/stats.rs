@@ -16,7 +16,7 @@ const LATE_FROM: Duration = Duration::from_secs(1);
 /// What a plugin is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Doing {
+pub enum PluginStatus {
     /// Nothing: its node does not lead.
     #[default]
     Idle,
@@ -49,7 +49,7 @@ pub struct PluginReport {
     /// Its name.
     pub name: String,
     /// What it is doing.
-    pub doing: Doing,
+    pub doing: PluginStatus,
     /// Calls that came to an end, good or bad.
     pub runs: u64,
     /// Calls and starts that failed.
@@ -89,18 +89,18 @@ impl Book {
 }
 
 /// The book that is kept on one plugin. Times are handed in.
-pub(crate) struct Ledger {
+pub(crate) struct PluginStats {
     interval: Duration,
     book: Mutex<Book>,
     /// Counts what is worth telling at once.
     news: watch::Sender<u64>,
 }
 
-impl Ledger {
+impl PluginStats {
     pub(super) fn new(name: &str, interval: Duration, news: watch::Sender<u64>) -> Self {
         let report = PluginReport {
             name: name.to_owned(),
-            doing: Doing::Idle,
+            doing: PluginStatus::Idle,
             runs: 0,
             failures: 0,
             failed_starts: 0,
@@ -147,11 +147,11 @@ impl Ledger {
     }
 
     pub(super) fn starting(&self) {
-        self.note(|book| book.report.doing = Doing::Starting);
+        self.note(|book| book.report.doing = PluginStatus::Starting);
     }
 
     pub(super) fn started(&self) {
-        self.note(|book| book.report.doing = Doing::Resting);
+        self.note(|book| book.report.doing = PluginStatus::Resting);
         self.tell();
     }
 
@@ -160,7 +160,7 @@ impl Ledger {
             let due_ms = book.report.next_run_ms.take().unwrap_or(now_ms);
             book.began(now_ms, due_ms, self.interval);
             book.first_ms.get_or_insert(now_ms);
-            book.report.doing = Doing::Working;
+            book.report.doing = PluginStatus::Working;
         });
     }
 
@@ -170,7 +170,7 @@ impl Ledger {
         self.note(|book| {
             is_first = book.report.runs == 0;
             book.report.runs += 1;
-            book.report.doing = Doing::Resting;
+            book.report.doing = PluginStatus::Resting;
             book.report.next_run_ms = Some(at_ms + whole_ms(took) + whole_ms(self.interval));
             book.report.last = Some(Run { at_ms, took_ms: in_ms(took), error: None });
             book.lengths.push(took);
@@ -187,7 +187,7 @@ impl Ledger {
             book.report.failures += 1;
             book.report.failed_starts += u64::from(!while_working);
             book.report.restarts += u64::from(again_at_ms.is_some());
-            book.report.doing = again_at_ms.map_or(Doing::GaveUp, |_| Doing::Failing);
+            book.report.doing = again_at_ms.map_or(PluginStatus::GaveUp, |_| PluginStatus::Failing);
             book.report.next_run_ms = again_at_ms;
             if while_working {
                 book.lengths.push(Duration::from_secs_f64(run.took_ms / 1e3));
@@ -200,7 +200,7 @@ impl Ledger {
     /// The term is over. When it is due next is the next term's to know.
     pub(super) fn stopped(&self) {
         self.note(|book| {
-            book.report.doing = Doing::Idle;
+            book.report.doing = PluginStatus::Idle;
             (book.report.next_run_ms, book.first_ms) = (None, None);
         });
     }
@@ -218,8 +218,8 @@ fn whole_ms(span: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn ledger(interval: Duration) -> Ledger {
-        Ledger::new("x", interval, watch::channel(0).0)
+    fn ledger(interval: Duration) -> PluginStats {
+        PluginStats::new("x", interval, watch::channel(0).0)
     }
 
     const MS: Duration = Duration::from_millis(1);
@@ -233,7 +233,7 @@ mod tests {
         assert_eq!((report.runs, report.failures, report.missed), (1, 0, 0));
         assert_eq!((report.p50_ms, report.p99_ms), (200.0, 200.0));
         assert_eq!(report.next_run_ms, Some(6_200));
-        assert_eq!(report.doing, Doing::Resting);
+        assert_eq!(report.doing, PluginStatus::Resting);
     }
 
     #[test]
@@ -300,11 +300,11 @@ mod tests {
         ledger.failed(run.clone(), true, Some(109));
         let report = ledger.report();
         assert_eq!((report.runs, report.failures, report.restarts), (1, 1, 1));
-        assert_eq!((report.doing, report.next_run_ms), (Doing::Failing, Some(109)));
+        assert_eq!((report.doing, report.next_run_ms), (PluginStatus::Failing, Some(109)));
         assert_eq!(report.last, Some(run.clone()));
         ledger.failed(run, false, None);
         let report = ledger.report();
         assert_eq!((report.runs, report.failures, report.restarts), (1, 2, 1));
-        assert_eq!(report.doing, Doing::GaveUp);
+        assert_eq!(report.doing, PluginStatus::GaveUp);
     }
 }

@@ -8,9 +8,9 @@ use baton_core::ids::Epoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, StoreError, WriteOutcome};
 
-use super::board::{Board, FORMAT};
 use super::entry::{Enqueued, PollEntry, Ticket};
 use super::poll::{Poll, PollError};
+use super::table::{FORMAT, PollTable};
 use crate::node::Node;
 use crate::shared::Shared;
 
@@ -70,17 +70,17 @@ impl PollDesk {
     }
 
     /// Everything on the board.
-    pub async fn board(&self) -> Result<Board, PollError> {
+    pub async fn board(&self) -> Result<PollTable, PollError> {
         Ok(self.read().await?.0)
     }
 
     /// The board, and the version of its document; 0 if there is none.
-    async fn read(&self) -> Result<(Board, u64), PollError> {
+    async fn read(&self) -> Result<(PollTable, u64), PollError> {
         let Some(found) = self.node.store.read_document(&self.node.namespace, DOCUMENT).await?
         else {
-            return Ok((Board::default(), 0));
+            return Ok((PollTable::default(), 0));
         };
-        let board: Board = serde_json::from_slice(&found.body)
+        let board: PollTable = serde_json::from_slice(&found.body)
             .map_err(|problem| PollError::Unreadable(problem.to_string()))?;
         if board.format != FORMAT {
             return Err(PollError::Unreadable(format!("it is of format {}", board.format)));
@@ -94,7 +94,7 @@ impl PollDesk {
     pub(super) async fn change<T>(
         &self,
         fence: Option<Epoch>,
-        mut change: impl FnMut(&mut Board) -> Result<T, PollError>,
+        mut change: impl FnMut(&mut PollTable) -> Result<T, PollError>,
     ) -> Result<T, PollError> {
         for tried in 1..=TRIES_MAX {
             let (before, version) = self.read().await?;
@@ -113,7 +113,7 @@ impl PollDesk {
     /// False if somebody else was faster, or it is not known what became of it.
     async fn write(
         &self,
-        board: &Board,
+        board: &PollTable,
         version: u64,
         fence: Option<Epoch>,
     ) -> Result<bool, PollError> {

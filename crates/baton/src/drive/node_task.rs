@@ -15,7 +15,7 @@ use super::push::{forewarn, forward_hints, pass_on};
 use super::{Message, SeatId};
 use crate::lifeline;
 use crate::node::Departure;
-use crate::plugin::Crew;
+use crate::plugin::PluginSet;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
 
@@ -30,9 +30,9 @@ pub(crate) enum OnOverrun {
 }
 
 /// One node on its thread.
-pub(crate) struct Seat {
+pub(crate) struct NodeTask {
     node: Arc<Shared>,
-    crew: Crew,
+    crew: PluginSet,
     on_overrun: OnOverrun,
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
@@ -45,8 +45,8 @@ pub(crate) struct Seat {
     halted: bool,
 }
 
-impl Seat {
-    pub(crate) fn new(node: Arc<Shared>, crew: Crew, on_overrun: OnOverrun) -> Self {
+impl NodeTask {
+    pub(crate) fn new(node: Arc<Shared>, crew: PluginSet, on_overrun: OnOverrun) -> Self {
         Self {
             node,
             crew,
@@ -219,7 +219,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for NodeTask {
     /// A thread that broke takes its nodes with it: nobody must wait for them, or believe that they
     /// still lead.
     fn drop(&mut self) {

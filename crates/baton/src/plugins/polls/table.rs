@@ -32,7 +32,7 @@ const NOTE_MAX: usize = 256;
 
 /// Every poll of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Board {
+pub struct PollTable {
     pub(super) format: u32,
     last_id: u64,
     /// The last slot of each periodic poll that was enqueued or skipped.
@@ -42,7 +42,7 @@ pub struct Board {
     finished: VecDeque<PollEntry>,
 }
 
-impl Default for Board {
+impl Default for PollTable {
     fn default() -> Self {
         Self {
             format: FORMAT,
@@ -55,7 +55,7 @@ impl Default for Board {
     }
 }
 
-impl Board {
+impl PollTable {
     /// The polls that wait or run, the oldest first.
     pub fn active(&self) -> impl Iterator<Item = &PollEntry> {
         self.active.values()

@@ -7,7 +7,7 @@ use baton_core::settings::Settings;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::ledger::{Ledger, PluginReport};
+use super::stats::{PluginReport, PluginStats};
 use super::supervise::Supervisor;
 use super::{Plugin, RestartPolicy};
 use crate::drive::Message;
@@ -19,7 +19,7 @@ const NAME_MAX: usize = 100;
 
 /// Why a plugin was not taken on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Misnamed {
+pub enum InvalidPluginName {
     /// Give it a name that can be part of a document's.
     #[error(
         "plugin name {name:?} is {length} bytes long; \
@@ -40,7 +40,7 @@ pub enum Misnamed {
 }
 
 /// A plugin, and all that is asked of it once.
-pub(super) struct Post {
+pub(super) struct RegisteredPlugin {
     pub(super) plugin: Arc<dyn Plugin>,
     pub(super) name: String,
     pub(super) interval: Duration,
@@ -48,25 +48,25 @@ pub(super) struct Post {
     pub(super) start_timeout: Duration,
     pub(super) work_timeout: Option<Duration>,
     pub(super) restart: RestartPolicy,
-    pub(super) ledger: Ledger,
+    pub(super) ledger: PluginStats,
 }
 
 /// Every plugin of a node.
 #[derive(Clone)]
-pub(crate) struct Crew {
-    posts: Arc<Mutex<Vec<Arc<Post>>>>,
+pub(crate) struct PluginSet {
+    posts: Arc<Mutex<Vec<Arc<RegisteredPlugin>>>>,
     count: watch::Sender<usize>,
     news: watch::Sender<u64>,
     pub(super) runtime: Handle,
     settings: Arc<Settings>,
 }
 
-impl Crew {
+impl PluginSet {
     pub(crate) fn new(
         plugins: Vec<Arc<dyn Plugin>>,
         runtime: Handle,
         settings: Arc<Settings>,
-    ) -> Result<Self, Misnamed> {
+    ) -> Result<Self, InvalidPluginName> {
         let (count, news) = (watch::channel(0).0, watch::channel(0).0);
         let crew = Self { posts: Arc::default(), count, news, runtime, settings };
         plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
@@ -74,33 +74,33 @@ impl Crew {
     }
 
     /// Adds a plugin; if a term runs, it starts at once.
-    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), Misnamed> {
+    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), InvalidPluginName> {
         let name = plugin.name().to_owned();
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(allowed) {
-            return Err(Misnamed::Unfit { length: name.len(), name });
+            return Err(InvalidPluginName::Unfit { length: name.len(), name });
         }
         let interval = plugin.work_interval();
-        let post = Post {
+        let post = RegisteredPlugin {
             interval,
             first_work_after: plugin.first_work_after(&self.settings),
             start_timeout: plugin.start_timeout(),
             work_timeout: plugin.work_timeout(),
             restart: plugin.restart_policy(),
-            ledger: Ledger::new(&name, interval, self.news.clone()),
+            ledger: PluginStats::new(&name, interval, self.news.clone()),
             name,
             plugin,
         };
         let mut posts = self.posts.lock().expect("no holder panics");
         if posts.iter().any(|other| other.name == post.name) {
-            return Err(Misnamed::Taken { name: post.name });
+            return Err(InvalidPluginName::Taken { name: post.name });
         }
         posts.push(Arc::new(post));
         self.count.send_replace(posts.len());
         Ok(())
     }
 
-    pub(super) fn from(&self, first: usize) -> Vec<Arc<Post>> {
+    pub(super) fn from(&self, first: usize) -> Vec<Arc<RegisteredPlugin>> {
         self.posts.lock().expect("no holder panics").iter().skip(first).cloned().collect()
     }
 

@@ -13,8 +13,8 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::crew::Crew;
-use super::ledger::PluginReport;
+use super::plugin_set::PluginSet;
+use super::stats::PluginReport;
 use crate::shared::Shared;
 use crate::term::Term;
 
@@ -29,7 +29,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// What the plugins of the leader do, as it last wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Bulletin {
+pub struct PluginReportDocument {
     /// Who wrote it.
     pub node: NodeId,
     /// In which term.
@@ -40,7 +40,7 @@ pub struct Bulletin {
     pub plugins: Vec<PluginReport>,
 }
 
-impl Bulletin {
+impl PluginReportDocument {
     /// The last one of a namespace; `None` if there is none, or one that cannot be read.
     pub async fn read(
         store: &dyn Store,
@@ -53,7 +53,7 @@ impl Bulletin {
 
 /// Writes the bulletin for as long as the term lasts. It is for people: what goes wrong with it is
 /// made good by the next one.
-pub(super) async fn keep_posted(crew: &Crew, node: &Shared, term: &Term) {
+pub(super) async fn keep_posted(crew: &PluginSet, node: &Shared, term: &Term) {
     let began_ms = SystemClock.wall_ms();
     crew.more_than(0).await;
     inherit(crew, node, term, began_ms).await;
@@ -71,8 +71,8 @@ pub(super) async fn keep_posted(crew: &Crew, node: &Shared, term: &Term) {
     }
 }
 
-async fn post(crew: &Crew, node: &Shared, term: &Term) {
-    let bulletin = Bulletin {
+async fn post(crew: &PluginSet, node: &Shared, term: &Term) {
+    let bulletin = PluginReportDocument {
         node: node.id.clone(),
         epoch: term.epoch,
         at_ms: SystemClock.wall_ms(),
@@ -87,8 +87,10 @@ async fn post(crew: &Crew, node: &Shared, term: &Term) {
 
 /// What was due when the term before ended is due now. What its node wrote down may be a minute
 /// old: all that came due while it led it ran itself.
-async fn inherit(crew: &Crew, node: &Shared, term: &Term, began_ms: u64) {
-    let Ok(Some(last)) = Bulletin::read(&*node.store, &node.namespace).await else { return };
+async fn inherit(crew: &PluginSet, node: &Shared, term: &Term, began_ms: u64) {
+    let Ok(Some(last)) = PluginReportDocument::read(&*node.store, &node.namespace).await else {
+        return;
+    };
     let Ok(terms) = node.store.history(&node.namespace, 1).await else { return };
     let own = terms.first().filter(|newest| newest.epoch == term.epoch);
     let Some(gap_ms) = own.and_then(|own| own.gap_ms) else { return };

@@ -10,10 +10,10 @@ use std::time::Duration;
 use baton_core::ids::{BootId, NodeId};
 use baton_core::time::{Moment, whole_ms};
 
-use super::board::Board;
 use super::entry::{Assignment, AttemptEnd, PollEntry};
 use super::poll::Poll;
 use super::state::PollState;
+use super::table::PollTable;
 
 /// A poll and how often it is due.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub(super) struct Patience {
 pub(super) struct Watch(BTreeMap<u64, (PollState, u32, Option<BootId>, Moment)>);
 
 impl Watch {
-    fn look(&mut self, now: Moment, board: &Board) {
+    fn look(&mut self, now: Moment, board: &PollTable) {
         let before = std::mem::take(&mut self.0);
         for entry in board.active() {
             let boot = entry.assigned.as_ref().map(|to| to.boot);
@@ -70,7 +70,7 @@ impl Watch {
 
 /// One round. The board is changed in place; whoever writes it finds out whether it was.
 pub(super) fn tend(
-    board: &mut Board,
+    board: &mut PollTable,
     plan: &[Periodic],
     present: &Present,
     patience: &Patience,
@@ -89,7 +89,7 @@ pub(super) fn tend(
 }
 
 fn take_back(
-    board: &mut Board,
+    board: &mut PollTable,
     present: &Present,
     patience: &Patience,
     watch: &Watch,
@@ -123,7 +123,7 @@ fn take_back(
     }
 }
 
-fn hand_out(board: &mut Board, present: &Present) {
+fn hand_out(board: &mut PollTable, present: &Present) {
     let waiting: Vec<PollEntry> =
         board.active().filter(|entry| entry.state == PollState::Pending).cloned().collect();
     for entry in waiting {
@@ -134,7 +134,7 @@ fn hand_out(board: &mut Board, present: &Present) {
 }
 
 /// The node with the least to do that can run it; after a failure another one, if there is one.
-fn choose(board: &Board, present: &Present, entry: &PollEntry) -> Option<Assignment> {
+fn choose(board: &PollTable, present: &Present, entry: &PollEntry) -> Option<Assignment> {
     let last = entry.assigned.as_ref().map(|to| &to.node);
     let free = present.live.iter().filter_map(|(node, boot)| {
         let runner = board.runners.get(node).filter(|runner| runner.boot == *boot)?;
@@ -146,7 +146,7 @@ fn choose(board: &Board, present: &Present, entry: &PollEntry) -> Option<Assignm
     Some(Assignment { node: node.clone(), boot })
 }
 
-fn busy(board: &Board, boot: BootId) -> usize {
+fn busy(board: &PollTable, boot: BootId) -> usize {
     let has = |entry: &&PollEntry| {
         let held = matches!(entry.state, PollState::Dispatching | PollState::Running);
         held && entry.assigned.as_ref().is_some_and(|to| to.boot == boot)
