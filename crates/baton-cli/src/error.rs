@@ -38,7 +38,7 @@ pub enum CommandError {
         problem: StoreError,
     },
     /// Nobody can be asked.
-    #[error("nobody leads namespace {namespace}{because}; start a node, or wait for the election")]
+    #[error("no node leads namespace {namespace}{because}; start a node, or wait for the election")]
     NobodyLeads {
         /// Where.
         namespace: Namespace,
@@ -73,7 +73,7 @@ pub enum CommandError {
         waited: Duration,
     },
     /// Released, and nobody took it.
-    #[error("{node} handed over, but nobody leads after {}; is a candidate running? \
+    #[error("{node} handed over, but no node leads after {}; is a candidate running? \
         Look at baton status", show_span(*waited))]
     NoSuccessor {
         /// Who was asked.

@@ -64,7 +64,7 @@ pub struct Core {
     pub(crate) standing: Standing,
     pub(crate) in_flight: InFlight,
     pub(crate) attempts: Attempts,
-    pub(crate) sight: ObservedLease,
+    pub(crate) observed: ObservedLease,
     pub(crate) role: Role,
     pub(crate) last_ended: Epoch,
     pub(crate) cold: ColdStart,
@@ -96,7 +96,7 @@ impl Hash for Core {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (&self.me, &self.rng, self.started, self.halted, self.leaving).hash(state);
         (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
-        (&self.standing, &self.in_flight, &self.attempts, &self.sight, &self.role).hash(state);
+        (&self.standing, &self.in_flight, &self.attempts, &self.observed, &self.role).hash(state);
         (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
         (self.heeded, self.told_down, &self.deaths, &self.registry, &self.view).hash(state);
         (&self.watching, self.view_rank, self.joined).hash(state);
@@ -137,7 +137,7 @@ impl Core {
             },
             in_flight: InFlight::new(breaker, settings.heartbeat_interval),
             attempts: Attempts::default(),
-            sight: ObservedLease::new(terms),
+            observed: ObservedLease::new(terms),
             role: Role::Follower,
             last_ended: Epoch::NONE,
             cold: ColdStart::new(),
@@ -290,7 +290,7 @@ impl Core {
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
         if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
-            self.in_flight.calm.is_still(false);
+            self.in_flight.read_cadence.is_still(false);
             self.in_flight.members_again = false;
             self.cold_start_unread(now);
             self.decide_transfer(now);

@@ -124,7 +124,7 @@ pub enum Event {
         /// How long until work is told to stop.
         left_ms: u64,
     },
-    /// The hard deadline passed, or the store says that the lease is somebody else's.
+    /// The hard deadline passed, or the store says that another node holds the lease.
     #[serde(rename = "lease:lost")]
     LeaseLost {
         /// The term.
@@ -152,7 +152,7 @@ pub enum Event {
     LeaderFlapping {
         /// So many changes.
         changes: u32,
-        /// Within so long.
+        /// Time window in which leader changes are counted.
         window_ms: u64,
     },
     /// Another live process goes by this node's id; this one must not start.

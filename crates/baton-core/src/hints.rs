@@ -24,11 +24,12 @@ impl Core {
             Hint::Released { version, successor } => {
                 #[cfg(baton_bugs)]
                 if planted!(HintTakenAsTruth) {
-                    self.sight.believe_free(now);
+                    self.observed.believe_free(now);
                 }
                 let named = successor.as_ref() == Some(&self.me.id);
-                let news = version.epoch >= self.sight.highest();
-                let suspect_until = self.sight.suspect_until().filter(|_| !planted!(HintSkipsWait));
+                let news = version.epoch >= self.observed.highest();
+                let suspect_until =
+                    self.observed.suspect_until().filter(|_| !planted!(HintSkipsWait));
                 let settled = suspect_until.is_none_or(|until| now >= until);
                 let free = self.may_campaign() && self.in_flight.beat.is_none();
                 let may_bid = named && news && settled && free;
@@ -54,7 +55,7 @@ impl Core {
                 }
             }
             Hint::Prepare { epoch } => {
-                let news = epoch >= self.sight.highest() && self.term().is_none();
+                let news = epoch >= self.observed.highest() && self.term().is_none();
                 if news && self.in_flight.hints.take_prepare(now) {
                     self.out.push(Action::Prepare);
                 }
@@ -95,7 +96,7 @@ impl Core {
         }
         if report == LifelineReport::Alive {
             self.deaths.withdraw(boot);
-            self.sight.proved_alive(boot);
+            self.observed.proved_alive(boot);
             return;
         }
         let known = own_host || met || planted!(FirstRefusalBelieved);
@@ -113,11 +114,11 @@ impl Core {
     /// Takes the holder of the lease for dead if its process was proved dead, whenever that was;
     /// says whether that is new.
     pub(crate) fn holder_may_be_dead(&mut self, now: Moment) -> bool {
-        let holder = self.sight.lease().and_then(|lease| lease.holder.clone());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.clone());
         let Some(holder) = holder.filter(|holder| self.deaths.has(holder.boot)) else {
             return false;
         };
-        let news = self.sight.proved_dead(now, holder.boot);
+        let news = self.observed.proved_dead(now, holder.boot);
         if news {
             self.emit(Event::LeaderDown { former: holder.node, proved: true });
         }
@@ -128,7 +129,7 @@ impl Core {
     /// past self's, which may be the one that keeps it from registering.
     pub(crate) fn mind_lifeline(&mut self) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let rival = self.rival.as_ref().filter(|_| !self.registered && !self.leaving);
         let leader = holder
             .filter(|holder| holder.boot != self.me.boot)

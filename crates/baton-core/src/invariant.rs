@@ -35,7 +35,7 @@ impl Core {
         let watched = self.timers[Timer::Soft as usize].is_some()
             && self.timers[Timer::Hard as usize].is_some();
         assert!(endless || watched, "a running term's deadlines are watched");
-        let known = !self.settings.enabled || self.sight.highest() >= term.epoch();
+        let known = !self.settings.enabled || self.observed.highest() >= term.epoch();
         assert!(known, "a term's epoch was shown by the store");
     }
 }

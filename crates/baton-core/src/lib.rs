@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!                 ┌───────────────────── Core ─────────────────────┐
-//!   Input ───────►│ sight: what the lease looked like, and when    │──────► Actions
+//!   Input ───────►│ observed: how the lease looked, and when       │──────► Actions
 //!   now, and      │ role: the term held, its trust window          │  requests to the store,
 //!   what happened │ claim: when to take a free lease               │  timers, start and stop of
 //!                 │ view: who is there, who comes next             │  the term's work, events

@@ -72,8 +72,8 @@ impl Core {
         if !self.settings.enabled || self.is_leader(now) {
             return Some(&self.me.id);
         }
-        let live = self.sight.is_live(now);
-        self.sight.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
+        let live = self.observed.is_live(now);
+        self.observed.lease().filter(|_| live)?.holder.as_ref().map(|holder| &holder.node)
     }
 
     /// Until when a leader is known, if nothing else is heard: this node's own window while
@@ -81,7 +81,7 @@ impl Core {
     pub(crate) fn led_until(&self) -> Option<Moment> {
         match self.term() {
             Some(term) => (term.stage == Stage::Running).then_some(term.window.hard),
-            None => self.sight.held_until().filter(|_| !self.sight.is_held_by(self.me.boot)),
+            None => self.observed.held_until().filter(|_| !self.observed.is_held_by(self.me.boot)),
         }
     }
 

@@ -36,7 +36,7 @@ pub enum TransferRefusal {
     Draining,
     /// It leads already.
     LeadsAlready,
-    /// Nobody leads, so nobody can hand over.
+    /// No node leads, so nobody can hand over.
     NoCoordinator,
 }
 
@@ -57,7 +57,7 @@ impl fmt::Display for TransferRefusal {
             Self::NotEligible => f.write_str("may not lead"),
             Self::Draining => f.write_str("is on its way out"),
             Self::LeadsAlready => f.write_str("leads already"),
-            Self::NoCoordinator => f.write_str("cannot be handed what nobody has: nobody leads"),
+            Self::NoCoordinator => f.write_str("cannot be handed what nobody has: no node leads"),
         }
     }
 }

@@ -10,7 +10,10 @@ use crate::service::StartError;
 pub enum Refusal {
     #[error(transparent)]
     Address(#[from] AddressError),
-    #[error("{store} at {place} cannot be reached ({detail}); is it running, and is that where?")]
+    #[error(
+        "{store} at {place} cannot be reached ({detail}); is the server running, \
+         and is the address right?"
+    )]
     Unreachable { store: &'static str, place: String, detail: String },
     #[error("{store} at {place} does not let this user in ({detail}); check user and password")]
     Login { store: &'static str, place: String, detail: String },

@@ -104,7 +104,9 @@ fn offset(clock: &dyn Clock) -> i64 {
 }
 
 /// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
-/// Every process of one machine reads the same one, and its origin is the boot.
+/// Every process of one machine reads the same one, and its origin is the boot. Where there is no
+/// such clock, suspend is not counted. A sleep is measured by the runtime's timer, which stands
+/// still during a suspend: after waking, read [`Clock::now`] and compare.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

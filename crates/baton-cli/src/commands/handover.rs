@@ -44,7 +44,7 @@ impl Handover {
             return json::document(self);
         }
         let Self { previous, previous_epoch, leader, epoch, took_ms } = self;
-        let again = if previous == leader { " again: nobody else was ready" } else { "" };
+        let again = if previous == leader { " again: no other node was ready" } else { "" };
         say::line(&format!(
             "{leader} leads{again}, epoch {epoch}, after {previous} (epoch {previous_epoch}); \
              it took {}",

@@ -1,7 +1,7 @@
 //! `baton health`: how does the cluster do? One verdict with its reasons, and a code for scripts.
 //!
 //! Judged afresh from the store, by the rules that the leader's own plugin uses: it works when
-//! nobody leads, too.
+//! no node leads, too.
 
 use baton::plugins::health::{Health, Limits, Liveness, NodeHealth, Role, Verdict, judge};
 use baton::plugins::health::{Reason, look_closely};

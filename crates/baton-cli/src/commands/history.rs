@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         if arguments.json {
             json::document(&terms.iter().map(|term| told(term, now_ms)).collect::<Vec<_>>());
         } else if terms.is_empty() {
-            say::line(&format!("nobody has led namespace {} yet", place.namespace()));
+            say::line(&format!("no node has led namespace {} yet", place.namespace()));
         } else {
             say::text(&table(&terms, now_ms, lasts).render(say::width()));
         }

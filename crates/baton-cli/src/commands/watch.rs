@@ -31,10 +31,10 @@ pub struct Arguments {
     /// How often to look.
     #[arg(long, value_name = "SPAN", default_value = "500ms", value_parser = super::span)]
     interval: Duration,
-    /// End after so long.
+    /// End after this time.
     #[arg(long, value_name = "SPAN", value_parser = super::span)]
     r#for: Option<Duration>,
-    /// End after so many changes.
+    /// End after this number of changes.
     #[arg(long, value_name = "N")]
     changes: Option<u64>,
     /// Print JSON, a line for each change.

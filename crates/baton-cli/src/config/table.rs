@@ -156,7 +156,12 @@ pub const TABLE: &[Entry] = &[
     e("policy", POLICIES, H::Election, "Who should lead among those who may").common(),
     e("preempt", PREEMPTIONS, H::Election, "May a better node replace a live leader?"),
     e("skip_cold_start", Switch, H::Election, "Stand for election at once").common(),
-    e("cold_start_observation_window", Span, H::Election, "Who else starts? Watched for so long"),
+    e(
+        "cold_start_observation_window",
+        Span,
+        H::Election,
+        "How long a starting node watches for others",
+    ),
     e("cold_start_preparation_delay", Span, H::Election, "Waited by the winner of a cold start"),
     e("election_interval", Span, H::Election, "Time between two checks of who leads")
         .once("COORDINATOR_ELECTION_INTERVAL"),
@@ -165,15 +170,20 @@ pub const TABLE: &[Entry] = &[
     e("takeover_stagger", Span, H::Election, "Each further successor waits this much longer"),
     e("min_epoch_duration", Span, H::Election, "How long a leader cannot be challenged"),
     e("max_epoch_duration", Span, H::Election, "After how long it must be confirmed"),
-    e("flap_threshold", Count, H::Election, "So many changes of leader are worth a warning"),
-    e("flap_window", Span, H::Election, "Within so long"),
+    e("flap_threshold", Count, H::Election, "Leader changes in flap_window that cause a warning"),
+    e("flap_window", Span, H::Election, "Time window in which leader changes are counted"),
     e("epoch_fencing_enabled", Switch, H::Election, "false: accept tasks of any epoch"),
-    e("epoch_grace_period", Span, H::Election, "Accept the last epoch's tasks for so long"),
-    e("worker_timeout", Span, H::Membership, "A node silent for so long is dropped"),
-    e("dead_node_timeout", Span, H::Membership, "A node silent for so long is dead"),
-    e("own_records.forget_dead_after", Span, H::Membership, "serve: forget nodes so long silent")
-        .flagged("forget-dead-after"),
-    e("own_records.keep_terms", Count, H::Membership, "serve: keep so many of the last terms")
+    e("epoch_grace_period", Span, H::Election, "How long tasks of the last epoch are accepted"),
+    e("worker_timeout", Span, H::Membership, "Silence after which a node is dropped"),
+    e("dead_node_timeout", Span, H::Membership, "Silence after which a node is dead"),
+    e(
+        "own_records.forget_dead_after",
+        Span,
+        H::Membership,
+        "serve: silence after which a node is forgotten",
+    )
+    .flagged("forget-dead-after"),
+    e("own_records.keep_terms", Count, H::Membership, "serve: how many of the last terms are kept")
         .flagged("keep-terms"),
     e("startup_jitter_min", Span, H::Membership, "The least by which a joining node shifts"),
     e("startup_jitter_max", Span, H::Membership, "The most by which a joining node shifts"),
@@ -185,8 +195,13 @@ pub const TABLE: &[Entry] = &[
         "Failures before beats are held back",
     )
     .flagged("failure-threshold"),
-    e("circuit_breaker.reset_timeout", Span, H::Trouble, "Held back for so long, then probed")
-        .flagged("reset-timeout"),
+    e(
+        "circuit_breaker.reset_timeout",
+        Span,
+        H::Trouble,
+        "How long requests are held back before a probe",
+    )
+    .flagged("reset-timeout"),
     e("circuit_breaker.half_open_max_attempts", Count, H::Trouble, "Probes that must succeed")
         .flagged("half-open-max-attempts"),
     e("contention.enabled", Switch, H::Trouble, "Tell when a beat is slow"),

@@ -72,7 +72,7 @@ fn nodes(scene: &Scene<'_>) -> String {
 }
 
 fn lease(scene: &Scene<'_>) -> String {
-    let Some(lead) = scene.lead else { return "nobody leads".to_owned() };
+    let Some(lead) = scene.lead else { return "no node leads".to_owned() };
     let left = lead.left().unwrap_or_default();
     let share = left.as_secs_f64() / scene.lease.as_secs_f64().max(f64::MIN_POSITIVE);
     let full = ((share * BAR as f64).round() as usize).min(BAR);
@@ -106,7 +106,7 @@ mod tests {
         };
         let text = anstream::adapter::strip_str(&render(&scene)).to_string();
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
-        assert!(text.contains("nobody leads") && text.contains("alice  paused"), "{text}");
+        assert!(text.contains("no node leads") && text.contains("alice  paused"), "{text}");
         assert!(text.lines().count() <= 23, "it fits a small terminal:\n{text}");
     }
 }

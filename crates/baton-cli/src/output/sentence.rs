@@ -59,7 +59,7 @@ fn leading(event: &Event) -> Option<String> {
     Some(match event {
         Event::LeaderChanged { previous, new, epoch } => match new {
             Some(new) => format!("{new} leads, epoch {epoch}{}", after(previous.as_ref())),
-            None => format!("nobody leads{}", after(previous.as_ref())),
+            None => format!("no node leads{}", after(previous.as_ref())),
         },
         Event::CoordinatorElected { epoch, mandate_ms, active } => format!(
             "this node is elected, epoch {epoch}, {active} active, mandate {}",
@@ -78,7 +78,7 @@ fn leading(event: &Event) -> Option<String> {
         Event::LeaderDown { former, proved: true } => format!("{former} is dead, proved"),
         Event::LeaderDown { former, proved: false } => format!("the lease of {former} ran out"),
         Event::ElectionCheck { current: Some(current) } => format!("check: {current} leads"),
-        Event::ElectionCheck { current: None } => "check: nobody leads".to_owned(),
+        Event::ElectionCheck { current: None } => "check: no node leads".to_owned(),
         Event::LeaseLost { epoch, reason } => {
             format!("lease lost, epoch {epoch}: {}", demotion(reason))
         }
@@ -177,7 +177,7 @@ pub fn demotion(reason: &DemotionReason) -> String {
         }
         DemotionReason::WindowClosed => "no renewal came through in time".to_owned(),
         DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} exists"),
-        DemotionReason::LeaseGone => "the lease is somebody else's".to_owned(),
+        DemotionReason::LeaseGone => "another node holds the lease".to_owned(),
         DemotionReason::Superseded => "a newer process took this id over".to_owned(),
     }
 }
@@ -193,7 +193,7 @@ fn phase_word(phase: Phase) -> &'static str {
 
 fn refusal(reason: TransferRefusal) -> String {
     match reason {
-        TransferRefusal::NoCoordinator => "nobody leads".to_owned(),
+        TransferRefusal::NoCoordinator => "no node leads".to_owned(),
         other => format!("it {other}"),
     }
 }

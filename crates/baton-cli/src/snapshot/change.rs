@@ -129,17 +129,17 @@ impl fmt::Display for Change {
                 write!(f, "{leader} leads, epoch {epoch}, {members} registered")
             }
             Self::Now { leader: None, members, .. } => {
-                write!(f, "nobody leads, {members} registered")
+                write!(f, "no node leads, {members} registered")
             }
             Self::Leader { previous, new: Some(new), epoch } => match previous {
                 Some(previous) => write!(f, "{new} leads, epoch {epoch}, after {previous}"),
                 None => write!(f, "{new} leads, epoch {epoch}"),
             },
             Self::Leader { previous: Some(previous), new: None, epoch } => {
-                write!(f, "nobody leads: {previous} no longer does, epoch {epoch} is over")
+                write!(f, "no node leads: {previous} no longer does, epoch {epoch} is over")
             }
             Self::Leader { previous: None, new: None, epoch } => {
-                write!(f, "nobody leads, epoch {epoch} is over")
+                write!(f, "no node leads, epoch {epoch} is over")
             }
             Self::Asked { wish: Wish::Resign } => f.write_str("the leader is asked to resign"),
             Self::Asked { wish: Wish::Transfer(to) } => {

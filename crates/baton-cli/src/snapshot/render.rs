@@ -34,7 +34,7 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         let all = span_ms(leader.lease_timeout_ms);
         let lease = match leader.lease_left_ms {
             Some(left) => format!("{} left of {all}", span_ms(left)),
-            None => format!("{all}, judged by whoever watches it"),
+            None => format!("{all}, judged by each node that watches it"),
         };
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);

@@ -118,7 +118,7 @@ async fn a_lease_that_is_over_leads_nobody_and_its_holder_is_silent() {
     let told: Vec<String> = changes(&before, &lapsed).iter().map(ToString::to_string).collect();
     assert_eq!(
         told,
-        ["nobody leads: a no longer does, epoch 1 is over", "a was leader, is silent"]
+        ["no node leads: a no longer does, epoch 1 is over", "a was leader, is silent"]
     );
 
     let version = Version { epoch: Epoch(1), nonce: Nonce { boot: BootId(1), attempt: 1 } };

@@ -123,8 +123,8 @@ fn where_nobody_leads_nobody_can_be_asked() {
     here.until_led_by("a");
     a.signal(rustix::process::Signal::TERM);
     assert_eq!(a.ended(), Some(0));
-    here.baton(&["resign"]).assert_refused(1, "nobody leads namespace default");
-    here.baton(&["transfer", "--to", "b"]).assert_refused(1, "nobody leads namespace default");
+    here.baton(&["resign"]).assert_refused(1, "no node leads namespace default");
+    here.baton(&["transfer", "--to", "b"]).assert_refused(1, "no node leads namespace default");
 }
 
 #[test]

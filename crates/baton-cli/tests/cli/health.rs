@@ -113,7 +113,7 @@ fn a_store_that_is_not_there_is_told_apart_and_not_made() {
     here.baton(&["health"]).assert_refused(3, "there is no database at ");
     assert!(!here.path("state").exists());
     let said = here.baton(&["health", "--store", "postgres://me@127.0.0.1:1/x"]);
-    said.assert_refused(3, "is it running, and is that where?");
+    said.assert_refused(3, "is the server running, and is the address right?");
 }
 
 #[test]

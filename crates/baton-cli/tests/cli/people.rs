@@ -31,7 +31,7 @@ fn a_store_that_is_unknown_or_does_not_answer_is_refused_and_no_secret_told() {
     with("baton.db").assert_refused(3, "as in sqlite://baton.db");
     for scheme in ["postgres", "mysql", "redis", "etcd"] {
         let secret = with(&format!("{scheme}://me:hunter2@127.0.0.1:1/0"));
-        secret.assert_refused(3, "is it running, and is that where?");
+        secret.assert_refused(3, "is the server running, and is the address right?");
         assert!(!secret.err.contains("hunter2"), "{}", secret.err);
     }
 }

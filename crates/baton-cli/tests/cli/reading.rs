@@ -44,7 +44,7 @@ fn a_namespace_that_nobody_used_is_empty_and_no_error() {
     assert_eq!(said.code, Some(0));
     assert!(said.out.contains("nobody yet") && said.out.contains("no node"), "{}", said.out);
     let said = here.baton(&["history", "--namespace", "other"]);
-    assert!(said.out.contains("nobody has led namespace other yet"), "{}", said.out);
+    assert!(said.out.contains("no node has led namespace other yet"), "{}", said.out);
     let said = here.baton(&["history", "--namespace", "other", "--json"]);
     assert_eq!(said.json(), Value::Array(Vec::new()));
 }

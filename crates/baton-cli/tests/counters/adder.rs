@@ -89,7 +89,7 @@ async fn an_adder_adds_from_its_own_process() {
     let counters = Counters::new(store, namespace());
     assert_eq!(counters.get(TOTAL).await, Ok(40));
     assert_eq!(counters.get("alone").await, Ok(40));
-    assert_eq!(counters.get_consolidated(TOTAL).await, Ok(0), "nobody leads");
+    assert_eq!(counters.get_consolidated(TOTAL).await, Ok(0), "no node leads");
 }
 
 /// Where everybody counts.

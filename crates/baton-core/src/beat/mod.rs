@@ -2,7 +2,7 @@
 //! view. At most one is under way at a time.
 //!
 //! ```text
-//!   Timer::Beat ─┐                         ┌── Applied / Conflict ──► sight, term, view
+//!   Timer::Beat ─┐                         ┌── Applied / Conflict ──► observed lease, term, view
 //!   hint ────────┼──► send ──► store ──────┤
 //!   claim due ───┘                         └── Failed ──► breaker, backoff; Unknown attempts are
 //!                                              kept until a look shows what became of them
@@ -47,7 +47,7 @@ pub struct InFlight {
     /// Records of dead processes that are to be taken out next.
     pub(crate) dead_records: Vec<(NodeId, BootId)>,
     pub(crate) ask: Option<RequestId>,
-    pub(crate) calm: ReadCadence,
+    pub(crate) read_cadence: ReadCadence,
     pub(crate) hints: HintBudget,
     requests: u64,
     beats: u64,
@@ -121,7 +121,7 @@ impl InFlight {
             removal: None,
             dead_records: Vec::new(),
             ask: None,
-            calm: ReadCadence::default(),
+            read_cadence: ReadCadence::default(),
             hints: HintBudget::new(beat),
             requests: 0,
             beats: 0,

@@ -44,7 +44,9 @@ impl Core {
         record: &NodeRecord,
         lease: &LeaseIntent,
     ) -> Recording {
-        let Some((written, sent)) = &self.in_flight.calm.written else { return Recording::Write };
+        let Some((written, sent)) = &self.in_flight.read_cadence.written else {
+            return Recording::Write;
+        };
         let settings = &self.settings;
         let recent = now.since(*sent) <= settings.heartbeat_interval + settings.heartbeat_jitter;
         let same = *written == NodeRecord { beat: written.beat, ..record.clone() };
@@ -63,9 +65,9 @@ impl Core {
 
     /// The leader reads the records at every beat, or at every second one if all is calm.
     pub(crate) fn read_members_if_due(&mut self) {
-        let calm = &mut self.in_flight.calm;
+        let calm = &mut self.in_flight.read_cadence;
         calm.was_left_out = calm.is_still && !calm.was_left_out && leaves_time(&self.settings);
-        if !self.in_flight.calm.was_left_out {
+        if !self.in_flight.read_cadence.was_left_out {
             self.read_members();
         }
     }

@@ -28,20 +28,20 @@ impl Core {
         beat.in_between |= refused && beat.hinted && !planted!(HintRefusalHoldsClaim);
         self.link_works(now, &beat);
         if let Registration::TakenBy { boot, beat: count } = reply.registration {
-            self.in_flight.calm.beat_ended(None);
+            self.in_flight.read_cadence.beat_ended(None);
             self.plan_beat(now + self.settings.heartbeat_interval / 2);
             self.id_is_taken(now, boot, count);
             return;
         }
         if !beat.in_between {
-            self.in_flight.calm.beat_ended(record);
+            self.in_flight.read_cadence.beat_ended(record);
         }
         let joined = !std::mem::replace(&mut self.registered, true);
         (self.replaces, self.rival) = (None, None);
-        let seen = self.sight.highest();
-        let (version, known) = (self.sight.version(), self.sight.news());
-        let look = self.sight.look(beat.sent, now, &reply);
-        if self.sight.news() != known {
+        let seen = self.observed.highest();
+        let (version, known) = (self.observed.version(), self.observed.news());
+        let look = self.observed.look(beat.sent, now, &reply);
+        if self.observed.news() != known {
             self.hint_was_right(&beat);
         }
         self.plan_next_beat(now, &beat, joined);
@@ -49,7 +49,7 @@ impl Core {
             self.lease_seen(now, &beat, (look, seen), &reply);
         }
         if refused && !beat.in_between && self.term().is_none() {
-            let new = self.sight.version() != version;
+            let new = self.observed.version() != version;
             self.claim_refused(now, &beat, (look, new));
         }
         if let Some(view) = reply.view {
@@ -69,13 +69,13 @@ impl Core {
         reply: &BeatReply,
     ) {
         if look == Look::WentBack {
-            self.emit(Event::StoreWentBack { seen, stored: self.sight.epoch() });
+            self.emit(Event::StoreWentBack { seen, stored: self.observed.epoch() });
         }
-        self.fence.saw(now, self.sight.epoch());
+        self.fence.saw(now, self.observed.epoch());
         self.tell_leader(now);
         self.holder_may_be_dead(now);
         self.cold_start_saw_lease(now);
-        if self.sight.is_live(now) && self.term().is_none() {
+        if self.observed.is_live(now) && self.term().is_none() {
             let campaigns = beat.claims() && !beat.in_between;
             self.campaigning_since = self.campaigning_since.filter(|_| campaigns);
         }
@@ -93,7 +93,7 @@ impl Core {
             Role::Follower => self.follower_saw_lease(now, seen, reply),
         }
         if let Some(nonce) =
-            beat.nonce.filter(|n| self.sight.version().map(|v| v.nonce) != Some(*n))
+            beat.nonce.filter(|n| self.observed.version().map(|v| v.nonce) != Some(*n))
         {
             self.attempts.forget(nonce);
         }
@@ -108,7 +108,7 @@ impl Core {
         }
         let version = lease.version;
         // A grant that was never opened may have had successors in data that the store has lost.
-        let lost = self.sight.suspect_until().is_some() || version.epoch <= seen;
+        let lost = self.observed.suspect_until().is_some() || version.epoch <= seen;
         let over = lost || (version.epoch <= self.last_ended && !planted!(BootIdIgnored));
         let stands = self.is_candidate() || planted!(GrantOutlivesStanding);
         if over || self.leaving || !stands {
@@ -132,7 +132,8 @@ impl Core {
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
     fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {
-        let dead = matches!(self.sight.freedom(), Availability::Dead { .. }) && look == Look::Fresh;
+        let dead = matches!(self.observed.availability(), Availability::Dead { .. })
+            && look == Look::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail();
         if new && self.is_left_to_me() {
@@ -148,14 +149,14 @@ impl Core {
             };
             self.in_flight.hold_until = now + self.rng.span(longest / 2, longest);
         }
-        if let Some(since) = self.sight.dead_since().filter(|_| dead && !new) {
+        if let Some(since) = self.observed.dead_since().filter(|_| dead && !new) {
             let longest = self.settings.heartbeat_interval / 8;
             self.in_flight.hold_until = now + now.since(since).clamp(DOUBT_PAUSE_MIN, longest);
         }
     }
 
     fn is_left_to_me(&self) -> bool {
-        match self.sight.freedom() {
+        match self.observed.availability() {
             Availability::Vacant { successor, .. } => successor.as_ref() == Some(&self.me.id),
             _ => false,
         }
@@ -186,7 +187,7 @@ impl Core {
     /// so that a fleet spreads.
     fn plan_next_beat(&mut self, now: Moment, beat: &BeatUnderWay, joined: bool) {
         let settings = &self.settings;
-        let among_others = self.sight.lease().is_some_and(|lease| !self.is_ours(lease));
+        let among_others = self.observed.lease().is_some_and(|lease| !self.is_ours(lease));
         let wait = if joined && among_others && !settings.startup_jitter_max.is_zero() {
             self.rng.span(settings.startup_jitter_min, settings.startup_jitter_max)
         } else {
@@ -236,16 +237,16 @@ impl Core {
     /// Where observers time the lease it counts from when they saw it. Whoever is first in line
     /// looks between two beats too, so as not to see a renewal a whole beat late.
     fn looks_twice(&self) -> bool {
-        let lease = self.sight.lease().filter(|lease| lease.holder.is_some());
+        let lease = self.observed.lease().filter(|lease| lease.holder.is_some());
         let observed = lease.is_some_and(|lease| lease.expiry == Expiry::Observer);
         observed && self.rank() == Some(0) && self.term().is_none()
     }
 
     /// Says who leads, when that changed.
     fn tell_leader(&mut self, now: Moment) {
-        let lease = self.sight.lease();
+        let lease = self.observed.lease();
         let new = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
-        let epoch = self.sight.epoch();
+        let epoch = self.observed.epoch();
         let previous = self.told_leader.clone();
         if previous.as_ref().map(|told| (&told.0, told.1)) == Some((&new, epoch)) {
             return;

@@ -116,7 +116,7 @@ impl Core {
         if at > now {
             self.set_timer(Timer::Takeover, at);
         } else if self.in_flight.beat.is_none() {
-            let expect = self.sight.version();
+            let expect = self.observed.version();
             if claim == Claim::Expired {
                 self.tell_down(expect);
             }
@@ -126,7 +126,7 @@ impl Core {
 
     /// Says, once for each lease that ran out, that its holder is gone.
     fn tell_down(&mut self, expired: Option<Version>) {
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let Some(former) = holder.map(|holder| holder.node.clone()) else { return };
         if self.told_down != expired {
             self.told_down = expired;
@@ -193,7 +193,7 @@ impl Core {
         let ttl = self.settings.lease_timeout;
         let nonce = self.attempts.next_nonce(self.me.boot);
         self.attempts.sent(nonce, now);
-        let lineage = self.sight.lineage().unwrap_or(crate::ids::Lineage(0));
+        let lineage = self.observed.lineage().unwrap_or(crate::ids::Lineage(0));
         match (held, bid) {
             (Some(expect), _) => LeaseIntent::Renew(Renew { expect, lineage, nonce, ttl }),
             (None, Some(Bid { claim, expect, hinted })) => {
@@ -205,7 +205,7 @@ impl Core {
                     expect,
                     claim,
                     lineage,
-                    floor: self.sight.highest(),
+                    floor: self.observed.highest(),
                     nonce,
                     ttl,
                 })
@@ -222,7 +222,7 @@ impl Core {
             eligible: self.standing.eligible && self.standing.healthy && !self.standing.recovering,
             draining: self.standing.draining || self.leaving,
             load: self.standing.load,
-            seen: self.sight.highest(),
+            seen: self.observed.highest(),
             profile: self.me.profile.clone(),
         }
     }

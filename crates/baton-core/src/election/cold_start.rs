@@ -71,11 +71,11 @@ impl Core {
 
     /// The lease was looked at: a live one ends the cold start, its absence starts the watch.
     pub(crate) fn cold_start_saw_lease(&mut self, now: Moment) {
-        let ours = self.sight.lease().is_some_and(|lease| self.is_ours(lease));
+        let ours = self.observed.lease().is_some_and(|lease| self.is_ours(lease));
         if self.cold.phase == Phase::Ready || ours {
             return;
         }
-        if self.sight.is_unexpired(now) {
+        if self.observed.is_unexpired(now) {
             self.cold.stood_since.get_or_insert(now);
             self.cancel_timer(Timer::ColdStart);
             self.enter_phase(now, Phase::Ready);
@@ -97,7 +97,7 @@ impl Core {
         if self.cold.phase != Phase::Observing || !self.cold.watching {
             return;
         }
-        let last = self.view.as_deref().filter(|view| view.version.epoch == self.sight.epoch());
+        let last = self.view.as_deref().filter(|view| view.version.epoch == self.observed.epoch());
         if last.is_some_and(|view| view.successors.is_empty() && self.is_by_past_self(view)) {
             self.cold.stood_since.get_or_insert(now);
             self.cancel_timer(Timer::ColdStart);

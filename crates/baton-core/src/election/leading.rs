@@ -186,7 +186,7 @@ impl Core {
         self.set_deadlines(window);
         self.out.push(Action::StartTerm { epoch, window });
         self.emit(Event::CoordinatorPromoted { epoch });
-        self.in_flight.calm.is_still(false);
+        self.in_flight.read_cadence.is_still(false);
         if self.settings.enabled {
             self.read_members();
         }
@@ -235,7 +235,7 @@ impl Core {
         let refused = outcome == Some(Outcome::Conflict);
         let expired = lease.expiry == crate::protocol::Expiry::Left(std::time::Duration::ZERO);
         // An unopened grant may have had successors in data that the store has lost.
-        let lost = self.sight.suspect_until().is_some() && term.stage == Stage::Opening;
+        let lost = self.observed.suspect_until().is_some() && term.stage == Stage::Opening;
         if lost || (refused && expired && term.is_renewing()) {
             self.lose_term(now, DemotionReason::LeaseGone);
             return;

@@ -9,8 +9,8 @@
 //!                                          └─── Releasing ◄── proved stopped ──── Stopping
 //! ```
 //!
-//! The policy decides who should, the lease decides who may. [`sight`] is what this node last saw
-//! of the lease; [`leading`] is what it holds.
+//! The policy decides who should, the lease decides who may. [`observed_lease`] is what
+//! this node last saw of the lease; [`leading`] is what it holds.
 
 pub mod candidacy;
 pub mod cold_start;

@@ -177,7 +177,7 @@ impl ObservedLease {
     }
 
     /// When the lease may be claimed, and why.
-    pub fn freedom(&self) -> Availability {
+    pub fn availability(&self) -> Availability {
         let since = self.first_seen;
         match (&self.lease, self.lineage) {
             (None, None) => Availability::Unseen,
@@ -240,7 +240,7 @@ impl ObservedLease {
 
     /// Until when the lease is held, if it has a holder that is not proved dead.
     pub fn held_until(&self) -> Option<Moment> {
-        match self.freedom() {
+        match self.availability() {
             Availability::Held { until } => Some(until),
             _ => None,
         }

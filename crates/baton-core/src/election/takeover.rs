@@ -31,7 +31,7 @@ impl Core {
             return None;
         }
         let delay = self.settings.takeover_delay;
-        let (at, claim) = match self.sight.freedom() {
+        let (at, claim) = match self.observed.availability() {
             Availability::Unseen => return None,
             Availability::NoRecord { .. } => {
                 (self.cold.stood_since()? + self.turn(), Claim::Vacant)
@@ -47,7 +47,7 @@ impl Core {
             Availability::Held { until } => (until + delay + self.turn(), Claim::Expired),
         };
         let at = at.max(self.cold.stood_since().unwrap_or_default());
-        Some((at.max(self.sight.suspect_until().unwrap_or_default()), claim))
+        Some((at.max(self.observed.suspect_until().unwrap_or_default()), claim))
     }
 
     /// The longest time between two looks of a node that nothing hurries.
@@ -83,7 +83,7 @@ impl Core {
 
     /// Is this successor out of the line? It leads already, or its process is proved dead.
     pub(crate) fn has_lost_turn(&self, view: &View, id: &NodeId) -> bool {
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let leads = holder.is_some_and(|holder| holder.node == *id && *id != self.me.id);
         leads || view.member(id).is_some_and(|member| self.deaths.has(member.boot))
     }

@@ -47,7 +47,7 @@ impl Core {
                     self.read_members();
                 }
             }
-        } else if self.sight.is_live(now) {
+        } else if self.observed.is_live(now) {
             self.ask(Wish::Transfer(to));
         } else {
             self.emit(Event::TransferRefused { to, reason: TransferRefusal::NoCoordinator });
@@ -111,7 +111,7 @@ impl Core {
     pub(crate) fn resign(&mut self, now: Moment) {
         if self.term().is_some_and(Term::is_renewing) {
             self.hand_over(now, ReleaseReason::Resigned, None);
-        } else if self.sight.is_live(now) {
+        } else if self.observed.is_live(now) {
             self.ask(Wish::Resign);
         }
     }
@@ -119,7 +119,7 @@ impl Core {
     fn ask(&mut self, wish: Wish) {
         if self.in_flight.ask.is_none() {
             let ask = Ask { nonce: self.attempts.next_nonce(self.me.boot), wish };
-            let request = Request::Ask { epoch: self.sight.epoch(), ask };
+            let request = Request::Ask { epoch: self.observed.epoch(), ask };
             self.in_flight.ask = Some(self.send(request));
         }
     }

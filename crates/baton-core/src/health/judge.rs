@@ -110,7 +110,7 @@ impl Look<'_> {
         reasons
     }
 
-    /// For how long nobody has led.
+    /// For how long no node has led.
     fn leaderless_ms(&self) -> Option<u64> {
         let lease = self.facts.lease.as_ref()?;
         let term = self.facts.terms.first().filter(|term| term.epoch == lease.version.epoch);

@@ -21,7 +21,7 @@ pub enum Reason {
         /// How long an election may take.
         limit_ms: u64,
     },
-    /// Nobody leads, and nobody who may is live.
+    /// No node leads, and nobody who may is live.
     NoCandidate {
         /// So many nodes are registered.
         registered: usize,
@@ -60,7 +60,7 @@ pub enum Reason {
     Flapping {
         /// So many changes.
         changes: u32,
-        /// Within so long.
+        /// Time window in which leader changes are counted.
         window_ms: u64,
         /// So many are too many.
         limit: u32,

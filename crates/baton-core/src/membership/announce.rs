@@ -20,7 +20,7 @@ impl Core {
         if self.running_epoch().is_none() || self.registry.is_certain(boot) {
             return;
         }
-        self.in_flight.calm.is_still(false);
+        self.in_flight.read_cadence.is_still(false);
         if self.registry.announced(boot) {
             return self.publish_view();
         }
@@ -31,7 +31,7 @@ impl Core {
     pub(crate) fn node_left(&mut self, now: Moment, boot: BootId) {
         let reads = self.in_flight.members.is_some();
         if self.running_epoch().is_some() && (reads || self.registry.knows(boot)) {
-            self.in_flight.calm.is_still(false);
+            self.in_flight.read_cadence.is_still(false);
             self.read_members_sooner(now);
         }
     }
@@ -45,7 +45,7 @@ impl Core {
 
     /// This node's record is out of the store: the next leader, or the present one, may know.
     pub(crate) fn tell_of_leaving(&mut self) {
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let leader = holder.map(|holder| holder.node.clone()).filter(|id| *id != self.me.id);
         let to = leader.or(self.in_flight.left_to.take()).filter(|_| !planted!(LeaveUntold));
         if let Some(to) = to {
@@ -55,15 +55,15 @@ impl Core {
 
     /// Tells the leader, once in its term, that this node may lead, unless that is known.
     pub(crate) fn mind_joining(&mut self, now: Moment) {
-        let epoch = self.sight.epoch();
+        let epoch = self.observed.epoch();
         let stands = self.is_candidate() && !self.leaving && self.term().is_none();
-        if !stands || !self.sight.is_live(now) || self.joined >= epoch || planted!(JoinUntold) {
+        if !stands || !self.observed.is_live(now) || self.joined >= epoch || planted!(JoinUntold) {
             return;
         }
         self.joined = epoch;
         let view = self.view.as_deref();
         let known = view.is_some_and(|view| view.is_certain(&self.me.id, self.me.boot));
-        let holder = self.sight.lease().and_then(|lease| lease.holder.as_ref());
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         if let Some(to) = holder.filter(|_| !known).map(|holder| holder.node.clone()) {
             self.out.push(Action::Tell { to, hint: Hint::Joined { boot: self.me.boot } });
         }

@@ -55,7 +55,7 @@ impl Core {
             self.emit(Event::WorkerDead { worker: node });
         }
         self.publish_view();
-        self.in_flight.calm.is_still(all_beat && self.in_flight.publish.is_none());
+        self.in_flight.read_cadence.is_still(all_beat && self.in_flight.publish.is_none());
         self.decide_transfer(now);
     }
 

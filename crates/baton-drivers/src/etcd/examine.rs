@@ -156,7 +156,7 @@ fn privacy(link: &Link) -> Finding {
         (Some(_), _) => Finding::ok("tls", "the connection is encrypted"),
         (None, true) => Finding::ok("tls", "off, on this machine"),
         (None, false) => {
-            let detail = "off: whoever sees the network sees the password too";
+            let detail = "off: the password can be read on the network";
             Finding::warn("tls", detail, "add tls=verify, and tls_ca for a CA of your own")
         }
     }

@@ -28,7 +28,7 @@ use super::wire::{KeyValue, Octets, end_of};
 /// So many hints wait for a slow listener. It may lose the rest.
 const HINTS_KEPT: usize = 64;
 
-/// Renewals are heard too, so a watch that is silent for so long is dead, or nobody leads.
+/// Renewals are heard too, so a watch that is silent for so long is dead, or no node leads.
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// How long to wait before listening again, at first and at most.

@@ -51,7 +51,8 @@ async fn what_is_not_there_or_not_etcd_is_told() {
     let address = silent.local_addr().expect("it is bound");
     let refused = refusal(&format!("etcd://{address}?timeout_ms=300")).await;
     let wanted = format!(
-        "etcd at {address} cannot be reached (no answer in time); is it running, and is that where?"
+        "etcd at {address} cannot be reached (no answer in time); is the server running, \
+         and is the address right?"
     );
     assert_eq!(refused, wanted);
 }

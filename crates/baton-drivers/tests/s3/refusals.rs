@@ -105,7 +105,7 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
     drop(front);
     let refused = refusal(&under("gone", &url)).await;
     assert!(refused.contains("cannot be reached ("), "{refused}");
-    assert!(refused.contains("is it running, and is that where?"), "{refused}");
+    assert!(refused.contains("is the server running, and is the address right?"), "{refused}");
 }
 
 #[tokio::test]

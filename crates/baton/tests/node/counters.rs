@@ -150,7 +150,7 @@ async fn whoever_leads_consolidates_at_first_and_when_asked() {
     let store = store();
     let counters = Counters::new(store.clone(), namespace());
     counters.add("hits", 1).await.expect("memory answers");
-    assert_eq!(counters.consolidate_now(Duration::ZERO).await, Ok(false), "nobody leads");
+    assert_eq!(counters.consolidate_now(Duration::ZERO).await, Ok(false), "no node leads");
     let first = builder(&store, "a").plugin(on_request()).build().expect("it starts");
     soon("the first", async {
         while counters.get_consolidated("hits").await != Ok(1) {

@@ -105,7 +105,7 @@ impl Trial {
 
     /// Does the store's clock, which judges leases, run as ours does?
     pub async fn pace(&self) -> Result<Finding, StoreError> {
-        let busy = || Finding::warn("pace", "somebody else holds the trial lease", "ask again");
+        let busy = || Finding::warn("pace", "another process holds the trial lease", "ask again");
         let (expect, lineage) = self.free().await?;
         let Some(held) = self.acquire(6, expect, lineage).await? else { return Ok(busy()) };
         let (from, first) = (SystemClock.now(), self.left().await?);
@@ -139,7 +139,7 @@ impl Trial {
         let (expect, lineage) = self.free().await?;
         let before = expect.map_or(Epoch::NONE, |version| version.epoch);
         let Some(first) = self.acquire(1, expect, lineage).await? else {
-            let detail = "somebody else holds the trial lease";
+            let detail = "another process holds the trial lease";
             return Ok(Finding::warn("lease", detail, "another doctor is at work: ask again"));
         };
         if first.epoch <= before {

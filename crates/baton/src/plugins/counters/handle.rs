@@ -184,7 +184,7 @@ impl Counters {
     }
 
     /// Asks the leader to consolidate now, and waits for that, though not longer than this.
-    /// Says whether it was done: not if nobody leads, or nobody who leads has the plugin.
+    /// Says whether it was done: not if no node leads, or nobody who leads has the plugin.
     pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
         request::make(&*self.inner.store, &self.inner.namespace, patience).await
     }

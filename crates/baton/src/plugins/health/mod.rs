@@ -4,7 +4,7 @@
 //!   store ── look ──► Facts ── baton_core::health::judge ──► Health
 //!                                                              ├──► document baton:health, fenced
 //!                                                              └──► event cluster:health-changed
-//!   baton health ── look_closely ──► the same judge, also when nobody leads
+//!   baton health ── look_closely ──► the same judge, also when no node leads
 //! ```
 
 mod look;
