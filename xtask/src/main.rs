@@ -101,9 +101,9 @@ enum Task {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
         arguments: Vec<String>,
     },
-    /// Measure failover, storms, single calls and idleness with real processes, and judge them
+    /// Measure failover, single calls and idleness with real processes, and judge them
     ///
-    /// `cargo xtask bench --help` lists the benches: failover, storm, outage, micro, idle, ….
+    /// `cargo xtask bench --help` lists the benches: failover, outage, micro, idle, ….
     #[command(disable_help_flag = true)]
     Bench {
         /// Which bench, and its options

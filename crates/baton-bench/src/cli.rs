@@ -79,8 +79,6 @@ pub enum Bench {
     Plugins(Plugins),
     /// Does the fence keep a shared number right, and is it really the fence?
     LostUpdates(LostUpdates),
-    /// Many processes, killed, ended and paused at random: does one write at a time?
-    Storm(Storm),
     /// Processes, connections and server struck at random: does one write at a time?
     Chaos(Chaos),
     /// The store is gone for a while: does everybody come back, and how soon?
@@ -255,20 +253,6 @@ pub struct Worker {
     /// Write with the fence
     #[arg(long)]
     pub fenced: bool,
-}
-
-/// How the storm goes.
-#[derive(Clone, Debug, Args)]
-pub struct Storm {
-    /// How many processes
-    #[arg(long, default_value = "50", value_parser = clap::value_parser!(u32).range(3..))]
-    pub nodes: u32,
-    /// How long
-    #[arg(long, default_value = "120", value_parser = clap::value_parser!(u32).range(10..))]
-    pub seconds: u32,
-    /// What the faults are drawn from [default: a new one]
-    #[arg(long)]
-    pub seed: Option<u64>,
 }
 
 /// How the chaos goes.

@@ -6,7 +6,6 @@
 //!      └──► beats/      what a beat costs the store, counted outside of baton
 //!      └──► plugins/    what the leader's own work costs and yields
 //!      └──► lost_updates/  does the fence keep a shared number right?
-//!      └──► storm/      everything at once, at random, on fifty processes
 //!      └──► chaos/      the same to connections and servers too, on every store
 //!      └──► outage/     the store is gone for two minutes
 //!      └──► micro/      single calls, single requests; idle nodes
@@ -35,7 +34,6 @@ mod progress;
 mod report;
 mod site;
 mod spread;
-mod storm;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -114,7 +112,6 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
         Bench::Beats(options) => beats::run(site, options, bars).await,
         Bench::Plugins(options) => plugins::run(site, options, bars).await,
         Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
-        Bench::Storm(options) => storm::run(site, options, bars).await,
         Bench::Chaos(options) => chaos::run(site, options, bars).await,
         Bench::Outage(options) => outage::run(site, options, bars).await,
         Bench::Micro => micro::run(site, bars).await,

@@ -64,7 +64,7 @@ pub struct Inspection {
 /// 8. **Unknown is said.** An error that is not certain to have written nothing is
 ///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
-///    with the version left behind after a release, `Look` after an ask, `ViewMoved` after a view.
+///    with the version left behind after a release, `Asked` after an ask, `ViewMoved` after a view.
 /// 10. **What is not declared is refused**, not imitated.
 /// 11. **Death.** A store that declares [`DeathProof`] holds the lease of a process that it knows
 ///     to be gone for expired and its node record for free, and does not show it as a successor

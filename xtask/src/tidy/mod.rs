@@ -26,7 +26,6 @@ mod repo;
 mod source;
 mod tokens;
 mod unused_files;
-mod words;
 
 use std::path::Path;
 
@@ -37,7 +36,7 @@ use repo::Repo;
 type FileRule = fn(&str, &str) -> Vec<Finding>;
 type RepoRule = fn(&Repo) -> Vec<Finding>;
 
-const FILE_RULES: [FileRule; 8] = [
+const FILE_RULES: [FileRule; 7] = [
     assertions::check,
     bug_cfg::check,
     file_length::check,
@@ -45,7 +44,6 @@ const FILE_RULES: [FileRule; 8] = [
     header::check,
     leftovers::check,
     line_width::check,
-    words::check,
 ];
 
 const REPO_RULES: [RepoRule; 3] = [links::check, named_paths::check, unused_files::check];

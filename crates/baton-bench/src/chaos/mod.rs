@@ -13,6 +13,7 @@
 //! All stores run side by side. A file has no server and no connections: there only processes and
 //! lifelines are struck.
 
+mod checks;
 mod counts;
 mod fault;
 mod flood;
@@ -40,7 +41,6 @@ use crate::error::BenchError;
 use crate::ground::{Ground, StoreKind, chosen};
 use crate::report::Report;
 use crate::site::{Site, Stage};
-use crate::storm::fresh_seed;
 use counts::Counts;
 use fault::Deck;
 use flood::Floods;
@@ -160,4 +160,11 @@ async fn settled(stage: &Stage) -> Result<(), BenchError> {
             settled => return settled.map(drop),
         }
     }
+}
+
+/// A seed that was not there before.
+fn fresh_seed() -> Result<u64, BenchError> {
+    let drawn = baton::fresh_boot()?.0;
+    // Short enough to be typed again.
+    Ok(u64::try_from(drawn % 1_000_000).unwrap_or_default())
 }

@@ -8,9 +8,9 @@ use baton_core::protocol::TermRecord;
 
 use super::counts::Counts;
 use super::kind::Kind;
+use crate::chaos::checks::{disorder, strangers};
 use crate::error::BenchError;
 use crate::judge::Judged;
-use crate::storm::checks::{disorder, strangers};
 
 /// More terms than there are.
 pub const TERMS_MAX: usize = 100_000;

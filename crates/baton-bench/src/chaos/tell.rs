@@ -5,11 +5,11 @@ use std::time::Duration;
 use super::Outcomes;
 use super::kind::Kind;
 use super::outcome::Outcome;
+use crate::chaos::checks::left_behind;
 use crate::error::BenchError;
 use crate::ground::StoreKind;
 use crate::report::{Report, Sheet};
 use crate::site::Site;
-use crate::storm::checks::left_behind;
 
 /// A name, and how often it was.
 type Count = (&'static str, fn(&Outcome) -> usize);
