@@ -18,7 +18,7 @@ use super::schema::{self, Flavour};
 use super::{beat, counters, documents, examine, history, lease, prune, registry, view};
 use crate::reader::Access;
 use crate::refusal::Refusal;
-use crate::seen::SeenLeases;
+use crate::driver::SeenLeases;
 use crate::service::Engine;
 
 /// A handle on the servers.

@@ -20,7 +20,7 @@ use super::hints::Ears;
 use super::rehearsal::rehearse;
 use crate::reader::Access;
 use crate::refusal::Refusal;
-use crate::seen::SeenLeases;
+use crate::driver::SeenLeases;
 
 /// Waits for the work, but not longer than this.
 pub(super) async fn within<F: Future>(span: Duration, work: F) -> Option<F::Output> {
