@@ -11,9 +11,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Namespace};
-use baton_core::protocol::{
-    Claim, Outcome, ReleaseReason, TermEnd, View, ViewMember, ViewVersion,
-};
+use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, View, ViewMember, ViewVersion};
 use baton_store::{
     Capability, Change, CounterAnswer, CounterCall, CounterName, Delta, Document, Precondition,
     Store, Tally, WriteOutcome,
