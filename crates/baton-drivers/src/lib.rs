@@ -52,8 +52,8 @@ pub mod tls;
 
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;
-pub use hosts::server_hosts;
 pub use driver::IncompatibleSchema;
+pub use hosts::server_hosts;
 pub use open::{open, open_to_read};
 pub use open_error::OpenError;
 pub use shown::{shown, without_secrets};
