@@ -112,6 +112,7 @@ fn does(doing: PluginStatus) -> (&'static str, Tone) {
         PluginStatus::Resting => ("rests", Tone::Good),
         PluginStatus::Failing => ("failing", Tone::Bad),
         PluginStatus::GaveUp => ("gave up", Tone::Bad),
+        _ => ("unknown", Tone::Plain),
     }
 }
 

@@ -179,6 +179,7 @@ pub fn demotion(reason: &DemotionReason) -> String {
         DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} exists"),
         DemotionReason::LeaseGone => "another node holds the lease".to_owned(),
         DemotionReason::Superseded => "a newer process took this id over".to_owned(),
+        _ => "its time is over".to_owned(),
     }
 }
 
@@ -188,6 +189,7 @@ fn phase_word(phase: Phase) -> &'static str {
         Phase::Election => "standing for election",
         Phase::Preparing => "won, preparing",
         Phase::Ready => "ready",
+        _ => "starting",
     }
 }
 

@@ -165,6 +165,7 @@ pub fn term_end(end: TermEnd) -> &'static str {
             ReleaseReason::Superseded => "superseded",
             ReleaseReason::FencedOff => "fenced off",
             ReleaseReason::GivenBack => "given back",
+            _ => "released",
         },
     }
 }

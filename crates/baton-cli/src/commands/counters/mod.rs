@@ -84,7 +84,10 @@ impl Desk {
 
     fn at(place: Place, deadline: Duration) -> Self {
         // One change is not worth waiting for company.
-        let config = CountersConfig { linger: Duration::ZERO, deadline, ..Default::default() };
+        let config = CountersConfig::default().tune(|it| {
+            it.linger = Duration::ZERO;
+            it.deadline = deadline;
+        });
         let (store, namespace) = (place.store.clone(), place.namespace().clone());
         let counters = Counters::with_config(store, namespace, config);
         Self { place, counters }
