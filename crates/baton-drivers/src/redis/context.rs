@@ -1,208 +1,144 @@
 //! Every call becomes one script, sent once.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
 
-use ::redis::{RedisResult, Value};
+use ::redis::FromRedisValue;
 use async_trait::async_trait;
-use baton_core::ids::Namespace;
+use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{Outcome, Reply, Request};
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Inspection,
-    StoreError,
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
 };
 
 use super::config::RedisConfig;
-use super::connect::{Dialer, Link, within};
-use super::error::{self, NoLink};
-use super::hints::Listeners;
-use super::lease::{push_release, snapshot};
-use super::line::{Line, Mark, Seen};
-use super::reply::Pieces;
-use super::schema::Names;
-use super::script::{Arguments, Step, Steps};
-use super::{NAME, beat, examine, history, registry, rights};
+use super::connect::RedisConnector;
+use super::hints::Hints;
+use super::schema::Keys;
+use super::script::{Arguments, Script, Scripts};
+use super::{NAME, error, examine};
+use crate::OpenError;
+use crate::driver::{ConnectionSlot, within};
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Engine;
 
 /// A store in a Redis server.
-pub(super) struct Redis {
-    pub(super) line: Line,
-    pub(super) names: Names,
-    pub(super) steps: Steps,
-    seen: Seen,
-    listeners: Listeners,
+pub(super) struct RedisEngine {
+    pub(super) slot: ConnectionSlot<RedisConnector>,
+    pub(super) keys: Keys,
+    pub(super) scripts: Scripts,
+    seen: Mutex<BTreeMap<Namespace, Seen>>,
+    hints: Hints,
 }
 
-impl Redis {
-    /// Connects, and makes sure that this user may run what the steps run, if they are to write.
-    pub(super) async fn open(config: RedisConfig, access: Access) -> Result<Self, Refusal> {
-        let (place, timeout) = (config.place(), config.timeout);
-        let refused = |problem: NoLink| problem.refusal(place.clone());
-        let names = Names::new(&config);
-        let dialer = Arc::new(Dialer::new(config).map_err(refused)?);
-        let link = Arc::new(dialer.dial(None).await.map_err(refused)?);
-        let steps = Steps::new();
+/// How far a namespace's history went, as far as this handle saw.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The highest lineage.
+    lineage: u64,
+    /// The time of the latest beat by the server's clock, in microseconds.
+    mark_us: u64,
+}
+
+impl RedisEngine {
+    /// Connects, and makes sure that this user may run what the scripts run, if they are to write.
+    pub(super) async fn open(config: RedisConfig, access: Access) -> Result<Self, OpenError> {
+        let engine = Self {
+            keys: Keys::new(&config),
+            scripts: Scripts::new(),
+            seen: Mutex::default(),
+            hints: Hints::new(config.clone())?,
+            slot: RedisConnector::slot(config, None)?,
+        };
+        let connection = engine.slot.get().await?;
         if access == Access::Write {
-            let checked = within(timeout, rights::check(&link, &steps, &names)).await;
-            let late = || Err(NoLink::Unreachable("it does not answer EVAL".to_owned()));
-            checked.unwrap_or_else(late).map_err(refused)?;
+            let (scripts, keys) = (&engine.scripts, &engine.keys);
+            let place = engine.slot.connector().config.place();
+            let missing = examine::missing_rights(&connection, scripts, keys, &place);
+            let Some(missing) = within(engine.slot.timeout(), missing).await else {
+                let detail = "it does not answer EVAL".to_owned();
+                return Err(OpenError::Unreachable { store: NAME, place, detail });
+            };
+            let missing = missing?.join(", ");
+            if !missing.is_empty() {
+                return Err(error::missing_rights(format!("run {missing}"), place));
+            }
         }
-        Ok(Self {
-            listeners: Listeners::new(Arc::clone(&dialer)),
-            line: Line::new(dialer, link),
-            names,
-            steps,
-            seen: Seen::default(),
-        })
+        Ok(engine)
     }
 
-    /// Runs a step, once.
-    pub(super) async fn run(
-        &self,
-        namespace: &Namespace,
-        step: &Step,
-        own: Arguments,
-    ) -> Result<Pieces, StoreError> {
-        self.run_on(namespace, step, &self.names.keys(namespace), own).await
-    }
-
-    /// Runs a step on these keys, once.
-    pub(super) async fn run_on(
-        &self,
-        namespace: &Namespace,
-        step: &Step,
-        keys: &[String],
-        own: Arguments,
-    ) -> Result<Pieces, StoreError> {
-        let timeout = self.line.timeout();
-        let began = SystemClock.now();
-        let link = self.line.link().await?;
-        let mut arguments = Arguments::default();
-        let seen = self.seen.of(namespace);
-        let syncs = self.line.dialer.config().syncs;
-        arguments.maybe(syncs.then(|| seen.mark_us.to_string()));
-        arguments.number(seen.lineage.0);
-        arguments.push(namespace.as_str());
-        arguments.append(own);
-        let left = timeout.saturating_sub(SystemClock.now().since(began));
-        let answer = within(left, send(&link, step, keys, &arguments)).await;
-        let problem = match answer {
-            Some(Ok(answer)) => return Pieces::of(step.name, answer),
-            Some(Err(problem)) if !error::is_broken(&problem) => error::failed(&problem),
-            Some(Err(problem)) => {
-                self.line.part_with(&link);
-                error::failed(&problem)
-            }
-            None => {
-                self.line.part_with(&link);
-                let detail = format!("no answer in {} ms", timeout.as_millis());
-                StoreError::Unknown { detail }
-            }
-        };
-        Err(problem)
-    }
-
-    /// Runs a step that may write, and notes the lineage it took place in.
-    pub(super) async fn write(
-        &self,
-        namespace: &Namespace,
-        step: &Step,
-        own: Arguments,
-    ) -> Result<Pieces, StoreError> {
-        let mut pieces = self.run(namespace, step, own).await?;
-        self.note(namespace, &mut pieces)?;
-        Ok(pieces)
-    }
-
-    /// Notes the lineage that a step took place in.
-    pub(super) fn note(
-        &self,
-        namespace: &Namespace,
-        pieces: &mut Pieces,
-    ) -> Result<(), StoreError> {
-        self.seen.note(namespace, Mark { lineage: pieces.lineage()?, mark_us: 0 });
-        Ok(())
-    }
-
-    async fn perform(&self, namespace: &Namespace, request: Request) -> Result<Reply, StoreError> {
-        let mut own = Arguments::default();
-        let step = match &request {
-            Request::Beat(request) => {
-                beat::push(&mut own, request);
-                let pieces = self.run(namespace, &self.steps.beat, own).await?;
-                let (reply, mark_us) = beat::reply(namespace, pieces)?;
-                self.seen.note(namespace, Mark { lineage: reply.lineage, mark_us });
-                return Ok(Reply::Beat(reply));
-            }
-            Request::ReadMembers => {
-                let mut pieces = self.run(namespace, &self.steps.members, own).await?;
-                let now_us = pieces.parsed()?;
-                let members = registry::members(namespace, now_us, &pieces.pairs()?);
-                return members.map(Reply::Members);
-            }
-            Request::PublishView { fence, view } => {
-                own.number(fence.0);
-                own.number(view.version.epoch.0);
-                own.number(view.version.number);
-                own.push(serde_json::to_vec(view).expect("a view is plain data"));
-                &self.steps.publish_view
-            }
-            Request::Release(release) => {
-                push_release(&mut own, release);
-                &self.steps.release
-            }
-            Request::Leave { node, boot } => {
-                own.push(node.as_str());
-                own.push(boot.to_string());
-                &self.steps.leave
-            }
-            Request::Ask { epoch, ask } => {
-                own.number(epoch.0);
-                own.push(serde_json::to_vec(ask).expect("an ask is plain data"));
-                &self.steps.ask
-            }
-        };
-        if let Some(hint) = request.hint_when_applied() {
-            own.push(self.names.channel(namespace));
-            own.push(serde_json::to_vec(&hint).expect("a hint is plain data"));
-        }
-        let mut pieces = self.write(namespace, step, own).await?;
-        let outcome: Option<Outcome> = pieces.maybe_outcome()?;
-        outcome.map(Reply::Done).ok_or_else(|| pieces.strange("its outcome"))
-    }
-
-    async fn inspect(&self, namespace: &Namespace) -> Result<Inspection, StoreError> {
-        let mut pieces = self.run(namespace, &self.steps.inspect, Arguments::default()).await?;
-        let lineage = pieces.lineage()?;
-        let now_us = pieces.parsed()?;
-        let view = pieces.maybe_text()?.map(|body| serde_json::from_str(&body)).transpose();
-        let view = view.map_err(|problem| beat::spoilt_view(namespace, &problem))?;
-        Ok(Inspection { lease: snapshot(namespace, now_us, pieces.pairs()?)?, lineage, view })
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, Seen>> {
+        self.seen.lock().expect("no holder of this lock panics")
     }
 }
 
-/// One round trip; two if the server has not seen this script since it started, in which case the
-/// first certainly did nothing.
-pub(super) async fn send(
-    link: &Link,
-    step: &Step,
-    keys: &[String],
-    arguments: &Arguments,
-) -> RedisResult<Value> {
-    let mut connection = link.connection.clone();
-    let answer = step.by_name(keys, arguments).query_async(&mut connection).await;
-    match answer {
-        Err(problem) if problem.code() == Some("NOSCRIPT") => {
-            step.by_text(keys, arguments).query_async(&mut connection).await
-        }
-        answer => answer,
+/// Where a call happens.
+pub(super) struct CallContext<'a> {
+    pub(super) engine: &'a RedisEngine,
+    pub(super) namespace: &'a Namespace,
+}
+
+impl CallContext<'_> {
+    /// Runs a script, once, and reads its answer.
+    pub(super) async fn run<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        arguments: Arguments,
+    ) -> Result<T, StoreError> {
+        let engine = self.engine;
+        let seen = engine.seen().get(self.namespace).copied().unwrap_or_default();
+        let syncs = engine.slot.connector().config.syncs;
+        let common = Arguments::default()
+            .maybe(syncs.then_some(seen.mark_us))
+            .text(seen.lineage)
+            .text(self.namespace);
+        let (keys, arguments) = (engine.keys.of(self.namespace), common.and(arguments));
+        let run = engine.slot.run(|connection| async move {
+            let answer = script.run(&connection, &keys[..script.keys], &arguments).await?;
+            script.read(answer)
+        });
+        run.await
+    }
+
+    /// Runs a script that answers the lineage and what its write came to.
+    pub(super) async fn outcome(
+        &self,
+        script: &Script,
+        arguments: Arguments,
+    ) -> Result<Outcome, StoreError> {
+        let (lineage, word): (u64, String) = self.run(script, arguments).await?;
+        self.note(Lineage(lineage), 0);
+        Ok(script.word(&word)?)
+    }
+
+    /// Notes how far the history went: the lineage that a call took place in, and when.
+    pub(super) fn note(&self, lineage: Lineage, mark_us: u64) {
+        let mut seen = self.engine.seen();
+        let known = seen.entry(self.namespace.clone()).or_default();
+        known.lineage = known.lineage.max(lineage.0);
+        known.mark_us = known.mark_us.max(mark_us);
+    }
+
+    /// The channel of the namespace's hints.
+    pub(super) fn channel(&self) -> String {
+        self.engine.keys.channel(self.namespace)
+    }
+
+    async fn perform(&self, request: &Request) -> Result<Reply, StoreError> {
+        let hint = request.hint_when_applied();
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => return self.beat(beat).await.map(Reply::Beat),
+            Request::ReadMembers => return self.members().await.map(Reply::Members),
+            Request::PublishView { fence, view } => self.publish_view(*fence, view, &hint).await?,
+            Request::Release(release) => self.release(release, &hint).await?,
+            Request::Leave { node, boot } => self.leave(node, *boot).await?,
+            Request::Ask { epoch, ask } => self.ask(*epoch, ask, &hint).await?,
+        }))
     }
 }
 
 #[async_trait]
-impl Engine for Redis {
+impl Engine for RedisEngine {
     fn declaration(&self) -> Declaration {
         Declaration {
             name: NAME.to_owned(),
@@ -219,33 +155,22 @@ impl Engine for Redis {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        match call {
-            Call::Core(request) => self.perform(namespace, request).await.map(Answer::Core),
-            Call::Inspect => self.inspect(namespace).await.map(Answer::Inspected),
-            Call::ReadDocument { name } => {
-                self.read_document(namespace, name).await.map(Answer::Document)
-            }
+        let context = CallContext { engine: self, namespace };
+        Ok(match call {
+            Call::Core(request) => Answer::Core(context.perform(&request).await?),
+            Call::Inspect => Answer::Inspected(context.inspect().await?),
+            Call::ReadDocument { name } => Answer::Document(context.read_document(name).await?),
             Call::WriteDocument { name, body, precondition, fence } => {
-                let write = self.write_document(namespace, name, body, precondition, fence);
-                write.await.map(Answer::Written)
+                Answer::Written(context.write_document(name, body, precondition, fence).await?)
             }
-            Call::Prune { fence, prune } => {
-                self.prune(namespace, fence, &prune).await.map(Answer::Pruned)
-            }
-            Call::History { limit: 0 } => Ok(Answer::History(Vec::new())),
-            Call::History { limit } => {
-                let limit = u64::try_from(limit).unwrap_or(u64::MAX);
-                let mut own = Arguments::default();
-                own.number(limit.min(history::KEPT));
-                let mut pieces = self.run(namespace, &self.steps.history, own).await?;
-                history::terms(namespace, &pieces.list()?).map(Answer::History)
-            }
-            Call::Counters(call) => self.count(namespace, call).await.map(Answer::Counters),
-        }
+            Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, &prune).await?),
+            Call::History { limit } => Answer::History(context.history(limit).await?),
+            Call::Counters(call) => Answer::Counters(context.count(call).await?),
+        })
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
-        self.listeners.listen(self.names.channel(namespace)).await
+        self.hints.subscribe(self.keys.channel(namespace), namespace).await
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

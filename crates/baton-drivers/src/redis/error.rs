@@ -19,7 +19,9 @@ impl From<RedisError> for DriverError {
                 | "MISCONF" | "OOM" | "MOVED" | "ASK" | "NOSCRIPT",
             ) => Self::unavailable(detail),
             Some("NOAUTH" | "WRONGPASS" | "NOPERM" | "CROSSSLOT" | "ERR" | "DENIED") => {
-                Self::refused(format!("{detail}; see the rules for its user in docs/stores/redis.md"))
+                Self::refused(format!(
+                    "{detail}; see the rules for its user in docs/stores/redis.md"
+                ))
             }
             _ => Self::unknown(detail),
         };

@@ -14,8 +14,7 @@ use crate::driver::{DriverError, Record};
 const KEPT: usize = 1_000;
 
 /// What the words of a line are.
-const WORDS: [&str; 7] =
-    ["epoch", "node_id", "boot", "began_ms", "ended_ms", "ended_by", "gap_ms"];
+const WORDS: [&str; 7] = ["epoch", "node_id", "boot", "began_ms", "ended_ms", "ended_by", "gap_ms"];
 
 /// What stands where there is nothing.
 const NONE: &str = "-";

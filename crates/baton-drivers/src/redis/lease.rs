@@ -14,14 +14,14 @@ use baton_store::StoreError;
 use super::context::CallContext;
 use super::history;
 use super::script::Arguments;
-use crate::driver::{DriverError, Record};
+use crate::driver::{DriverError, Fields, Record};
 
 impl CallContext<'_> {
     /// Gives the lease up.
     pub(super) async fn release(
         &self,
         release: &Release,
-        hint: &Hint,
+        hint: &Option<Hint>,
     ) -> Result<Outcome, StoreError> {
         let arguments = version(Arguments::default(), Some(release.expect))
             .text(nonce(release.nonce))
@@ -37,10 +37,17 @@ impl CallContext<'_> {
         &self,
         epoch: Epoch,
         ask: &Ask,
-        hint: &Hint,
+        hint: &Option<Hint>,
     ) -> Result<Outcome, StoreError> {
         let arguments = Arguments::default().text(epoch).json(ask).text(self.channel()).json(hint);
         self.outcome(&self.engine.scripts.ask, arguments).await
+    }
+}
+
+/// The fields of a hash.
+impl Fields for BTreeMap<String, String> {
+    fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
+        Ok(self.get(name).map(String::as_bytes))
     }
 }
 

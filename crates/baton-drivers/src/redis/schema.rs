@@ -52,7 +52,14 @@ impl Keys {
     /// The keys of a namespace, in the order in which every script wants them.
     pub(super) fn of(&self, namespace: &Namespace) -> [String; WITH_COUNTERS] {
         let names = [
-            "meta", "lease", "nodes", "view", "documents", "terms", "counters", "counters:names",
+            "meta",
+            "lease",
+            "nodes",
+            "view",
+            "documents",
+            "terms",
+            "counters",
+            "counters:names",
             "counters:writers",
         ];
         let mut keys = names.map(|name| self.key(namespace, name));

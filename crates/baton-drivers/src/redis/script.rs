@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use ::redis::{Cmd, FromRedisValue, Value, cmd};
+use ::redis::{Cmd, FromRedisValue, RedisError, Value, cmd};
 use baton_core::ids::Epoch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,12 +33,12 @@ impl Script {
 
     /// One round trip; two if the server has not seen this script since it started, in which case
     /// the first certainly did nothing.
-    pub(super) async fn run(
+    pub(super) async fn run<T: FromRedisValue>(
         &self,
         connection: &Connection,
         keys: &[String],
         arguments: &Arguments,
-    ) -> Result<Value, ::redis::RedisError> {
+    ) -> Result<T, RedisError> {
         let by_name = arguments.after(cmd("EVALSHA").arg(&self.hash), keys);
         match connection.query(&by_name).await {
             Err(problem) if problem.code() == Some("NOSCRIPT") => {
@@ -54,7 +54,8 @@ impl Script {
         let rest = if words.is_empty() { Vec::new() } else { words.split_off(1) };
         let first = String::from_redis_value(words.pop().unwrap_or_default())?;
         if first == "ok" {
-            return T::from_redis_value(Value::Array(rest)).map_err(|problem| self.strange(problem));
+            return T::from_redis_value(Value::Array(rest))
+                .map_err(|problem| self.strange(problem));
         }
         let said = Vec::<String>::from_redis_value(Value::Array(rest))?;
         Err(match (first.as_str(), &said[..]) {

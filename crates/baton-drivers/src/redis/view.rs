@@ -15,7 +15,7 @@ impl CallContext<'_> {
         &self,
         fence: Epoch,
         view: &View,
-        hint: &Hint,
+        hint: &Option<Hint>,
     ) -> Result<Outcome, StoreError> {
         let arguments = Arguments::default()
             .text(fence)
