@@ -82,7 +82,7 @@ pub async fn hand_over(
     ask(opened, snapshot, &previous.node, wish).await?;
     if let Some(address) = &previous.nudged_at {
         // A hint may be lost: the leader reads the request with its next beat anyway.
-        let _ = baton::lifeline::tell(address, opened.namespace(), &Hint::Asked).await;
+        let _ = baton::lifeline::send_hint(address, opened.namespace(), &Hint::Asked).await;
     }
     let lease = next_term(opened, snapshot.epoch, &previous.node, timeout).await?;
     let holder = lease.holder.expect("the wait ends only with a holder");

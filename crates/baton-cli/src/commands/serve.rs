@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Print each event as a line of JSON.
     #[arg(long)]
     json: bool,
-    /// Print routine events as well: every beat and every regular check.
+    /// Print routine events as well, such as beats.
     #[arg(long)]
     verbose: bool,
 }
@@ -62,13 +62,13 @@ async fn take_part(
             biased;
             // First, so that a signal is handled before an event is printed.
             departure = &mut leaving => break departure,
-            Some(event) = events.recv() => printer.print(&event),
+            Some(event) = events.next() => printer.print(&event),
         }
     };
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => printer.print(&event),
+            Some(event) = events.next() => printer.print(&event),
             () = std::future::ready(()) => break,
         }
     }

@@ -134,7 +134,7 @@ fn arguments(entry: &Entry) -> impl Iterator<Item = Arg> {
             .long(entry.negation())
             .help(format!("Same as --{}=false", entry.flag()))
             .help_heading(entry.heading.title())
-            .hide_short_help(!entry.common)
+            .hide_short_help(true)
             .conflicts_with(entry.key)
             .action(ArgAction::SetTrue)
     });
@@ -146,7 +146,7 @@ fn config_argument() -> Arg {
         .long("config")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("TOML file with settings; variables BATON_<NAME> and flags override it")
+        .help("TOML file with settings; BATON_<NAME> and flags override it")
         .help_heading(Heading::Store.title())
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_sim::timeline::{self, Kind, Shape};
 
 use super::acts::Act;

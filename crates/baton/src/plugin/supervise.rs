@@ -64,7 +64,10 @@ impl Supervisor {
             self.stop(&post, ending).await;
         }
         self.term.let_go().await;
-        self.message(Input::TermStopped { epoch: self.term.epoch })
+        Message::Input {
+            node: self.node.task,
+            input: Input::TermStopped { epoch: self.term.epoch },
+        }
     }
 
     /// Until the term is told to stop.
@@ -72,11 +75,11 @@ impl Supervisor {
         let epoch = self.term.epoch;
         let mut healthy = self.start_new(known, watched).await;
         if healthy {
-            self.report(Input::TermStarted { epoch });
+            self.node.report(Input::TermStarted { epoch }).await;
         }
         loop {
             if !healthy {
-                self.report(Input::TermFailed { epoch });
+                self.node.report(Input::TermFailed { epoch }).await;
                 return self.term.ended().await;
             }
             tokio::select! {
@@ -118,7 +121,7 @@ impl Supervisor {
                 Some((_, Ok(()))) => {
                     post.ledger.started();
                     let (plugin, epoch) = (post.name.clone(), self.term.epoch);
-                    self.node.teller.tell(Event::PluginPromoted { plugin, epoch });
+                    self.node.events.send(Event::PluginPromoted { plugin, epoch });
                     return Watched::Ended;
                 }
                 Some((run, Err(fault))) => {
@@ -184,7 +187,7 @@ impl Supervisor {
             Call::Start => Some(post.start_timeout),
             Call::Work => post.work_timeout,
         };
-        let (logs, run) = (self.node.teller.logs.clone(), self.logged(post, call));
+        let (logs, run) = (self.node.events.logs.clone(), self.logged(post, call));
         let calling = async move {
             let calling = async {
                 match call {
@@ -239,7 +242,7 @@ impl Supervisor {
         }
         post.ledger.stopped();
         let (plugin, epoch) = (post.name.clone(), self.term.epoch);
-        self.node.teller.tell(Event::PluginDemoted { plugin, epoch, reason });
+        self.node.events.send(Event::PluginDemoted { plugin, epoch, reason });
     }
 
     fn logged(&self, post: &RegisteredPlugin, call: Call) -> PluginRun {
@@ -256,24 +259,16 @@ impl Supervisor {
     }
 
     fn bounds(&self, timeout: Option<Duration>) -> Bounds<'_> {
-        Bounds { term: &self.term, runtime: &self.crew.runtime, timeout }
+        Bounds { term: &self.term, runtime: self.crew.runtime(), timeout }
     }
 
     fn tell_failed(&self, post: &RegisteredPlugin, fault: &Fault, restart_in_ms: Option<u64>) {
         let (plugin, error) = (post.name.clone(), fault.to_string());
-        self.node.teller.tell(Event::PluginFailed { plugin, error, restart_in_ms });
+        self.node.events.send(Event::PluginFailed { plugin, error, restart_in_ms });
     }
 
     fn stuck(&self, post: &RegisteredPlugin) -> impl FnOnce() + Send + 'static {
-        let (teller, plugin) = (self.node.teller.clone(), post.name.clone());
-        move || teller.tell(Event::PluginIgnoredCancellation { plugin })
-    }
-
-    fn message(&self, input: Input) -> Message {
-        Message::Input { seat: self.node.seat, input }
-    }
-
-    fn report(&self, input: Input) {
-        let _ = self.node.inbox.send(self.message(input));
+        let (events, plugin) = (self.node.events.clone(), post.name.clone());
+        move || events.send(Event::PluginIgnoredCancellation { plugin })
     }
 }
