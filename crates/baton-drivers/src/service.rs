@@ -14,52 +14,58 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{Backend, Capability, Contract, Election, Finding, HintStream, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 /// At most so many calls wait; whoever comes then waits to be let in.
 const QUEUE_MAX: usize = 1_024;
 
-/// What a driver does on its thread. The same contract as [`Store`]'s.
+/// What a driver does on its thread. The same contract as [`Backend`]'s; what the store does not
+/// declare never comes here.
 #[async_trait]
-pub(crate) trait Engine: Send + Sync + 'static {
+pub(crate) trait Engine<C: Contract = Election>: Send + Sync + 'static {
     /// What the store says of itself.
-    fn declaration(&self) -> Declaration;
+    fn declaration(&self) -> C::Declaration;
 
     /// Takes one step in a namespace. Ends by itself within the driver's own timeout.
-    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError>;
+    async fn call(&self, namespace: &Namespace, call: C::Call) -> Result<C::Answer, StoreError>;
 
     /// What a call left to be done once its caller has the answer.
     async fn afterwards(&self, _namespace: &Namespace) {}
 
-    /// Subscribes to hints.
-    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+    /// Subscribes to hints, if the store pushes any.
+    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream<C>, StoreError> {
+        Err(StoreError::Unsupported(Capability::Push))
+    }
 
     /// Looks at the server.
     async fn examine(&self) -> Result<Vec<Finding>, StoreError>;
 }
 
-enum Job {
-    Call(Namespace, Box<Call>, oneshot::Sender<Result<Answer, StoreError>>),
-    Hints(Namespace, oneshot::Sender<Result<HintStream, StoreError>>),
-    Examine(oneshot::Sender<Result<Vec<Finding>, StoreError>>),
+/// Where an answer goes.
+type ReplySender<T> = oneshot::Sender<Result<T, StoreError>>;
+
+enum Job<C: Contract> {
+    Call(Namespace, Box<C::Call>, ReplySender<C::Answer>),
+    Hints(Namespace, ReplySender<HintStream<C>>),
+    Examine(ReplySender<Vec<Finding>>),
 }
 
 /// A handle on an engine. The thread ends with it.
-pub(crate) struct Service {
-    declaration: Declaration,
-    jobs: mpsc::Sender<Job>,
+pub(crate) struct Service<C: Contract = Election> {
+    declaration: C::Declaration,
+    jobs: mpsc::Sender<Job<C>>,
 }
 
-impl Service {
+impl<C: Contract> Service<C> {
     /// Starts a thread of this name, and the engine on it.
     pub(crate) async fn start<E, F, R>(
         name: &str,
         engine: impl FnOnce() -> F + Send + 'static,
     ) -> Result<Self, StartError<R>>
     where
-        E: Engine,
+        E: Engine<C>,
         F: Future<Output = Result<E, R>>,
         R: Send + 'static,
     {
@@ -77,10 +83,7 @@ impl Service {
         }
     }
 
-    async fn ask<T>(
-        &self,
-        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
-    ) -> Result<T, StoreError> {
+    async fn ask<T>(&self, job: impl FnOnce(ReplySender<T>) -> Job<C>) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let detail = || "the store's thread has ended; open the store again".to_owned();
         let gone = |_| StoreError::Unavailable { detail: detail() };
@@ -100,12 +103,13 @@ pub(crate) enum StartError<R> {
     Refused(R),
 }
 
-async fn run<E, F, R>(
+async fn run<C, E, F, R>(
     engine: impl FnOnce() -> F,
-    started: oneshot::Sender<Result<Declaration, R>>,
-    mut queue: mpsc::Receiver<Job>,
+    started: oneshot::Sender<Result<C::Declaration, R>>,
+    mut queue: mpsc::Receiver<Job<C>>,
 ) where
-    E: Engine,
+    C: Contract,
+    E: Engine<C>,
     F: Future<Output = Result<E, R>>,
 {
     let engine = match engine().await {
@@ -123,7 +127,7 @@ async fn run<E, F, R>(
     }
 }
 
-async fn serve<E: Engine>(engine: Arc<E>, job: Job) {
+async fn serve<C: Contract, E: Engine<C>>(engine: Arc<E>, job: Job<C>) {
     match job {
         Job::Call(namespace, call, reply) => {
             drop(reply.send(engine.call(&namespace, *call).await));
@@ -135,18 +139,18 @@ async fn serve<E: Engine>(engine: Arc<E>, job: Job) {
 }
 
 #[async_trait]
-impl Store for Service {
-    fn declaration(&self) -> Declaration {
+impl<C: Contract> Backend<C> for Service<C> {
+    fn declaration(&self) -> C::Declaration {
         self.declaration.clone()
     }
 
-    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        call.check()?;
-        let answer = self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await;
-        answer?.check(namespace)
+    async fn call(&self, namespace: &Namespace, call: C::Call) -> Result<C::Answer, StoreError> {
+        C::check_call(&self.declaration, &call)?;
+        let answer = self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await?;
+        C::check_answer(namespace, answer)
     }
 
-    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream<C>, StoreError> {
         self.ask(|reply| Job::Hints(namespace.clone(), reply)).await
     }
 

@@ -9,8 +9,7 @@ use baton_core::ids::Namespace;
 use baton_core::protocol::{Outcome, Reply, Request};
 use baton_store::memory::Space;
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
-    WriteOutcome,
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError, WriteOutcome,
 };
 use tokio::time::Instant;
 
@@ -90,10 +89,6 @@ impl Engine for S3Engine {
                 step.prune(fence, prune).await.map(Answer::Pruned)
             }
         }
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
