@@ -18,7 +18,9 @@ use baton_store::{Backend, Capability, Contract, Election, Finding, HintStream, 
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// At most so many calls wait; whoever comes then waits to be let in.
+use crate::OpenError;
+
+/// How many calls wait in the queue. A further call waits until there is room.
 const QUEUE_MAX: usize = 1_024;
 
 /// What a driver does on its thread. The same contract as [`Backend`]'s; what the store does not
@@ -60,27 +62,23 @@ pub(crate) struct Service<C: Contract = Election> {
 
 impl<C: Contract> Service<C> {
     /// Starts a thread of this name, and the engine on it.
-    pub(crate) async fn start<E, F, R>(
+    pub(crate) async fn start<E, F>(
         name: &str,
         engine: impl FnOnce() -> F + Send + 'static,
-    ) -> Result<Self, StartError<R>>
+    ) -> Result<Self, OpenError>
     where
         E: Engine<C>,
-        F: Future<Output = Result<E, R>>,
-        R: Send + 'static,
+        F: Future<Output = Result<E, OpenError>>,
     {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let (started, outcome) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(StartError::Thread)?;
+        let runtime = runtime.map_err(OpenError::Thread)?;
         let body = move || runtime.block_on(run(engine, started, queue));
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-        thread.map_err(StartError::Thread)?;
-        match outcome.await {
-            Ok(Ok(declaration)) => Ok(Self { declaration, jobs }),
-            Ok(Err(refusal)) => Err(StartError::Refused(refusal)),
-            Err(_) => Err(StartError::Ended),
-        }
+        thread.map_err(OpenError::Thread)?;
+        let declaration = outcome.await.map_err(|_| OpenError::Ended)??;
+        Ok(Self { declaration, jobs })
     }
 
     async fn ask<T>(&self, job: impl FnOnce(ReplySender<T>) -> Job<C>) -> Result<T, StoreError> {
@@ -92,30 +90,19 @@ impl<C: Contract> Service<C> {
     }
 }
 
-/// Why a service did not start.
-#[derive(Debug)]
-pub(crate) enum StartError<R> {
-    /// The system gave no thread.
-    Thread(std::io::Error),
-    /// The thread ended at once.
-    Ended,
-    /// The engine would not have it.
-    Refused(R),
-}
-
-async fn run<C, E, F, R>(
+async fn run<C, E, F>(
     engine: impl FnOnce() -> F,
-    started: oneshot::Sender<Result<C::Declaration, R>>,
+    started: oneshot::Sender<Result<C::Declaration, OpenError>>,
     mut queue: mpsc::Receiver<Job<C>>,
 ) where
     C: Contract,
     E: Engine<C>,
-    F: Future<Output = Result<E, R>>,
+    F: Future<Output = Result<E, OpenError>>,
 {
     let engine = match engine().await {
         Ok(engine) => Arc::new(engine),
-        // Whoever asked may have gone; then nobody is told.
-        Err(refusal) => return drop(started.send(Err(refusal))),
+        // The caller may have gone; then the error is of no interest.
+        Err(error) => return drop(started.send(Err(error))),
     };
     if started.send(Ok(engine.declaration())).is_err() {
         return;
@@ -156,5 +143,119 @@ impl<C: Contract> Backend<C> for Service<C> {
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
         self.ask(Job::Examine).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use baton_core::ids::Epoch;
+    use baton_store::clock::SystemClock;
+    use baton_store::wrap::{Count, Fault, Faults};
+    use baton_store::{Operation, operations};
+
+    use super::*;
+
+    operations! {
+        /// What can be asked of a bell.
+        pub enum BellCall;
+        /// The answer.
+        pub enum BellAnswer {}
+        families {}
+        reads {
+            /// How often did it ring?
+            Rings "rings" -> Rings(u32) or BellAnswer::Rings(0),
+        }
+        writes {
+            /// Rings it.
+            Ring "ring" {
+                /// The term of the one who rings.
+                fence: Epoch,
+            } fenced by fence -> Rung,
+            /// Resets it.
+            Reset "reset" needs Counters -> Reset,
+        }
+    }
+
+    /// A contract that has nothing to do with leases.
+    enum BellContract {}
+
+    impl Contract for BellContract {
+        type Declaration = &'static str;
+        type Call = BellCall;
+        type Answer = BellAnswer;
+        type Hint = u32;
+
+        fn declares(_bell: &&'static str, capability: Capability) -> bool {
+            capability == Capability::Push
+        }
+
+        fn check_answer(_at: &Namespace, answer: BellAnswer) -> Result<BellAnswer, StoreError> {
+            Ok(answer)
+        }
+    }
+
+    #[derive(Default)]
+    struct Bell {
+        rings: Mutex<u32>,
+        listener: Mutex<Option<mpsc::Sender<u32>>>,
+    }
+
+    #[async_trait]
+    impl Engine<BellContract> for Bell {
+        fn declaration(&self) -> &'static str {
+            "brass"
+        }
+
+        async fn call(&self, _at: &Namespace, call: BellCall) -> Result<BellAnswer, StoreError> {
+            let mut rings = self.rings.lock().expect("no holder panics");
+            Ok(match call {
+                BellCall::Rings => BellAnswer::Rings(*rings),
+                BellCall::Ring { .. } => {
+                    *rings += 1;
+                    let listener = self.listener.lock().expect("no holder panics");
+                    listener.iter().for_each(|it| it.try_send(*rings).expect("there is room"));
+                    BellAnswer::Rung
+                }
+                BellCall::Reset => unreachable!("it is not declared"),
+            })
+        }
+
+        async fn hints(&self, _at: &Namespace) -> Result<HintStream<BellContract>, StoreError> {
+            let (sender, receiver) = mpsc::channel(8);
+            *self.listener.lock().expect("no holder panics") = Some(sender);
+            Ok(receiver)
+        }
+
+        async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn another_contract_runs_on_the_same_thread_behind_the_same_wrappers() {
+        let service = Service::start("bell", async || Ok(Bell::default())).await;
+        let service: Arc<dyn Backend<BellContract>> = Arc::new(service.expect("it starts"));
+        let broken = Faults::scripted(service, [("ring", Fault::Doubled)]);
+        let bell = Count::around(Arc::new(broken), Arc::new(SystemClock));
+        let web = Namespace::new("web").expect("it is a valid name");
+        assert_eq!(bell.declaration(), "brass");
+        let mut hints = bell.hints(&web).await.expect("it pushes");
+
+        let ring = BellCall::Ring { fence: Epoch(1) };
+        assert!(ring.writes() && ring.answer_when_empty().is_none());
+        assert_eq!(bell.call(&web, ring).await, Ok(BellAnswer::Rung));
+        assert_eq!(bell.call(&web, BellCall::Rings).await, Ok(BellAnswer::Rings(2)));
+        assert_eq!((hints.recv().await, hints.recv().await), (Some(1), Some(2)));
+
+        let undeclared = StoreError::Unsupported(Capability::Counters);
+        assert_eq!(bell.call(&web, BellCall::Reset).await, Err(undeclared));
+        let too_high = BellCall::Ring { fence: Epoch(Epoch::MAX.0 + 1) };
+        assert!(matches!(bell.call(&web, too_high).await, Err(StoreError::Refused { .. })));
+        assert_eq!(bell.call(&web, BellCall::Rings).await, Ok(BellAnswer::Rings(2)));
+        let counted = bell.layer().counted();
+        let counted: Vec<_> = counted.iter().map(|it| (it.kind, it.total())).collect();
+        assert_eq!(counted, [("ring", 2), ("rings", 2), ("reset", 1)]);
     }
 }

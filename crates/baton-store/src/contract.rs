@@ -30,9 +30,6 @@ pub trait Contract: Sized + Send + Sync + 'static {
     /// What a store pushes.
     type Hint: Send + 'static;
 
-    /// The store's name, for reports.
-    fn name(declaration: &Self::Declaration) -> &str;
-
     /// Does the store declare this?
     fn declares(declaration: &Self::Declaration, capability: Capability) -> bool;
 

@@ -240,10 +240,6 @@ impl Contract for Election {
     type Answer = Answer;
     type Hint = Hint;
 
-    fn name(declaration: &Declaration) -> &str {
-        &declaration.name
-    }
-
     fn declares(declaration: &Declaration, capability: Capability) -> bool {
         declaration.has(capability)
     }
