@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton::clock::{self, Moment};
 use baton::lifeline::send_hint;
-use baton::{Event, LifelineConfig, Namespace, Node, Settings, StoreError, async_trait};
+use baton::{Event, LifelineConfig, Namespace, Node, Settings, Store, StoreError, async_trait};
 use baton_core::protocol::Hint;
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call, Operation};
