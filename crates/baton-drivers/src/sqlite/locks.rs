@@ -20,11 +20,11 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Namespace};
 use rusqlite::Connection;
 
-use super::boot::Machine;
 use super::boots::{Boots, Folder};
+use super::busy_handler;
 use super::columns::Hex;
-use super::patience;
-use super::place::FileId;
+use super::file_identity::FileId;
+use super::machine::Machine;
 
 /// A lock of this process, and where its boot has beaten.
 struct Held {
@@ -162,7 +162,7 @@ fn locked(boots: &Boots, boot: BootId, machine: &Machine) -> io::Result<File> {
         tries += 1;
         let folder = boots.make()?;
         match drafted(&folder, &draft, &boot.to_string(), machine) {
-            Err(error) if is_swept(&error) && tries < TRIES => patience::wait(PAUSE),
+            Err(error) if is_swept(&error) && tries < TRIES => busy_handler::wait(PAUSE),
             done => return done,
         }
     }

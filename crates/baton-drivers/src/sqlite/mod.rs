@@ -21,34 +21,34 @@
 //!
 //! What cannot be noticed: a file whose *content* is replaced in place, by an older copy of the
 //! same lineage, while it keeps its inode. Put a copy back by renaming it, as
-//! [`Refusal::StaleLog`] explains.
+//! [`SqliteOpenError::StaleLog`] explains.
 
 mod batch;
 mod beat;
-mod boot;
 mod boots;
+mod busy_handler;
 mod columns;
 mod config;
 mod connect;
+mod context;
 mod counters;
 mod documents;
 mod error;
 pub mod fence;
 pub(crate) mod fences;
+mod file_identity;
 mod filesystem;
 mod history;
 mod lease;
 mod lease_row;
-mod ledger;
 mod lineage;
+mod lineage_file;
 mod locks;
-mod patience;
-mod place;
+mod machine;
 mod prune;
 mod reader;
 mod registry;
 mod schema;
-mod step;
 mod store;
 mod sweep;
 mod sweep_plan;
@@ -56,7 +56,7 @@ mod view;
 mod worker;
 
 pub use config::SqliteConfig;
-pub use error::Refusal;
+pub use error::SqliteOpenError;
 pub use locks::process_locks;
 pub(crate) use reader::SqliteReader;
 /// The client library, in the version that [`fence`] takes transactions of.
