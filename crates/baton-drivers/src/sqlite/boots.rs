@@ -22,9 +22,9 @@ use rustix::io::Errno;
 use super::error::SqliteOpenError;
 use super::file_identity::beside;
 
-/// Who may write: everybody.
+/// The mode with which all users may write.
 const OTHERS_WRITE: u32 = 0o002;
-/// Who may write: the group.
+/// The mode with which the group may write.
 const GROUP_WRITES: u32 = 0o020;
 
 /// Where the folder is, and whose it may be.

@@ -111,7 +111,7 @@ fn consolidate(context: &CallContext<'_>, limit: u32) -> Result<CounterAnswer, D
     for (name, tally) in values {
         keep.execute((namespace, name.as_str(), tally.value, tally.overflowed))?;
     }
-    // Nobody else writes during this context: what is at or below the last was just read.
+    // No other process writes during this call: what is at or below the last was just read.
     let taken = "DELETE FROM baton_counter_deltas WHERE namespace = ?1 AND seq <= ?2";
     context.conn.prepare_cached(taken)?.execute((namespace, last))?;
     let more = "SELECT EXISTS (SELECT 1 FROM baton_counter_deltas WHERE namespace = ?1)";

@@ -1,4 +1,4 @@
-//! The rules of the term history: written in the same context that begins or ends a term.
+//! The rules of the term history: written in the same transaction that begins or ends a term.
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};

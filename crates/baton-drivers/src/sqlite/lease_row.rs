@@ -122,7 +122,7 @@ impl LeaseRow {
         let over = self.has_expired(context) || self.holder_is_dead(context);
         let left = self.expires_at.since(context.at.now).max(Duration::from_millis(1));
         // A resignation names the first of a view, which learns of a death much later than the
-        // kernel. If the record cannot be read, whoever reads it next says so.
+        // kernel. If the record cannot be read, the call that reads it next fails.
         let successor =
             self.successor.filter(|node| !registry::is_dead(context, node).unwrap_or(false));
         LeaseSnapshot {

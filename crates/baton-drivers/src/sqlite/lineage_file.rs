@@ -18,7 +18,7 @@ pub(super) struct NotedLineage {
     pub(super) file: FileId,
 }
 
-/// What it says now; `None` if it is not there, or not one of ours.
+/// What it says now; `None` if it is not there, or not one of baton's.
 pub(super) fn read(boots: &Boots) -> Option<NotedLineage> {
     let mut text = String::new();
     boots.look().ok()?.open(NAME).ok()?.read_to_string(&mut text).ok()?;

@@ -4,18 +4,18 @@
 //!   SqliteStore ── Job ──► worker thread ── everything queued, one transaction ──► app.db
 //!    a handle   ◄─ answer ─┘  │ connect: is the path still the file that is open?   app.db-wal
 //!                             │ lineage: has the data gone back?                    app.db-shm
-//!                             ├ beat ── registry, lease, view, history
-//!                             └ documents, counters
+//!                             ├ context: one call ── beat, registry, lease, view, history,
+//!                             └                      documents, counters, prune
 //!   reader ── looks, and makes nothing: for reading commands
 //!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
 //!
-//! Who judges by which clock: leases and ages by the time since the machine was booted, which every
-//! process of the machine reads alike and nobody can step; it is read while the write lock is held.
+//! Which clock judges: leases and ages the time since the machine was booted, which every process of
+//! the machine reads alike and which cannot be stepped; it is read while the write lock is held.
 //! The wall clock stamps the term history for people, and numbers lineages, upwards only.
 //!
-//! Who judges death: the kernel. A process locks a file of its own before it first beats, and the
+//! Deaths are known from the kernel. A process locks a file of its own before it first beats, and the
 //! lock ends with the process. A stored reading of another boot of the machine is from a process
 //! that is gone.
 //!

@@ -3,7 +3,7 @@
 //! ```text
 //!   app.db alone, or an empty log     no process has it open: read as it is, without locks
 //!   app.db, app.db-wal, app.db-shm    read only, with the locks that nodes heed
-//!   app.db, a log, no index           somebody copied it: the index would have to be made
+//!   app.db, a log, no index           a copy: the index would have to be made
 //! ```
 //!
 //! Every call opens the file anew, so `watch` sees a file that was put in its place.
@@ -41,7 +41,7 @@ pub(crate) struct SqliteReader {
 }
 
 impl SqliteReader {
-    /// Looks whether the file is there and one of ours.
+    /// Looks whether the file is there and one of baton's.
     pub(crate) fn open(mut config: SqliteConfig) -> Result<Self, SqliteOpenError> {
         let machine = Machine::here(Arc::new(SystemClock))?;
         config.path = std::path::absolute(&config.path)
@@ -84,15 +84,9 @@ impl SqliteReader {
             let context = CallContext { conn, namespace, at, machine, lineage, boots };
             context.perform(call)
         };
-<<<<<<< HEAD
         let done = self.look(|conn| Ok(perform(conn))).map_err(|error| error.in_use())?;
-        let nothing = || call.answer_of_nothing().ok_or_else(only_reads);
-        done.map_or_else(nothing, |answer| answer.map_err(DriverError::into_store_error))
-=======
-        let done = self.look(|conn| Ok(step(conn))).map_err(|refusal| refusal.in_use())?;
         let nothing = || call.answer_when_empty().ok_or_else(only_reads);
-        done.unwrap_or_else(nothing)
->>>>>>> main
+        done.map_or_else(nothing, |answer| answer.map_err(DriverError::into_store_error))
     }
 }
 
@@ -135,7 +129,7 @@ fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, SqliteOp
 /// What lies beside the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Neither a log with something in it nor anybody who writes one.
+    /// Neither a log with something in it nor a process that writes one.
     Nothing,
     /// A log and its index, as nodes leave them and have them.
     Log,

@@ -12,8 +12,8 @@ use super::columns::{Bits, Hex, Json, Name};
 use super::context::CallContext;
 use crate::driver::DriverError;
 
-/// The silence of a node that was last heard of before the machine was booted: nobody knows how
-/// long, and longer than anybody waits.
+/// The silence of a node that was last heard of before the machine was booted: unknown, and
+/// longer than any node waits.
 const BEFORE_THE_BOOT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
@@ -51,7 +51,7 @@ pub(super) fn register(
     Ok(Registration::Registered)
 }
 
-/// Who goes by this id: the process, its beat count, and the machine's boot.
+/// The record of this id: the process, its beat count, and the boot of the machine.
 fn known(
     context: &CallContext<'_>,
     node: &NodeId,

@@ -2,7 +2,7 @@
 //! it may block.
 //!
 //! ```text
-//!   BEGIN IMMEDIATE ── nobody else writes from now on ── Fence::admit ── the rows that are due
+//!   BEGIN IMMEDIATE ── no other process writes from now on ── Fence::admit ── the rows that are due
 //!   DELETE · UPDATE · INSERT … SELECT, DELETE, each row by its key, if it is due ── COMMIT
 //! ```
 //!
@@ -66,7 +66,7 @@ pub(crate) fn sweep(
 }
 
 impl SqliteSweep {
-    /// Runs it where it may block. Whoever stops waiting cancels nothing.
+    /// Runs it where it may block. A caller that stops waiting cancels nothing.
     async fn apart<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Work) -> Result<T, SweepError> + Send + 'static,
@@ -165,8 +165,8 @@ impl Work {
             FenceError::Store(error) => self.undone(error),
         })?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
-        let told = |error: StoreError| SweepError::of_store(&self.name, error);
-        transaction.commit().map_err(|error| told(uncommitted(&error)))?;
+        let sweep_error = |error: StoreError| SweepError::of_store(&self.name, error);
+        transaction.commit().map_err(|error| sweep_error(uncommitted(&error)))?;
         *held = Some(ready);
         Ok(done)
     }

@@ -15,10 +15,10 @@ use super::error::SqliteOpenError;
 use super::locks;
 use super::machine::Machine;
 
-/// At most so many jobs share a transaction.
+/// How many jobs may share a transaction.
 const BATCH_MAX: usize = 256;
 
-/// At most so many jobs wait; whoever comes then waits to be let in.
+/// How many jobs may wait; the callers of further ones wait to be let in.
 const QUEUE_MAX: usize = 1_024;
 
 /// One call, and where its answer goes.
@@ -34,7 +34,7 @@ impl Job {
     }
 
     fn answer(self, answer: Result<Answer, StoreError>) {
-        // Whoever asked may have gone; then nobody is told.
+        // The caller may have stopped waiting.
         let _ = self.reply.send(answer);
     }
 }
