@@ -140,19 +140,6 @@ impl Connection {
         self.send(request).await.map(|(_, response)| response)
     }
 
-    /// Sends it to one endpoint and no other.
-    pub(super) async fn ask_one<A: DeserializeOwned>(
-        &self,
-        at: usize,
-        path: &str,
-        query: &impl Serialize,
-    ) -> Result<A, GatewayError> {
-        let request = self.request(at, path, &json(query)).timeout(self.config.timeout);
-        let response = request.send().await.map_err(|problem| failed(&problem))?;
-        let (at, response) = self.accepted(at, response).await?;
-        self.read(at, response).await
-    }
-
     /// Is there a user, and does the server not ask for one?
     pub(super) fn login_is_ignored(&self) -> bool {
         self.lock_token().as_deref() == Some("")

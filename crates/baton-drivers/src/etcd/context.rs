@@ -22,7 +22,7 @@ use super::error::GatewayError;
 use super::lease::{Grant, WallMs, whole_seconds};
 use super::namespace_state::{Life, NamespaceState, Query};
 use super::schema::Keys;
-use super::wire::{self, Compare, Op, OpAnswer, Txn, TxnAnswer};
+use super::wire::{Compare, EtcdLease, Op, OpAnswer, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
 use crate::service::Engine;
 
@@ -285,18 +285,18 @@ impl<'e> CallContext<'e> {
     /// What etcd says is left of a lease, the second that has begun included; `None` if it does not
     /// say, `Some(None)` if the lease is gone.
     async fn left(&self, lease: i64) -> Option<Option<Duration>> {
-        let query = wire::OfLease { id: lease };
+        let query = EtcdLease { id: lease, ttl: 0 };
         let answer = self.engine.connection.ask_by("lease/timetolive", &query, self.deadline);
-        let answer: wire::TimeToLive = answer.await.ok()?;
+        let answer: EtcdLease = answer.await.ok()?;
         Some(u64::try_from(answer.ttl).ok().map(|whole| Duration::from_secs(whole + 1)))
     }
 
     /// An etcd lease of at least this length. It belongs to no term until a transaction says so, and
     /// ends by itself if none does.
     pub(super) async fn grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
-        let query = wire::Grant { ttl: whole_seconds(ttl) };
+        let query = EtcdLease { id: 0, ttl: whole_seconds(ttl) };
         let answer = self.engine.connection.ask_by("lease/grant", &query, self.deadline);
-        let granted: wire::Granted = answer.await.map_err(GatewayError::of_read)?;
+        let granted: EtcdLease = answer.await.map_err(GatewayError::of_read)?;
         let seconds = u64::try_from(granted.ttl).unwrap_or(0);
         let ttl_granted = Duration::from_secs(seconds);
         if granted.id == 0 || ttl_granted < ttl.min(Duration::from_secs(9_000_000_000)) {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use baton_store::{Finding, StoreError};
 use serde::Deserialize;
 
+use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::schema;
-use super::wire::{Grant, Granted, Nothing, OfLease, Range, RangeAnswer, decimal};
+use super::wire::{EtcdLease, Nothing, Range, RangeAnswer, decimal};
 
 /// etcd's own limit, where no other is set. It shows the limit from 3.6 on.
 const QUOTA_BYTES: i64 = 2 << 30;
@@ -112,9 +113,10 @@ async fn members(connection: &Connection) -> Result<Finding, GatewayError> {
 
 async fn endpoints(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (at, url) in connection.config.endpoints.iter().enumerate() {
-        let answer = connection.ask_one(at, "maintenance/status", &Nothing {}).await;
-        if let Err::<Status, _>(error) = answer {
+    for url in &connection.config.endpoints {
+        let config = EtcdConfig { endpoints: vec![url.clone()], ..connection.config.clone() };
+        let Ok(only) = Connection::new(config) else { continue };
+        if let Err::<Status, _>(error) = only.ask("maintenance/status", &Nothing {}).await {
             let detail = format!("{url}: {}", error.of_read());
             findings.push(Finding::warn("endpoint", detail, "start it, or take it out of the URL"));
         }
@@ -163,9 +165,10 @@ fn privacy(connection: &Connection) -> Finding {
 
 /// The shortest lease that etcd grants: it depends on its election timeout.
 async fn shortest(connection: &Connection) -> Result<Finding, GatewayError> {
-    let Granted { id, ttl } = connection.ask("lease/grant", &Grant { ttl: 1 }).await?;
+    let query = EtcdLease { id: 0, ttl: 1 };
+    let EtcdLease { id, ttl } = connection.ask("lease/grant", &query).await?;
     // It would end by itself; this is only tidier.
-    let _: Result<Nothing, _> = connection.ask("lease/revoke", &OfLease { id }).await;
+    let _: Result<Nothing, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
     let detail = format!("a lease lasts {ttl} s at least, whatever lease_timeout says");
     Ok(match ttl > 5 {
         true => Finding::warn("ttl", detail, "lower etcd's --election-timeout"),

@@ -111,23 +111,21 @@ impl Compare {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Op {
     #[serde(rename = "requestPut")]
-    Put(Put),
+    Put {
+        #[serde(with = "base64")]
+        key: Vec<u8>,
+        #[serde(with = "base64")]
+        value: Vec<u8>,
+        #[serde(with = "decimal", skip_serializing_if = "is_zero")]
+        lease: i64,
+    },
     #[serde(rename = "requestRange")]
     Range(Range),
     #[serde(rename = "requestDeleteRange")]
-    Delete(Delete),
+    Delete(Range),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Put {
-    #[serde(with = "base64")]
-    key: Vec<u8>,
-    #[serde(with = "base64")]
-    value: Vec<u8>,
-    #[serde(with = "decimal", skip_serializing_if = "is_zero")]
-    lease: i64,
-}
-
+/// Which keys to read, to watch or to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Range {
@@ -169,15 +167,6 @@ impl Range {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Delete {
-    #[serde(with = "base64")]
-    key: Vec<u8>,
-    #[serde(with = "base64", skip_serializing_if = "Vec::is_empty")]
-    range_end: Vec<u8>,
-}
-
 impl Op {
     pub(super) fn put(key: &str, value: impl Into<Vec<u8>>) -> Self {
         Self::put_with(key, value, 0)
@@ -185,16 +174,16 @@ impl Op {
 
     /// The key is removed when the lease ends.
     pub(super) fn put_with(key: &str, value: impl Into<Vec<u8>>, lease: i64) -> Self {
-        Self::Put(Put { key: key.into(), value: value.into(), lease })
+        Self::Put { key: key.into(), value: value.into(), lease }
     }
 
     pub(super) fn delete(key: &str) -> Self {
-        Self::Delete(Delete { key: key.into(), range_end: Vec::new() })
+        Self::Delete(Range::key(key))
     }
 
     /// Deletes from the first key to just before the second.
     pub(super) fn delete_range(from: &str, to: &str) -> Self {
-        Self::Delete(Delete { key: from.into(), range_end: to.into() })
+        Self::Delete(Range { range_end: to.into(), ..Range::key(from) })
     }
 }
 
@@ -260,32 +249,14 @@ pub(super) struct KeyValue {
     pub(super) lease: i64,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Grant {
-    #[serde(rename = "TTL", with = "decimal")]
-    pub(super) ttl: i64,
-}
-
-#[derive(Debug, Default, Deserialize)]
+/// An etcd lease, as requests name it and answers describe it.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Granted {
-    #[serde(rename = "ID", with = "decimal")]
+pub(super) struct EtcdLease {
+    #[serde(rename = "ID", with = "decimal", skip_serializing_if = "is_zero")]
     pub(super) id: i64,
-    #[serde(rename = "TTL", with = "decimal")]
-    pub(super) ttl: i64,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct OfLease {
-    #[serde(rename = "ID", with = "decimal")]
-    pub(super) id: i64,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct TimeToLive {
-    /// Whole seconds, rounded down; -1 if there is no such lease.
-    #[serde(rename = "TTL", with = "decimal")]
+    /// Whole seconds; of what is left rounded down, and -1 if there is no such lease.
+    #[serde(rename = "TTL", with = "decimal", skip_serializing_if = "is_zero")]
     pub(super) ttl: i64,
 }
 
