@@ -7,16 +7,16 @@ use baton_store::{Store, Verdict};
 
 use crate::config::{Config, StoreUrl};
 use crate::error::CommandError;
+use crate::open_store;
 use crate::output::log::{self, Level};
-use crate::place;
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
 /// its own memory.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
     if !config.settings.enabled {
-        return place::open(&StoreUrl::new("memory://")).await;
+        return open_store::open(&StoreUrl::new("memory://")).await;
     }
-    let store = place::open(&config.store).await?;
+    let store = open_store::open(&config.store).await?;
     warn_of(&*store).await;
     Ok(store)
 }
@@ -45,12 +45,13 @@ pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
 
 /// A node of this configuration, not yet started.
 pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
-    let lifeline = LifelineConfig {
-        enabled: config.lifeline.enabled,
-        bind: config.lifeline.bind,
-        advertise: config.lifeline.advertise,
-        connections_max: usize::try_from(config.lifeline.connections_max).unwrap_or(usize::MAX),
-    };
+    let connections = usize::try_from(config.lifeline.connections_max).unwrap_or(usize::MAX);
+    let lifeline = LifelineConfig::default().tune(|lifeline| {
+        lifeline.enabled = config.lifeline.enabled;
+        lifeline.bind = config.lifeline.bind;
+        lifeline.advertise = config.lifeline.advertise;
+        lifeline.connections_max = connections;
+    });
     let builder = Node::builder(store)
         .namespace(config.namespace.clone())
         .settings(config.settings.clone())

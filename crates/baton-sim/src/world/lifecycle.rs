@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use baton_core::ids::NodeId;
 use baton_core::protocol::NodeProfile;
-use baton_core::settings::Settings;
 use baton_core::{Core, Identity};
 
 use super::lifeline::address_of;
@@ -48,7 +47,7 @@ impl World {
             ..NodeProfile::default()
         };
         let me = Identity { id: place.node.clone(), boot, profile: Arc::new(profile) };
-        let settings = Settings { eligible: place.eligible, ..self.plan.settings.clone() };
+        let settings = self.plan.settings.clone().tune(|it| it.eligible = place.eligible);
         let seed = self.rng.bits();
         let core = Core::new(me, Arc::new(settings), seed).expect("a plan's settings are checked");
         self.slots[slot].process = Some(Process::new(boot, core, self.now));
@@ -84,19 +83,19 @@ impl World {
     }
 
     fn gone(&mut self, who: Who, cause: GapCause) {
-        self.stats.reign_ends(self.now, who, cause);
+        self.stats.term_ends(self.now, who, cause);
         self.slots[who.slot].process = None;
         self.lifeline_broke(who.boot);
     }
 
     fn restart_after(&mut self, slot: usize, least: Duration, most: Duration) {
-        let stays_away = self.calm.is_final() && !self.succession.restarts();
+        let stays_away = self.recovery.is_final() && !self.succession.restarts();
         if self.slots[slot].twin || stays_away {
             return;
         }
         let span = match self.restart {
             Some(span) => span,
-            None if self.calm.is_calm() => least,
+            None if self.recovery.has_begun() => least,
             None => self.rng.span(least, most),
         };
         self.queue.push(self.now + span, Event::Boot(slot));
@@ -129,7 +128,7 @@ impl World {
         let window = process.paused_with.take();
         let closed = window.map(|window| self.slots[who.slot].clock.when(window.hard));
         if let Some(at) = closed.filter(|at| *at < self.now) {
-            self.stats.reign_ends(at, who, GapCause::Pause);
+            self.stats.term_ends(at, who, GapCause::Pause);
         }
         let Some(process) = self.process_mut(who) else { return };
         let mut inbox = std::mem::take(&mut process.inbox);
