@@ -20,7 +20,7 @@ pub(super) struct LeaseRow {
     pub(super) record: LeaseRecord,
     /// By the clock of the machine, in the boot named by `machine`.
     pub(super) expires_at: Moment,
-    machine: Arc<str>,
+    pub(super) machine: Arc<str>,
     /// When it was last written, for people and for the term history.
     pub(super) updated_ms: u64,
 }
