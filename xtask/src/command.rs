@@ -72,13 +72,9 @@ impl Command {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn prepare(&self, root: &Path) -> process::Command {
-        let mut command = process::Command::new(self.found());
-        // What cargo tells this program of itself would look to a build script like a change, and
-        // everything that depends on it would be built again.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
-            command.env_remove(name);
-        }
+    /// Ready to be run in `root`.
+    pub fn prepare(&self, root: &Path) -> process::Command {
+        let mut command = clean(self.found());
         command
             .args(&self.args)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -109,8 +105,18 @@ impl Command {
     }
 }
 
-/// Does the variable describe the package that cargo runs, instead of the machine or the wishes of
-/// whoever calls?
+/// A program without the variables in which cargo describes this package. A build script would take
+/// them for a change, and everything that depends on it would be built again.
+pub fn clean(program: impl AsRef<OsStr>) -> process::Command {
+    let mut command = process::Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Does the variable describe the package that cargo runs, instead of the machine or the caller's
+/// wishes?
 fn is_about_us(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))

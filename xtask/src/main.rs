@@ -24,6 +24,7 @@ mod matrix;
 mod newcomer;
 mod servers;
 mod sim;
+mod suite;
 mod test;
 mod tidy;
 
@@ -59,6 +60,19 @@ enum Task {
         /// with it. The tests are built before the loops begin.
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
         load: Option<u32>,
+    },
+    /// Run the tests of the workspace, several test programs at a time
+    ///
+    /// Prints what each program wrote when it ends, then the slowest ones, then each failed program
+    /// with the command that repeats its failed tests. The last line is `N passed, N failed`.
+    Suite {
+        /// How many test programs run at once, 1 to 64
+        #[arg(long, value_name = "N", default_value_t = suite::AT_ONCE as u32,
+              value_parser = clap::value_parser!(u32).range(1..=64))]
+        at_once: u32,
+        /// Only programs whose name contains one of these, such as `redis` or `baton-cli test`
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
     },
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
@@ -143,6 +157,7 @@ fn main() -> ExitCode {
 fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
     match task {
         Task::Test { load } => test::run(root, load.unwrap_or(0)),
+        Task::Suite { at_once, names } => suite::run(root, *at_once as usize, names, &[]),
         Task::Tidy => tidy::run(root),
         Task::Bugs { seeds } => sim::bugs(*seeds).run(root),
         Task::Determinism { seeds } => sim::determinism(*seeds).run(root),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{chaos, conformance, load, sim, tidy};
+use crate::{chaos, conformance, load, sim, suite, tidy};
 
 /// One step, by its short name in the summary.
 struct Step {
@@ -31,7 +31,7 @@ impl Step {
 enum Job {
     Run(Command),
     /// The tests, which leave the reports for the table behind.
-    Tests(Command),
+    Tests,
     Conformance,
     Tidy,
 }
@@ -40,10 +40,10 @@ impl Job {
     fn perform(&self, root: &Path) -> Result<(), Failure> {
         match self {
             Self::Run(command) => command.run(root),
-            Self::Tests(command) => {
+            Self::Tests => {
                 conformance::forget(root)?;
                 let folder = conformance::folder(root).display().to_string();
-                command.clone().env(conformance::VARIABLE, folder).run(root)
+                suite::run(root, suite::AT_ONCE, &[], &[(conformance::VARIABLE, folder)])
             }
             Self::Conformance => conformance::run(root),
             Self::Tidy => tidy::run(root),
@@ -53,7 +53,8 @@ impl Job {
     /// The command that does this alone.
     fn repeat(&self) -> String {
         match self {
-            Self::Run(command) | Self::Tests(command) => command.to_string(),
+            Self::Run(command) => command.to_string(),
+            Self::Tests => "cargo xtask suite".to_owned(),
             Self::Conformance => "cargo xtask conformance".to_owned(),
             Self::Tidy => "cargo xtask tidy".to_owned(),
         }
@@ -88,7 +89,6 @@ fn run_steps(steps: &[Step], root: &Path) -> Result<(), Failure> {
 fn steps(loops: u32) -> Vec<Step> {
     let step = |name, job| Step { name, job, loops: 0 };
     let run = |name, command| step(name, Job::Run(command));
-    let tests = Job::Tests(Command::cargo("test --workspace --no-fail-fast"));
     let doc = "doc --workspace --no-deps --document-private-items";
     vec![
         run("fmt", Command::cargo("fmt --all --check")),
@@ -96,7 +96,7 @@ fn steps(loops: u32) -> Vec<Step> {
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
         // Built before the loops begin: a compiler beside them takes longer and shows nothing.
         run("build", Command::cargo("test --workspace --no-run")),
-        Step { name: "tests", job: tests, loops },
+        Step { name: "tests", job: Job::Tests, loops },
         step("conformance", Job::Conformance),
         Step { name: "chaos", job: Job::Run(chaos::short()), loops },
         step("tidy", Job::Tidy),
@@ -139,7 +139,7 @@ mod tests {
                 "cargo clippy --workspace --all-targets -- -D warnings",
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-run",
-                "cargo test --workspace --no-fail-fast",
+                "cargo xtask suite",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
                 "cargo xtask tidy",
@@ -158,7 +158,7 @@ mod tests {
             steps.iter().filter(|step| step.loops == 2).map(|step| step.name).collect();
         assert_eq!(loaded, ["tests", "chaos"]);
         let tests = steps.iter().find(|step| step.name == "tests").map(Step::repeat);
-        let repeat = "cargo test --workspace --no-fail-fast # beside 2 busy loops";
+        let repeat = "cargo xtask suite # beside 2 busy loops";
         assert_eq!(tests.as_deref(), Some(repeat));
     }
 
