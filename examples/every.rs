@@ -18,7 +18,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut events = node.events();
     while node.plugins()[0].runs < 3 {
         tokio::select! {
-            _ = events.recv() => {}
+            _ = events.next() => {}
             () = tokio::task::yield_now() => {}
         }
     }

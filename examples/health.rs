@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = baton::open(&url).await?;
     let (first, mut events) = member(&store).build_with_events()?;
     let mut second = None;
-    while let Some(told) = events.recv().await {
+    while let Some(told) = events.next().await {
         let Event::HealthChanged { verdict, reasons } = &told.event else { continue };
         println!("{}", verdict.word());
         reasons.iter().for_each(|reason| println!("  {reason}"));

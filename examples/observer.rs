@@ -11,7 +11,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let observer = Node::builder(store).tune(|settings| settings.eligible = false).build()?;
     let mut events = observer.events();
-    while let Some(told) = events.recv().await {
+    while let Some(told) = events.next().await {
         if let Event::LeaderChanged { new: Some(leader), epoch, .. } = &told.event {
             println!("{}", serde_json::to_string(&told.event)?);
             println!(

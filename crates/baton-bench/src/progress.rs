@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
 /// Between two lines, unless something begins or ends.

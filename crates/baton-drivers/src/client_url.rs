@@ -1,7 +1,8 @@
 //! A store's URL for a client of the user's own: the same server or file, without what only baton
 //! reads.
 
-use crate::open::{OpenError, strange_scheme};
+use crate::OpenError;
+use crate::open::strange_scheme;
 
 /// The URL of the same server or file as another client takes it: without baton's own options, and
 /// with the password that `password_env` or `password_file` names. **It holds the password**: show
@@ -35,11 +36,11 @@ pub fn client_url(url: &str) -> Result<String, OpenError> {
             Ok(format!("sqlite://{}", config.path.display()))
         }
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(crate::postgres::client_url(scheme, rest)?),
+        "postgres" | "postgresql" => crate::postgres::client_url(scheme, rest),
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Ok(crate::mysql::client_url(scheme, rest)?),
+        "mysql" | "mariadb" => crate::mysql::client_url(scheme, rest),
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(crate::redis::client_url(scheme, rest)?),
+        "redis" | "rediss" => crate::redis::client_url(scheme, rest),
         scheme => Err(strange_scheme(scheme).unwrap_or_else(|| {
             let remedy = match scheme {
                 "s3" => "take the client of baton_drivers::s3::client",

@@ -13,7 +13,8 @@
 use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
 
-use crate::open::{OpenError, strange_scheme};
+use crate::OpenError;
+use crate::open::strange_scheme;
 
 /// A fence, and the highest epoch that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,13 +41,6 @@ pub enum FencesError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-}
-
-#[cfg(feature = "network")]
-impl From<crate::refusal::Refusal> for FencesError {
-    fn from(refusal: crate::refusal::Refusal) -> Self {
-        Self::Open(refusal.into())
-    }
 }
 
 /// The fences of the store that the URL names, sorted by resource. Nothing is made or written. On

@@ -5,6 +5,7 @@
 //!             ├─► memory://            this process alone; for trying things out
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
 //!                    │ parts, address: the URL taken apart, secrets, TLS
+//!                    │ driver: what all drivers have in common
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
 //!   client_url(url) ──► the same server or file for a client of the user's own
@@ -21,6 +22,7 @@
 #[cfg(feature = "network")]
 pub mod address;
 mod client_url;
+mod driver;
 #[cfg(feature = "etcd")]
 pub mod etcd;
 pub mod fences;
@@ -28,6 +30,7 @@ mod hosts;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 mod open;
+mod open_error;
 mod parts;
 #[cfg(feature = "postgres")]
 pub mod postgres;
@@ -38,8 +41,6 @@ pub mod redis;
 mod refusal;
 #[cfg(feature = "s3")]
 pub mod s3;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod seen;
 #[cfg(feature = "network")]
 mod service;
 mod shown;
@@ -51,8 +52,8 @@ pub mod tls;
 
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;
+pub use driver::IncompatibleSchema;
 pub use hosts::server_hosts;
-pub use open::{OpenError, open, open_to_read};
-#[cfg(feature = "network")]
-pub use refusal::Refusal;
+pub use open::{open, open_to_read};
+pub use open_error::OpenError;
 pub use shown::{shown, without_secrets};

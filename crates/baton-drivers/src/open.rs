@@ -6,6 +6,7 @@ use baton_store::clock::SystemClock;
 use baton_store::memory::{MemoryConfig, MemoryStore};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
 
+use crate::open_error::OpenError;
 use crate::reader::{Access, Reader};
 
 /// Every scheme, and the feature that its driver is built with.
@@ -22,7 +23,7 @@ const SCHEMES: [(&str, &str, bool); 9] = [
 ];
 
 /// What a URL may begin with in this build, each store by its first name.
-fn known() -> String {
+pub(crate) fn known_stores() -> String {
     let mut stores: Vec<&str> = Vec::new();
     for (_, store, _) in SCHEMES.iter().filter(|(_, _, built)| *built) {
         if !stores.contains(store) {
@@ -30,45 +31,6 @@ fn known() -> String {
         }
     }
     format!("{} and memory, as in sqlite://baton.db", stores.join(", "))
-}
-
-/// Why a store was not opened. One line, and it says what to do.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// There is no `://` in it. It is not repeated: a secret may be in it.
-    #[error("the store's URL has no scheme before ://; known are {}", known())]
-    NoScheme,
-    /// No store goes by its scheme. It is not repeated: a secret may be in it.
-    #[error("the store's URL has an unknown scheme before ://; known are {}", known())]
-    UnknownScheme,
-    /// The scheme is known, but its driver is not here.
-    #[error("{scheme}:// needs a program built with the feature {feature}, which this one is not")]
-    NotBuilt {
-        /// What was given.
-        scheme: String,
-        /// What it would need.
-        feature: &'static str,
-    },
-    /// There is more than the memory store knows what to do with.
-    #[error("memory:// takes nothing after it, and something was given; write memory://")]
-    NotMemory,
-    /// Another client has no use for the URL of this store.
-    #[error("{scheme}:// has no URL for another client; {remedy}")]
-    NoClientUrl {
-        /// What was given.
-        scheme: String,
-        /// What to do instead.
-        remedy: &'static str,
-    },
-    /// The file cannot be used.
-    #[cfg(feature = "sqlite")]
-    #[error(transparent)]
-    Sqlite(#[from] crate::sqlite::Refusal),
-    /// The server cannot be used.
-    #[cfg(feature = "network")]
-    #[error(transparent)]
-    Server(#[from] crate::refusal::Refusal),
 }
 
 /// Opens the store that the URL names: a file, or a server that must answer now.
@@ -106,15 +68,15 @@ async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> 
             })
         }
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(crate::postgres::open(scheme, rest, access).await?),
+        "postgres" | "postgresql" => crate::postgres::open(scheme, rest, access).await,
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => Ok(crate::mysql::open(scheme, rest, access).await?),
+        "mysql" | "mariadb" => crate::mysql::open(scheme, rest, access).await,
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => Ok(crate::redis::open(scheme, rest, access).await?),
+        "redis" | "rediss" => crate::redis::open(scheme, rest, access).await,
         #[cfg(feature = "s3")]
-        "s3" => Ok(crate::s3::open(scheme, rest, access).await?),
+        "s3" => crate::s3::open(scheme, rest, access).await,
         #[cfg(feature = "etcd")]
-        "etcd" => Ok(crate::etcd::open(scheme, rest, access).await?),
+        "etcd" => crate::etcd::open(scheme, rest, access).await,
         "memory" if rest.is_empty() => {
             // It is empty, and gone with its handle, whatever may be done to it.
             let _ = access;

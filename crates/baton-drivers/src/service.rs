@@ -18,7 +18,9 @@ use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreEr
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-/// At most so many calls wait; whoever comes then waits to be let in.
+use crate::OpenError;
+
+/// How many calls wait in the queue. A further call waits until there is room.
 const QUEUE_MAX: usize = 1_024;
 
 /// What a driver does on its thread. The same contract as [`Store`]'s.
@@ -54,27 +56,23 @@ pub(crate) struct Service {
 
 impl Service {
     /// Starts a thread of this name, and the engine on it.
-    pub(crate) async fn start<E, F, R>(
+    pub(crate) async fn start<E, F>(
         name: &str,
         engine: impl FnOnce() -> F + Send + 'static,
-    ) -> Result<Self, StartError<R>>
+    ) -> Result<Self, OpenError>
     where
         E: Engine,
-        F: Future<Output = Result<E, R>>,
-        R: Send + 'static,
+        F: Future<Output = Result<E, OpenError>>,
     {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
         let (started, outcome) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(StartError::Thread)?;
+        let runtime = runtime.map_err(OpenError::Thread)?;
         let body = move || runtime.block_on(run(engine, started, queue));
         let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-        thread.map_err(StartError::Thread)?;
-        match outcome.await {
-            Ok(Ok(declaration)) => Ok(Self { declaration, jobs }),
-            Ok(Err(refusal)) => Err(StartError::Refused(refusal)),
-            Err(_) => Err(StartError::Ended),
-        }
+        thread.map_err(OpenError::Thread)?;
+        let declaration = outcome.await.map_err(|_| OpenError::Ended)??;
+        Ok(Self { declaration, jobs })
     }
 
     async fn ask<T>(
@@ -89,29 +87,18 @@ impl Service {
     }
 }
 
-/// Why a service did not start.
-#[derive(Debug)]
-pub(crate) enum StartError<R> {
-    /// The system gave no thread.
-    Thread(std::io::Error),
-    /// The thread ended at once.
-    Ended,
-    /// The engine would not have it.
-    Refused(R),
-}
-
-async fn run<E, F, R>(
+async fn run<E, F>(
     engine: impl FnOnce() -> F,
-    started: oneshot::Sender<Result<Declaration, R>>,
+    started: oneshot::Sender<Result<Declaration, OpenError>>,
     mut queue: mpsc::Receiver<Job>,
 ) where
     E: Engine,
-    F: Future<Output = Result<E, R>>,
+    F: Future<Output = Result<E, OpenError>>,
 {
     let engine = match engine().await {
         Ok(engine) => Arc::new(engine),
-        // Whoever asked may have gone; then nobody is told.
-        Err(refusal) => return drop(started.send(Err(refusal))),
+        // The caller may have gone; then the error is of no interest.
+        Err(error) => return drop(started.send(Err(error))),
     };
     if started.send(Ok(engine.declaration())).is_err() {
         return;

@@ -14,6 +14,7 @@
 //!   paused::Old ── the test program again, stopped right before it writes
 //!   expiry ── what every sweep must do     tables ── what every sweep of a table must do
 //!   restored ── an older copy of the data is put back
+//!   written_before ── a store that an earlier version wrote is opened by this one
 //!   networks ── two of them, and firewalls between
 //!   contender ── one node's words, without a core     wait ── for what must come
 //!   counting ── everything that can be done to counters
@@ -41,6 +42,7 @@ pub mod subject;
 pub mod tables;
 pub mod urls;
 pub mod wait;
+pub mod written_before;
 
 pub use error::TestbedError;
 pub use install::{CURL, ETCDCTL, PROMTOOL, Program};

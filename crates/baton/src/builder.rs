@@ -19,7 +19,7 @@ use tokio::sync::watch;
 
 use crate::drive::{Host, Message, NodeTask, OnOverrun, Pulse, tell_if_unwatched};
 use crate::error::BuildError;
-use crate::event::{Events, Teller};
+use crate::event::{EventSender, Events};
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::node::Node;
 use crate::observe::Tallies;
@@ -262,16 +262,16 @@ impl NodeBuilder {
         let tallies = Arc::<Tallies>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
         let logs = host.logs.clone();
-        let teller = Teller::new(namespace.clone(), id.clone(), tallies.clone(), logs);
+        let events = EventSender::new(namespace.clone(), id.clone(), tallies.clone(), logs);
         let store: Arc<dyn Store> = counted.clone();
         #[cfg(feature = "otel")]
-        let (teller, store) = match &self.telemetry {
-            Some(telemetry) => telemetry.trace(teller, store, (&namespace, &id)),
-            None => (teller, store),
+        let (events, store) = match &self.telemetry {
+            Some(telemetry) => telemetry.trace(events, store, (&namespace, &id)),
+            None => (events, store),
         };
         let shared = Arc::new(Shared {
             seat: host.next_seat(),
-            teller,
+            events,
             namespace,
             id,
             boot,
@@ -297,7 +297,7 @@ impl NodeBuilder {
             telemetry.measure(Subject::new(&shared, &crew));
         }
         let seat = NodeTask::new(shared.clone(), crew.clone(), self.on_overrun);
-        let events = shared.teller.listen();
+        let events = shared.events.subscribe();
         tell_if_unwatched(&shared, &[]);
         host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
         let node = Node::new(shared, crew, host);

@@ -1,35 +1,48 @@
-//! The stream of events: everything worth telling, stamped with when and by whom.
+//! The stream of events: what happens at a node, with the time and the node's name.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
 
 use baton_core::Event;
 use baton_core::ids::{Namespace, NodeId};
 use baton_store::clock::{Clock, SystemClock};
+use futures_core::Stream;
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast;
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::task::coop::unconstrained;
+use tokio_util::sync::ReusableBoxFuture;
 
 use crate::observe::{Logs, Tallies};
 
-/// Events kept for a listener that is behind.
+/// Events kept for a reader that is behind.
 const KEPT: usize = 1_024;
 
-/// An event, by whom and when.
+/// An event, with the node that it happened at and the time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stamped {
     /// Unix milliseconds, for people.
     pub at_ms: u64,
-    /// In which namespace.
+    /// The namespace of the node.
     pub namespace: Namespace,
-    /// At which node.
+    /// The node.
     pub node: NodeId,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// Sends events to everybody who listens.
+impl Stamped {
+    /// An event of this node's, at this time.
+    pub fn new(at_ms: u64, namespace: Namespace, node: NodeId, event: Event) -> Self {
+        Self { at_ms, namespace, node, event }
+    }
+}
+
+/// Sends a node's events to its readers, its figures, its logs and its traces.
 #[derive(Clone)]
-pub(crate) struct Teller {
+pub(crate) struct EventSender {
     namespace: Namespace,
     node: NodeId,
     sender: broadcast::Sender<Arc<Stamped>>,
@@ -39,7 +52,7 @@ pub(crate) struct Teller {
     spans: Option<Arc<crate::observe::otel::Spans>>,
 }
 
-impl Teller {
+impl EventSender {
     pub(crate) fn new(
         namespace: Namespace,
         node: NodeId,
@@ -57,63 +70,85 @@ impl Teller {
         }
     }
 
-    /// Makes spans of it too.
+    /// Makes spans of the events too.
     #[cfg(feature = "otel")]
     pub(crate) fn traced(mut self, spans: Arc<crate::observe::otel::Spans>) -> Self {
         self.spans = Some(spans);
         self
     }
 
-    pub(crate) fn tell(&self, event: Event) {
+    pub(crate) fn send(&self, event: Event) {
         self.tallies.told(&event, SystemClock.now());
         let (namespace, node) = (self.namespace.clone(), self.node.clone());
-        let stamped = Stamped { at_ms: SystemClock.wall_ms(), namespace, node, event };
+        let stamped = Stamped::new(SystemClock.wall_ms(), namespace, node, event);
         #[cfg(feature = "otel")]
         if let Some(spans) = &self.spans {
             spans.told(&stamped);
         }
         let stamped = Arc::new(stamped);
         self.logs.told(&stamped);
-        // Nobody may be listening, which is fine.
+        // It fails when there is no reader.
         let _ = self.sender.send(stamped);
     }
 
-    pub(crate) fn listen(&self) -> Events {
-        Events { receiver: self.sender.subscribe(), missed: 0 }
+    pub(crate) fn subscribe(&self) -> Events {
+        let next = ReusableBoxFuture::new(receive(self.sender.subscribe()));
+        Events { next, missed: 0 }
     }
 }
 
-/// Events as they come, from when it was asked for.
+type Receiver = broadcast::Receiver<Arc<Stamped>>;
+
+/// One event, and the receiver again.
+async fn receive(mut receiver: Receiver) -> (Result<Arc<Stamped>, RecvError>, Receiver) {
+    let received = receiver.recv().await;
+    (received, receiver)
+}
+
+/// A node's events from [`Node::events`](crate::Node::events) on: a [`Stream`] that ends with the
+/// node. A reader that falls more than 1,024 events behind loses the oldest: see
+/// [`missed`](Self::missed).
+#[derive(Debug)]
+#[must_use = "events are read with `next`, or as a stream"]
 pub struct Events {
-    receiver: broadcast::Receiver<Arc<Stamped>>,
+    next: ReusableBoxFuture<'static, (Result<Arc<Stamped>, RecvError>, Receiver)>,
     missed: u64,
 }
 
 impl Events {
     /// The next event; `None` once the node is gone. Cancel safe.
-    pub async fn recv(&mut self) -> Option<Arc<Stamped>> {
-        loop {
-            match self.receiver.recv().await {
-                Ok(event) => return Some(event),
-                Err(broadcast::error::RecvError::Lagged(count)) => self.missed += count,
-                Err(broadcast::error::RecvError::Closed) => return None,
-            }
-        }
+    pub async fn next(&mut self) -> Option<Arc<Stamped>> {
+        std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
     /// The next event that is already there.
     pub fn try_next(&mut self) -> Option<Arc<Stamped>> {
-        loop {
-            match self.receiver.try_recv() {
-                Ok(event) => return Some(event),
-                Err(broadcast::error::TryRecvError::Lagged(count)) => self.missed += count,
-                Err(_) => return None,
-            }
+        // An event that is there is returned even to a task that has used up its share of time.
+        let next = pin!(unconstrained(self.next()));
+        match next.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(event) => event,
+            Poll::Pending => None,
         }
     }
 
-    /// How many events were lost because this listener was too far behind.
+    /// Number of events lost because this reader was too far behind.
     pub fn missed(&self) -> u64 {
         self.missed
+    }
+}
+
+impl Stream for Events {
+    type Item = Arc<Stamped>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        loop {
+            let (received, receiver) = ready!(self.next.poll(cx));
+            self.next.set(receive(receiver));
+            match received {
+                Ok(event) => return Poll::Ready(Some(event)),
+                Err(RecvError::Lagged(count)) => self.missed += count,
+                Err(RecvError::Closed) => return Poll::Ready(None),
+            }
+        }
     }
 }

@@ -206,7 +206,7 @@ impl<'a> Wait<'a> {
         loop {
             let told = tokio::select! {
                 biased;
-                told = self.events.recv() => told.ok_or(LeftError)?,
+                told = self.events.next() => told.ok_or(LeftError)?,
                 _ = self.node.shared.left() => return Err(LeftError.into()),
                 () = SystemClock.sleep(self.until.since(SystemClock.now())) => {
                     return Err(HandoverError::NotInTime { waited: self.patience });

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use baton_core::DemotionReason;
 use baton_core::ids::{Epoch, Namespace};
-use baton_core::lease::Window;
-use baton_core::time::Moment;
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome};
+use tokio_util::sync::CancellationToken;
 
+use crate::clock::{self, Moment, Window};
 use crate::plugin::PluginState;
 use crate::shared::Shared;
 use crate::term::{Hold, Term};
@@ -17,8 +16,8 @@ use crate::term::{Hold, Term};
 /// The right to lead, for as long as the term lasts.
 ///
 /// While any clone of it exists, the node does not count the term as stopped and does not release
-/// the lease: drop it when the work has ended. Whoever goes on after [`Leadership::lost`] keeps the
-/// others waiting, until the lease runs out.
+/// the lease: drop it when the work has ended. Work that goes on after [`Leadership::lost`] keeps
+/// the next leader waiting until the lease runs out.
 #[derive(Clone)]
 pub struct Leadership {
     hold: Hold,
@@ -30,12 +29,12 @@ impl Leadership {
         Some(Self { hold: Hold::take(term)?, node: node.clone() })
     }
 
-    /// Where the node leads.
+    /// The store through which the node leads.
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.node.store
     }
 
-    /// What the node leads.
+    /// The namespace that the node leads.
     pub(crate) fn namespace(&self) -> &Namespace {
         &self.node.namespace
     }
@@ -58,25 +57,34 @@ impl Leadership {
 
     /// May the term act now? Computed from the clock at each call.
     pub fn is_leader(&self) -> bool {
-        self.hold.0.is_open(SystemClock.now())
+        self.hold.0.is_open(clock::now())
     }
 
     /// May the term start something new now? False from the soft deadline on.
     pub fn may_start_work(&self) -> bool {
-        self.hold.0.may_start(SystemClock.now())
+        self.hold.0.may_start(clock::now())
     }
 
-    /// Until when the term may act, by this machine's boot-time clock. Each renewal moves it.
-    pub fn trusted_until(&self) -> Moment {
+    /// Until when the term may act, on the clock of [`clock::now`]. Each renewal moves it.
+    pub fn deadline(&self) -> Moment {
         self.hold.0.window().hard
     }
 
-    /// Until when the term may start something new.
+    /// How long the term may still act, if no renewal comes: zero once it is over, and from when it
+    /// is told to stop.
+    pub fn time_left(&self) -> Duration {
+        if !self.is_leader() {
+            return Duration::ZERO;
+        }
+        self.deadline().since(clock::now())
+    }
+
+    /// Until when the term may start something new: `stop_grace` before the [deadline](Self::deadline).
     pub fn soft_deadline(&self) -> Moment {
         self.hold.0.window().soft
     }
 
-    /// Waits until a renewal has moved [`Leadership::trusted_until`] beyond `known`. Cancel safe.
+    /// Waits until a renewal has moved the [deadline](Self::deadline) beyond `known`. Cancel safe.
     pub async fn renewed(&self, known: Moment) -> Window {
         self.hold.0.extended_beyond(known).await
     }
@@ -86,9 +94,19 @@ impl Leadership {
         self.hold.0.window()
     }
 
-    /// Waits until the term is told to stop, and says why. Cancel safe.
+    /// Waits until the term is told to stop, and returns the reason. Cancel safe.
     pub async fn lost(&self) -> DemotionReason {
         self.hold.0.ended().await.reason
+    }
+
+    /// A token that is cancelled when the term is told to stop, for tasks and libraries that take
+    /// one. It is a child of the term's: to cancel it stops what it was given to, and nothing else.
+    ///
+    /// A token does not hold the term. A task that must have ended before the lease is released
+    /// needs a clone of the `Leadership` too.
+    #[must_use]
+    pub fn token(&self) -> CancellationToken {
+        self.hold.0.stopping.child_token()
     }
 
     /// By when everything of the term must have stopped: the hard deadline, or `stop_grace` after

@@ -27,6 +27,7 @@ mod random;
 mod shared;
 mod term;
 
+pub mod clock;
 pub mod lifeline;
 pub mod plugins;
 pub mod shutdown;
@@ -50,9 +51,7 @@ pub use random::fresh_boot;
 
 pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
-pub use baton_core::lease::Window;
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
-pub use baton_core::time::Moment;
 pub use baton_core::{
     BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, MetricsReport, Phase,
     TransferRefusal,
@@ -68,6 +67,8 @@ pub use baton_store::{
 };
 #[cfg(feature = "otel")]
 pub use opentelemetry_sdk;
+/// What [`Leadership::token`] returns: the type of the crate `tokio-util`, version 0.7.
+pub use tokio_util::sync::CancellationToken;
 
 /// The README's example is compiled and run as a test.
 #[cfg(doctest)]

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
 use baton_core::protocol::View;
@@ -48,8 +47,11 @@ pub enum Departure {
     Broken,
 }
 
-/// A node of a cluster. Clones are handles on the same node; when the last one is dropped the node
-/// leaves, and the drop waits for that, though not for long: [`Node::leave`] does not block.
+/// A node of a cluster. Clones are handles on the same node.
+///
+/// When the last handle is dropped the node leaves. The drop does not wait for that: the node's own
+/// thread stops the work, releases the lease and ends. A process that ends sooner than that leaves
+/// the lease to run out: before the end of `main`, await [`Node::leave`].
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Arc<Shared>,
@@ -175,9 +177,10 @@ impl Node {
         self.shared.core().is_epoch_valid(SystemClock.now(), epoch, created_at)
     }
 
-    /// Everything worth telling, from now on.
+    /// The node's events from now on, as a stream. `NodeBuilder::build_with_events` has them from the
+    /// first on.
     pub fn events(&self) -> Events {
-        self.shared.teller.listen()
+        self.shared.events.subscribe()
     }
 
     /// Waits until this node leads, and returns what it then holds. Cancel safe.
@@ -197,8 +200,8 @@ impl Node {
         }
     }
 
-    /// Registers a plugin on the running node. If this node leads, the plugin starts at once.
-    pub fn subscribe(&self, plugin: impl Plugin) -> Result<(), InvalidPluginName> {
+    /// Adds a plugin to the running node. If this node leads, the plugin starts at once.
+    pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), InvalidPluginName> {
         self.crew.add(Arc::new(plugin))
     }
 
@@ -269,7 +272,7 @@ impl Node {
             () = SystemClock.sleep(give_up_at.since(SystemClock.now())) => Departure::Unfinished,
         };
         // The process may end right after this, and with it the lines that are not written.
-        self.shared.teller.logs.written().await;
+        self.shared.events.logs.written().await;
         departure
     }
 
@@ -297,13 +300,6 @@ struct Presence {
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        if self.shared.departed.borrow().is_some() {
-            return;
-        }
-        let give_up_at = self.shared.ask_to_leave();
-        // A drop cannot wait on a future: it looks often, and for a while only.
-        while self.shared.departed.borrow().is_none() && SystemClock.now() < give_up_at {
-            std::thread::park_timeout(Duration::from_millis(1));
-        }
+        self.shared.ask_to_leave();
     }
 }

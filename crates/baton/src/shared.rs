@@ -15,7 +15,7 @@ use baton_store::{Store, StoreError};
 use tokio::sync::{mpsc, watch};
 
 use crate::drive::{Message, Pulse, SeatId};
-use crate::event::Teller;
+use crate::event::EventSender;
 use crate::node::Departure;
 use crate::observe::Tallies;
 use crate::term::Term;
@@ -34,7 +34,7 @@ pub(crate) struct Shared {
     /// The same, to be asked for the counts.
     pub(crate) counted: Arc<Wrapped<Count>>,
     pub(crate) tallies: Arc<Tallies>,
-    pub(crate) teller: Teller,
+    pub(crate) events: EventSender,
     pub(crate) inbox: mpsc::UnboundedSender<Message>,
     pub(crate) core: Mutex<Core>,
     pub(crate) term: watch::Sender<Option<Arc<Term>>>,

@@ -8,6 +8,7 @@ use baton_core::ids::Epoch;
 use baton_core::lease::Window;
 use baton_core::time::Moment;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 /// Why and until when a term stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,8 @@ pub(crate) struct Term {
     /// The hard deadline again, for whoever waits until it moves.
     moved: watch::Sender<Moment>,
     ending: watch::Sender<Option<Ending>>,
+    /// Cancelled when the term is told to stop.
+    pub(crate) stopping: CancellationToken,
     holds: watch::Sender<usize>,
 }
 
@@ -41,6 +44,7 @@ impl Term {
             runs_until: AtomicU64::new(hard),
             moved: watch::channel(window.hard).0,
             ending: watch::channel(None).0,
+            stopping: CancellationToken::new(),
             holds: watch::channel(0).0,
         })
     }
@@ -59,6 +63,7 @@ impl Term {
     pub(crate) fn stop(&self, ending: Ending) {
         self.runs_until.store(0, Ordering::Release);
         self.ending.send_replace(Some(ending));
+        self.stopping.cancel();
     }
 
     pub(crate) fn is_open(&self, now: Moment) -> bool {

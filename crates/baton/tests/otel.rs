@@ -99,7 +99,7 @@ fn attribute(attributes: &[KeyValue], name: &str) -> Option<String> {
 }
 
 async fn until_told(events: &mut Events, wanted: impl Fn(&Event) -> bool) {
-    let waiting = async { while !wanted(&events.recv().await.expect("the node goes on").event) {} };
+    let waiting = async { while !wanted(&events.next().await.expect("the node goes on").event) {} };
     tokio::select! {
         () = waiting => {}
         () = SystemClock.sleep(PATIENCE) => unreachable!("it was not told"),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::fleet::Fleet;

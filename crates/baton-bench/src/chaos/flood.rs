@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use baton::clock::Moment;
 use baton::lifeline::{tell, without_key};
-use baton::{Moment, Namespace, NodeId, Store};
+use baton::{Namespace, NodeId, Store};
 use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Hint, Version};
 use baton_core::rng::Rng;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 use baton_testbed::{Fault as Line, Proxy, Server};
 
 use super::fault::Fault;

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 
 use super::fault::Fault;
 use super::kind::Kind;

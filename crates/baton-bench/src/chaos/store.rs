@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 
-use baton::{Moment, Namespace};
+use baton::Namespace;
+use baton::clock::Moment;
 use baton_core::protocol::TermRecord;
 use baton_testbed::Server;
 use mysql_async::prelude::Queryable;

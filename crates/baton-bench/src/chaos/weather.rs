@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 use baton_cli::cluster::Follow;
 use baton_store::clock::{Clock, SystemClock};
 

@@ -58,7 +58,7 @@ impl Paused {
 mod tests {
     use std::time::Duration;
 
-    use baton::Moment;
+    use baton::clock::Moment;
 
     use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_cli::cluster::Lead;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::Mutex;

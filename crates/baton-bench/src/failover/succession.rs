@@ -10,7 +10,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 use baton_cli::cluster::{Body, Tick};
 use baton_store::clock::{Clock, SystemClock};
 

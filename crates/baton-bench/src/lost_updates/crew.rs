@@ -4,7 +4,7 @@ use std::fmt;
 use std::process::Stdio;
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Signal;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use baton::{Leadership, Moment, Namespace, Node, NodeId, Settings};
+use baton::clock::Moment;
+use baton::{Leadership, Namespace, Node, NodeId, Settings};
 use baton_cli::output::say;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};

@@ -44,7 +44,7 @@ pub async fn measure(site: &Site, options: &Idle, report: &mut Report) -> Result
 
 /// What has been used up to a moment.
 struct Reading {
-    at: baton::Moment,
+    at: baton::clock::Moment,
     processes: Vec<Process>,
     beats: u64,
 }

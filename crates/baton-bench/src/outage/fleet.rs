@@ -47,7 +47,7 @@ impl Fleet {
             let (node, mut events) = node.build_with_events()?;
             let told = Arc::clone(&fleet.told);
             fleet.listeners.spawn(async move {
-                while let Some(event) = events.recv().await {
+                while let Some(event) = events.next().await {
                     told.lock().expect("no holder panics").push(event);
                 }
             });

@@ -175,7 +175,7 @@ mod tests {
     fn at(at_ms: u64, node: &str, event: Event) -> Arc<Stamped> {
         let namespace = Namespace::new("n").expect("a plain name");
         let node = NodeId::new(node).expect("a plain name");
-        Arc::new(Stamped { at_ms, namespace, node, event })
+        Arc::new(Stamped::new(at_ms, namespace, node, event))
     }
 
     fn promoted(at_ms: u64, node: &str, epoch: u64) -> Arc<Stamped> {

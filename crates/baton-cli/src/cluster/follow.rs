@@ -76,7 +76,7 @@ impl Follow {
 mod tests {
     use std::io::Write;
 
-    use baton::Moment;
+    use baton::clock::Moment;
 
     use super::super::Kind;
     use super::*;

@@ -22,7 +22,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::{Moment, Namespace, NodeId, Store};
+use baton::clock::Moment;
+use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use baton::{BootId, Moment, NodeId};
+use baton::clock::Moment;
+use baton::{BootId, NodeId};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::{Cluster, ClusterError, Lead};

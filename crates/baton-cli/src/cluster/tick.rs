@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 

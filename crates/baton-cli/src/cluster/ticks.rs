@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 
 use super::{ClusterError, Kind, Tick};
 

@@ -63,13 +63,13 @@ async fn take_part(
             biased;
             // First, so that a signal is minded before anything is told.
             departure = &mut leaving => break departure,
-            Some(event) = events.recv() => teller.tell(&event),
+            Some(event) = events.next() => teller.tell(&event),
         }
     };
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.recv() => teller.tell(&event),
+            Some(event) = events.next() => teller.tell(&event),
             () = std::future::ready(()) => break,
         }
     }

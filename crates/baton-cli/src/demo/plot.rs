@@ -1,6 +1,6 @@
 //! The leadership timeline as a picture: a lane for each node, its terms, and what was done to it.
 
-use baton::Moment;
+use baton::clock::Moment;
 use svg::Document;
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 

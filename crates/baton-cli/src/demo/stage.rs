@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use baton::{Moment, NodeId, Settings};
+use baton::clock::Moment;
+use baton::{NodeId, Settings};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 
 use super::stage::Note;
 use crate::cluster::{Kind, Lead, Ticks};

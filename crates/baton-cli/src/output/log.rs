@@ -132,7 +132,7 @@ pub fn event(stamped: &Stamped) {
 
 /// Tells of events that are at least so loud, as they come, for as long as this is waited for.
 pub async fn follow(events: &mut Events, least: Level) {
-    while let Some(stamped) = events.recv().await {
+    while let Some(stamped) = events.next().await {
         event_from(&stamped, least);
     }
     std::future::pending::<()>().await;
@@ -207,12 +207,8 @@ mod tests {
     use super::*;
 
     fn stamped(event: Event) -> Stamped {
-        Stamped {
-            at_ms: 1_700_000_000_123,
-            namespace: Namespace::new("web").expect("valid"),
-            node: NodeId::new("a").expect("valid"),
-            event,
-        }
+        let namespace = Namespace::new("web").expect("valid");
+        Stamped::new(1_700_000_000_123, namespace, NodeId::new("a").expect("valid"), event)
     }
 
     #[test]

@@ -154,7 +154,7 @@ impl Runner<'_> {
     async fn registered(&mut self, events: &mut Events) -> Option<Finished> {
         while self.node.settings().enabled && !self.node.is_registered() {
             tokio::select! {
-                event = events.recv() => {
+                event = events.next() => {
                     let told = event.as_ref().map(|told| &told.event);
                     if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = told {
                         self.complain();

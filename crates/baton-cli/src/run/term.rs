@@ -110,7 +110,7 @@ pub async fn lead(
 /// The guard keeps the deadlines too. Its word that it stopped the command may come before the
 /// node's that the term is lost, above all after a pause of this process.
 async fn lost_or_renewed(term: &Leadership) -> Option<DemotionReason> {
-    let closed = term.trusted_until();
+    let closed = term.deadline();
     tokio::select! {
         biased;
         why = term.lost() => Some(why),

@@ -1,6 +1,7 @@
 //! What the tests do with a cluster's nodes.
 
-use baton::{Moment, NodeId};
+use baton::NodeId;
+use baton::clock::Moment;
 use baton_cli::cluster::{Cluster, Lead, Member, Tick};
 use baton_core::protocol::NodeRecord;
 

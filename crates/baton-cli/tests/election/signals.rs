@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton::Moment;
+use baton::clock::Moment;
 use rustix::process::Signal;
 
 use crate::running::Running;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use baton::{Moment, Namespace, NodeId};
+use baton::clock::Moment;
+use baton::{Namespace, NodeId};
 use baton_cli::cluster::{Body, Cluster, Plan};
 use baton_cli::look::Looks;
 use baton_store::clock::{Clock, SystemClock};

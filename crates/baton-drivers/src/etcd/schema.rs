@@ -3,6 +3,7 @@
 use super::connect::Link;
 use super::keys;
 use super::wire::{Compare, KeyValue, Op, Range, RangeAnswer, Txn, TxnAnswer};
+use crate::driver::SchemaVersion;
 use crate::refusal::Refusal;
 
 /// The format that this program reads and writes.
@@ -44,8 +45,10 @@ fn judge(link: &Link, found: Option<&KeyValue>) -> Result<(), Refusal> {
     let (place, prefix) = (link.config.place.clone(), &link.config.prefix);
     let text = found.and_then(|found| std::str::from_utf8(found.value.0.as_slice()).ok());
     match text.and_then(|text| text.parse().ok()) {
-        Some(VERSION) => Ok(()),
-        Some(found) => Err(Refusal::NewerSchema { store: "etcd", place, found, known: VERSION }),
+        Some(found) => {
+            let known = SchemaVersion::new(VERSION, None);
+            SchemaVersion::new(found, None).check_at(known, "etcd", &place).map(drop)
+        }
         None => Err(Refusal::Strange {
             store: "etcd",
             place,

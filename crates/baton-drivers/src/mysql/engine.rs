@@ -16,9 +16,9 @@ use super::connect::Servers;
 use super::error::Fault;
 use super::schema::{self, Flavour};
 use super::{beat, counters, documents, examine, history, lease, prune, registry, view};
+use crate::driver::SeenLeases;
 use crate::reader::Access;
 use crate::refusal::Refusal;
-use crate::seen::SeenLeases;
 use crate::service::Engine;
 
 /// A handle on the servers.

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::connect::Servers;
 use super::error::{Fault, GRANTS};
+use crate::driver::SchemaVersion;
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
@@ -128,13 +129,12 @@ async fn version(servers: &Servers) -> Result<Option<i64>, Refusal> {
         Err(fault) => return Err(fault.refusal(servers.place(), &servers.config.database)),
     };
     match found {
-        Some(found) if found > KNOWN => Err(Refusal::NewerSchema {
-            store: "mysql",
-            place: servers.place(),
-            found,
-            known: KNOWN,
-        }),
-        found => Ok(found),
+        Some(version) => {
+            let known = SchemaVersion::new(KNOWN, None);
+            SchemaVersion::new(version, None).check_at(known, "mysql", &servers.place())?;
+            Ok(found)
+        }
+        None => Ok(None),
     }
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn sweep(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     table.check()?;
     strategy.check_for(&table)?;
-    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let refused = |refusal: Refusal| Unfit::Store(refusal);
     let config = MysqlConfig::from_location(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {

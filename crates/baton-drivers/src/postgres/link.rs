@@ -18,9 +18,9 @@ use super::connect::{Link, connect};
 use super::error;
 use super::hints::Ears;
 use super::rehearsal::rehearse;
+use crate::driver::SeenLeases;
 use crate::reader::Access;
 use crate::refusal::Refusal;
-use crate::seen::SeenLeases;
 
 /// Waits for the work, but not longer than this.
 pub(super) async fn within<F: Future>(span: Duration, work: F) -> Option<F::Output> {

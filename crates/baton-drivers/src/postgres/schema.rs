@@ -6,6 +6,7 @@ use tokio_postgres::{Client, Error};
 use super::NAME;
 use super::config::{PostgresConfig, is_plain};
 use super::error::{self, GRANTS};
+use crate::driver::SchemaVersion;
 use crate::refusal::Refusal;
 
 /// The version that this program knows.
@@ -138,15 +139,9 @@ async fn version(client: &Client, config: &PostgresConfig) -> Result<i32, Refusa
             return Err(Refusal::Strange { store: NAME, place, detail });
         }
     };
-    match found {
-        found if found > KNOWN => Err(Refusal::NewerSchema {
-            store: NAME,
-            place,
-            found: i64::from(found),
-            known: i64::from(KNOWN),
-        }),
-        found => Ok(found),
-    }
+    let known = SchemaVersion::new(i64::from(KNOWN), None);
+    SchemaVersion::new(i64::from(found), None).check_at(known, NAME, &place)?;
+    Ok(found)
 }
 
 /// The schema cannot be looked at.

@@ -68,7 +68,7 @@ pub(crate) fn sweep(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     table.check()?;
     strategy.check_for(&table)?;
-    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let refused = |refusal: Refusal| Unfit::Store(refusal);
     let address = Address::parse(scheme, rest, EXAMPLE).map_err(|wrong| refused(wrong.into()))?;
     let config = PostgresConfig::from_address(address).map_err(|wrong| refused(wrong.into()))?;
     let place = config.place();

@@ -64,7 +64,7 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let refused = |refusal: Refusal| Unfit::Store(refusal);
     let config = RedisConfig::parse(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
     let (place, resource) = (config.place(), format!("ttl:{}", keys.index));
     let fence = format!("{}fence:{{{resource}}}", config.prefix);

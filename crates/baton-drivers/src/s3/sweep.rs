@@ -76,7 +76,7 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let refused = |refusal: Refusal| Unfit::Store(refusal.into());
+    let refused = |refusal: Refusal| Unfit::Store(refusal);
     let config = Config::parse(scheme, rest).map_err(refused)?;
     let home = match config.prefix.as_str() {
         "" => String::new(),

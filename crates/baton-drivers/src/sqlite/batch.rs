@@ -12,7 +12,7 @@ use super::error::{Fault, Refusal, uncommitted};
 use super::lineage;
 use super::step::Step;
 use super::worker::Job;
-use crate::seen::SeenLeases;
+use crate::driver::SeenLeases;
 
 type Answers = Vec<Result<Answer, StoreError>>;
 

@@ -8,8 +8,8 @@ use super::columns::Bits;
 use super::config::SqliteConfig;
 use super::error::{Fault, Refusal, uncommitted};
 use super::{patience, reader};
+use crate::OpenError;
 use crate::fences::{FencesError, StoredFence};
-use crate::open::OpenError;
 
 const IS_THERE: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'baton_fences'";
 

@@ -6,7 +6,8 @@ use baton_store::sweep::Sweep;
 
 use super::strategy::Strategy;
 use super::target::{Target, Unfit};
-use crate::open::{OpenError, strange_scheme};
+use crate::OpenError;
+use crate::open::strange_scheme;
 
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table

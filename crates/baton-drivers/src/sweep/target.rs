@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::table::Table;
-use crate::open::OpenError;
+use crate::OpenError;
 
 /// Keys of Redis that expire by an index of the user's own: a sorted set whose members are the
 /// keys and whose scores are their expiries, in milliseconds since 1970. An update moves the expiry

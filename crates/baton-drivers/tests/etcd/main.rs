@@ -21,3 +21,4 @@ mod round_trips;
 mod spare;
 mod tls;
 mod traps;
+mod written_before;

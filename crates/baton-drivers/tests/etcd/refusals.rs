@@ -78,7 +78,8 @@ async fn another_format_is_refused_with_both_numbers() {
     assert_eq!(hand.under("baton/format").await, [("baton/format".to_owned(), b"1".to_vec())]);
     hand.put("baton/format", "7").await;
     let wanted = format!(
-        "etcd at {place} has schema version 7, and this program knows 1; use a newer version of it"
+        "etcd at {place} has schema version 7, which needs a program that knows version 7 or \
+         later, and this program knows 1; use a newer version of it"
     );
     assert_eq!(refusal(&url).await, wanted);
     hand.put("baton/format", "a poem").await;

@@ -73,7 +73,8 @@ async fn a_later_schema_is_refused_with_both_numbers() {
     drop(baton_drivers::open(&url).await.expect("it can be opened"));
     ground.sql("UPDATE later_meta SET schema_version = 9").await;
     let refused = refusal(&url).await;
-    let wanted = "has schema version 9, and this program knows 3; use a newer version of it";
+    let wanted = "has schema version 9, which needs a program that knows version 9 or later, and \
+                  this program knows 3; use a newer version of it";
     assert!(refused.ends_with(wanted), "{refused}");
 }
 

@@ -53,5 +53,6 @@ async fn what_cannot_be_opened_is_told() {
     assert!(unset.contains("NO_SUCH_VARIABLE, which is not set"), "{unset}");
     ground.sql("UPDATE baton_meta SET schema_version = 9").await;
     let newer = refusal(&url.replace("postgres@", "app:hush-1@")).await;
-    assert!(newer.contains("has schema version 9, and this program knows 4"), "{newer}");
+    let wanted = "has schema version 9, which needs a program that knows version 9 or later, and";
+    assert!(newer.contains(wanted), "{newer}");
 }

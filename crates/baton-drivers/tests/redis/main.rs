@@ -22,3 +22,4 @@ mod rights;
 mod round_trips;
 mod sweep;
 mod traps;
+mod written_before;

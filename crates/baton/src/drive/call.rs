@@ -21,7 +21,7 @@ pub async fn ask_store(
     timeout: Duration,
 ) -> Message {
     let beat = (node.seat, id);
-    node.teller.logs.began(beat, (&node.namespace, &node.id), &request);
+    node.events.logs.began(beat, (&node.namespace, &node.id), &request);
     let input = match call_store(&node, Call::Core(request), timeout).await {
         Some(Ok(Answer::Core(reply))) => {
             match &reply {
@@ -46,7 +46,7 @@ pub async fn ask_store(
         }
         None => Input::Failed { id, failure: Failure::Unknown },
     };
-    node.teller.logs.ended(beat, &input);
+    node.events.logs.ended(beat, &input);
     Message::Input { seat: node.seat, input }
 }
 

@@ -185,7 +185,7 @@ impl NodeTask {
             }
             _ => {}
         }
-        self.node.teller.tell(event);
+        self.node.events.send(event);
     }
 
     fn halt(&mut self) {

@@ -15,7 +15,7 @@ pub(crate) fn tell_if_unwatched(node: &Shared, members: &[Member]) {
     let notice = notice(node, members);
     let was_told = node.is_unwatched.swap(notice.is_some(), Ordering::Relaxed);
     if let Some(notice) = notice.filter(|_| !was_told) {
-        node.teller.tell(Event::LifelineUnwatched(notice));
+        node.events.send(Event::LifelineUnwatched(notice));
     }
 }
 

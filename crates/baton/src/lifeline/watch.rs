@@ -77,7 +77,7 @@ impl Watch {
             return;
         }
         let node = &self.node;
-        node.teller.logs.lifeline((&node.namespace, &node.id), self.boot, report);
+        node.events.logs.lifeline((&node.namespace, &node.id), self.boot, report);
         let address = self.address.parse::<Address>();
         let own_host = report.denies(self.boot) && address.is_ok_and(|it| it.is_own_host());
         let input = Input::Lifeline { boot: self.boot, report, own_host };

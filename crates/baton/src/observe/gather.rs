@@ -225,7 +225,7 @@ fn events(book: &mut Book, node: &Shared) {
         book.put("", &[("event", name)], count as f64);
     }
     let about = "Log lines dropped by a slow subscriber of tracing, of all nodes of the process.";
-    book.counter("baton_log_lines_dropped_total", about, node.teller.logs.dropped() as f64);
+    book.counter("baton_log_lines_dropped_total", about, node.events.logs.dropped() as f64);
 }
 
 fn settings(book: &mut Book, settings: &Settings) {

@@ -118,7 +118,7 @@ impl Supervisor {
                 Some((_, Ok(()))) => {
                     post.ledger.started();
                     let (plugin, epoch) = (post.name.clone(), self.term.epoch);
-                    self.node.teller.tell(Event::PluginPromoted { plugin, epoch });
+                    self.node.events.send(Event::PluginPromoted { plugin, epoch });
                     return Watched::Ended;
                 }
                 Some((run, Err(fault))) => {
@@ -184,7 +184,7 @@ impl Supervisor {
             Call::Start => Some(post.start_timeout),
             Call::Work => post.work_timeout,
         };
-        let (logs, run) = (self.node.teller.logs.clone(), self.logged(post, call));
+        let (logs, run) = (self.node.events.logs.clone(), self.logged(post, call));
         let calling = async move {
             let calling = async {
                 match call {
@@ -239,7 +239,7 @@ impl Supervisor {
         }
         post.ledger.stopped();
         let (plugin, epoch) = (post.name.clone(), self.term.epoch);
-        self.node.teller.tell(Event::PluginDemoted { plugin, epoch, reason });
+        self.node.events.send(Event::PluginDemoted { plugin, epoch, reason });
     }
 
     fn logged(&self, post: &RegisteredPlugin, call: Call) -> PluginRun {
@@ -261,12 +261,12 @@ impl Supervisor {
 
     fn tell_failed(&self, post: &RegisteredPlugin, fault: &Fault, restart_in_ms: Option<u64>) {
         let (plugin, error) = (post.name.clone(), fault.to_string());
-        self.node.teller.tell(Event::PluginFailed { plugin, error, restart_in_ms });
+        self.node.events.send(Event::PluginFailed { plugin, error, restart_in_ms });
     }
 
     fn stuck(&self, post: &RegisteredPlugin) -> impl FnOnce() + Send + 'static {
-        let (teller, plugin) = (self.node.teller.clone(), post.name.clone());
-        move || teller.tell(Event::PluginIgnoredCancellation { plugin })
+        let (events, plugin) = (self.node.events.clone(), post.name.clone());
+        move || events.send(Event::PluginIgnoredCancellation { plugin })
     }
 
     fn message(&self, input: Input) -> Message {

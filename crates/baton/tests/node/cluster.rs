@@ -71,7 +71,7 @@ pub async fn soon<T>(what: &str, future: impl Future<Output = T>) -> T {
 pub async fn event(events: &mut Events, what: &str, test: impl Fn(&Event) -> bool) -> Arc<Stamped> {
     let waiting = async {
         loop {
-            let event = events.recv().await.expect("the node goes on");
+            let event = events.next().await.expect("the node goes on");
             if test(&event.event) {
                 return event;
             }

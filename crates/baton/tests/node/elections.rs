@@ -4,9 +4,9 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake};
+use std::time::Duration;
 
-use baton::{Departure, Event, Namespace, Node, Settings};
-use baton_store::clock::{Clock, SystemClock};
+use baton::{Departure, Event, Namespace, Node, Plugin, PluginStatus, Settings, clock, every};
 
 use crate::cluster::{builder, event, id, quick, soon, store, until};
 
@@ -65,7 +65,7 @@ async fn an_event_that_tells_of_a_lost_term_finds_the_node_not_leading() {
     event(&mut events, "the only term", promoted).await;
     let (told, led) = (AtomicBool::new(false), Mutex::new(true));
     let look = Arc::new(LookWhenTold { node: node.clone(), told, led });
-    let mut told = pin!(events.recv());
+    let mut told = pin!(events.next());
     let waker = Arc::clone(&look).into();
     assert!(told.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
     soon("it to leave", node.leave()).await;
@@ -77,16 +77,37 @@ async fn an_event_that_tells_of_a_lost_term_finds_the_node_not_leading() {
     assert!(!*look.led.lock().expect("no holder panics"), "it leads no more when it says so");
 }
 
-#[tokio::test]
-async fn dropping_the_last_handle_leaves() {
-    let store = store();
-    let first = builder(&store, "a").build().expect("it starts");
-    soon("the first term", first.leadership()).await.expect("it leads");
+/// Work that runs until it is told to stop, on the runtime of the test.
+fn work_until_told(log: &Arc<Mutex<Vec<&'static str>>>) -> impl Plugin + use<> {
+    let log = log.clone();
+    every("work", Duration::from_secs(1), move |term| {
+        let log = log.clone();
+        async move {
+            term.token().cancelled().await;
+            log.lock().expect("no holder panics").push("the work ended");
+            Ok(())
+        }
+    })
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn dropping_the_last_handle_blocks_nothing_and_the_node_leaves() {
+    let (store, log) = (store(), Arc::<Mutex<Vec<&str>>>::default());
+    let runtime = tokio::runtime::Handle::current();
+    let plugin = work_until_told(&log);
+    let first = builder(&store, "a").runtime(runtime).plugin(plugin).build().expect("it starts");
+    until("the work to begin", || first.plugins()[0].doing == PluginStatus::Working).await;
     let space = first.namespace().clone();
     let clone = first.clone();
     drop(first);
     assert!(clone.is_leader(), "a handle is left");
+    let mut events = clone.events();
     drop(clone);
+    // The work needs this thread to end, and the lease is not released before: a drop that waited
+    // for the node would have waited for itself.
+    log.lock().expect("no holder panics").push("dropped");
+    soon("the node to be gone", async { while events.next().await.is_some() {} }).await;
+    assert_eq!(*log.lock().expect("no holder panics"), ["dropped", "the work ended"]);
     let lease = store.inspect(&space).await.expect("it answers").lease.expect("it was held");
     assert_eq!(lease.holder, None);
     assert_eq!(store.members(&space).await.expect("it answers"), []);
@@ -125,7 +146,7 @@ async fn a_single_instance_leads_at_once_and_asks_no_store() {
     let node = builder(&store, "a").settings(settings).build().expect("it starts");
     let term = soon("the only term", node.leadership()).await.expect("it leads");
     assert_eq!(term.epoch().0, 1);
-    assert!(term.trusted_until() > SystemClock.now());
+    assert!(term.deadline() > clock::now());
     let space = Namespace::new("default").expect("valid");
     assert_eq!(store.members(&space).await.expect("it answers"), []);
     drop(term);

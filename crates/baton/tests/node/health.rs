@@ -63,7 +63,7 @@ async fn one_candidate_can_be_enough_and_then_nothing_is_told() {
     let (node, mut events) = node.build_with_events().expect("it starts");
     let judged = async {
         while published(&*store, node.namespace()).await.expect("it answers").is_none() {
-            events.recv().await;
+            events.next().await;
         }
     };
     soon("a verdict", judged).await;

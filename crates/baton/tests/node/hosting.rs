@@ -46,7 +46,7 @@ async fn a_name_is_a_plugins_own_and_fit_for_a_document() {
         assert!(message.contains(&length) && message.contains(most), "{message}");
     }
     let node = builder(&store, "a").plugin(named("x")).build().expect("it starts");
-    let late = node.subscribe(named("x"));
+    let late = node.add_plugin(named("x"));
     assert_eq!(late, Err(InvalidPluginName::Taken { name: "x".to_owned() }));
 }
 

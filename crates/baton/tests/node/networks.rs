@@ -267,7 +267,7 @@ async fn a_leader_says_when_the_others_are_in_networks_that_do_not_reach_its_lif
 async fn a_node_without_a_lifeline_says_so_before_anything_else() {
     let store = store();
     let (_node, mut events) = builder(&store, "a").build_with_events().expect("it starts");
-    let first = soon("an event", events.recv()).await.expect("the node goes on");
+    let first = soon("an event", events.next()).await.expect("the node goes on");
     let Event::LifelineUnwatched(told) = &first.event else {
         unreachable!("something else came first: {first:?}");
     };

@@ -225,7 +225,7 @@ async fn a_plugin_subscribed_on_a_running_coordinator_starts_at_once() {
     let node = builder(&store, "a").build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
     let (late, counts) = probe("late", Manner::Works);
-    node.subscribe(late).expect("its name is its own");
+    node.add_plugin(late).expect("its name is its own");
     until("the late one to work", || counts.read()[1] >= 2).await;
     assert_eq!(counts.read()[0], 1);
 }

@@ -33,7 +33,7 @@ pub use otlp::TelemetryError;
 pub(crate) use spans::Spans;
 
 use super::Subject;
-use crate::event::Teller;
+use crate::event::EventSender;
 
 /// What spans and instruments say they come from.
 const SCOPE: &str = "baton";
@@ -68,14 +68,14 @@ impl Telemetry {
     /// Makes spans of what is told and of every call of the store.
     pub(crate) fn trace(
         &self,
-        teller: Teller,
+        events: EventSender,
         store: Arc<dyn Store>,
         (namespace, node): (&Namespace, &NodeId),
-    ) -> (Teller, Arc<dyn Store>) {
+    ) -> (EventSender, Arc<dyn Store>) {
         let spans = Spans::new(self.tracers.tracer(SCOPE), whose(namespace, node));
         let spans = Arc::new(spans);
         let store = traced::around(store, spans.clone(), &self.meters.meter(SCOPE));
-        (teller.traced(spans), store)
+        (events.traced(spans), store)
     }
 
     /// Makes instruments of the node's figures.

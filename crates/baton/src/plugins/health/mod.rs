@@ -100,7 +100,7 @@ impl ClusterHealth {
         if before.unwrap_or(Verdict::Healthy) != verdict {
             let mut reasons = health.reasons;
             reasons.truncate(REASONS_TOLD_MAX);
-            node.teller.tell(Event::HealthChanged { verdict, reasons });
+            node.events.send(Event::HealthChanged { verdict, reasons });
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ impl Ttl {
         for ((target, _), (before, after)) in self.counted().zip(before.into_iter().zip(so_far())) {
             let (plugin, target, records) = (self.name.clone(), target.to_owned(), after - before);
             if records > 0 {
-                term.node().teller.tell(Event::PluginSwept { plugin, target, records });
+                term.node().events.send(Event::PluginSwept { plugin, target, records });
             }
         }
         done

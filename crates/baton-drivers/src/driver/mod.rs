@@ -1,0 +1,39 @@
+//! What all drivers have in common. A driver contains what differs.
+//!
+//! ```text
+//!   Service ──► Engine of a driver
+//!                 ├─ ConnectionSlot   one connection: made on demand, discarded when broken
+//!                 │    run(call)      within the deadline; late is Unknown
+//!                 ├─ Subscriptions    namespace ──► receivers of hints, joined again after a loss
+//!                 ├─ SchemaVersion    may this program use what is there?   SchemaPresence
+//!                 ├─ SeenLeases       does a reply show that the data went back?
+//!                 └─ Record           fields as text ──► lease, member, term; or Corrupt
+//!   errors: a client's own ──► DriverError (of a call)   OpenError (of opening)
+//!                                   └──────► StoreError ◄────┘
+//! ```
+
+// Until every driver rests on it.
+#![allow(dead_code, unused_imports, reason = "the drivers move to it one after the other")]
+
+mod error;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+mod record;
+mod schema;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod seen;
+#[cfg(feature = "network")]
+mod slot;
+#[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
+mod subscriptions;
+
+pub(crate) use error::DriverError;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
+pub(crate) use record::{Fields, Record};
+pub use schema::IncompatibleSchema;
+pub(crate) use schema::{SchemaPresence, SchemaState, SchemaVersion};
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) use seen::SeenLeases;
+#[cfg(feature = "network")]
+pub(crate) use slot::{ConnectionSlot, Connector, within};
+#[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
+pub(crate) use subscriptions::Subscriptions;
