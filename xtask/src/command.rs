@@ -22,6 +22,11 @@ impl Command {
         Self::new("cargo", args)
     }
 
+    /// A call of `rustc`, with its arguments separated by spaces.
+    pub fn rustc(args: &str) -> Self {
+        Self::new("rustc", args)
+    }
+
     /// A call of `git`, with its arguments separated by spaces.
     pub fn git(args: &str) -> Self {
         Self::new("git", args)

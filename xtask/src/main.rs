@@ -1,7 +1,8 @@
 //! The project's chores, as `cargo xtask <task>`.
 //!
 //! ```text
-//!   test ──► fmt ► clippy ► doc ► build ► tests ► conformance ► chaos ► tidy ► simulation
+//!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
+//!            └─► simulation ► replay ► determinism ► bugs
 //!   tidy ──► one small file per rule, over every file that git would track
 //!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bench ──► baton-bench with the baton program beside it, in release mode
@@ -27,6 +28,7 @@ mod sim;
 mod suite;
 mod test;
 mod tidy;
+mod variants;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -49,9 +51,9 @@ struct Cli {
 enum Task {
     /// Run every check that a submission must pass
     ///
-    /// In order: formatting, clippy, documentation, the tests, the table of what conforms, a short
-    /// chaos, tidy, a short simulation and the kept failing seeds. Stops at the first step that
-    /// fails and prints the command that repeats it; otherwise the last line says how long each
+    /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
+    /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
+    /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails and prints the command that repeats it; otherwise the last line says how long each
     /// step took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{chaos, conformance, load, sim, suite, tidy};
+use crate::{chaos, conformance, load, sim, suite, tidy, variants};
 
 /// One step, by its short name in the summary.
 struct Step {
@@ -30,6 +30,10 @@ impl Step {
 
 enum Job {
     Run(Command),
+    /// Several commands, up to the first that fails.
+    RunAll(Vec<Command>),
+    /// A check for macOS, where that can be done.
+    Macos,
     /// The tests, which leave the reports for the table behind.
     Tests,
     Conformance,
@@ -40,6 +44,8 @@ impl Job {
     fn perform(&self, root: &Path) -> Result<(), Failure> {
         match self {
             Self::Run(command) => command.run(root),
+            Self::RunAll(commands) => commands.iter().try_for_each(|command| command.run(root)),
+            Self::Macos => variants::macos(root),
             Self::Tests => {
                 conformance::forget(root)?;
                 let folder = conformance::folder(root).display().to_string();
@@ -54,6 +60,11 @@ impl Job {
     fn repeat(&self) -> String {
         match self {
             Self::Run(command) => command.to_string(),
+            Self::RunAll(commands) => {
+                let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
+                lines.join(" && ")
+            }
+            Self::Macos => variants::macos_command().to_string(),
             Self::Tests => "cargo xtask suite".to_owned(),
             Self::Conformance => "cargo xtask conformance".to_owned(),
             Self::Tidy => "cargo xtask tidy".to_owned(),
@@ -92,14 +103,16 @@ fn steps(loops: u32) -> Vec<Step> {
     let doc = "doc --workspace --no-deps --document-private-items";
     vec![
         run("fmt", Command::cargo("fmt --all --check")),
+        step("tidy", Job::Tidy),
         run("clippy", Command::cargo("clippy --workspace --all-targets -- -D warnings")),
+        step("features", Job::RunAll(variants::features())),
+        step("macos", Job::Macos),
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
         // Built before the loops begin: a compiler beside them takes longer and shows nothing.
         run("build", Command::cargo("test --workspace --no-run")),
         Step { name: "tests", job: Job::Tests, loops },
         step("conformance", Job::Conformance),
         Step { name: "chaos", job: Job::Run(chaos::short()), loops },
-        step("tidy", Job::Tidy),
         run("simulation", sim::short()),
         run("replay", sim::replay()),
         run("determinism", sim::determinism(count(10))),
@@ -128,7 +141,8 @@ mod tests {
 
     #[test]
     fn the_steps_stand_in_their_order() {
-        let repeats: Vec<String> = steps(0).iter().map(Step::repeat).collect();
+        let ordinary = |step: &&Step| !["features", "macos"].contains(&step.name);
+        let repeats: Vec<String> = steps(0).iter().filter(ordinary).map(Step::repeat).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
         let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
         let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
@@ -136,13 +150,13 @@ mod tests {
             repeats,
             [
                 "cargo fmt --all --check",
+                "cargo xtask tidy",
                 "cargo clippy --workspace --all-targets -- -D warnings",
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-run",
                 "cargo xtask suite",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
-                "cargo xtask tidy",
                 "cargo run --release -p baton-sim -- --seeds 1000",
                 "cargo run --release -p baton-sim -- replay",
                 "cargo run --release -p baton-sim -- determinism --seeds 10",

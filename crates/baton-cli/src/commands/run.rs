@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::config::NodeFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::guard::{Ending, reap_orphans};
+use crate::guard::{Ending, is_supported, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
 use crate::telemetry::Telemetry;
@@ -53,6 +53,7 @@ migration, has to record that it is done, and look there first.";
 
 /// Runs the command whenever this node leads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    is_supported().map_err(|problem| CommandError::System { what: "baton run", problem })?;
     let config = place::load_node(&arguments.node.0)?;
     let (program, args) = arguments.command.split_first().expect("clap requires one");
     let on_end = match (arguments.once, arguments.restart) {
