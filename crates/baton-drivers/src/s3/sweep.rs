@@ -25,7 +25,7 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Page};
+use super::bucket::{Bucket, PAGE_MAX, Page};
 use super::config::Config;
 use super::connect;
 use super::fence::{Fence, FenceError};
@@ -34,9 +34,6 @@ use crate::sweep::{Objects, Strategy, Unfit};
 
 /// So many requests are under way at once.
 const AT_ONCE: usize = 16;
-
-/// No page of a listing has more.
-const PAGE_MAX: usize = 1_000;
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
 const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
