@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use crate::failure::Failure;
 #[derive(Clone, Debug)]
 pub struct Command {
     program: &'static str,
+    /// Does it lie in the target folder?
+    is_built: bool,
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
 }
@@ -32,14 +34,15 @@ impl Command {
         Self::new("git", args)
     }
 
-    /// A call of a program that was built beside this one, named by its path from the root.
+    /// A call of a program that was built, named by its path in the target folder.
     pub fn built(program: &'static str, args: &str) -> Self {
-        Self::new(program, args)
+        Self { is_built: true, ..Self::new(program, args) }
     }
 
     fn new(program: &'static str, args: &str) -> Self {
         Self {
             program,
+            is_built: false,
             args: args.split_whitespace().map(str::to_owned).collect(),
             env: Vec::new(),
         }
@@ -88,10 +91,8 @@ impl Command {
     }
 
     fn found(&self) -> OsString {
-        if let Some(built) = self.program.strip_prefix("target/debug/") {
-            // Wherever that folder is this time.
-            let beside = |this: std::path::PathBuf| this.with_file_name(built).into_os_string();
-            return std::env::current_exe().map_or_else(|_| self.program.into(), beside);
+        if self.is_built {
+            return target().join(self.program).into_os_string();
         }
         // Under `cargo xtask` the variable names the very cargo that runs us.
         let cargo = std::env::var_os("CARGO").filter(|_| self.program == "cargo");
@@ -108,6 +109,13 @@ impl Command {
     fn not_started(&self, source: std::io::Error) -> Failure {
         Failure::NotStarted { command: self.to_string(), source }
     }
+}
+
+/// The target folder: the one that this program was built in.
+pub fn target() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    let profile = program.ancestors().find(|folder| folder.ends_with("debug"));
+    profile.and_then(Path::parent).map_or_else(|| PathBuf::from("target"), Path::to_path_buf)
 }
 
 /// A program without the variables in which cargo describes this package. A build script would take
@@ -132,7 +140,8 @@ impl fmt::Display for Command {
         for (name, value) in &self.env {
             write!(f, "{name}=\"{value}\" ")?;
         }
-        f.write_str(self.program)?;
+        let folder = if self.is_built { "target/" } else { "" };
+        write!(f, "{folder}{}", self.program)?;
         self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
     }
 }
@@ -174,10 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_was_built_is_the_one_beside_this() {
-        let found = Command::built("target/debug/baton-bench", "chaos").found();
+    fn a_program_that_was_built_lies_in_the_target_folder_of_this_one() {
+        let bench = Command::built("debug/baton-bench", "chaos");
         let here = std::env::current_exe().expect("a test has a path");
-        assert_eq!(Path::new(&found), here.with_file_name("baton-bench"));
+        let built = Path::new(&bench.found()).with_file_name("");
+        assert!(here.starts_with(&built), "{} is not above {}", built.display(), here.display());
+        assert_eq!(bench.to_string(), "target/debug/baton-bench chaos");
     }
 
     #[test]

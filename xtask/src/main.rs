@@ -4,7 +4,8 @@
 //!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
 //!            └─► simulation ► replay ► determinism ► bugs
 //!   tidy ──► one small file per rule, over every file that git would track
-//!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//!   determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//!   bugs ──► baton-sim once more, with wrong rules planted
 //!   bench ──► baton-bench with the baton program beside it, in release mode
 //!   chaos ──► baton-bench again: processes, connections and servers struck at random
 //!   matrix ──► the tests of drivers on servers that the test suite does not use
@@ -83,8 +84,7 @@ enum Task {
     Tidy,
     /// Show that the simulator catches every planted bug
     ///
-    /// Builds with `--cfg baton_bugs` in a target folder of its own, plants each bug in turn and
-    /// searches the seeds for one that exposes it. The exit code is the simulator's.
+    /// Builds the simulator with `--cfg baton_bugs`, plants each bug in turn and searches the seeds for one that exposes it. The exit code is the simulator's.
     Bugs {
         /// How many seeds to try for each bug
         #[arg(long, value_name = "N", default_value = "1000")]
@@ -161,7 +161,7 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Test { load } => test::run(root, load.unwrap_or(0)),
         Task::Suite { at_once, names } => suite::run(root, *at_once as usize, names, &[]),
         Task::Tidy => tidy::run(root),
-        Task::Bugs { seeds } => sim::bugs(*seeds).run(root),
+        Task::Bugs { seeds } => sim::bugs(*seeds, root),
         Task::Determinism { seeds } => sim::determinism(*seeds).run(root),
         Task::Soak { minutes } => sim::soak(*minutes).run(root),
         Task::Cost => sim::cost().run(root),

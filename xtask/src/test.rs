@@ -8,6 +8,9 @@ use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
 use crate::{chaos, conformance, load, sim, suite, tidy, variants};
 
+/// How many seeds may be tried for each planted bug.
+const SEEDS: NonZeroU32 = NonZeroU32::new(1_000).expect("it is above zero");
+
 /// One step, by its short name in the summary.
 struct Step {
     name: &'static str,
@@ -38,6 +41,7 @@ enum Job {
     Tests,
     Conformance,
     Tidy,
+    Bugs,
 }
 
 impl Job {
@@ -53,6 +57,7 @@ impl Job {
             }
             Self::Conformance => conformance::run(root),
             Self::Tidy => tidy::run(root),
+            Self::Bugs => sim::bugs(SEEDS, root),
         }
     }
 
@@ -68,6 +73,7 @@ impl Job {
             Self::Tests => "cargo xtask suite".to_owned(),
             Self::Conformance => "cargo xtask conformance".to_owned(),
             Self::Tidy => "cargo xtask tidy".to_owned(),
+            Self::Bugs => format!("cargo xtask bugs --seeds {SEEDS}"),
         }
     }
 }
@@ -115,13 +121,9 @@ fn steps(loops: u32) -> Vec<Step> {
         Step { name: "chaos", job: Job::Run(chaos::short()), loops },
         run("simulation", sim::short()),
         run("replay", sim::replay()),
-        run("determinism", sim::determinism(count(10))),
-        run("bugs", sim::bugs(count(1_000))),
+        run("determinism", sim::short_determinism()),
+        step("bugs", Job::Bugs),
     ]
-}
-
-fn count(n: u32) -> NonZeroU32 {
-    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
 }
 
 fn summary(done: &[(&'static str, Duration)]) -> String {
@@ -145,7 +147,6 @@ mod tests {
         let repeats: Vec<String> = steps(0).iter().filter(ordinary).map(Step::repeat).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
         let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
-        let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
         assert_eq!(
             repeats,
             [
@@ -157,10 +158,10 @@ mod tests {
                 "cargo xtask suite",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
-                "cargo run --release -p baton-sim -- --seeds 1000",
-                "cargo run --release -p baton-sim -- replay",
-                "cargo run --release -p baton-sim -- determinism --seeds 10",
-                &format!("{planted} cargo run --release -p baton-sim -- bugs --seeds 1000"),
+                "target/debug/baton-sim --seeds 1000",
+                "target/debug/baton-sim replay",
+                "target/debug/baton-sim determinism --seeds 10",
+                "cargo xtask bugs --seeds 1000",
             ]
         );
     }
