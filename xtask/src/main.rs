@@ -54,8 +54,8 @@ enum Task {
     ///
     /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
     /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
-    /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails and prints the command that repeats it; otherwise the last line says how long each
-    /// step took.
+    /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails
+    /// and prints the command that repeats it; otherwise the last line says how long each step took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64
         ///
@@ -84,7 +84,8 @@ enum Task {
     Tidy,
     /// Show that the simulator catches every planted bug
     ///
-    /// Builds the simulator with `--cfg baton_bugs`, plants each bug in turn and searches the seeds for one that exposes it. The exit code is the simulator's.
+    /// Builds the simulator with `--cfg baton_bugs`, plants each bug in turn and searches
+    /// the seeds for one that exposes it. The exit code is the simulator's.
     Bugs {
         /// How many seeds to try for each bug
         #[arg(long, value_name = "N", default_value = "1000")]

@@ -26,9 +26,9 @@ pub fn short_determinism() -> Command {
 
 /// Plants every bug in turn, in a program that is built for it.
 ///
-/// The flag reaches the crates of the workspace alone, through a wrapper of the compiler. Cargo keeps
-/// what was compiled with a wrapper apart from what was not, so everything else is shared with the
-/// tests. The program lies in a target folder of its own, where nothing else looks for one.
+/// The flag reaches the crates of the workspace alone, through a wrapper of the compiler. Cargo
+/// keeps what was compiled with a wrapper apart from what was not, so everything else is shared with
+/// the tests. The program lies in a target folder of its own, where nothing else looks for one.
 pub fn bugs(seeds: NonZeroU32, root: &Path) -> Result<(), Failure> {
     planted_build(root).run(root)?;
     Command::built("bugs/debug/baton-sim", &format!("bugs --seeds {seeds}")).run(root)

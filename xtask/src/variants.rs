@@ -14,8 +14,8 @@ const EXTRAS: [&str; 2] = ["http", "otel"];
 /// The system that is checked besides Linux.
 const MACOS: &str = "aarch64-apple-darwin";
 
-/// Clippy over the drivers with no feature and with each feature alone, and over the library with no
-/// feature and with each of its own; its other features are the drivers'.
+/// Clippy over the drivers with no feature and with each alone, and over the library with no feature
+/// and with each of its own; its other features are the drivers'.
 ///
 /// `--workspace` would not do: the command line program enables all of them.
 pub fn features() -> Vec<Command> {
@@ -29,7 +29,7 @@ pub fn features() -> Vec<Command> {
     drivers.chain(library).map(clippy).collect()
 }
 
-/// Clippy over everything that a user of macOS runs, if Rust's library for that system is installed;
+/// Clippy over everything that a user of macOS runs, if Rust's library for it is installed;
 /// otherwise says what would install it.
 ///
 /// No C compiler for that system is needed, since nothing is linked: build scripts that compile C

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  baton run ──── control socket: orders ───►    guard    ───►    guard    ═exec═► CMD
-//!  (Guard)   ◄─── reports ──────────────────  (Watch)          (Recruit)           (Child)
+//!  (Guard)   ◄─── reports ──────────────────  (EventLoop)          (Prefork)           (Child)
 //!     │                                          │             waits between terms, in a process
 //!     │                                          │             group of its own; CMD is killed by
 //!     │ lifeline, locks                          │ duplicates  the kernel if the guard dies
@@ -45,26 +45,26 @@ mod child;
 mod client;
 #[cfg(target_os = "linux")]
 mod deadline;
+#[cfg(target_os = "linux")]
+mod event_loop;
 #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no guard hears the orders"))]
 mod message;
 #[cfg(target_os = "linux")]
 mod orphans;
 #[cfg(target_os = "linux")]
-mod recruit;
+mod prefork;
 #[cfg(target_os = "linux")]
 mod sweep;
 #[cfg(target_os = "linux")]
 mod term;
 #[cfg(not(target_os = "linux"))]
 mod unsupported;
-#[cfg(target_os = "linux")]
-mod watch;
 
 pub use message::{Ending, Report, Start};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Guard, reap_orphans, run};
 #[cfg(target_os = "linux")]
-pub use {client::Guard, orphans::reap_orphans, sweep::sweep_children, watch::run};
+pub use {client::Guard, event_loop::run, orphans::reap_orphans, sweep::sweep_children};
 
 /// Is there a guard on this system? Child subreapers, process descriptors and the kernel's signal at
 /// a parent's death, which it is made of, are Linux's.

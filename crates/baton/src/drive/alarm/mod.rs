@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Linux            timerfd.rs   rings at the moment itself, also if it passed during a suspend
-//!   other systems    polled.rs    reads the clock at least once a second, so at most that much late
+//!   other systems    polled.rs    reads the clock every second, so at most that much late
 //! ```
 //!
 //! An alarm that rings late ends no term late: whoever asks for a window compares the clock itself.

@@ -9,8 +9,8 @@ use baton_store::clock::{Clock, SystemClock};
 /// The longest time between two readings of the clock.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// Rings at a moment of the system's clock, or up to [`LONGEST_SLEEP`] after a suspend in which that
-/// moment passed.
+/// Rings at a moment of the system's clock, or up to [`LONGEST_SLEEP`] after a suspend in which it
+/// passed.
 pub struct Alarm;
 
 impl Alarm {
