@@ -55,7 +55,8 @@ enum Task {
     /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
     /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
     /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails
-    /// and prints the command that repeats it; otherwise the last line says how long each step took.
+    /// and prints the command that repeats it; otherwise the last line says how long each step
+    /// took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64
         ///

@@ -24,11 +24,12 @@ pub fn short_determinism() -> Command {
     Command::built("debug/baton-sim", "determinism --seeds 10")
 }
 
-/// Plants every bug in turn, in a program that is built for it.
+/// Plants every bug in turn, in a program built for that.
 ///
 /// The flag reaches the crates of the workspace alone, through a wrapper of the compiler. Cargo
-/// keeps what was compiled with a wrapper apart from what was not, so everything else is shared with
-/// the tests. The program lies in a target folder of its own, where nothing else looks for one.
+/// keeps what was compiled with a wrapper apart from what was not, so everything else is shared
+/// with the tests. The program lies in a target folder of its own, where nothing else looks for
+/// one.
 pub fn bugs(seeds: NonZeroU32, root: &Path) -> Result<(), Failure> {
     planted_build(root).run(root)?;
     Command::built("bugs/debug/baton-sim", &format!("bugs --seeds {seeds}")).run(root)

@@ -106,11 +106,11 @@ fn offset(clock: &dyn Clock) -> i64 {
 /// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
 /// Every process of one machine reads the same one, and its origin is the boot.
 ///
-/// Linux has it as `CLOCK_BOOTTIME`. macOS counts suspend in `CLOCK_MONOTONIC`. On other systems that
-/// clock may stand still during a suspend: there a machine that leads must not be suspended.
+/// Linux has it as `CLOCK_BOOTTIME`. macOS counts suspend in `CLOCK_MONOTONIC`. On other systems
+/// that clock may stand still during a suspend: there a machine that leads must not be suspended.
 ///
-/// A sleep is measured by the runtime's timer, which stands
-/// still during a suspend: after waking, read [`Clock::now`] and compare.
+/// A sleep is measured by the runtime's timer, which stands still during a suspend: after waking,
+/// read [`Clock::now`] and compare.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

@@ -47,7 +47,7 @@ mod client;
 mod deadline;
 #[cfg(target_os = "linux")]
 mod event_loop;
-#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no guard hears the orders"))]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no guard hears the orders"))]
 mod message;
 #[cfg(target_os = "linux")]
 mod orphans;
@@ -66,8 +66,8 @@ pub use unsupported::{Guard, reap_orphans, run};
 #[cfg(target_os = "linux")]
 pub use {client::Guard, event_loop::run, orphans::reap_orphans, sweep::sweep_children};
 
-/// Is there a guard on this system? Child subreapers, process descriptors and the kernel's signal at
-/// a parent's death, which it is made of, are Linux's.
+/// Is there a guard on this system? Child subreapers, process descriptors and the kernel's signal
+/// at a parent's death, which it is made of, are Linux's.
 pub fn is_supported() -> std::io::Result<()> {
     let missing =
         "needs Linux, for the guard that stops the command; on this system use the library";

@@ -43,6 +43,6 @@ impl ClockSet {
 
     /// Waits for ever. Cancel safe.
     pub async fn changed(&mut self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
