@@ -183,19 +183,12 @@ mod tests {
 
     #[test]
     fn a_row_is_written_as_the_version_before_wrote_it() {
-        let written = serde_json::json!({
-            "epoch": 7,
-            "nonce": {"boot": "0000000000000000000000000000000b", "attempt": 3},
-            "holder": {"node": "a", "boot": "0000000000000000000000000000000b", "lifeline": null},
-            "successor": null,
-            "ttl": {"secs": 10, "nanos": 0},
-            "expires_at": 12_000_000,
-            "written_in": 2,
-            "granted_in": 1,
-            "asked": null,
-        });
-        let row: LeaseRow = serde_json::from_value(written.clone()).expect("it was written so");
+        let written = r#"{"epoch":7,"nonce":{"boot":"0000000000000000000000000000000b",
+            "attempt":3},"holder":null,"successor":null,"ttl":{"secs":10,"nanos":0},
+            "expires_at":12000000,"written_in":2,"granted_in":1,"asked":null}"#;
+        let row: LeaseRow = serde_json::from_str(written).expect("it was written so");
         assert_eq!((row.record.granted_in.0, row.expires_at), (1, Moment::from_micros(12_000_000)));
+        let written: serde_json::Value = serde_json::from_str(written).expect("it is JSON");
         assert_eq!(serde_json::to_value(&row).expect("it is plain data"), written);
     }
 }
