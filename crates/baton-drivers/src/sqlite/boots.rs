@@ -1,5 +1,5 @@
-//! The folder beside the database, with the process locks and the ledger: it is ours, or it is not
-//! used.
+//! The folder beside the database, with the process locks and the noted lineage: it is baton's
+//! own, or it is not used.
 //!
 //! ```text
 //!   app.db  rw-r--r--  ─► app.db-boots  rwx------   no link; owned by this user, by root, or by
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
-use super::error::Refusal;
-use super::place::beside;
+use super::error::SqliteOpenError;
+use super::file_identity::beside;
 
-/// Who may write: everybody.
+/// The mode with which all users may write.
 const OTHERS_WRITE: u32 = 0o002;
-/// Who may write: the group.
+/// The mode with which the group may write.
 const GROUP_WRITES: u32 = 0o020;
 
 /// Where the folder is, and whose it may be.
@@ -44,8 +44,8 @@ pub(super) struct Folder {
 
 impl Boots {
     /// The folder of this database, which may not be there.
-    pub(super) fn of(database: &Path) -> Result<Self, Refusal> {
-        let unreadable = |error| Refusal::Unreadable { path: database.to_owned(), error };
+    pub(super) fn of(database: &Path) -> Result<Self, SqliteOpenError> {
+        let unreadable = |error| SqliteOpenError::Unreadable { path: database.to_owned(), error };
         let real = std::fs::canonicalize(database).map_err(unreadable)?;
         let found = std::fs::metadata(&real).map_err(unreadable)?;
         Ok(Self {
@@ -57,8 +57,8 @@ impl Boots {
     }
 
     /// The folder, made if it is not there.
-    pub(super) fn ready(&self) -> Result<Folder, Refusal> {
-        self.make().map_err(|error| Refusal::Boots { path: self.path.clone(), error })
+    pub(super) fn ready(&self) -> Result<Folder, SqliteOpenError> {
+        self.make().map_err(|error| SqliteOpenError::Boots { path: self.path.clone(), error })
     }
 
     /// The same, in the words of the system.
@@ -69,7 +69,6 @@ impl Boots {
         }
         let folder = self.look()?;
         let found = folder.metadata()?;
-        let mode = if self.is_shared { 0o770 } else { found.mode() & 0o777 };
         let is_mine = found.uid() == rustix::process::geteuid().as_raw();
         if is_mine && (found.uid(), found.gid()) != (self.owner, self.group) {
             // As SQLite does with its log: the superuser leaves nothing that the owner cannot use.
@@ -77,8 +76,8 @@ impl Boots {
             let owner = rustix::process::geteuid().is_root().then(|| Uid::from_raw(self.owner));
             let _ = rustix::fs::fchown(&folder.fd, owner, Some(Gid::from_raw(self.group)));
         }
-        if is_mine && found.mode() & 0o777 != mode {
-            rustix::fs::fchmod(&folder.fd, Mode::from_raw_mode(mode))?;
+        if is_mine && self.is_shared && found.mode() & 0o777 != 0o770 {
+            rustix::fs::fchmod(&folder.fd, Mode::RWXU | Mode::RWXG)?;
         }
         Ok(folder)
     }
@@ -132,7 +131,7 @@ impl Folder {
         let file = File::from(rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
         if self.is_shared {
             // Those who share the database must see whether its lock is held.
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(0o640))?;
+            rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR | Mode::RGRP)?;
         }
         Ok(file)
     }
