@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, PlainUrl, Secret};
-use crate::refusal::Refusal;
+use crate::driver::shown;
 use crate::tls::TlsFiles;
 
 /// What a URL looks like.
@@ -96,12 +97,12 @@ impl MysqlConfig {
 
     /// Where a host's tables are, for messages.
     pub(super) fn place(&self, host: &(String, u16)) -> String {
-        format!("{}:{}/{}", host.0, host.1, self.database)
+        format!("{}/{}", shown(host), self.database)
     }
 }
 
 /// The URL as `mysql_async` takes it: of the first host.
-pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = MysqlConfig::from_location(scheme, rest)?;
     let options = match config.tls {
         TlsMode::Off => Vec::new(),

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, PlainUrl, Secret};
-use crate::refusal::Refusal;
+use crate::driver::all_shown;
 use crate::tls::TlsFiles;
 
 use super::EXAMPLE;
@@ -125,13 +126,12 @@ impl PostgresConfig {
 
     /// Where, for messages.
     pub(super) fn place(&self) -> String {
-        let hosts = self.hosts.iter().map(|(name, port)| format!("{name}:{port}"));
-        hosts.collect::<Vec<_>>().join(",")
+        all_shown(&self.hosts)
     }
 }
 
 /// The URL as `tokio_postgres` and others take it.
-pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
     let sslmode = match config.tls {
         TlsMode::Prefer => None,

@@ -108,7 +108,7 @@ impl Fence {
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let bound = format!("{}ms", self.bound.as_millis().clamp(1, BOUND_MAX_MS));
-        let params: [super::step::Param<'_>; 3] =
+        let params: [super::context::Param<'_>; 3] =
             [(&resource, Type::TEXT), (&given, Type::TEXT), (&bound, Type::TEXT)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());

@@ -5,8 +5,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::config::PostgresConfig;
-use super::error::Fault;
 use super::fence;
+use crate::driver::DriverError;
 use crate::sweep::{Strategy, Table, Unit, quoted};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
@@ -53,7 +53,7 @@ struct Shape {
 
 impl Shape {
     /// `None` if there is no such table.
-    async fn look(client: &Client, table: &str) -> Result<Option<Self>, Fault> {
+    async fn look(client: &Client, table: &str) -> Result<Option<Self>, DriverError> {
         let name = quoted(table, '"');
         let rows = client.query_typed(COLUMNS, &[(&name, Type::TEXT)]).await?;
         let Some(first) = rows.first() else { return Ok(None) };
@@ -88,7 +88,7 @@ impl Plan {
         client: &Client,
         table: &Table,
         strategy: &Strategy,
-    ) -> Result<Result<Self, String>, Fault> {
+    ) -> Result<Result<Self, String>, DriverError> {
         let Some(shape) = Shape::look(client, &table.name).await? else {
             return Ok(Err(Table::missing(&table.name)));
         };
@@ -187,7 +187,10 @@ fn moment(table: &Table, kind: &str, aged: bool) -> Option<String> {
 
 /// Sees to it that the register is there: the user's tables may be in another database than
 /// baton's own.
-pub(super) async fn ensure_fence(client: &Client, config: &PostgresConfig) -> Result<(), Fault> {
+pub(super) async fn ensure_fence(
+    client: &Client,
+    config: &PostgresConfig,
+) -> Result<(), DriverError> {
     let there = format!("SELECT to_regprocedure('{}fence(text,numeric)') IS NULL", config.names());
     let row = client.query_typed(&there, &[]).await?;
     if !row.first().map_or(Ok(true), |row| row.try_get::<_, bool>(0))? {
@@ -201,7 +204,7 @@ pub(super) async fn ensure_fence(client: &Client, config: &PostgresConfig) -> Re
     }
     match made {
         Err(problem) if problem.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => {
-            Err(Fault::Refused(format!(
+            Err(DriverError::refused(format!(
                 "this user may not make the register {}fences; have the SQL of \
                  baton_drivers::postgres::fence::sql run, and grant what \
                  docs/stores/postgres.md lists",

@@ -5,12 +5,9 @@ CREATE OR REPLACE FUNCTION {t}consolidate(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, most bigint
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
-    done    bigint;
+    done bigint;
 BEGIN
-    IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN '"fenced"';
     END IF;
     WITH due AS (
@@ -52,12 +49,9 @@ CREATE OR REPLACE FUNCTION {t}forget_writers(
     most bigint
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
-    done    bigint;
+    done bigint;
 BEGIN
-    IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN '"fenced"';
     END IF;
     DELETE FROM {t}counter_writers WHERE namespace = space AND writer IN (
