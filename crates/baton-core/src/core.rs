@@ -23,7 +23,7 @@ use crate::ids::{BootId, Epoch, NodeId, Nonce};
 use crate::input::{Command, Input};
 use crate::lease::{LeaseTerms, Window};
 use crate::membership::Registry;
-use crate::metrics::Metrics;
+use crate::metrics::{Leaderless, Metrics};
 use crate::protocol::{Failure, NodeProfile, Outcome, Reply, RequestId, Version, View};
 use crate::rng::Rng;
 use crate::settings::{InvalidSettings, Settings};
@@ -56,6 +56,8 @@ pub struct Core {
     pub(crate) started: bool,
     pub(crate) halted: bool,
     pub(crate) leaving: bool,
+    /// Do services run on this node? Its record stays, and it beats, until they have stopped.
+    pub(crate) serving: bool,
     pub(crate) superseded: bool,
     pub(crate) left: bool,
     pub(crate) registered: bool,
@@ -86,22 +88,30 @@ pub struct Core {
     pub(crate) flap: FlapWatch,
     pub(crate) contention: Contention,
     pub(crate) metrics: Metrics,
+    pub(crate) leaderless: Leaderless,
     pub(crate) timers: [Option<Moment>; Timer::ALL.len()],
     pub(crate) out: Actions,
 }
 
-/// Everything that can decide something. Settings never change, numbers for people decide nothing,
-/// and actions have been handed over: two cores with equal hashes behave alike.
+/// Everything that can decide something: two cores with equal hashes behave alike. A new field has
+/// to be named here, or this does not compile.
 impl Hash for Core {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (&self.me, &self.rng, self.started, self.halted, self.leaving).hash(state);
-        (self.superseded, self.left, self.registered, &self.rival, self.replaces).hash(state);
-        (&self.standing, &self.in_flight, &self.attempts, &self.observed, &self.role).hash(state);
-        (self.last_ended, &self.cold, self.tail, self.campaigning_since).hash(state);
-        (self.heeded, self.told_down, &self.deaths, &self.registry, &self.view).hash(state);
-        (&self.watching, self.view_rank, self.joined).hash(state);
-        self.transfer_in_doubt.hash(state);
-        (&self.told_leader, &self.fence, &self.flap, &self.contention, self.timers).hash(state);
+        #[rustfmt::skip]
+        let Self {
+            me, rng, started, halted, leaving, serving, superseded, left, registered,
+            rival, replaces, standing, in_flight, attempts, observed, role, last_ended,
+            cold, tail, campaigning_since, heeded, transfer_in_doubt, told_down, deaths,
+            registry, view, view_rank, watching, told_leader, joined, fence, flap,
+            contention, timers,
+            // Settings never change, figures for people decide nothing, actions were handed over.
+            settings: _, terms: _, metrics: _, leaderless: _, out: _,
+        } = self;
+        (me, rng, started, halted, leaving, serving, superseded, left, registered).hash(state);
+        (rival, replaces, standing, in_flight, attempts, observed, role).hash(state);
+        (last_ended, cold, tail, campaigning_since, heeded, transfer_in_doubt).hash(state);
+        (told_down, deaths, registry, view, view_rank, watching, told_leader).hash(state);
+        (joined, fence, flap, contention, timers).hash(state);
     }
 }
 
@@ -123,6 +133,7 @@ impl Core {
             started: false,
             halted: false,
             leaving: false,
+            serving: false,
             superseded: false,
             left: false,
             registered: false,
@@ -157,6 +168,7 @@ impl Core {
             flap: FlapWatch::new(settings.flap_threshold, settings.flap_window),
             contention: Contention::default(),
             metrics: Metrics::new(settings.metrics_buffer_size),
+            leaderless: Leaderless::default(),
             timers: [None; Timer::ALL.len()],
             out: Actions::default(),
             settings,
@@ -169,9 +181,9 @@ impl Core {
             return Actions::default();
         }
         let led_until = self.led_until();
-        self.metrics.count_leaderless(now, led_until);
+        self.leaderless.count(now, led_until);
         self.mind_deadlines(now);
-        self.take_in(now, input);
+        self.apply(now, input);
         if self.settings.enabled && self.started {
             self.mind_claim(now);
             self.mind_lifeline();
@@ -183,7 +195,7 @@ impl Core {
         std::mem::take(&mut self.out)
     }
 
-    fn take_in(&mut self, now: Moment, input: Input) {
+    fn apply(&mut self, now: Moment, input: Input) {
         match input {
             Input::Start => self.start(now),
             Input::Timer(timer) => self.timer_due(now, timer),
@@ -200,6 +212,7 @@ impl Core {
                 }
             }
             Input::TermStopped { epoch } => self.term_stopped(now, epoch),
+            Input::ServicesRun(run) => self.serving = run,
             Input::Invited => self.invited(now),
             Input::ClockLeapt { by } => self.clock_leapt(now, by),
             Input::Command(command) => self.commanded(now, command),
@@ -211,6 +224,7 @@ impl Core {
             return;
         }
         self.metrics.started(now);
+        self.leaderless.started(now);
         self.cold.begin(now);
         self.in_flight.begin(now);
         if !self.settings.enabled {

@@ -54,6 +54,9 @@ pub enum Input {
         /// The term.
         epoch: Epoch,
     },
+    /// Services run on this node from now on, or none does any more. A node that leaves beats, and
+    /// keeps its record, until they have stopped.
+    ServicesRun(bool),
     /// Another namespace of this process beats now, over the same connection: a beat that is nearly
     /// due may go along.
     Invited,

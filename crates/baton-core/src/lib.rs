@@ -28,6 +28,7 @@ mod notice;
 mod query;
 mod recent;
 mod refusal;
+mod snapshot;
 
 pub mod election;
 pub mod health;
@@ -44,8 +45,10 @@ pub use action::{Action, Actions};
 pub use core::{Core, Identity};
 pub use event::{DemotionReason, Event, Phase};
 pub use guard::breaker::{BreakerState, BreakerStatus};
+pub use guard::fence::EpochFence;
 pub use input::{Command, Input, LifelineReport};
 pub use metrics::MetricsReport;
 pub use notice::LateNotice;
 pub use recent::Recent;
 pub use refusal::{TransferRefusal, foresee_refusal};
+pub use snapshot::Snapshot;

@@ -1,6 +1,6 @@
 //! Numbers about a node's own beats and elections, as plain data.
 
-use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -37,19 +37,13 @@ pub struct MetricsReport {
     pub latency_sum_ms: f64,
 }
 
-/// Counts and recent latencies. Left out of state comparison: numbers for people decide nothing.
-#[derive(Clone, Debug)]
+/// Counts and recent latencies. Left out of state comparison: figures for people decide nothing.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
     report: MetricsReport,
-    latencies: Recent,
+    /// Shared with the last snapshot until the next beat.
+    latencies: Arc<Recent>,
     latency_sum: Duration,
-    /// Counted up to `counted_at`, which is when the last input came.
-    leaderless: Duration,
-    counted_at: Option<Moment>,
-}
-
-impl Hash for Metrics {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
 }
 
 impl Metrics {
@@ -57,41 +51,20 @@ impl Metrics {
     pub fn new(size: u32) -> Self {
         Self {
             report: MetricsReport::default(),
-            latencies: Recent::new(size as usize),
+            latencies: Arc::new(Recent::new(size as usize)),
             latency_sum: Duration::ZERO,
-            leaderless: Duration::ZERO,
-            counted_at: None,
         }
     }
 
     pub(crate) fn started(&mut self, now: Moment) {
         self.report.start_time = now;
-        self.counted_at = Some(now);
-    }
-
-    /// An input came at `now`. Since the one before, a leader was known until `led_until`.
-    pub(crate) fn count_leaderless(&mut self, now: Moment, led_until: Option<Moment>) {
-        self.leaderless = self.leaderless(now, led_until);
-        self.counted_at = self.counted_at.map(|counted| counted.max(now));
-    }
-
-    /// When the last input came; `now` if there was none.
-    pub(crate) fn counted_at(&self, now: Moment) -> Moment {
-        self.counted_at.unwrap_or(now)
-    }
-
-    /// The time without a known leader, from the start to `now`.
-    pub(crate) fn leaderless(&self, now: Moment, led_until: Option<Moment>) -> Duration {
-        let Some(counted) = self.counted_at else { return Duration::ZERO };
-        let from = led_until.map_or(counted, |until| until.max(counted));
-        self.leaderless + now.since(from)
     }
 
     pub(crate) fn beat_done(&mut self, now: Moment, latency: Duration) {
         self.report.heartbeat_count += 1;
         self.report.last_heartbeat_time = now;
         self.latency_sum += latency;
-        self.latencies.push(latency);
+        Arc::make_mut(&mut self.latencies).push(latency);
     }
 
     pub(crate) fn stood_for_election(&mut self) {
@@ -126,6 +99,55 @@ impl Metrics {
     }
 }
 
+/// The time in which this node knew of no leader, counted up to the last input.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Leaderless {
+    total: Duration,
+    counted_at: Option<Moment>,
+}
+
+impl Leaderless {
+    pub(crate) fn started(&mut self, now: Moment) {
+        self.counted_at = Some(now);
+    }
+
+    /// An input came at `now`. Since the one before, a leader was known until `led_until`.
+    pub(crate) fn count(&mut self, now: Moment, led_until: Option<Moment>) {
+        self.total = self.until_next_input(led_until).at(now);
+        self.counted_at = self.counted_at.map(|counted| counted.max(now));
+    }
+
+    /// As it is at the node's end.
+    pub(crate) fn stopped(&self) -> LeaderlessTime {
+        LeaderlessTime { total: self.total, from: Moment::NEVER }
+    }
+
+    /// How it goes on until the next input, if a leader is known until `led_until`.
+    pub(crate) fn until_next_input(&self, led_until: Option<Moment>) -> LeaderlessTime {
+        let Some(counted) = self.counted_at else { return self.stopped() };
+        let total = self.total;
+        match led_until.filter(|until| *until > counted) {
+            Some(until) => LeaderlessTime { total, from: until },
+            // Equal for as long as no leader is known: a snapshot of it does not change.
+            None => LeaderlessTime { total: Duration::ZERO, from: counted - total },
+        }
+    }
+}
+
+/// A time that grows from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeaderlessTime {
+    total: Duration,
+    from: Moment,
+}
+
+impl LeaderlessTime {
+    /// How much it is at `now`.
+    pub(crate) fn at(self, now: Moment) -> Duration {
+        self.total + now.since(self.from)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -149,15 +171,19 @@ mod tests {
     #[test]
     fn time_without_a_coordinator_counts_from_when_the_last_one_was_known_until() {
         let at = |s: u64| Moment::from_micros(s * 1_000_000);
-        let mut metrics = Metrics::new(1);
-        assert_eq!(metrics.leaderless(at(9), None), Duration::ZERO, "not started");
-        metrics.started(at(10));
-        metrics.count_leaderless(at(12), None);
-        metrics.count_leaderless(at(15), Some(at(20)));
-        metrics.count_leaderless(at(19), Some(at(20)));
-        assert_eq!(metrics.leaderless(at(19), Some(at(25))), Duration::from_secs(2));
-        metrics.count_leaderless(at(23), Some(at(20)));
-        assert_eq!(metrics.leaderless(at(24), None), Duration::from_secs(2 + 3 + 1));
-        assert_eq!(metrics.leaderless(at(24), Some(Moment::NEVER)), Duration::from_secs(5));
+        let mut time = Leaderless::default();
+        let of = |time: &Leaderless, now, until| time.until_next_input(until).at(now);
+        assert_eq!(of(&time, at(9), None), Duration::ZERO, "not started");
+        time.started(at(10));
+        time.count(at(12), None);
+        time.count(at(15), Some(at(20)));
+        time.count(at(19), Some(at(20)));
+        assert_eq!(of(&time, at(19), Some(at(25))), Duration::from_secs(2));
+        time.count(at(23), Some(at(20)));
+        assert_eq!(of(&time, at(24), None), Duration::from_secs(2 + 3 + 1));
+        assert_eq!(of(&time, at(24), Some(Moment::NEVER)), Duration::from_secs(5));
+        let before = time.until_next_input(None);
+        time.count(at(30), None);
+        assert_eq!(time.until_next_input(None), before, "without a leader it just goes on");
     }
 }

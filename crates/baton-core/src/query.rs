@@ -1,18 +1,16 @@
 //! What can be asked of a node, at any time and without changing it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::core::{Core, Identity};
 use crate::election::leading::{Stage, Term};
 use crate::event::Phase;
-use crate::guard::breaker::BreakerStatus;
 use crate::ids::{Epoch, NodeId};
 use crate::lease::Window;
-use crate::metrics::MetricsReport;
 use crate::planted::planted;
 use crate::protocol::View;
 use crate::settings::Settings;
+use crate::snapshot::Snapshot;
 use crate::time::Moment;
 
 impl Core {
@@ -51,12 +49,6 @@ impl Core {
         term.window.is_open(now).then_some((term.epoch(), term.window))
     }
 
-    /// Does work of a term go on although its hard deadline has passed and was told?
-    pub fn is_overrunning(&self) -> bool {
-        let stage = self.term().map(|term| &term.stage);
-        matches!(stage, Some(Stage::Stopping { overran: true, .. }))
-    }
-
     /// The term whose record names this process, open or not.
     pub fn held_epoch(&self) -> Option<Epoch> {
         self.term().map(Term::epoch)
@@ -85,18 +77,6 @@ impl Core {
         }
     }
 
-    /// How long, since its start, this node has known of no leader. A term that has not begun
-    /// its work, or that is told to stop, coordinates nothing.
-    pub fn leaderless(&self, now: Moment) -> Duration {
-        let now = if self.halted { self.metrics.counted_at(now) } else { now };
-        self.metrics.leaderless(now, self.led_until())
-    }
-
-    /// The live nodes, as the last view has them.
-    pub fn active_workers(&self) -> impl Iterator<Item = &NodeId> {
-        self.view.iter().flat_map(|view| view.members.iter().map(|member| &member.id))
-    }
-
     /// The last view.
     pub fn view(&self) -> Option<&Arc<View>> {
         self.view.as_ref()
@@ -117,13 +97,30 @@ impl Core {
         self.cold.phase()
     }
 
-    /// Counts and percentiles.
-    pub fn metrics(&self) -> MetricsReport {
-        self.metrics.report()
-    }
-
-    /// The state of the breaker.
-    pub fn circuit_breaker_status(&self) -> BreakerStatus {
-        self.in_flight.breaker.status()
+    /// What other threads are to know of this node. Equal as long as nothing that it says changed.
+    pub fn snapshot(&self) -> Snapshot {
+        let led_until = self.led_until();
+        let stage = self.term().map(|term| &term.stage);
+        let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
+        let held = holder.zip(self.observed.held_until());
+        let running = self.term().filter(|term| term.stage == Stage::Running);
+        Snapshot {
+            node: self.me.id.clone(),
+            is_registered: self.registered,
+            is_overrunning: matches!(stage, Some(Stage::Stopping { overran: true, .. })),
+            view: self.view.clone(),
+            breaker: self.in_flight.breaker.status(),
+            leads_until: match self.settings.enabled {
+                true => running.map(|term| term.window.hard),
+                false => Some(Moment::NEVER),
+            },
+            holder: held.map(|(holder, until)| (holder.node.clone(), until)),
+            fence: self.fence.clone(),
+            metrics: self.metrics.clone(),
+            leaderless: match self.halted {
+                true => self.leaderless.stopped(),
+                false => self.leaderless.until_next_input(led_until),
+            },
+        }
     }
 }

@@ -38,6 +38,8 @@ pub enum TransferRefusal {
     LeadsAlready,
     /// No node leads, so nobody can hand over.
     NoCoordinator,
+    /// Another request for leadership to move came before the node had looked at this one.
+    Replaced,
 }
 
 impl fmt::Display for TransferRefusal {
@@ -57,7 +59,10 @@ impl fmt::Display for TransferRefusal {
             Self::NotEligible => f.write_str("may not lead"),
             Self::Draining => f.write_str("is on its way out"),
             Self::LeadsAlready => f.write_str("leads already"),
-            Self::NoCoordinator => f.write_str("cannot be handed what nobody has: no node leads"),
+            Self::Replaced => {
+                f.write_str("was asked for, but a later request named another node; ask again")
+            }
+            Self::NoCoordinator => f.write_str("cannot be handed leadership that no node has"),
         }
     }
 }

@@ -17,12 +17,12 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
-use crate::drive::{Host, Message, NodeTask, OnOverrun, Pulse, tell_if_unwatched};
+use crate::drive::{Host, NodeTask, OnOverrun, Watchdog, WorkRuntime, report_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::node::Node;
-use crate::observe::Tallies;
+use crate::observe::NodeCounts;
 #[cfg(feature = "http")]
 use crate::observe::http::{Bound, Endpoint};
 #[cfg(feature = "otel")]
@@ -94,7 +94,7 @@ impl NodeBuilder {
 
     pub(crate) fn beside(node: &Node) -> Self {
         let builder = Self::at(Place::Beside(node.host.clone()));
-        let profile = node.shared.core().identity().profile.clone();
+        let profile = &node.shared.profile;
         Self {
             id: Some(Ok(node.id().clone())),
             settings: node.settings(),
@@ -247,22 +247,21 @@ impl NodeBuilder {
         #[cfg(feature = "http")]
         let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
         let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
-        let profile = NodeProfile {
+        let profile = Arc::new(NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
             lifeline: host.lifeline.as_ref().map(Lifeline::told),
             version: self.version,
-        };
+        });
         let boot = host.boot;
-        let me = Identity { id: id.clone(), boot, profile: Arc::new(profile) };
-        let stop_grace = self.settings.stop_grace;
-        let pulse = Pulse::new(&self.settings, SystemClock.now());
+        let me = Identity { id: id.clone(), boot, profile: profile.clone() };
+        let watchdog = Watchdog::new(&self.settings, SystemClock.now());
         let settings = Arc::new(self.settings);
         let core = Core::new(me, settings.clone(), random::seed()?)?;
-        let tallies = Arc::<Tallies>::default();
+        let counts = Arc::<NodeCounts>::default();
         let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
         let logs = host.logs.clone();
-        let events = EventSender::new(namespace.clone(), id.clone(), tallies.clone(), logs);
+        let events = EventSender::new(namespace.clone(), id.clone(), counts.clone(), logs);
         let store: Arc<dyn Store> = counted.clone();
         #[cfg(feature = "otel")]
         let (events, store) = match &self.telemetry {
@@ -270,36 +269,42 @@ impl NodeBuilder {
             None => (events, store),
         };
         let shared = Arc::new(Shared {
-            seat: host.next_seat(),
+            task: host.next_node(),
             events,
             namespace,
             id,
             boot,
+            profile,
+            settings: settings.clone(),
             store,
             counted,
-            tallies,
+            counts,
             inbox: host.inbox.clone(),
-            core: Mutex::new(core),
+            reports: host.reports.clone(),
+            fence: Mutex::new(core.snapshot().fence),
+            snapshot: watch::channel(Arc::new(core.snapshot())).0,
             term: watch::channel(None).0,
             departed: watch::channel(None).0,
-            stop_grace,
             leaves_by: OnceLock::new(),
             leads_until: AtomicU64::new(0),
-            pulse,
+            watchdog,
             lifelines: Mutex::default(),
             is_unwatched: AtomicBool::new(false),
-            trouble: Mutex::default(),
+            store_error: Mutex::default(),
         });
-        let runtime = self.runtime.unwrap_or_else(|| host.work.clone());
+        let runtime =
+            self.runtime.map_or_else(|| host.work.clone(), |it| WorkRuntime::new(Some(it)));
         let crew = PluginSet::new(self.plugins, runtime, settings)?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
             telemetry.measure(Subject::new(&shared, &crew));
         }
-        let seat = NodeTask::new(shared.clone(), crew.clone(), self.on_overrun);
+        let task = NodeTask::new(core, shared.clone(), crew.clone(), self.on_overrun);
         let events = shared.events.subscribe();
-        tell_if_unwatched(&shared, &[]);
-        host.inbox.send(Message::Take(Box::new(seat))).map_err(|_| BuildError::Gone)?;
+        report_if_unwatched(&shared, &[]);
+        if !host.inbox.start(task) {
+            return Err(BuildError::Gone);
+        }
         let node = Node::new(shared, crew, host);
         #[cfg(feature = "http")]
         let node = node.answered_by(endpoint);

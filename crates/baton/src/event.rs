@@ -13,7 +13,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::task::coop::unconstrained;
 use tokio_util::sync::ReusableBoxFuture;
 
-use crate::observe::{Logs, Tallies};
+use crate::observe::{Logs, NodeCounts};
 
 /// Events kept for a reader that is behind.
 const KEPT: usize = 1_024;
@@ -46,7 +46,7 @@ pub(crate) struct EventSender {
     namespace: Namespace,
     node: NodeId,
     sender: broadcast::Sender<Arc<Stamped>>,
-    tallies: Arc<Tallies>,
+    counts: Arc<NodeCounts>,
     pub(crate) logs: Logs,
     #[cfg(feature = "otel")]
     spans: Option<Arc<crate::observe::otel::Spans>>,
@@ -56,14 +56,14 @@ impl EventSender {
     pub(crate) fn new(
         namespace: Namespace,
         node: NodeId,
-        tallies: Arc<Tallies>,
+        counts: Arc<NodeCounts>,
         logs: Logs,
     ) -> Self {
         Self {
             namespace,
             node,
             sender: broadcast::channel(KEPT).0,
-            tallies,
+            counts,
             logs,
             #[cfg(feature = "otel")]
             spans: None,
@@ -78,7 +78,7 @@ impl EventSender {
     }
 
     pub(crate) fn send(&self, event: Event) {
-        self.tallies.told(&event, SystemClock.now());
+        self.counts.told(&event, SystemClock.now());
         let (namespace, node) = (self.namespace.clone(), self.node.clone());
         let stamped = Stamped::new(SystemClock.wall_ms(), namespace, node, event);
         #[cfg(feature = "otel")]

@@ -52,7 +52,7 @@ impl Leadership {
     /// How long the store keeps the lease for a silent holder: the setting `lease_timeout`. A write
     /// that takes longer may hold up the next leader; see `Fence::within` of the drivers.
     pub fn lease_timeout(&self) -> Duration {
-        self.node.core().settings().lease_timeout
+        self.node.settings.lease_timeout
     }
 
     /// May the term act now? Computed from the clock at each call.

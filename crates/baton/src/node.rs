@@ -14,14 +14,14 @@ use baton_store::{Store, StoreError};
 
 use crate::builder::NodeBuilder;
 use crate::drive::Host;
-use crate::error::LeftError;
+use crate::error::{BuildError, LeftError};
 use crate::event::Events;
 use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
 use crate::observe::{Subject, http::Endpoint};
-use crate::plugin::{InvalidPluginName, Plugin, PluginReport, PluginSet};
+use crate::plugin::{Plugin, PluginReport, PluginSet};
 use crate::plugins::counters::Counters;
 use crate::shared::Shared;
 
@@ -124,12 +124,12 @@ impl Node {
 
     /// The settings it runs with.
     pub fn settings(&self) -> Settings {
-        self.shared.core().settings().clone()
+        (*self.shared.settings).clone()
     }
 
     /// Does the store know this process by its node's id? Not before its first beat.
     pub fn is_registered(&self) -> bool {
-        self.shared.core().is_registered()
+        self.shared.snapshot().is_registered
     }
 
     /// Does this node lead now? Computed from the clock at each call.
@@ -139,42 +139,42 @@ impl Node {
 
     /// Does that node lead now, as far as this one knows?
     pub fn is_led_by(&self, id: &NodeId) -> bool {
-        self.shared.core().leader(SystemClock.now()) == Some(id)
+        self.shared.snapshot().leader(SystemClock.now()) == Some(id)
     }
 
     /// Who coordinates, as far as this node knows.
     pub fn leader(&self) -> Option<NodeId> {
-        self.shared.core().leader(SystemClock.now()).cloned()
+        self.shared.snapshot().leader(SystemClock.now()).cloned()
     }
 
     /// The live nodes, as the last view has them.
     pub fn active_workers(&self) -> Vec<NodeId> {
-        self.shared.core().active_workers().cloned().collect()
+        self.shared.snapshot().active_workers().cloned().collect()
     }
 
     /// The last view of the cluster.
     pub fn view(&self) -> Option<Arc<View>> {
-        self.shared.core().view().cloned()
+        self.shared.snapshot().view.clone()
     }
 
     /// Counts, and percentiles of the last beats.
     pub fn metrics(&self) -> MetricsReport {
-        self.shared.core().metrics()
+        self.shared.snapshot().metrics()
     }
 
     /// The state of the breaker in front of the store.
     pub fn circuit_breaker_status(&self) -> BreakerStatus {
-        self.shared.core().circuit_breaker_status()
+        self.shared.snapshot().breaker
     }
 
     /// What the store last complained of, for people.
     pub fn last_store_error(&self) -> Option<StoreError> {
-        self.shared.trouble.lock().expect("no holder panics").clone()
+        self.shared.store_error.lock().expect("no holder panics").clone()
     }
 
     /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
     pub fn is_epoch_valid(&self, epoch: Epoch, created_at: Moment) -> bool {
-        self.shared.core().is_epoch_valid(SystemClock.now(), epoch, created_at)
+        self.shared.fence().is_valid(SystemClock.now(), epoch, created_at)
     }
 
     /// The node's events from now on, as a stream. `NodeBuilder::build_with_events` has them from the
@@ -201,7 +201,7 @@ impl Node {
     }
 
     /// Adds a plugin to the running node. If this node leads, the plugin starts at once.
-    pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), InvalidPluginName> {
+    pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), BuildError> {
         self.crew.add(Arc::new(plugin))
     }
 

@@ -1,4 +1,4 @@
-//! What a node's thread and everybody else share.
+//! What a node's thread and every other thread share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -6,59 +6,74 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
-use baton_core::protocol::Holder;
+use baton_core::protocol::{Holder, NodeProfile};
+use baton_core::settings::Settings;
 use baton_core::time::Moment;
-use baton_core::{Command, Core, Input};
+use baton_core::{Command, EpochFence, Event, Input, Snapshot, TransferRefusal};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Count, Wrapped};
 use baton_store::{Store, StoreError};
 use tokio::sync::{mpsc, watch};
 
-use crate::drive::{Message, Pulse, SeatId};
+use crate::drive::{Inbox, Message, NodeTaskId, Watchdog};
 use crate::event::EventSender;
 use crate::node::Departure;
-use crate::observe::Tallies;
+use crate::observe::NodeCounts;
 use crate::term::Term;
 
 /// How long after `stop_grace` a node has to release its lease and to take its record out.
 const RELEASED_WITHIN: Duration = Duration::from_millis(750);
 
-/// One node, as every thread sees it.
+/// One node, as every thread sees it. The core is not here: the node's thread alone has it.
 pub(crate) struct Shared {
-    pub(crate) seat: SeatId,
+    pub(crate) task: NodeTaskId,
     pub(crate) namespace: Namespace,
     pub(crate) id: NodeId,
     pub(crate) boot: BootId,
+    pub(crate) profile: Arc<NodeProfile>,
+    pub(crate) settings: Arc<Settings>,
     /// The store, every call counted.
     pub(crate) store: Arc<dyn Store>,
     /// The same, to be asked for the counts.
     pub(crate) counted: Arc<Wrapped<Count>>,
-    pub(crate) tallies: Arc<Tallies>,
+    pub(crate) counts: Arc<NodeCounts>,
     pub(crate) events: EventSender,
-    pub(crate) inbox: mpsc::UnboundedSender<Message>,
-    pub(crate) core: Mutex<Core>,
+    pub(crate) inbox: Arc<Inbox>,
+    /// For what tasks of the node's own thread report.
+    pub(crate) reports: mpsc::Sender<Message>,
+    /// What the core last knew.
+    pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
+    /// The snapshot's fence, and the epochs that tasks have brought since.
+    pub(crate) fence: Mutex<EpochFence>,
     pub(crate) term: watch::Sender<Option<Arc<Term>>>,
     pub(crate) departed: watch::Sender<Option<Departure>>,
-    pub(crate) stop_grace: Duration,
     /// When waiting for the node to leave is over; set when it is first asked to.
     pub(crate) leaves_by: OnceLock<Moment>,
     /// The hard deadline of the running term; 0 when there is none.
     pub(crate) leads_until: AtomicU64,
-    /// Does the node's thread still turn?
-    pub(crate) pulse: Pulse,
+    /// Does the node's thread still serve it?
+    pub(crate) watchdog: Watchdog,
     /// Where the members' lifelines listen, as last read.
     pub(crate) lifelines: Mutex<BTreeMap<NodeId, Arc<str>>>,
-    /// Was it told that no other node would prove this one dead?
+    /// Was it reported that no other node would prove this one dead?
     pub(crate) is_unwatched: AtomicBool,
-    /// What the store last complained of.
-    pub(crate) trouble: Mutex<Option<StoreError>>,
+    /// The store's last error.
+    pub(crate) store_error: Mutex<Option<StoreError>>,
 }
 
 impl Shared {
-    /// The core, for a look or, by the node's thread alone, for an input.
-    pub(crate) fn core(&self) -> MutexGuard<'_, Core> {
-        // A core that broke its own invariant must not be asked again.
-        self.core.lock().expect("the core kept its invariants")
+    /// What the core last knew. Nothing that a reader does keeps the node's thread waiting for
+    /// longer than it takes to count a reference.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.borrow().clone()
+    }
+
+    /// Which epochs' tasks are accepted, with all that the store has shown so far.
+    pub(crate) fn fence(&self) -> MutexGuard<'_, EpochFence> {
+        let snapshot = self.snapshot();
+        let mut fence = self.fence.lock().expect("no holder panics");
+        fence.catch_up(&snapshot.fence);
+        fence
     }
 
     pub(crate) fn is_leader(&self) -> bool {
@@ -67,13 +82,27 @@ impl Shared {
 
     /// Hands a command to the node's thread. A node that has left takes none.
     pub(crate) fn command(&self, command: Command) {
-        let input = Input::Command(command);
-        let _ = self.inbox.send(Message::Input { seat: self.seat, input });
+        let target = |command: &Command| match command {
+            Command::Transfer { to } => Some(to.clone()),
+            Command::EnsureCoordinator { desired, .. } => desired.clone(),
+            _ => None,
+        };
+        let wanted = target(&command);
+        let replaced = self.inbox.command(self.task, command);
+        let to = replaced.as_ref().and_then(target).filter(|to| Some(to) != wanted.as_ref());
+        if let Some(to) = to {
+            self.events.send(Event::TransferRefused { to, reason: TransferRefusal::Replaced });
+        }
+    }
+
+    /// Reports something to the node's thread, and waits for room. For that thread's own tasks.
+    pub(crate) async fn report(&self, input: Input) {
+        let _ = self.reports.send(Message::Input { node: self.task, input }).await;
     }
 
     /// Asks the node to leave, and says until when that is waited for.
     pub(crate) fn ask_to_leave(&self) -> Moment {
-        let within = self.stop_grace + RELEASED_WITHIN;
+        let within = self.settings.stop_grace + RELEASED_WITHIN;
         let by = self.leaves_by.get_or_init(|| SystemClock.now() + within);
         self.command(Command::Leave);
         *by
@@ -87,9 +116,9 @@ impl Shared {
     /// Waits until the node has left.
     pub(crate) async fn left(&self) -> Departure {
         let mut departed = self.departed.subscribe();
-        let told = departed.wait_for(Option::is_some).await;
-        let told = told.expect("the sender lives as long as what it is asked of");
-        told.expect("it was waited for")
+        let departure = departed.wait_for(Option::is_some).await;
+        let departure = departure.expect("the sender lives as long as what it is asked of");
+        departure.expect("it was waited for")
     }
 
     pub(crate) fn learn_lifelines(&self, lifelines: BTreeMap<NodeId, Arc<str>>) {
@@ -108,7 +137,7 @@ impl Shared {
         self.lifelines.lock().expect("no holder panics").get(node).cloned()
     }
 
-    pub(crate) fn troubled_by(&self, error: &StoreError) {
-        *self.trouble.lock().expect("no holder panics") = Some(error.clone());
+    pub(crate) fn store_failed(&self, error: &StoreError) {
+        *self.store_error.lock().expect("no holder panics") = Some(error.clone());
     }
 }

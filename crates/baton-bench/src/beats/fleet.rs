@@ -101,7 +101,7 @@ impl Fleet {
     /// Gives the first node a plugin, and says how many milliseconds its first call took.
     pub async fn work_once(&self, plugin: impl Plugin) -> Result<f64, BenchError> {
         let (first, name) = (&self.nodes[0], plugin.name().to_owned());
-        first.add_plugin(plugin).map_err(baton::BuildError::from)?;
+        first.add_plugin(plugin)?;
         let mut looks = Looks::new(LOOK_EVERY, WORKS_WITHIN);
         while looks.again().await {
             let reports = first.plugins();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::clock::Moment;
-use baton::lifeline::{tell, without_key};
+use baton::lifeline::{send_hint, without_key};
 use baton::{Namespace, NodeId, Store};
 use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Hint, Version};
@@ -80,7 +80,7 @@ async fn flood(namespace: Namespace, targets: Vec<Target>, mut rng: Rng, until: 
         for target in &targets {
             let hint = forged(target, &mut rng);
             // A node may be down, or started again with another key: then the hint is lost.
-            drop(tell(&target.lifeline, &namespace, &hint).await);
+            drop(send_hint(&target.lifeline, &namespace, &hint).await);
             drop(send_unsigned(target, &namespace, &hint).await);
         }
         SystemClock.sleep(ROUND_EVERY).await;

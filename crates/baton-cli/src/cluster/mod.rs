@@ -201,7 +201,7 @@ impl Cluster {
         let holder = lead.lease.holder.as_ref();
         if let Some(address) = holder.and_then(|holder| holder.lifeline.as_ref()) {
             // A lost nudge only makes it slower.
-            let _ = baton::lifeline::tell(address, namespace, &Hint::Asked).await;
+            let _ = baton::lifeline::send_hint(address, namespace, &Hint::Asked).await;
         }
         Ok(())
     }

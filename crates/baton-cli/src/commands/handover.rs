@@ -76,7 +76,7 @@ pub async fn hand_over(
     ask(place, snapshot, &previous.node, wish).await?;
     if let Some(address) = &previous.nudged_at {
         // A hint may be lost: the leader looks at its next beat anyway.
-        let _ = baton::lifeline::tell(address, place.namespace(), &Hint::Asked).await;
+        let _ = baton::lifeline::send_hint(address, place.namespace(), &Hint::Asked).await;
     }
     let lease = next_term(place, snapshot.epoch, &previous.node, timeout).await?;
     let holder = lease.holder.expect("the wait ends only with a holder");

@@ -136,7 +136,8 @@ impl Core {
 
     /// Sends a beat: a renewal for a holder if it is time, a claim if there is one, else a look.
     pub(crate) fn send_beat(&mut self, now: Moment, bid: Option<Bid>) {
-        if self.leaving && self.term().is_none() {
+        let stays = self.serving && !self.superseded;
+        if self.leaving && self.term().is_none() && !stays {
             return;
         }
         let holds = self.term().is_some_and(Term::is_renewing);

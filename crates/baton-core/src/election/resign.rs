@@ -174,12 +174,12 @@ impl Core {
         self.hand_over(now, ReleaseReason::Shutdown, None);
     }
 
-    /// Leaves the registry once no term is left, nor a beat that would register the node again or
-    /// whose grant would have to be given back; and stops for good after that.
+    /// Leaves the registry once neither a term is left nor a service, nor a beat that would register
+    /// the node again or whose grant would have to be given back; and stops for good after that.
     pub(crate) fn mind_leave(&mut self) {
-        let link = &self.in_flight;
-        let waits = link.beat.is_some() || link.release.is_some() || link.removal.is_some();
-        if self.term().is_some() || waits {
+        let sent = &self.in_flight;
+        let waits = sent.beat.is_some() || sent.release.is_some() || sent.removal.is_some();
+        if self.term().is_some() || self.serving || waits {
             return;
         }
         if self.registered && !self.superseded && !self.left {

@@ -7,7 +7,7 @@ use crate::planted::planted;
 use crate::time::Moment;
 
 /// The highest epoch known to this node, and since when.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EpochFence {
     enabled: bool,
     grace: Duration,
@@ -33,6 +33,13 @@ impl EpochFence {
     pub fn saw(&mut self, now: Moment, epoch: Epoch) {
         self.shown = self.shown.max(epoch);
         self.adopt(now, epoch);
+    }
+
+    /// Learns what the store has shown to another fence of this node.
+    pub fn catch_up(&mut self, other: &Self) {
+        if other.shown > self.shown {
+            self.saw(other.changed_at, other.shown);
+        }
     }
 
     fn adopt(&mut self, now: Moment, epoch: Epoch) {

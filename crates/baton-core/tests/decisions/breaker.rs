@@ -23,7 +23,7 @@ fn fail_beats(node: &mut Node, times: u32) -> (u64, Vec<Action>) {
         node.due(now, Timer::Beat);
         last = node.fail(now + 10, "beat", Failure::NotDone);
         now += 1_510;
-        if node.core.circuit_breaker_status().failure_count == 4 {
+        if node.core.snapshot().breaker.failure_count == 4 {
             now += 1_000;
         }
     }
@@ -34,7 +34,7 @@ fn fail_beats(node: &mut Node, times: u32) -> (u64, Vec<Action>) {
 fn opened() -> (Node, u64) {
     let mut node = Node::follower_with(settings(), &["b", "c", ME]);
     let (now, _) = fail_beats(&mut node, 5);
-    assert_eq!(node.core.circuit_breaker_status().state, BreakerState::Open);
+    assert_eq!(node.core.snapshot().breaker.state, BreakerState::Open);
     (node, now)
 }
 
@@ -47,7 +47,7 @@ fn it_opens_after_five_failures_and_holds_a_follower_back_for_a_lease_at_most() 
     // 30 s is the setting, 15 s the lease. The claim that would be due waits as well.
     let held = [open(5), set(Timer::Beat, now + 15_000), set(Timer::Takeover, now + 15_000)];
     assert_eq!(actions, held);
-    let status = node.core.circuit_breaker_status();
+    let status = node.core.snapshot().breaker;
     assert_eq!((status.failure_count, status.failure_threshold), (5, 5));
     assert_eq!((status.reset_timeout_ms, status.trips), (15_000, 1));
 }
@@ -68,10 +68,10 @@ fn one_probe_passes_and_a_reply_closes_it() {
     let (mut node, now) = opened();
     let actions = node.due(now + 15_000, Timer::Beat);
     assert_eq!(actions[0], emit(Event::BreakerHalfOpen));
-    assert_eq!(node.core.circuit_breaker_status().state, BreakerState::HalfOpen);
+    assert_eq!(node.core.snapshot().breaker.state, BreakerState::HalfOpen);
     let actions = node.answer(now + 15_010, Answer::held(version("a", 4, 20)));
     assert_eq!(actions[..2], [emit(Event::BreakerClosed), heartbeat(10)]);
-    let status = node.core.circuit_breaker_status();
+    let status = node.core.snapshot().breaker;
     assert_eq!((status.state, status.failure_count), (BreakerState::Closed, 0));
 }
 
@@ -100,7 +100,7 @@ fn a_probe_that_fails_opens_it_again_for_as_long() {
     let actions = node.fail(now + 17_000, "beat", Failure::Unknown);
     let held = [open(6), set(Timer::Beat, now + 32_000), set(Timer::Takeover, now + 32_000)];
     assert_eq!(actions, held);
-    assert_eq!(node.core.circuit_breaker_status().trips, 1, "it never closed in between");
+    assert_eq!(node.core.snapshot().breaker.trips, 1, "it never closed in between");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_coordinator_is_not_held_back() {
     for (now, failures) in [(5_000, 1), (6_300, 2), (7_600, 3), (8_900, 4)] {
         node.due(now, Timer::Beat);
         node.fail(now + 10, "beat", Failure::NotDone);
-        assert_eq!(node.core.circuit_breaker_status().failure_count, failures);
+        assert_eq!(node.core.snapshot().breaker.failure_count, failures);
     }
     node.due(10_200, Timer::Beat);
     let actions = node.fail(10_210, "beat", Failure::NotDone);
@@ -147,7 +147,7 @@ fn a_coordinator_behind_an_open_breaker_steps_down_in_time() {
         node.due(now, Timer::Beat);
         node.fail(now + 10, "beat", Failure::NotDone);
     }
-    assert_eq!(node.core.circuit_breaker_status().state, BreakerState::Open);
+    assert_eq!(node.core.snapshot().breaker.state, BreakerState::Open);
     let reason = baton_core::DemotionReason::WindowClosed;
     let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 14_600)];
     assert_eq!(node.due(12_600, Timer::Soft), expected);

@@ -26,12 +26,12 @@ fn time_without_a_coordinator_adds_up_by_the_clock_of_the_question() {
     let mut node = Node::new(settings());
     node.start(0);
     node.answer(10, Answer::held(version("a", 4, 9)));
-    assert_eq!(node.core.leaderless(at(15_010)), ms(10), "until it was seen");
-    assert_eq!(node.core.leaderless(at(15_510)), ms(510), "and since the lease ran out");
+    assert_eq!(node.core.snapshot().leaderless(at(15_010)), ms(10), "until it was seen");
+    assert_eq!(node.core.snapshot().leaderless(at(15_510)), ms(510), "and since the lease ran out");
     let mut node = Node::leader(&["a"]);
-    let before = node.core.leaderless(at(1_000));
+    let before = node.core.snapshot().leaderless(at(1_000));
     node.command(1_000, Command::Resign);
-    assert_eq!(node.core.leaderless(at(1_300)), before + ms(300), "it leads no more");
+    assert_eq!(node.core.snapshot().leaderless(at(1_300)), before + ms(300), "it leads no more");
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn a_coordinator_that_was_told_to_stop_does_not_lead_though_its_work_may_act() {
 #[test]
 fn the_active_workers_are_those_of_the_last_view() {
     let node = Node::follower();
-    assert!(node.core.active_workers().eq([&id("a"), &id(ME), &id("z")]));
-    assert_eq!(Node::new(settings()).core.active_workers().count(), 0);
+    assert!(node.core.snapshot().active_workers().eq([&id("a"), &id(ME), &id("z")]));
+    assert_eq!(Node::new(settings()).core.snapshot().active_workers().count(), 0);
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn the_breaker_reports_its_settings_in_effect() {
         reset_timeout_ms: 15_000,
         trips: 0,
     };
-    assert_eq!(node.core.circuit_breaker_status(), expected);
+    assert_eq!(node.core.snapshot().breaker, expected);
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn the_metrics_of_a_cold_start_that_was_won() {
         latency_p99_ms: 30.0,
         latency_sum_ms: 40.0,
     };
-    assert_eq!(node.core.metrics(), expected);
-    assert_eq!(node.core.leaderless(at(150)), ms(40), "until it led");
+    assert_eq!(node.core.snapshot().metrics(), expected);
+    assert_eq!(node.core.snapshot().leaderless(at(150)), ms(40), "until it led");
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_beat_that_got_no_answer_is_not_counted() {
     let mut node = Node::follower();
     node.due(5_000, Timer::Beat);
     node.fail(7_000, "beat", Failure::Unknown);
-    let report = node.core.metrics();
+    let report = node.core.snapshot().metrics();
     assert_eq!((report.heartbeat_count, report.last_heartbeat_time), (1, at(0)));
 }
 

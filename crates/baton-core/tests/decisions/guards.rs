@@ -71,7 +71,7 @@ fn five_changes_within_ten_minutes_are_worth_a_warning() {
     let warning = emit(Event::LeaderFlapping { changes: 5, window_ms: 600_000 });
     let fifth = flap(&mut node, 4, 5_000);
     assert_eq!(fifth, [heartbeat(0), warning, leader_changed(Some("b"), Some("a"), 8)]);
-    assert_eq!(node.core.metrics().leader_changes, 5);
+    assert_eq!(node.core.snapshot().metrics().leader_changes, 5);
 }
 
 #[test]

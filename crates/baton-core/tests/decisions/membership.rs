@@ -50,7 +50,7 @@ fn a_fresh_coordinator_publishes_its_first_view_under_its_epoch() {
     let applied = node.done(30, "publish-view", Outcome::Applied);
     let told = [in_line("a", 1, 1), in_line("z", 1, 1)];
     assert_eq!(applied, [&told[..], &[workers_updated(1, 1, 3)]].concat());
-    assert!(node.core.active_workers().eq([&id("a"), &id(ME), &id("z")]));
+    assert!(node.core.snapshot().active_workers().eq([&id("a"), &id(ME), &id("z")]));
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_silent_node_is_told_dropped_told_dead_and_may_return() {
     assert_eq!(read(&mut node, 40_000, 1, 39_980), [], "and once");
     let back = view(ME, (1, 3), &[ME, "z"], &["z"]);
     assert_eq!(read(&mut node, 45_000, 2, 0), [publish(23, back)]);
-    assert_eq!(node.core.metrics().worker_timeouts, 1);
+    assert_eq!(node.core.snapshot().metrics().worker_timeouts, 1);
 }
 
 #[test]

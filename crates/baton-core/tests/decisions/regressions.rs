@@ -170,7 +170,7 @@ fn an_elections_duration_does_not_begin_with_an_earlier_one() {
     node.answer(600_000, Answer::vacant(version("b", 5, 2), Some(ME)));
     node.answer(600_010, Answer::held(version(ME, 6, 4)).applied());
     assert_eq!(node.core.held_epoch(), Some(Epoch(6)));
-    assert_eq!(node.core.metrics().election_duration_ms, 10);
+    assert_eq!(node.core.snapshot().metrics().election_duration_ms, 10);
 }
 
 #[test]

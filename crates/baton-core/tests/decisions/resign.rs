@@ -5,7 +5,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::ReleaseReason::{NotEligible, Resigned, Shutdown};
 use baton_core::protocol::{Failure, Hint, Outcome, Request, Wish};
 use baton_core::timer::Timer;
-use baton_core::{Action, Command};
+use baton_core::{Action, Command, Input};
 
 use crate::harness::expect::{
     Beat, cancel, demoted, drawn, heartbeat, leave, left, release, send, set, stop_term,
@@ -107,6 +107,27 @@ fn a_coordinator_leaves_in_order_stop_release_hint_deregister_halt() {
     assert_eq!(node.done(1_110, "release", Outcome::Applied), expected);
     assert_eq!(node.done(1_120, "leave", Outcome::Applied), [left("a"), Action::Halt]);
     assert_eq!(node.due(5_000, Timer::Beat), [], "nothing follows");
+}
+
+#[test]
+fn a_node_releases_the_lease_but_beats_on_and_keeps_its_record_until_its_services_have_stopped() {
+    let mut node = Node::leader(&["a"]);
+    assert_eq!(node.handle(500, Input::ServicesRun(true)), []);
+    node.command(1_000, Command::Leave);
+    node.stopped(1_100, 1);
+    let expected = [told("a", 2), cancel(Timer::Hard)];
+    assert_eq!(node.done(1_110, "release", Outcome::Applied), expected);
+    for now in [5_000, 10_000] {
+        let beat = node.due(now, Timer::Beat);
+        let request = |action: &Action| match action {
+            Action::Send { request: Request::Beat(beat), .. } => Some(beat.node.draining),
+            _ => None,
+        };
+        assert_eq!(beat.iter().find_map(request), Some(true), "it beats, on its way out");
+        node.answer(now + 10, Answer::held(version("a", 2, 1)));
+    }
+    assert_eq!(node.handle(11_000, Input::ServicesRun(false)), [leave(8)]);
+    assert_eq!(node.done(11_010, "leave", Outcome::Applied), [left("a"), Action::Halt]);
 }
 
 #[test]

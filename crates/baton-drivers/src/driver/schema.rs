@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, Operation, StoreError};
 
 use crate::OpenError;
 
@@ -116,12 +116,12 @@ impl SchemaPresence {
     /// The answer to a call that reads a store with nothing in it; `None` if the schema is there, or
     /// if the call has no such answer, and must be carried out. `look` is run for as long as
     /// the schema was not there.
-    pub(crate) async fn answer_of_nothing<E: Into<StoreError>>(
+    pub(crate) async fn answer_when_empty<E: Into<StoreError>>(
         &self,
         call: &Call,
         look: impl Future<Output = Result<bool, E>>,
     ) -> Result<Option<Answer>, StoreError> {
-        let Some(nothing) = call.answer_of_nothing() else { return Ok(None) };
+        let Some(nothing) = call.answer_when_empty() else { return Ok(None) };
         if !self.0.load(Ordering::Relaxed) {
             self.0.store(look.await.map_err(Into::into)?, Ordering::Relaxed);
         }

@@ -4,9 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
-use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
-};
+use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError};
 
 use super::config::MysqlConfig;
 use super::connect::Servers;
@@ -63,15 +61,11 @@ impl Engine for MysqlEngine {
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
         let look = schema::look(&self.servers);
-        if let Some(nothing) = self.presence.answer_of_nothing(&call, look).await? {
+        if let Some(nothing) = self.presence.answer_when_empty(&call, look).await? {
             return Ok(nothing);
         }
         let done = CallContext { engine: self, namespace }.perform(&call).await;
         done.map_err(DriverError::into_store_error)
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

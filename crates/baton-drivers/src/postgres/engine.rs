@@ -113,7 +113,7 @@ impl Engine for Postgres {
         let on = |connection: Arc<super::connect::Connection>| async move {
             let client = &connection.client;
             let look = schema::look(client, self.config());
-            if let Some(nothing) = self.presence.answer_of_nothing(call, look).await? {
+            if let Some(nothing) = self.presence.answer_when_empty(call, look).await? {
                 return Ok(nothing);
             }
             CallContext { client, engine: self, namespace }.perform(call).await

@@ -169,13 +169,8 @@ impl PostgresSweep {
         SweepError::Rejected { target: self.name.clone(), detail }
     }
 
-    fn fenced(&self, refused: FenceError) -> SweepError {
-        match refused {
-            FenceError::StaleEpoch(stale) => stale.into(),
-            FenceError::Store(problem) => self.failed(problem),
-            FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
-            FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
-        }
+    fn fenced(&self, error: FenceError) -> SweepError {
+        error.into_sweep_error(&self.name, |error| self.failed(error))
     }
 }
 

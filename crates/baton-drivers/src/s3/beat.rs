@@ -11,12 +11,12 @@
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome};
 use baton_store::StoreError;
-use baton_store::memory::Space;
 
-use super::sheet::Sheet;
-use super::step::{Step, stamp};
+use super::context::{CallContext, stamp};
+use super::json_object::JsonObject;
+use super::state::State;
 
-impl Step<'_> {
+impl CallContext<'_> {
     /// One beat, whole.
     pub(super) async fn beat(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {
         self.admit(true).await?;
@@ -24,8 +24,8 @@ impl Step<'_> {
             return self.observe(beat).await;
         }
         let registration = self.register(&beat).await?;
-        let rule = |space: &mut Space, at| {
-            let reply = space.registered_beat(at, beat.clone(), registration.clone());
+        let rule = |state: &mut State, at| {
+            let reply = state.space.registered_beat(at, beat.clone(), registration.clone());
             let changed = reply.outcome == Some(Outcome::Applied);
             (reply, changed)
         };
@@ -34,9 +34,9 @@ impl Step<'_> {
 
     async fn observe(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {
         let registering = self.register(&beat);
-        let (registration, kept) = tokio::join!(registering, self.read::<Space>());
-        let (registration, kept) = (registration?, kept?);
-        let mut space = kept.map_or_else(Space::empty, |kept| kept.sheet.clone());
-        Ok(space.registered_beat(stamp(), beat, registration))
+        let (registration, found) = tokio::join!(registering, self.read::<State>());
+        let (registration, found) = (registration?, found?);
+        let mut state = found.map_or_else(State::empty, |found| found.content.clone());
+        Ok(state.space.registered_beat(stamp(), beat, registration))
     }
 }

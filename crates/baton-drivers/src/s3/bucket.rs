@@ -1,7 +1,7 @@
 //! The only place that talks to the server: one request each, never repeated, each with a deadline.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use object_store::aws::AmazonS3;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
@@ -15,13 +15,15 @@ use reqwest::Method;
 use reqwest::header::IF_MATCH;
 use tokio::time::Instant;
 
-use super::date;
 use super::error::Trouble;
-use super::tap::{Fate, Note, Tap};
+use super::observing_client::{Fate, Note, ObservingClient};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
 const BEAT: &str = "baton-beat";
+
+/// No page of a listing has more.
+pub(super) const PAGE_MAX: usize = 1_000;
 
 /// A request that is signed in its address is sent at once.
 const SIGNED_FOR: Duration = Duration::from_secs(60);
@@ -89,7 +91,7 @@ pub(super) struct Page {
 pub(super) struct Bucket {
     pub(super) store: AmazonS3,
     /// For what the library has no call for.
-    pub(super) tap: Tap,
+    pub(super) client: ObservingClient,
     /// The bucket's own address.
     pub(super) url: String,
     pub(super) region: String,
@@ -250,7 +252,7 @@ impl Bucket {
         let note = Note::default();
         let request = async {
             let url = self.store.signed_url(Method::DELETE, key, SIGNED_FOR).await?;
-            let sent = self.tap.0.delete(url).header(IF_MATCH, etag).send().await;
+            let sent = self.client.0.delete(url).header(IF_MATCH, etag).send().await;
             Ok(sent)
         };
         let status = match within(deadline, &note, request).await {
@@ -285,9 +287,15 @@ impl Bucket {
     }
 }
 
+/// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
+pub(super) fn unix_seconds(date: &str) -> Option<u64> {
+    let at = httpdate::parse_http_date(date).ok()?;
+    at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+}
+
 /// The server's time in whole seconds.
 fn seconds(date: Option<&str>) -> Option<i64> {
-    let at = date.and_then(date::unix_seconds)?;
+    let at = date.and_then(unix_seconds)?;
     i64::try_from(at).ok()
 }
 

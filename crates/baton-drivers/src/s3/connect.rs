@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::bucket::Bucket;
 use super::config::Config;
-use super::tap::Tap;
+use super::observing_client::ObservingClient;
 use crate::refusal::Refusal;
 
 /// Variables by which a platform hands credentials out, read when no keys are given.
@@ -38,9 +38,9 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, Refusal> {
     // A proxy of the network's has no business between this machine and itself.
     let builder = if config.is_local() { builder.no_proxy() } else { builder };
     let client = builder.build().map_err(|problem| strange(problem.to_string()))?;
-    let tap = Tap(client);
-    let store = signed(config, tap.clone()).map_err(|problem| strange(problem.to_string()))?;
-    Ok(Bucket { store, tap, url: url(config), region: config.region.clone() })
+    let client = ObservingClient(client);
+    let store = signed(config, client.clone()).map_err(|problem| strange(problem.to_string()))?;
+    Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
 }
 
 /// Whom to trust. Nobody, where nothing is encrypted: reading the system's authorities takes longer
@@ -56,7 +56,7 @@ fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
 }
 
-fn signed(config: &Config, tap: Tap) -> object_store::Result<AmazonS3> {
+fn signed(config: &Config, client: ObservingClient) -> object_store::Result<AmazonS3> {
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&config.bucket)
@@ -65,7 +65,7 @@ fn signed(config: &Config, tap: Tap) -> object_store::Result<AmazonS3> {
         .with_conditional_put(S3ConditionalPut::ETagMatch)
         .with_disable_bulk_delete(true)
         .with_retry(retry)
-        .with_http_connector(tap);
+        .with_http_connector(client);
     if let Some(endpoint) = &config.endpoint {
         let plain = endpoint.starts_with("http://");
         // The library takes the endpoint of a bucket that stands before the host as a whole.

@@ -20,24 +20,26 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::memory::{Counters, Space};
+use baton_store::memory::Counters;
 use baton_store::{CounterAnswer, CounterCall, StoreError};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
+use super::cache::NamespaceCache;
+use super::context::{CallContext, stamp};
+use super::json_object::{CacheSlot, JsonObject};
 use super::layout::Keys;
-use super::sheet::{Sheet, Slot};
-use super::step::{Shelf, Step, stamp};
+use super::state::State;
 
-/// What the object says.
+/// The content of the object.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Tallies {
+pub(super) struct StoredCounters {
     /// The highest epoch that consolidated or collected.
     fence: Epoch,
     counters: Counters,
 }
 
-impl Sheet for Tallies {
+impl JsonObject for StoredCounters {
     /// Every append writes all of it.
     const BYTES_MAX: usize = 4 * 1024 * 1024;
     const REMEDY: &'static str =
@@ -47,8 +49,8 @@ impl Sheet for Tallies {
         &keys.counters
     }
 
-    fn slot(shelf: &Shelf) -> &Slot<Self> {
-        &shelf.counters
+    fn slot(cache: &NamespaceCache) -> &CacheSlot<Self> {
+        &cache.counters
     }
 
     fn empty() -> Self {
@@ -57,10 +59,15 @@ impl Sheet for Tallies {
 }
 
 /// The last number of each writer, and since when it is known to be the last.
-pub(super) type Watched = BTreeMap<BootId, (u64, Moment)>;
+pub(super) type WatchedWriters = BTreeMap<BootId, (u64, Moment)>;
 
 /// Notes how things are, and names the writers that were silent for so long.
-fn watch(watched: &mut Watched, now: Moment, seen: &Counters, silent_for: Duration) -> Vec<BootId> {
+fn watch(
+    watched: &mut WatchedWriters,
+    now: Moment,
+    seen: &Counters,
+    silent_for: Duration,
+) -> Vec<BootId> {
     let known = std::mem::take(watched);
     let since = |(writer, last): (BootId, u64)| match known.get(&writer) {
         Some((then, since)) if *then == last => (writer, (last, *since)),
@@ -71,21 +78,21 @@ fn watch(watched: &mut Watched, now: Moment, seen: &Counters, silent_for: Durati
     silent.map(|(writer, _)| *writer).collect()
 }
 
-impl Step<'_> {
+impl CallContext<'_> {
     /// Counts.
     pub(super) async fn count(&self, call: CounterCall) -> Result<CounterAnswer, StoreError> {
         match call {
             CounterCall::Append { writer, number, .. } => {
                 self.admit(true).await?;
-                self.change(|tallies: &mut Tallies, at| {
-                    let is_new = number > tallies.counters.last_number(writer);
-                    (tallies.counters.perform(at.now, call.clone()), is_new)
+                self.change(|stored: &mut StoredCounters, at| {
+                    let is_new = number > stored.counters.last_number(writer);
+                    (stored.counters.perform(at.now, call.clone()), is_new)
                 })
                 .await
             }
             CounterCall::Consolidate { fence, .. } => {
-                self.fenced(fence, |tallies| {
-                    let answer = tallies.counters.perform(stamp().now, call.clone());
+                self.fenced(fence, |stored| {
+                    let answer = stored.counters.perform(stamp().now, call.clone());
                     let nothing = CounterAnswer::Consolidated { applied: 0, more: false };
                     let changed = answer != nothing;
                     (answer, changed)
@@ -93,13 +100,13 @@ impl Step<'_> {
                 .await
             }
             CounterCall::Collect { fence, silent_for, limit } => {
-                self.fenced(fence, |tallies| {
-                    let mut watched = self.shelf.watched.lock().expect("no holder panics");
+                self.fenced(fence, |stored| {
+                    let mut watched = self.cache.watched.lock().expect("no holder panics");
                     let now = SystemClock.now();
-                    let mut silent = watch(&mut watched, now, &tallies.counters, silent_for);
+                    let mut silent = watch(&mut watched, now, &stored.counters, silent_for);
                     silent.truncate(limit as usize);
                     for writer in &silent {
-                        tallies.counters.forget(*writer);
+                        stored.counters.forget(*writer);
                     }
                     let gone = u32::try_from(silent.len()).expect("it is at most the limit");
                     (CounterAnswer::Collected(gone), gone > 0)
@@ -107,10 +114,10 @@ impl Step<'_> {
                 .await
             }
             CounterCall::Read { counters } => {
-                self.look(|tallies: &Tallies| tallies.counters.read(counters)).await
+                self.look(|stored: &StoredCounters| stored.counters.read(counters)).await
             }
             CounterCall::List { prefix, after, limit } => {
-                let list = |it: &Tallies| it.counters.list(&prefix, after.as_ref(), limit);
+                let list = |it: &StoredCounters| it.counters.list(&prefix, after.as_ref(), limit);
                 self.look(list).await
             }
         }
@@ -120,23 +127,23 @@ impl Step<'_> {
     async fn fenced(
         &self,
         fence: Epoch,
-        rule: impl Fn(&mut Tallies) -> (CounterAnswer, bool),
+        rule: impl Fn(&mut StoredCounters) -> (CounterAnswer, bool),
     ) -> Result<CounterAnswer, StoreError> {
         self.admit(true).await?;
-        let noted = self.change(|space: &mut Space, _| match space.is_fenced_off(fence) {
+        let noted = self.change(|state: &mut State, _| match state.space.is_fenced_off(fence) {
             true => (false, false),
-            false => (true, space.raise_fence(fence)),
+            false => (true, state.space.raise_fence(fence)),
         });
         if !noted.await? {
             return Ok(CounterAnswer::Fenced);
         }
-        self.change(|tallies: &mut Tallies, _| {
-            if fence < tallies.fence {
+        self.change(|stored: &mut StoredCounters, _| {
+            if fence < stored.fence {
                 return (CounterAnswer::Fenced, false);
             }
-            let (answer, changed) = rule(tallies);
-            let is_new = fence > tallies.fence;
-            tallies.fence = fence;
+            let (answer, changed) = rule(stored);
+            let is_new = fence > stored.fence;
+            stored.fence = fence;
             (answer, changed || is_new)
         })
         .await
@@ -160,7 +167,7 @@ mod tests {
     fn silence_is_counted_from_when_it_was_first_seen() {
         let second = Duration::from_secs(1);
         let start = Moment::from_micros(1_000_000_000);
-        let (mut watched, mut counters) = (Watched::new(), Counters::default());
+        let (mut watched, mut counters) = (WatchedWriters::new(), Counters::default());
         append(&mut counters, 1, 1);
         append(&mut counters, 2, 1);
         assert_eq!(watch(&mut watched, start, &counters, second), []);

@@ -2,7 +2,7 @@
 
 use baton_store::StoreError;
 
-use super::tap::Fate;
+use super::observing_client::Fate;
 use crate::refusal::Refusal;
 
 /// Codes that say who asks is not known here. What is known but may not has `AccessDenied`.

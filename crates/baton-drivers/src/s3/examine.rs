@@ -6,10 +6,10 @@ use baton_store::{Finding, StoreError};
 use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
 
-use super::date::unix_seconds;
+use super::bucket::unix_seconds;
 use super::error::Trouble;
+use super::observing_client::{Fate, Note};
 use super::store::S3Engine;
-use super::tap::{Fate, Note};
 
 /// Signatures are refused when clocks differ by 15 minutes; this is early enough to say so.
 const SKEW_MAX_SECONDS: u64 = 300;
@@ -64,7 +64,7 @@ impl S3Engine {
             return (None, Fate::NotMade);
         }
         let answer = async {
-            let answer = self.bucket.tap.call(request).await.ok()?;
+            let answer = self.bucket.client.call(request).await.ok()?;
             let body = answer.into_body().bytes().await.ok()?;
             Some(String::from_utf8_lossy(&body).into_owned())
         };

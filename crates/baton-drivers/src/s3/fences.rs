@@ -8,14 +8,11 @@ use object_store::Error;
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::Bucket;
+use super::bucket::{Bucket, PAGE_MAX};
 use super::config::Config;
 use super::connect;
 use super::fence::{Fence, FenceError};
 use crate::fences::{FencesError, StoredFence};
-
-/// No page of a listing has more.
-const PAGE_MAX: usize = 1_000;
 
 struct Opened {
     bucket: Bucket,

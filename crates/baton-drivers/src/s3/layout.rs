@@ -1,7 +1,16 @@
 //! Which key an object has.
 
 use baton_core::ids::{Namespace, NodeId};
+use baton_store::StoreError;
 use object_store::path::Path;
+
+use super::schema::corrupt;
+
+/// The folder of the bodies of documents.
+const DOCUMENTS: &str = "documents";
+
+/// How much of a document's name stands in the keys of its bodies, for people; keys have a limit.
+const NAME_MAX: usize = 64;
 
 /// The keys of one prefix.
 #[derive(Clone, Debug)]
@@ -12,7 +21,8 @@ pub(super) struct Layout {
 /// The keys of one namespace. Names are checked where they are made, so each is one segment.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
-    /// Lease, fence, view, documents and terms: what changes in one step.
+    folder: Path,
+    /// Lease, fence, view, terms and which documents there are: what changes in one step.
     pub(super) state: Path,
     /// The counters: what changes with every append.
     pub(super) counters: Path,
@@ -20,6 +30,8 @@ pub(super) struct Keys {
     pub(super) metadata: Path,
     /// The folder of the node records.
     pub(super) workers: Path,
+    /// The folder of the bodies of documents.
+    pub(super) documents: Path,
 }
 
 impl Layout {
@@ -36,7 +48,9 @@ impl Layout {
             state: folder.clone().join("state.json"),
             counters: folder.clone().join("counters.json"),
             metadata: folder.clone().join("metadata.json"),
-            workers: folder.join("workers"),
+            workers: folder.clone().join("workers"),
+            documents: folder.clone().join(DOCUMENTS),
+            folder,
         }
     }
 
@@ -48,6 +62,19 @@ impl Layout {
 }
 
 impl Keys {
+    /// A key for the body of a document, as it stands in `state.json`: from the namespace's folder
+    /// on, so that a copy elsewhere holds together. The mark sets it apart from every other.
+    pub(super) fn new_body(&self, document: &str, mark: &str) -> String {
+        let name: String = document.chars().take(NAME_MAX).collect();
+        Path::from_iter([DOCUMENTS, &format!("document={name}"), mark]).to_string()
+    }
+
+    /// The whole of such a key.
+    pub(super) fn body(&self, key: &str) -> Result<Path, StoreError> {
+        let path = Path::parse(format!("{}/{key}", self.folder));
+        path.map_err(|problem| corrupt(self.state.as_ref(), &problem))
+    }
+
     /// The key of a node's record.
     pub(super) fn worker(&self, node: &NodeId) -> Path {
         self.workers.clone().join(format!("worker={node}.json"))
@@ -70,5 +97,12 @@ mod tests {
         let key = keys("t", "..").worker(&node);
         assert_eq!(key.as_ref(), "t/namespace=../workers/worker=pod-1.x:_.json");
         assert!(Layout::new("a//b").is_err());
+        let body = |name: &str| keys("t", "web").new_body(name, "7-1");
+        assert_eq!(body("plugin:x"), "documents/document=plugin:x/7-1");
+        assert_eq!(body(""), "documents/document=/7-1");
+        assert_eq!(body("a/b é"), "documents/document=a%2Fb %C3%A9/7-1");
+        let whole = keys("t", "web").body(&body("a/b")).expect("it was just made");
+        assert_eq!(whole.as_ref(), "t/namespace=web/documents/document=a%2Fb/7-1");
+        assert!(body(&"é".repeat(1_000)).len() < 500);
     }
 }

@@ -1,46 +1,50 @@
 //! S3 and what speaks like it: objects, conditional writes, and nothing else.
 //!
 //! ```text
-//!   handle ──► thread "baton-s3" ──► store ── one step a call
-//!                                     ├ beat ─ registry ──► PUT …/workers/worker={id}.json
-//!                                     ├ step ── state ────► PUT …/state.json     if it is still so
-//!                                     └ step ── counters ─► PUT …/counters.json  if it is still so
+//!   handle ──► thread "baton-s3" ──► store ── context: one call
+//!                                     ├ beat, registry ► PUT …/workers/worker={id}.json
+//!                                     ├ state ─────────► PUT …/state.json     if it is still so
+//!                                     ├ counters ──────► PUT …/counters.json  if it is still so
+//!                                     └ documents ─────► PUT …/documents/…, then …/state.json
 //!   sweep: the user's own old objects, page by page
-//!   self_test: is "if it is still so" honoured?             lease, fence, view, documents, terms
+//!   self_test: is "if it is still so" honoured?          lease, fence, view, terms, documents
 //! ```
 //!
-//! The rules are those of the memory store, and so is the data: a step reads the state, applies the
-//! rule, and writes the state back on the condition that nobody else did. Everything that must
-//! change together is one object; a conditional write of one object is all the atomicity there is.
+//! The rules are those of the memory store, and so is the data: a call reads the state, applies the
+//! rule, and writes the state back on the condition that no other write came between. Everything that must
+//! change together is one object; a conditional write of one object is all the atomicity there is. The bodies of
+//! documents are objects that never change, so that no renewal writes them and no follower reads
+//! them.
 //!
-//! Who judges by which clock: whoever looks, by its own. A lease is over when the same version was
-//! seen for long enough. The server's clock dates objects, and the wall clock stamps the history,
+//! Which clock judges: that of the node which looks. A lease is over when the same version was seen
+//! for long enough. The server's clock dates objects, and the wall clock stamps the history,
 //! for people.
 //!
 //! Node records are objects of their own, so that a hundred beats do not compete for one.
 
 mod beat;
 mod bucket;
+mod cache;
 mod config;
 mod connect;
+mod context;
 mod cost;
 mod counters;
-mod date;
+mod documents;
 mod error;
 mod examine;
 pub mod fence;
 pub(crate) mod fences;
+mod json_object;
 mod layout;
+mod observing_client;
 mod prune;
 mod registry;
 mod schema;
 mod self_test;
-mod sheet;
 mod state;
-mod step;
 mod store;
 mod sweep;
-mod tap;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -52,8 +56,8 @@ pub use object_store;
 use object_store::ObjectStore;
 
 use self::config::Config;
+use self::context::Marks;
 use self::layout::Layout;
-use self::step::Marks;
 use self::store::S3Engine;
 use crate::reader::Access;
 use crate::refusal::Refusal;
@@ -85,17 +89,17 @@ async fn start(config: Config, access: Access) -> Result<S3Engine, Refusal> {
     let strange = |detail: String| Refusal::Strange { store: "s3", place: place.clone(), detail };
     let layout = Layout::new(&config.prefix).map_err(strange)?;
     let bucket = Arc::new(connect::bucket(&config)?);
-    let chance = random().map_err(|problem| strange(problem.to_string()))?;
-    let shelves = Mutex::new(BTreeMap::new());
-    let engine = S3Engine { config, access, bucket, layout, marks: Marks::new(chance), shelves };
-    // The trial writes. A reader needs no conditions to be honoured.
+    let handle = random().map_err(|problem| strange(problem.to_string()))?;
+    let caches = Mutex::new(BTreeMap::new());
+    let engine = S3Engine { config, access, bucket, layout, marks: Marks::new(handle), caches };
+    // The test writes. A reader needs no conditions to be honoured.
     if access == Access::Write {
-        engine.self_test(chance).await?;
+        engine.self_test(handle).await?;
     }
     Ok(engine)
 }
 
-/// A number that nobody else draws.
+/// A number that no other process draws.
 fn random() -> Result<u128, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

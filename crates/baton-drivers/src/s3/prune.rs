@@ -8,29 +8,35 @@
 use std::time::Duration;
 
 use baton_core::ids::Epoch;
-use baton_store::memory::Space;
+use baton_store::memory::Stamp;
 use baton_store::{Prune, PruneOutcome, StoreError};
 
-use super::step::Step;
+use super::context::CallContext;
+use super::state::State;
 
-impl Step<'_> {
+impl CallContext<'_> {
     /// Lets them go, unless a later epoch is known.
     pub(super) async fn prune(
         &self,
         fence: Epoch,
         prune: Prune,
     ) -> Result<PruneOutcome, StoreError> {
-        let rule = |space: &mut Space, at: baton_store::memory::Stamp| {
-            let outcome = space.prune(at.now, fence, prune);
+        self.admit(true).await?;
+        let rule = |state: &mut State, at: Stamp| {
+            let outcome = state.space.prune(at.now, fence, prune);
             (outcome, matches!(outcome, PruneOutcome::Pruned { records: 1.. }))
         };
         let PruneOutcome::Pruned { records: terms } = self.change(rule).await? else {
             return Ok(PruneOutcome::Fenced);
         };
+        let seconds = seconds_apart(prune.dead_for);
         let left = usize::try_from(prune.limit.saturating_sub(terms)).unwrap_or(usize::MAX);
-        let nodes = self.forget_silent(seconds_apart(prune.dead_for), left).await?;
-        let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
-        Ok(PruneOutcome::Pruned { records: terms.saturating_add(nodes) })
+        let nodes = self.forget_silent(seconds, left).await?;
+        let Some(bodies) = self.prune_bodies(fence, seconds, left - nodes).await? else {
+            return Ok(PruneOutcome::Fenced);
+        };
+        let others = u32::try_from(nodes + bodies).unwrap_or(u32::MAX);
+        Ok(PruneOutcome::Pruned { records: terms.saturating_add(others) })
     }
 }
 

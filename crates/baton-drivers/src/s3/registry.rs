@@ -22,8 +22,8 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use super::bucket::{Bucket, Condition, Got, Listing, Put};
-use super::schema::{FORMAT, check, corrupt};
-use super::step::Step;
+use super::context::CallContext;
+use super::schema::{FIRST_FORMAT, check, corrupt};
 use crate::reader::Access;
 
 /// So many records are read at once.
@@ -34,7 +34,7 @@ const SWEPT_AFTER_SECONDS: i64 = 3_600;
 
 /// `worker=….json` as it is written.
 #[derive(Debug, Serialize, Deserialize)]
-struct Written {
+struct StoredRecord {
     format: u32,
     /// Has the node left?
     left: bool,
@@ -44,7 +44,7 @@ struct Written {
 
 /// A node record as this handle last saw it.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
+pub(super) struct SeenRecord {
     etag: String,
     left: bool,
     node: NodeRecord,
@@ -52,13 +52,14 @@ pub(super) struct Seen {
     written: Option<i64>,
 }
 
-impl Seen {
+impl SeenRecord {
     /// `None` if there is nothing to be read.
     fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
         let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
         check(record, &body)?;
-        let kept: Result<Written, _> = serde_json::from_slice(&body);
-        let Written { left, mut node, .. } = kept.map_err(|problem| corrupt(record, &problem))?;
+        let kept: Result<StoredRecord, _> = serde_json::from_slice(&body);
+        let StoredRecord { left, mut node, .. } =
+            kept.map_err(|problem| corrupt(record, &problem))?;
         node.beat = beat.ok_or_else(|| corrupt(record, &"its metadata names no count of beats"))?;
         Ok(Some(Self { etag, left, node, written: Some(written) }))
     }
@@ -86,19 +87,19 @@ impl Seen {
     }
 }
 
-impl Step<'_> {
+impl CallContext<'_> {
     /// Writes a node's record, if it may be written. One that can wait costs nothing, as long as
     /// this handle knows of no other: whoever took the id over is met at the next beat.
     pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
         let (node, replaces) = (&beat.node, beat.replaces);
-        let mut seen = self.shelf.records().get(&node.id).cloned();
-        let present = seen.as_deref().and_then(Seen::present);
+        let mut seen = self.cache.records().get(&node.id).cloned();
+        let present = seen.as_deref().and_then(SeenRecord::present);
         if beat.may_leave_record() && present.is_some_and(|known| known.boot == node.boot) {
             return Ok(Registration::Registered);
         }
         let mut is_fresh = false;
         loop {
-            let present = seen.as_deref().and_then(Seen::present);
+            let present = seen.as_deref().and_then(SeenRecord::present);
             let wanted = registration(present, node, |boot| Some(boot) == replaces);
             match wanted {
                 Registration::TakenBy { .. } if is_fresh => return Ok(wanted),
@@ -118,7 +119,7 @@ impl Step<'_> {
     pub(super) async fn leave(&self, node: &NodeId, boot: BootId) -> Result<Outcome, StoreError> {
         loop {
             let seen = self.read_record(node).await?;
-            let present = seen.as_deref().and_then(Seen::present);
+            let present = seen.as_deref().and_then(SeenRecord::present);
             let Some(record) = present.filter(|record| record.boot == boot) else {
                 return Ok(Outcome::Conflict);
             };
@@ -142,7 +143,7 @@ impl Step<'_> {
         }
         found.extend(self.read_all(unread).await?);
         let records = found.iter().map(|(_, seen)| (seen.node.id.clone(), Arc::clone(seen)));
-        *self.shelf.records() = records.collect();
+        *self.cache.records() = records.collect();
         let old = |meta: &ObjectMeta| {
             let age = newest - meta.last_modified.timestamp();
             self.access == Access::Write && age > SWEPT_AFTER_SECONDS
@@ -178,15 +179,15 @@ impl Step<'_> {
         Ok(gone)
     }
 
-    fn known_by_key(&self) -> BTreeMap<Path, Arc<Seen>> {
-        let records = self.shelf.records();
+    fn known_by_key(&self) -> BTreeMap<Path, Arc<SeenRecord>> {
+        let records = self.cache.records();
         records.iter().map(|(node, seen)| (self.keys.worker(node), Arc::clone(seen))).collect()
     }
 
     async fn read_all(
         &self,
         mut unread: Vec<ObjectMeta>,
-    ) -> Result<Vec<(ObjectMeta, Arc<Seen>)>, StoreError> {
+    ) -> Result<Vec<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
         let (mut reads, mut found) = (JoinSet::new(), Vec::new());
         loop {
             while reads.len() < AT_ONCE
@@ -203,10 +204,10 @@ impl Step<'_> {
         }
     }
 
-    async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<Seen>>, StoreError> {
+    async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<SeenRecord>>, StoreError> {
         let key = self.keys.worker(node);
         let got = self.bucket.get(&key, None, self.deadline).await?;
-        let seen = Seen::read(key.as_ref(), got)?.map(Arc::new);
+        let seen = SeenRecord::read(key.as_ref(), got)?.map(Arc::new);
         self.remember(node, seen.clone());
         Ok(seen)
     }
@@ -214,12 +215,15 @@ impl Step<'_> {
     /// Writes the record if it is still the one that is known. Says whether it was.
     async fn write_record(
         &self,
-        known: Option<&Seen>,
+        known: Option<&SeenRecord>,
         node: &NodeRecord,
         left: bool,
     ) -> Result<bool, StoreError> {
-        let written =
-            Written { format: FORMAT, left, node: NodeRecord { beat: 0, ..node.clone() } };
+        let written = StoredRecord {
+            format: FIRST_FORMAT,
+            left,
+            node: NodeRecord { beat: 0, ..node.clone() },
+        };
         let body = serde_json::to_vec(&written).expect("it is plain data");
         let condition = match known {
             Some(seen) => Condition::Matches(&seen.etag),
@@ -228,7 +232,7 @@ impl Step<'_> {
         let key = self.keys.worker(&node.id);
         match self.bucket.put(&key, body, Some(node.beat), condition, self.deadline).await {
             Ok(Put::Written(etag)) => {
-                let seen = Seen { etag, left, node: node.clone(), written: None };
+                let seen = SeenRecord { etag, left, node: node.clone(), written: None };
                 self.remember(&node.id, Some(Arc::new(seen)));
                 Ok(true)
             }
@@ -240,10 +244,10 @@ impl Step<'_> {
         }
     }
 
-    fn remember(&self, node: &NodeId, seen: Option<Arc<Seen>>) {
+    fn remember(&self, node: &NodeId, seen: Option<Arc<SeenRecord>>) {
         match seen {
-            Some(seen) => self.shelf.records().insert(node.clone(), seen),
-            None => self.shelf.records().remove(node),
+            Some(seen) => self.cache.records().insert(node.clone(), seen),
+            None => self.cache.records().remove(node),
         };
     }
 }
@@ -253,8 +257,8 @@ async fn read_one(
     bucket: Arc<Bucket>,
     meta: ObjectMeta,
     deadline: Instant,
-) -> Result<Option<(ObjectMeta, Arc<Seen>)>, StoreError> {
+) -> Result<Option<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
     let got = bucket.get(&meta.location, None, deadline).await?;
-    let seen = Seen::read(meta.location.as_ref(), got)?;
+    let seen = SeenRecord::read(meta.location.as_ref(), got)?;
     Ok(seen.map(|seen| (meta, Arc::new(seen))))
 }

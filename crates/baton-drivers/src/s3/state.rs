@@ -1,41 +1,120 @@
 //! `state.json`: everything that must change in one step with the lease, as one object.
 //!
-//! The rules are those of the memory store, and so is the data: [`Space`], written down.
+//! The rules are those of the memory store, and so is the data: [`Space`], written down. The body
+//! of a document is an object of its own, and what [`Space`] has for it is the key of that object:
+//!
+//! ```text
+//!   state.json   …, "documents": {"d": [3, {"text": "documents/document=d/…"}]},
+//!                "documents_in_objects": ["d"]
+//!   documents/document=d/…   the body of version 3, never changed
+//! ```
+//!
+//! A document that a program of the first format wrote has its body in `state.json`, until it is
+//! written again.
 
-use baton_core::ids::Lineage;
-use baton_store::ExpiryClock;
+use std::collections::BTreeSet;
+
+use baton_core::ids::{Epoch, Lineage};
 use baton_store::memory::Space;
+use baton_store::{ExpiryClock, Precondition, WriteOutcome};
 use object_store::path::Path;
+use serde::{Deserialize, Serialize};
 
+use super::cache::NamespaceCache;
+use super::json_object::{CacheSlot, JsonObject};
 use super::layout::Keys;
-use super::sheet::{Sheet, Slot};
-use super::step::Shelf;
+use super::schema::{FIRST_FORMAT, KNOWN_FORMAT};
 
-/// A document may have so many bytes.
-pub(super) const DOCUMENT_BYTES_MAX: usize = 256 * 1024;
-
-/// So many terms are kept in it.
+/// How many terms are kept in it.
 const TERMS_KEPT: usize = 100;
 
-impl Sheet for Space {
+/// The content of `state.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct State {
+    #[serde(flatten)]
+    pub(super) space: Space,
+    /// The documents whose bodies are objects of their own.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    documents_in_objects: BTreeSet<String>,
+}
+
+/// Where the body of a document is.
+pub(super) enum StoredBody {
+    /// Here: a program of the first format wrote it.
+    Inline(Vec<u8>),
+    /// In the object with this key, which begins in the folder of the namespace.
+    Object(String),
+}
+
+impl State {
+    /// Version and body of a document.
+    pub(super) fn document(&self, name: &str) -> Option<(u64, StoredBody)> {
+        let document = self.space.read_document(name)?;
+        let body = match self.documents_in_objects.contains(name) {
+            false => StoredBody::Inline(document.body),
+            true => StoredBody::Object(String::from_utf8_lossy(&document.body).into_owned()),
+        };
+        Some((document.version, body))
+    }
+
+    /// The key of the object that has the document's body, if one has.
+    pub(super) fn body_key(&self, name: &str) -> Option<String> {
+        match self.document(name)? {
+            (_, StoredBody::Object(key)) => Some(key),
+            (_, StoredBody::Inline(_)) => None,
+        }
+    }
+
+    /// The keys of all bodies that are objects of their own.
+    pub(super) fn body_keys(&self) -> BTreeSet<String> {
+        self.documents_in_objects.iter().filter_map(|name| self.body_key(name)).collect()
+    }
+
+    /// Gives a document the body that the object with this key has.
+    pub(super) fn write_document(
+        &mut self,
+        name: &str,
+        key: &str,
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> WriteOutcome {
+        let body = key.as_bytes().to_vec();
+        let outcome = self.space.write_document(name, body, precondition, fence);
+        if let WriteOutcome::Written(_) = outcome {
+            self.documents_in_objects.insert(name.to_owned());
+        }
+        outcome
+    }
+}
+
+impl JsonObject for State {
     /// Every renewal writes all of it.
     const BYTES_MAX: usize = 1024 * 1024;
-    const REMEDY: &'static str = "keep less in documents";
+    const REMEDY: &'static str = "keep fewer documents";
 
     fn key(keys: &Keys) -> &Path {
         &keys.state
     }
 
-    fn slot(shelf: &Shelf) -> &Slot<Self> {
-        &shelf.state
+    fn slot(cache: &NamespaceCache) -> &CacheSlot<Self> {
+        &cache.state
     }
 
     /// The store cannot tell one line of history from another.
     fn empty() -> Self {
-        Self::new(ExpiryClock::Observer, Lineage(0))
+        let space = Space::new(ExpiryClock::Observer, Lineage(0));
+        Self { space, documents_in_objects: BTreeSet::new() }
     }
 
     fn trim(&mut self) {
-        self.keep_terms(TERMS_KEPT);
+        self.space.keep_terms(TERMS_KEPT);
+    }
+
+    /// A program of the first format would take the key of a body for the body.
+    fn format(&self) -> u32 {
+        match self.documents_in_objects.is_empty() {
+            true => FIRST_FORMAT,
+            false => KNOWN_FORMAT,
+        }
     }
 }

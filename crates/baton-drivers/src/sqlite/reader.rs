@@ -17,7 +17,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
 use baton_store::clock::SystemClock;
-use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{Answer, Backend, Call, Declaration, Finding, Operation, StoreError};
 use rusqlite::{Connection, OpenFlags};
 
 use super::boot::Machine;
@@ -85,7 +85,7 @@ impl SqliteReader {
             step.perform(call).map_err(|fault| fault.undone())
         };
         let done = self.look(|conn| Ok(step(conn))).map_err(|refusal| refusal.in_use())?;
-        let nothing = || call.answer_of_nothing().ok_or_else(only_reads);
+        let nothing = || call.answer_when_empty().ok_or_else(only_reads);
         done.unwrap_or_else(nothing)
     }
 }
@@ -168,17 +168,13 @@ fn as_it_is(path: &Path) -> PathBuf {
 }
 
 #[async_trait]
-impl Store for SqliteReader {
+impl Backend for SqliteReader {
     fn declaration(&self) -> Declaration {
         store::declaration()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
         self.perform(namespace, &call)
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(baton_store::Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Store,
-    StoreError,
+    Answer, Backend, Call, Capability, Class, Contract, Declaration, Election, ExpiryClock,
+    Finding, StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
@@ -64,13 +64,13 @@ pub(super) fn declaration() -> Declaration {
 }
 
 #[async_trait]
-impl Store for SqliteStore {
+impl Backend for SqliteStore {
     fn declaration(&self) -> Declaration {
         declaration()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        call.check()?;
+        Election::check_call(&declaration(), &call)?;
         let (reply, answer) = oneshot::channel();
         let job = Job { namespace: namespace.clone(), call, reply };
         let ended = |detail: &str| detail.to_owned();
@@ -80,11 +80,7 @@ impl Store for SqliteStore {
         let answer = answer.await.map_err(|_| StoreError::Unknown {
             detail: ended("the store's thread ended at this"),
         })?;
-        answer?.check(namespace)
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
+        Election::check_answer(namespace, answer?)
     }
 
     /// There is no server; what can be wrong with the file is found when it is opened.

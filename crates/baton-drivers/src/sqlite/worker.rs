@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton_core::ids::Namespace;
 use baton_core::protocol::Request;
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, Operation, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch;

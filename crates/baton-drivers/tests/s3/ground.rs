@@ -57,12 +57,23 @@ impl Site {
         assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     }
 
+    /// The bodies of the namespace's documents.
+    pub async fn bodies(&self, namespace: &Namespace) -> Vec<Path> {
+        let folder = self.folder(namespace).join("documents");
+        let found = self.all(namespace).await.expect("the server answers");
+        let keys = found.into_iter().map(|(key, _)| key);
+        keys.filter(|key| key.prefix_matches(&folder)).collect()
+    }
+
+    /// The objects of a namespace: those in its folder, and those further down.
     async fn all(&self, namespace: &Namespace) -> Result<Vec<(Path, Vec<u8>)>, String> {
-        let (objects, folder) = (self.objects(), self.folder(namespace));
-        let mut found = Vec::new();
-        for folder in [folder.clone(), folder.join("workers")] {
+        let (objects, mut found) = (self.objects(), Vec::new());
+        let mut folders = vec![self.folder(namespace)];
+        while let Some(folder) = folders.pop() {
             let listed = objects.list_with_delimiter(Some(&folder)).await;
-            for meta in listed.map_err(|error| error.to_string())?.objects {
+            let listed = listed.map_err(|error| error.to_string())?;
+            folders.extend(listed.common_prefixes);
+            for meta in listed.objects {
                 let read = objects.get(&meta.location).await.map_err(|error| error.to_string())?;
                 let body = read.bytes().await.map_err(|error| error.to_string())?;
                 found.push((meta.location, body.to_vec()));

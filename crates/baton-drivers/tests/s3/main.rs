@@ -3,10 +3,12 @@
 //! ```text
 //!   conforms ── the suite across processes    ground: MiniStack, copies, what is no lease
 //!     └─ peer: a process of its own           front: HTTP in between, and a test decides
-//!   faults  fence  refusals  restored  rights  round_trips  sweep  traps ── what only s3 has
+//!   documents  faults  fence  refusals  restored  rights  round_trips  sweep  traps
+//!   written_before ── what only s3 has
 //! ```
 
 mod conforms;
+mod documents;
 mod faults;
 mod fence;
 mod front;
@@ -18,3 +20,4 @@ mod rights;
 mod round_trips;
 mod sweep;
 mod traps;
+mod written_before;

@@ -6,7 +6,7 @@
 //!        └─ peer: a process of its own, one call a line
 //!   restored ── the questions of every store to copies of the file
 //!   batches  files  kills  locks  planted  reboot  refusals  start  sweep  upgrade
-//!     ── what only sqlite has
+//!   written_before ── what only sqlite has
 //! ```
 
 mod batches;
@@ -28,3 +28,4 @@ mod restored;
 mod start;
 mod sweep;
 mod upgrade;
+mod written_before;

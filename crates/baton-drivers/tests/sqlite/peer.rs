@@ -15,7 +15,7 @@ use baton_core::protocol::Request;
 use baton_drivers::sqlite::{SqliteConfig, SqliteStore, process_locks};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Layer;
-use baton_store::{Answer, Call, Store, StoreError};
+use baton_store::{Answer, Backend, Call, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -171,7 +171,7 @@ pub struct Remote(pub Arc<Process>);
 impl Layer for Remote {
     async fn call(
         &self,
-        _inner: &dyn Store,
+        _inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

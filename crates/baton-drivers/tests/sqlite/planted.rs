@@ -113,7 +113,7 @@ async fn users_of_one_group_share_a_file_that_the_group_may_write() {
     let start = Start { user: Some(ANOTHER), ..Start::default() };
     let process = Process::start(&file.path(), start).await.expect("it may use all of it");
     let process = Arc::new(process);
-    let remote = Wrapped::new(Arc::clone(&store), Remote(Arc::clone(&process)));
+    let remote = Wrapped::new(store.clone(), Remote(Arc::clone(&process)));
     let web = namespace("web");
     take(&remote, &web, 0xc1, Claim::Vacant).await;
     let left = async || {

@@ -10,7 +10,7 @@ use baton_store::{Answer, Call, StoreError};
 use tokio::task::JoinSet;
 
 use super::Message;
-use super::unwatched::tell_if_unwatched;
+use super::unwatched::report_if_unwatched;
 use crate::shared::Shared;
 
 /// Asks the store on behalf of the core, and says what came of it.
@@ -20,7 +20,7 @@ pub async fn ask_store(
     request: Request,
     timeout: Duration,
 ) -> Message {
-    let beat = (node.seat, id);
+    let beat = (node.task, id);
     node.events.logs.began(beat, (&node.namespace, &node.id), &request);
     let input = match call_store(&node, Call::Core(request), timeout).await {
         Some(Ok(Answer::Core(reply))) => {
@@ -28,7 +28,7 @@ pub async fn ask_store(
                 Reply::Members(members) => {
                     remember_lifelines(&node, members);
                     if node.is_leader() {
-                        tell_if_unwatched(&node, members);
+                        report_if_unwatched(&node, members);
                     }
                 }
                 Reply::Beat(reply) => {
@@ -41,13 +41,13 @@ pub async fn ask_store(
         }
         Some(Ok(other)) => unreachable!("a store answers in kind, and this is not: {other:?}"),
         Some(Err(error)) => {
-            node.troubled_by(&error);
+            node.store_failed(&error);
             Input::Failed { id, failure: error.failure() }
         }
         None => Input::Failed { id, failure: Failure::Unknown },
     };
     node.events.logs.ended(beat, &input);
-    Message::Input { seat: node.seat, input }
+    Message::Input { node: node.task, input }
 }
 
 /// Makes one call, as a task of its own; `None` when its time is over. What was given up may still

@@ -7,24 +7,22 @@ use baton_core::ids::BootId;
 use baton_store::Store;
 use tokio::sync::mpsc;
 
-use super::{Message, SeatId, drive};
+use super::{EndsWork, Inbox, Message, NodeTaskId, REPORTS_MAX, WorkRuntime, drive};
 use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::observe::Logs;
 use crate::random;
-
-/// Threads of the runtime that plugins run on, unless one is given.
-const WORK_THREADS: usize = 4;
 
 /// Started with the first node, ends with the last.
 pub(crate) struct Host {
     pub(crate) boot: BootId,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) lifeline: Option<Lifeline>,
-    pub(crate) work: tokio::runtime::Handle,
-    pub(crate) inbox: mpsc::UnboundedSender<Message>,
+    pub(crate) work: WorkRuntime,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) reports: mpsc::Sender<Message>,
     pub(crate) logs: Logs,
-    seats: AtomicU64,
+    nodes: AtomicU64,
 }
 
 impl Host {
@@ -36,43 +34,35 @@ impl Host {
     ) -> Result<Arc<Self>, BuildError> {
         let boot = random::fresh_boot()?;
         let logs = Logs::start()?;
-        let (inbox, received) = mpsc::unbounded_channel();
+        let inbox = Arc::<Inbox>::default();
+        let (reports, reported) = mpsc::channel(REPORTS_MAX);
         let lifeline = Lifeline::listen(lifeline, boot)?;
-        let own = match work {
-            Some(_) => None,
-            None => Some(work_runtime()?),
-        };
-        let own_handle = own.as_ref().map(|runtime| runtime.handle().clone());
-        let work = work.or(own_handle).expect("one of the two is there");
+        let work = WorkRuntime::new(work);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = lifeline.as_ref().map(Lifeline::serve).transpose()?;
-        let hints = inbox.downgrade();
+        let (received, ends_work) = (inbox.clone(), EndsWork(work.clone()));
         let main = async move {
             let mut lifeline = tokio::task::JoinSet::new();
             if let Some(serve) = listener {
-                lifeline.spawn(serve.run(hints));
+                lifeline.spawn(serve.run(received.clone()));
             }
-            drive(received).await
+            drive(received, reported).await
         };
         std::thread::Builder::new().name("baton".to_owned()).spawn(move || {
-            let driven = runtime.block_on(main);
-            // Plugins that ignored their cancellation must not keep the thread.
-            own.into_iter().for_each(tokio::runtime::Runtime::shutdown_background);
-            driven.expect("the thread has a timer");
+            let _ends_work = ends_work;
+            runtime.block_on(main).expect("the thread has a timer");
         })?;
-        let seats = AtomicU64::new(0);
-        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, logs, seats }))
+        let nodes = AtomicU64::new(0);
+        Ok(Arc::new(Self { boot, store, lifeline, work, inbox, reports, logs, nodes }))
     }
 
-    pub(crate) fn next_seat(&self) -> SeatId {
-        SeatId(self.seats.fetch_add(1, Ordering::Relaxed))
+    pub(crate) fn next_node(&self) -> NodeTaskId {
+        NodeTaskId(self.nodes.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-fn work_runtime() -> std::io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(WORK_THREADS)
-        .thread_name("baton-work")
-        .enable_all()
-        .build()
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.inbox.no_more_nodes();
+    }
 }

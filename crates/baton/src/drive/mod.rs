@@ -1,154 +1,186 @@
 //! The node's own thread: the only caller of the core, and of the store on its behalf.
 //!
 //! ```text
-//!   commands ──┐                         ┌──► store calls, each with its timeout ──┐
-//!   lifeline ──┼──► inbox ──► seat ──► core ──► term: start, stop ──► supervisor ──┤
-//!   replies  ──┘     ▲         │         └──► timers ──► alarm (boot-time clock)   │
-//!                    └─────────┴───────────────────────────────────────────────────┘
+//!   commands ──┐                               ┌──► store calls, each with its timeout ──┐
+//!   hints ─────┴──► inbox ──► node task ──► core ──► term: start, stop ──► supervisor ───┤
+//!   reports, replies ──────────► │              └──► timers ──► alarm (boot-time clock)  │
+//!                    └───────────┴───────────────────────────────────────────────────────┘
 //! ```
 //!
-//! One thread drives any number of nodes of one process, each in a namespace of its own: a *seat*.
-//! They share the store's connection, the lifeline, and their beats. The thread belongs to nobody
-//! else, so a busy application cannot starve a renewal or a deadline.
+//! One thread drives any number of nodes of one process, each in a namespace of its own: a *node
+//! task*. They share the store's connection, the lifeline, and their beats. Nothing else runs on
+//! the thread, so that a busy application cannot starve a renewal or a deadline: between two looks
+//! at the deadlines the thread takes in one reply or report, and a command and a hint for each
+//! node, however many wait.
 
 mod alarm;
 mod call;
 mod host;
+mod inbox;
 mod node_task;
-mod pulse;
 mod push;
 mod unwatched;
+mod watchdog;
+mod work_runtime;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use baton_core::Input;
-use baton_core::ids::Namespace;
-use baton_core::protocol::Hint;
 use baton_store::clock::{Clock, LeapWatch, SystemClock};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use alarm::{Alarm, ClockSet};
+use inbox::Turn;
 
 pub(crate) use call::call_store;
 pub(crate) use host::Host;
+pub(crate) use inbox::Inbox;
 pub(crate) use node_task::{NodeTask, OnOverrun};
-pub(crate) use pulse::Pulse;
-pub(crate) use unwatched::tell_if_unwatched;
+pub(crate) use unwatched::report_if_unwatched;
+pub(crate) use watchdog::Watchdog;
+use work_runtime::EndsWork;
+pub(crate) use work_runtime::WorkRuntime;
 
-/// A node's place on its thread.
+/// Reports that wait for the thread. Their senders wait for room.
+pub(crate) const REPORTS_MAX: usize = 16;
+
+/// A node on its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct SeatId(pub(crate) u64);
+pub(crate) struct NodeTaskId(pub(crate) u64);
 
-/// What reaches the thread. The queue is not bounded, what may be in it is: one answer for each
-/// request, one report for each watch, hints that their senders drop when there are too many, and
-/// what the application itself asks for.
+/// What a task of the thread's own says: one answer for each request, what is seen of a lifeline,
+/// what becomes of a term.
 #[expect(clippy::large_enum_variant, reason = "inputs are nearly all of the traffic")]
 pub(crate) enum Message {
-    /// A node begins.
-    Take(Box<NodeTask>),
     /// Something happened to a node.
     Input {
         /// To which.
-        seat: SeatId,
+        node: NodeTaskId,
         /// What.
         input: Input,
     },
     /// A hint of this node's was passed on, or was lost.
-    Told {
+    HintSent {
         /// Whose.
-        seat: SeatId,
-    },
-    /// A hint came over the lifeline.
-    Hinted {
-        /// For the node of this namespace.
-        namespace: Namespace,
-        /// What it says.
-        hint: Hint,
+        node: NodeTaskId,
     },
 }
 
-/// Drives until the last seat is empty and nobody can take another.
-pub(crate) async fn drive(mut inbox: mpsc::UnboundedReceiver<Message>) -> std::io::Result<()> {
+/// Every node of the thread, and the requests and terms under way.
+#[derive(Default)]
+struct NodeTasks {
+    nodes: BTreeMap<NodeTaskId, NodeTask>,
+    calls: JoinSet<Message>,
+}
+
+/// Closes the inbox when the thread ends, however it does.
+struct Closing(Arc<Inbox>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        drop(self.0.close());
+    }
+}
+
+/// Drives until the last node has left and no other can start.
+pub(crate) async fn drive(
+    inbox: Arc<Inbox>,
+    mut reports: mpsc::Receiver<Message>,
+) -> std::io::Result<()> {
+    let closing = Closing(inbox);
+    let inbox = &closing.0;
     let mut alarm = Alarm::new()?;
-    let mut seats = BTreeMap::<SeatId, NodeTask>::new();
-    let mut calls = JoinSet::new();
+    let mut tasks = NodeTasks::default();
     let mut clock_set = ClockSet::new()?;
     let mut leaps = LeapWatch::new(&SystemClock);
-    let mut open = true;
-    while open || !seats.is_empty() {
-        let wake = seats.values().map(NodeTask::wake_at).min();
+    let (mut is_more, mut is_last) = (false, false);
+    while !is_last || !tasks.nodes.is_empty() {
+        let wake = tasks.nodes.values().map(NodeTask::wake_at).min();
+        // Replies come before the inbox: however much arrives there, no renewal waits behind it.
         let message = tokio::select! {
             biased;
             () = clock_set.changed() => None,
             () = alarm.ring_at(wake) => None,
-            message = inbox.recv(), if open => {
-                open = message.is_some();
-                message
-            }
-            Some(answered) = calls.join_next() => {
+            Some(answered) = tasks.calls.join_next() => {
                 Some(answered.expect("what can panic in it is a task of its own"))
             }
+            report = reports.recv() => report,
+            // The thread's other tasks have a turn as well.
+            () = tokio::task::yield_now(), if is_more => None,
+            () = inbox.arrived() => None,
         };
         // Before anything that came while the machine stood still.
         if let Some(by) = leaps.look(&SystemClock) {
-            for seat in seats.values_mut() {
-                seat.handle(Input::ClockLeapt { by }, &mut calls);
-            }
+            tasks.handle_all(&Input::ClockLeapt { by });
         }
         if let Some(message) = message {
-            take_in(message, &mut seats, &mut calls);
+            tasks.handle_message(message);
         }
-        fire_timers(&mut seats, &mut calls);
-        seats.values().for_each(NodeTask::turn);
-        seats.retain(|_, seat| !seat.is_empty());
+        let turn = inbox.turn();
+        (is_more, is_last) = (turn.is_more, turn.is_last);
+        tasks.handle_turn(turn);
+        tasks.fire_timers();
+        tasks.nodes.values().for_each(NodeTask::turned);
+        tasks.nodes.retain(|_, node| !node.has_left());
     }
-    // A term may still be stopping: its plugins are told so to the end.
-    while calls.join_next().await.is_some() {}
+    // A term may still be stopping: its plugins are cancelled to the end.
+    while tasks.calls.join_next().await.is_some() {}
     Ok(())
 }
 
-fn take_in(message: Message, seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
-    match message {
-        Message::Take(mut seat) => {
-            seat.handle(Input::Start, calls);
-            seats.insert(seat.id(), *seat);
+impl NodeTasks {
+    fn handle(&mut self, node: NodeTaskId, input: Input) {
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.handle(input, &mut self.calls);
         }
-        Message::Input { seat, input } => {
-            if let Some(seat) = seats.get_mut(&seat) {
-                seat.handle(input, calls);
-            }
+    }
+
+    fn handle_all(&mut self, input: &Input) {
+        for node in self.nodes.values_mut() {
+            node.handle(input.clone(), &mut self.calls);
         }
-        Message::Told { seat } => {
-            if let Some(seat) = seats.get_mut(&seat) {
-                seat.told();
-            }
-        }
-        Message::Hinted { namespace, hint } => {
-            for seat in seats.values_mut().filter(|seat| *seat.namespace() == namespace) {
-                seat.handle(Input::Hint(hint.clone()), calls);
+    }
+
+    fn handle_message(&mut self, message: Message) {
+        match message {
+            Message::Input { node, input } => self.handle(node, input),
+            Message::HintSent { node } => {
+                self.nodes.get_mut(&node).into_iter().for_each(NodeTask::hint_sent);
             }
         }
     }
-    invite(seats, calls);
-}
 
-fn fire_timers(seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
-    for seat in seats.values_mut() {
-        while let Some(timer) = seat.due_timer(SystemClock.now()) {
-            seat.handle(Input::Timer(timer), calls);
+    fn handle_turn(&mut self, turn: Turn) {
+        for node in turn.starting {
+            let id = node.id();
+            self.nodes.insert(id, node);
+            self.handle(id, Input::Start);
         }
+        for (node, input) in turn.inputs {
+            self.handle(node, input);
+        }
+        self.invite();
     }
-    invite(seats, calls);
-}
 
-/// Whoever is about to beat takes along whoever is nearly due.
-fn invite(seats: &mut BTreeMap<SeatId, NodeTask>, calls: &mut JoinSet<Message>) {
-    let beats = seats.values_mut().any(NodeTask::take_beat_mark);
-    if beats && seats.len() > 1 {
-        for seat in seats.values_mut() {
-            seat.handle(Input::Invited, calls);
-            seat.take_beat_mark();
+    fn fire_timers(&mut self) {
+        for node in self.nodes.values_mut() {
+            while let Some(timer) = node.due_timer(SystemClock.now()) {
+                node.handle(Input::Timer(timer), &mut self.calls);
+            }
+        }
+        self.invite();
+    }
+
+    /// A node that is about to beat takes along those whose beat is nearly due.
+    fn invite(&mut self) {
+        let beats = self.nodes.values_mut().any(NodeTask::take_beat_mark);
+        if beats && self.nodes.len() > 1 {
+            self.handle_all(&Input::Invited);
+            for node in self.nodes.values_mut() {
+                node.take_beat_mark();
+            }
         }
     }
 }

@@ -6,13 +6,13 @@ use baton_core::ids::Namespace;
 use baton_core::protocol::{Hint, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
-use baton_core::{Action, DemotionReason, Event, Input};
+use baton_core::{Action, Core, DemotionReason, Event, Input, Snapshot};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::call::ask_store;
 use super::push::{forewarn, forward_hints, pass_on};
-use super::{Message, SeatId};
+use super::{Message, NodeTaskId};
 use crate::lifeline;
 use crate::node::Departure;
 use crate::plugin::PluginSet;
@@ -20,10 +20,9 @@ use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
 
 /// What a node does when its work does not stop in time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnOverrun {
-    /// Say so.
-    #[default]
+    /// Report it.
     Report,
     /// End the process at once.
     Abort,
@@ -31,38 +30,48 @@ pub(crate) enum OnOverrun {
 
 /// One node on its thread.
 pub(crate) struct NodeTask {
+    core: Core,
+    /// What other threads know of the core.
+    published: Arc<Snapshot>,
     node: Arc<Shared>,
-    crew: PluginSet,
+    plugins: PluginSet,
     on_overrun: OnOverrun,
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
-    errands: JoinSet<()>,
+    background: JoinSet<()>,
     watch: Option<tokio::task::AbortHandle>,
     beats: bool,
     /// Hints on their way. A node has left when they have gone out.
-    telling: usize,
+    hints_sent: usize,
     departure: Departure,
     halted: bool,
 }
 
 impl NodeTask {
-    pub(crate) fn new(node: Arc<Shared>, crew: PluginSet, on_overrun: OnOverrun) -> Self {
+    pub(crate) fn new(
+        core: Core,
+        node: Arc<Shared>,
+        plugins: PluginSet,
+        on_overrun: OnOverrun,
+    ) -> Self {
         Self {
+            core,
+            published: node.snapshot(),
             node,
-            crew,
+            plugins,
             on_overrun,
             timers: [None; Timer::ALL.len()],
-            errands: JoinSet::new(),
+            background: JoinSet::new(),
             watch: None,
             beats: false,
-            telling: 0,
+            hints_sent: 0,
             departure: Departure::Left,
             halted: false,
         }
     }
 
-    pub(crate) fn id(&self) -> SeatId {
-        self.node.seat
+    pub(crate) fn id(&self) -> NodeTaskId {
+        self.node.task
     }
 
     pub(crate) fn namespace(&self) -> &Namespace {
@@ -70,25 +79,25 @@ impl NodeTask {
     }
 
     /// Has the node left?
-    pub(crate) fn is_empty(&self) -> bool {
-        self.halted && self.telling == 0
+    pub(crate) fn has_left(&self) -> bool {
+        self.halted && self.hints_sent == 0
     }
 
     /// A hint went out, or was lost.
-    pub(crate) fn told(&mut self) {
-        self.telling -= 1;
+    pub(crate) fn hint_sent(&mut self) {
+        self.hints_sent -= 1;
         self.depart();
     }
 
-    /// When the thread must come by: for a timer, or to show that it still does.
+    /// When the thread must serve the node: for a timer, or to show that it still does.
     pub(crate) fn wake_at(&self) -> Moment {
-        let due = self.node.pulse.due();
+        let due = self.node.watchdog.due();
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
     }
 
-    /// The thread has come by.
-    pub(crate) fn turn(&self) {
-        self.node.pulse.turn(SystemClock.now());
+    /// The thread has served the node.
+    pub(crate) fn turned(&self) {
+        self.node.watchdog.reset(SystemClock.now());
     }
 
     /// A timer that is due, taken off.
@@ -110,22 +119,16 @@ impl NodeTask {
             return;
         }
         if input == Input::Start {
-            self.errands.spawn(forward_hints(self.node.clone()));
+            self.background.spawn(forward_hints(self.node.clone()));
         }
-        while self.errands.try_join_next().is_some() {}
-        let mut core = self.node.core();
+        while self.background.try_join_next().is_some() {}
         let now = SystemClock.now();
-        let actions = core.handle(now, input);
-        let leads = core.is_leader(now);
-        drop(core);
-        // A listener that hears that the term is over must not find the node leading.
-        if !leads {
-            self.node.publish(0);
-        }
+        let actions = self.core.handle(now, input);
+        // Before the actions: a reader of an event finds the node as the event says.
+        self.publish(now);
         for action in actions {
             self.carry_out(action, calls);
         }
-        self.publish();
     }
 
     fn carry_out(&mut self, action: Action, calls: &mut JoinSet<Message>) {
@@ -138,10 +141,8 @@ impl NodeTask {
             Action::CancelTimer(timer) => self.timers[timer as usize] = None,
             Action::StartTerm { epoch, window } => {
                 let term = Term::new(epoch, window);
-                // Whoever hears of the term must find the node leading.
-                self.node.publish(window.hard.as_micros());
                 self.node.term.send_replace(Some(term.clone()));
-                calls.spawn(self.crew.clone().serve(self.node.clone(), term));
+                calls.spawn(self.plugins.clone().serve(self.node.clone(), term));
             }
             Action::StopTerm { reason, by, .. } => {
                 if let Some(term) = self.node.term.borrow().as_ref() {
@@ -151,19 +152,19 @@ impl NodeTask {
             Action::WatchLifeline { boot, address } => {
                 self.unwatch();
                 let watch = lifeline::watch(self.node.clone(), boot, address);
-                self.watch = Some(self.errands.spawn(watch));
+                self.watch = Some(self.background.spawn(watch));
             }
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint: hint @ Hint::Prepare { .. } } => {
-                self.telling += 1;
+                self.hints_sent += 1;
                 let hold = self.node.term.borrow().as_ref().and_then(Hold::take);
                 calls.spawn(forewarn(self.node.clone(), to, hint, hold));
             }
             Action::Tell { to, hint } => {
-                self.telling += 1;
+                self.hints_sent += 1;
                 calls.spawn(pass_on(self.node.clone(), to, hint));
             }
-            Action::Prepare => self.crew.prepare(),
+            Action::Prepare => self.plugins.prepare(),
             Action::Emit(event) => self.emit(event),
             Action::Halt => self.halt(),
         }
@@ -190,43 +191,46 @@ impl NodeTask {
 
     fn halt(&mut self) {
         self.halted = true;
-        self.errands.abort_all();
+        self.background.abort_all();
         self.node.term.send_replace(None);
         self.depart();
     }
 
     /// Says that the node has left, once it has.
     fn depart(&self) {
-        if self.is_empty() {
+        if self.has_left() {
             self.node.departed.send_replace(Some(self.departure));
         }
     }
 
-    /// Lets everybody see what the core now says of the term.
-    fn publish(&self) {
-        let now = SystemClock.now();
-        let core = self.node.core();
-        let window = core.window(now);
-        let leads = core.is_leader(now);
-        drop(core);
-        let runs_until = window.filter(|_| leads).map_or(0, |(_, window)| window.hard.as_micros());
+    /// Lets every thread see what the core now knows, as far as that has changed.
+    fn publish(&mut self, now: Moment) {
+        let window = self.core.window(now);
         if let (Some((epoch, window)), Some(term)) = (window, self.node.term.borrow().as_ref())
             && term.epoch == epoch
         {
             term.extend(window);
         }
-        self.node.publish(runs_until);
+        let running = window.filter(|_| self.core.is_leader(now));
+        self.node.publish(running.map_or(0, |(_, window)| window.hard.as_micros()));
+        let snapshot = self.core.snapshot();
+        if snapshot != *self.published {
+            self.published = Arc::new(snapshot);
+            self.node.snapshot.send_replace(self.published.clone());
+        }
     }
 }
 
 impl Drop for NodeTask {
-    /// A thread that broke takes its nodes with it: nobody must wait for them, or believe that they
+    /// A thread that broke takes its nodes with it: nothing must wait for them, or believe that they
     /// still lead.
     fn drop(&mut self) {
-        if self.is_empty() {
+        self.node.inbox.forget(self.node.task);
+        if self.has_left() {
             return;
         }
         self.node.publish(0);
+        self.node.snapshot.send_replace(Arc::new(self.published.without_term()));
         if let Some(term) = self.node.term.borrow().as_ref() {
             let (reason, by) = (DemotionReason::WindowClosed, term.window().hard);
             term.stop(Ending { reason, by });

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::Input;
 use baton_core::ids::NodeId;
 use baton_core::protocol::Hint;
 use baton_store::Capability;
@@ -26,10 +25,7 @@ pub async fn forward_hints(node: Arc<Shared>) {
     loop {
         if let Ok(mut hints) = node.store.hints(&node.namespace).await {
             while let Some(hint) = hints.recv().await {
-                let message = Message::Input { seat: node.seat, input: Input::Hint(hint) };
-                if node.inbox.send(message).is_err() {
-                    return;
-                }
+                node.inbox.hint(node.task, &hint);
             }
         }
         SystemClock.sleep(AGAIN_AFTER).await;
@@ -39,33 +35,31 @@ pub async fn forward_hints(node: Arc<Shared>) {
 /// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
 /// all the same, later.
 pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
-    let seat = node.seat;
-    try_to_tell(&node, &to, &hint).await;
-    Message::Told { seat }
+    try_to_send(&node, &to, &hint).await;
+    Message::HintSent { node: node.task }
 }
 
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
 /// the lease is not released before; though not for long, for the term must stop in time.
 pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
-    let (seat, grace) = (node.seat, node.stop_grace);
     tokio::select! {
         biased;
-        () = tell_surely(&node, &to, &hint) => {}
-        () = SystemClock.sleep(grace / 8) => {}
+        () = send_and_wait(&node, &to, &hint) => {}
+        () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
     }
     drop(hold);
-    Message::Told { seat }
+    Message::HintSent { node: node.task }
 }
 
-async fn tell_surely(node: &Shared, to: &NodeId, hint: &Hint) {
+async fn send_and_wait(node: &Shared, to: &NodeId, hint: &Hint) {
     if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::tell_surely(&address, &node.namespace, hint).await;
+        let _ = lifeline::send_and_wait(&address, &node.namespace, hint).await;
     }
 }
 
-async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {
+async fn try_to_send(node: &Shared, to: &NodeId, hint: &Hint) {
     if let Some(address) = node.lifeline_of(to)
-        && lifeline::tell(&address, &node.namespace, hint).await.is_ok()
+        && lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
     {
         return;
     }
@@ -77,6 +71,6 @@ async fn try_to_tell(node: &Shared, to: &NodeId, hint: &Hint) {
     let Ok(members) = node.store.members(&node.namespace).await else { return };
     remember_lifelines(node, &members);
     if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::tell(&address, &node.namespace, hint).await;
+        let _ = lifeline::send_hint(&address, &node.namespace, hint).await;
     }
 }

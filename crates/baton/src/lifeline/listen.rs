@@ -10,13 +10,12 @@ use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::address::{self, Address};
 use super::key::Key;
 use super::{LifelineConfig, wire};
-use crate::drive::Message;
+use crate::drive::Inbox;
 use crate::error::BuildError;
 
 /// Hints taken from one connection. A peer has one to tell and goes.
@@ -98,7 +97,7 @@ pub(crate) struct Serve {
 
 impl Serve {
     /// Serves until it is dropped.
-    pub(crate) async fn run(self, inbox: mpsc::WeakUnboundedSender<Message>) {
+    pub(crate) async fn run(self, inbox: Arc<Inbox>) {
         let listener = tokio::net::TcpListener::from_std(self.listener)
             .expect("it is a listening socket that does not block");
         let mut connections = JoinSet::new();
@@ -143,16 +142,13 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
         if count > HINTS_MAX || !hints.budget.allows(SystemClock.now()) {
             return;
         }
-        let Some(inbox) = hints.inbox.upgrade() else { return };
-        if inbox.send(Message::Hinted { namespace, hint }).is_err() {
-            return;
-        }
+        hints.inbox.hint_all(&namespace, &hint);
     }
 }
 
 /// Where hints go, and how many may.
 struct Hints {
-    inbox: mpsc::WeakUnboundedSender<Message>,
+    inbox: Arc<Inbox>,
     key: Key,
     budget: Arc<Budget>,
 }

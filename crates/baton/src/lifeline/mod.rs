@@ -17,19 +17,19 @@
 //! connection before. A loopback address is not even dialled from another one.
 
 mod address;
+mod dial;
 mod key;
 mod listen;
 mod notice;
-mod tell;
 mod watch;
 mod wire;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+pub(crate) use dial::send_and_wait;
+pub use dial::{probe, send_hint};
 pub use key::without_key;
 pub use notice::{Watcher, late_notice, noticed_without, watchers};
-pub(crate) use tell::tell_surely;
-pub use tell::{probe, tell};
 
 pub(crate) use listen::Lifeline;
 pub(crate) use watch::watch;

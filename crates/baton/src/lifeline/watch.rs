@@ -12,9 +12,8 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::address::Address;
-use super::tell::{dial, in_time};
+use super::dial::{dial, in_time};
 use super::wire;
-use crate::drive::Message;
 use crate::shared::Shared;
 
 /// Waited between two dials when the first says nothing; doubled up to the longest.
@@ -56,7 +55,7 @@ pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
         };
         // A connection that closed is looked at once more before anybody is troubled.
         if let Some(seen) = seen.filter(|seen| seen.denies(boot) || pause > AGAIN_AFTER) {
-            watch.report(seen);
+            watch.report(seen).await;
         }
         SystemClock.sleep(pause).await;
         pause = (pause * 2).min(AGAIN_AFTER_MAX);
@@ -72,7 +71,7 @@ struct Watch {
 }
 
 impl Watch {
-    fn report(&mut self, report: LifelineReport) {
+    async fn report(&mut self, report: LifelineReport) {
         if self.told.replace(report) == Some(report) {
             return;
         }
@@ -80,8 +79,7 @@ impl Watch {
         node.events.logs.lifeline((&node.namespace, &node.id), self.boot, report);
         let address = self.address.parse::<Address>();
         let own_host = report.denies(self.boot) && address.is_ok_and(|it| it.is_own_host());
-        let input = Input::Lifeline { boot: self.boot, report, own_host };
-        let _ = self.node.inbox.send(Message::Input { seat: self.node.seat, input });
+        self.node.report(Input::Lifeline { boot: self.boot, report, own_host }).await;
     }
 
     /// Dials and waits for the greeting. A process that is paused, or whose guard still clears up,
@@ -98,7 +96,7 @@ impl Watch {
         let greeting = match in_time(wire::line(&mut reader)).await {
             Ok(greeting) => greeting,
             Err(_) => {
-                self.report(LifelineReport::TimedOut);
+                self.report(LifelineReport::TimedOut).await;
                 wire::line(&mut reader).await
             }
         };
@@ -123,9 +121,9 @@ impl Watch {
         if early {
             return;
         }
-        self.report(LifelineReport::Alive);
+        self.report(LifelineReport::Alive).await;
         if !matches!(connection.fill_buf().await, Ok([])) {
-            self.report(LifelineReport::Broken);
+            self.report(LifelineReport::Broken).await;
         }
     }
 }

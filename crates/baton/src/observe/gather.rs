@@ -1,13 +1,14 @@
 //! From a running node to its figures, when somebody asks.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
 #[cfg(any(feature = "http", feature = "otel"))]
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
-use baton_core::{BreakerState, BreakerStatus, MetricsReport};
+use baton_core::{BreakerState, MetricsReport, Snapshot};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{BOUNDS, Counted, Outcome};
 
@@ -45,36 +46,27 @@ impl Node {
     }
 }
 
-/// What the core knows, read at once so that it is held for a moment only.
+/// What the core last knew, and the percentiles in it, taken once.
 struct Seen {
-    epoch: u64,
-    is_registered: bool,
-    members: usize,
-    leaderless: Duration,
-    is_overrunning: bool,
-    breaker: BreakerStatus,
+    snapshot: Arc<Snapshot>,
     report: MetricsReport,
-    settings: Settings,
 }
 
-fn look(node: &Shared, now: Moment) -> Seen {
-    let core = node.core();
-    Seen {
-        epoch: core.known_epoch().0,
-        is_registered: core.is_registered(),
-        members: core.active_workers().count(),
-        leaderless: core.leaderless(now),
-        is_overrunning: core.is_overrunning(),
-        breaker: core.circuit_breaker_status(),
-        report: core.metrics(),
-        settings: core.settings().clone(),
+impl Seen {
+    fn of(node: &Shared) -> Self {
+        let snapshot = node.snapshot();
+        Self { report: snapshot.metrics(), snapshot }
+    }
+
+    fn beat_age(&self, now: Moment) -> Duration {
+        now.since(self.report.last_heartbeat_time.max(self.report.start_time))
     }
 }
 
 /// May this node be counted on? If not, why.
 #[cfg(feature = "http")]
 pub(crate) fn is_ready(node: &Shared, now: Moment) -> Result<(), String> {
-    ready(node, &look(node, now), now)
+    ready(node, &Seen::of(node), now)
 }
 
 /// It takes part, the store knows it, and a beat came through within `worker_timeout`, after which
@@ -83,13 +75,13 @@ fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
     if node.departed.borrow().is_some() {
         return Err("the node has left".to_owned());
     }
-    if !seen.settings.enabled {
+    if !node.settings.enabled {
         return Ok(());
     }
-    if !seen.is_registered {
+    if !seen.snapshot.is_registered {
         return Err("the store does not know this node yet".to_owned());
     }
-    let (silent, limit) = (beat_age(seen, now), seen.settings.worker_timeout);
+    let (silent, limit) = (seen.beat_age(now), node.settings.worker_timeout);
     if silent > limit {
         let (silent, limit) = (silent.as_millis(), limit.as_millis());
         return Err(format!("no beat came through for {silent} ms, at most {limit} ms may pass"));
@@ -97,22 +89,17 @@ fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
     Ok(())
 }
 
-fn beat_age(seen: &Seen, now: Moment) -> Duration {
-    let report = &seen.report;
-    now.since(report.last_heartbeat_time.max(report.start_time))
-}
-
 pub(crate) fn gather(node: &Shared, crew: &PluginSet, now: Moment) -> NodeMetrics {
-    let seen = look(node, now);
+    let seen = Seen::of(node);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
     leading(&mut book, node, &seen, now);
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
     plugins(&mut book, &crew.reports());
-    swept(&mut book, &node.tallies.swept());
+    swept(&mut book, &node.counts.swept());
     events(&mut book, node);
-    settings(&mut book, &seen.settings);
+    settings(&mut book, &node.settings);
     book.close()
 }
 
@@ -131,17 +118,26 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     book.gauge("baton_leader", "1 while this node leads.", flag(leads));
     let about = "1 while the store knows this node and its beats come through.";
     book.gauge("baton_ready", about, flag(ready(node, seen, now).is_ok()));
-    book.gauge("baton_epoch", "The highest epoch that this node knows of.", seen.epoch as f64);
+    book.gauge(
+        "baton_epoch",
+        "The highest epoch that this node knows of.",
+        node.fence().known().0 as f64,
+    );
     let about = "Time in which this node knew of no leader.";
-    book.counter("baton_leaderless_seconds_total", about, seen.leaderless.as_secs_f64());
+    book.counter(
+        "baton_leaderless_seconds_total",
+        about,
+        seen.snapshot.leaderless(now).as_secs_f64(),
+    );
     let about = "Time until nothing of the term may act any more; 0 while this node does not lead.";
     book.gauge("baton_time_to_deadline_seconds", about, left(Some(hard)));
     let about = "Time until the term's work is told to stop; 0 while this node does not lead.";
     book.gauge("baton_time_to_soft_deadline_seconds", about, left(soft));
-    let worked = if leads { node.tallies.worked_for(now) } else { Duration::ZERO };
+    let worked = if leads { node.counts.worked_for(now) } else { Duration::ZERO };
     let about = "How long the running term has worked; 0 while this node does not lead.";
     book.gauge("baton_term_seconds", about, worked.as_secs_f64());
-    let overrun = if seen.is_overrunning { node.tallies.overrun_for(now) } else { Duration::ZERO };
+    let overrun =
+        if seen.snapshot.is_overrunning { node.counts.overrun_for(now) } else { Duration::ZERO };
     let about = "How long a term's work has been seen to go on past its deadline; 0 if none does.";
     book.gauge("baton_overrun_seconds", about, overrun.as_secs_f64());
     let report = &seen.report;
@@ -149,7 +145,11 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     book.counter("baton_elections_total", about, report.election_count as f64);
     let about = "Changes of leader that this node saw.";
     book.counter("baton_leader_changes_total", about, report.leader_changes as f64);
-    book.gauge("baton_members", "Live nodes in the last view.", seen.members as f64);
+    book.gauge(
+        "baton_members",
+        "Live nodes in the last view.",
+        seen.snapshot.active_workers().count() as f64,
+    );
 }
 
 /// The calls that carry a beat.
@@ -177,10 +177,10 @@ fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: 
     book.put("_sum", &[], report.latency_sum_ms / 1e3);
     book.put("_count", &[], report.heartbeat_count as f64);
     let has_left = node.departed.borrow().is_some();
-    let age = if seen.settings.enabled && !has_left { beat_age(seen, now) } else { Duration::ZERO };
+    let age = if node.settings.enabled && !has_left { seen.beat_age(now) } else { Duration::ZERO };
     let about = "Time since a beat last came through, or since the start if none did.";
     book.gauge("baton_beat_age_seconds", about, age.as_secs_f64());
-    let state = match seen.breaker.state {
+    let state = match seen.snapshot.breaker.state {
         BreakerState::Closed => 0.0,
         BreakerState::HalfOpen => 1.0,
         BreakerState::Open => 2.0,
@@ -188,7 +188,7 @@ fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: 
     let about = "The breaker in front of the store: 0 closed, 1 half-open, 2 open.";
     book.gauge("baton_breaker_state", about, state);
     let about = "Times the breaker opened.";
-    book.counter("baton_breaker_trips_total", about, seen.breaker.trips as f64);
+    book.counter("baton_breaker_trips_total", about, seen.snapshot.breaker.trips as f64);
 }
 
 fn store(book: &mut Book, counted: &[Counted]) {
@@ -221,7 +221,7 @@ fn store(book: &mut Book, counted: &[Counted]) {
 fn events(book: &mut Book, node: &Shared) {
     let about = "Events that this node told, by their names.";
     book.family(FamilyKind::Counter, "baton_events_total", about);
-    for (name, count) in node.tallies.events() {
+    for (name, count) in node.counts.events() {
         book.put("", &[("event", name)], count as f64);
     }
     let about = "Log lines dropped by a slow subscriber of tracing, of all nodes of the process.";

@@ -3,7 +3,7 @@
 //! ```text
 //!   counted as it happens, by additions alone          asked when somebody scrapes
 //!   store ◄── Count (a layer) ─┐                       ┌─ core: leader, epoch, breaker, beats
-//!   events ──► Tallies ────────┤                       ├─ term: deadlines
+//!   events ──► NodeCounts ────────┤                       ├─ term: deadlines
 //!                              └──► gather ◄───────────┴─ plugins: runs, failures
 //!                                     │ NodeMetrics: families of samples
 //!                                     ├──► text: Prometheus' exposition format
@@ -16,11 +16,11 @@
 //! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md`
 //! has every name with its meaning, and a test keeps the two alike.
 
+mod counts;
 mod family;
 mod gather;
 mod logs;
 mod plugins;
-mod tallies;
 mod text;
 
 #[cfg(feature = "http")]
@@ -30,9 +30,9 @@ pub(crate) mod otel;
 
 pub use family::{Family, FamilyKind, NodeMetrics, Sample};
 
+pub(crate) use counts::NodeCounts;
 #[cfg(any(feature = "http", feature = "otel"))]
 pub(crate) use gather::Subject;
 #[cfg(feature = "http")]
 pub(crate) use gather::is_ready;
 pub(crate) use logs::{Logs, PluginRun};
-pub(crate) use tallies::Tallies;

@@ -14,21 +14,15 @@ use crate::shared::Shared;
 /// Judges a failure that happened just now; takes a request to the store, and `request_timeout` at
 /// most.
 pub(super) async fn blame(node: &Shared) -> Blame {
-    let (timeout, enabled, beat_failed) = {
-        let core = node.core();
-        let settings = core.settings();
-        let failures = core.circuit_breaker_status().failure_count;
-        (settings.request_timeout, settings.enabled, failures > 0)
-    };
     // A single instance has no store.
-    if !enabled {
+    if !node.settings.enabled {
         return Blame::Plugin;
     }
-    if beat_failed {
+    if node.snapshot().breaker.failure_count > 0 {
         return Blame::Store;
     }
     let question = Call::ReadDocument { name: DOCUMENT.to_owned() };
-    match call_store(node, question, timeout).await {
+    match call_store(node, question, node.settings.request_timeout).await {
         Some(Ok(_)) => Blame::Plugin,
         Some(Err(error)) if is_an_answer(&error) => Blame::Plugin,
         Some(Err(_)) | None => Blame::Store,

@@ -41,7 +41,7 @@ impl std::fmt::Display for Fault {
 /// Where a call runs, and for how long.
 pub struct Bounds<'a> {
     pub term: &'a Term,
-    pub runtime: &'a Handle,
+    pub runtime: Handle,
     pub timeout: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub async fn isolated(
     stuck: impl FnOnce() + Send,
 ) -> Result<(), Fault> {
     let mut task = JoinSet::new();
-    task.spawn_on(call, bounds.runtime);
+    task.spawn_on(call, &bounds.runtime);
     let Ending { by, .. } = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
@@ -150,7 +150,7 @@ mod tests {
         let term = Term::new(Epoch(1), Window { soft: over, hard: over });
         term.stop(Ending { reason: DemotionReason::WindowClosed, by: over });
         let runtime = Handle::current();
-        let bounds = Bounds { term: &term, runtime: &runtime, timeout: None };
+        let bounds = Bounds { term: &term, runtime, timeout: None };
         let stuck = Arc::<AtomicBool>::default();
         let told = stuck.clone();
         let call = async {

@@ -10,7 +10,8 @@ use tokio::sync::watch;
 use super::stats::{PluginReport, PluginStats};
 use super::supervise::Supervisor;
 use super::{Plugin, RestartPolicy};
-use crate::drive::Message;
+use crate::drive::{Message, WorkRuntime};
+use crate::error::BuildError;
 use crate::shared::Shared;
 use crate::term::Term;
 
@@ -57,28 +58,29 @@ pub(crate) struct PluginSet {
     posts: Arc<Mutex<Vec<Arc<RegisteredPlugin>>>>,
     count: watch::Sender<usize>,
     news: watch::Sender<u64>,
-    pub(super) runtime: Handle,
+    /// Where plugins run: started with the first of them.
+    work: WorkRuntime,
     settings: Arc<Settings>,
 }
 
 impl PluginSet {
     pub(crate) fn new(
         plugins: Vec<Arc<dyn Plugin>>,
-        runtime: Handle,
+        work: WorkRuntime,
         settings: Arc<Settings>,
-    ) -> Result<Self, InvalidPluginName> {
+    ) -> Result<Self, BuildError> {
         let (count, news) = (watch::channel(0).0, watch::channel(0).0);
-        let crew = Self { posts: Arc::default(), count, news, runtime, settings };
+        let crew = Self { posts: Arc::default(), count, news, work, settings };
         plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
         Ok(crew)
     }
 
     /// Adds a plugin; if a term runs, it starts at once.
-    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), InvalidPluginName> {
+    pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), BuildError> {
         let name = plugin.name().to_owned();
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(allowed) {
-            return Err(InvalidPluginName::Unfit { length: name.len(), name });
+            return Err(InvalidPluginName::Unfit { length: name.len(), name }.into());
         }
         let interval = plugin.work_interval();
         let post = RegisteredPlugin {
@@ -93,8 +95,9 @@ impl PluginSet {
         };
         let mut posts = self.posts.lock().expect("no holder panics");
         if posts.iter().any(|other| other.name == post.name) {
-            return Err(InvalidPluginName::Taken { name: post.name });
+            return Err(InvalidPluginName::Taken { name: post.name }.into());
         }
+        self.work.handle()?;
         posts.push(Arc::new(post));
         self.count.send_replace(posts.len());
         Ok(())
@@ -129,7 +132,12 @@ impl PluginSet {
     /// Lets every plugin warm up.
     pub(crate) fn prepare(&self) {
         for post in self.from(0) {
-            self.runtime.spawn(async move { post.plugin.prepare().await });
+            self.runtime().spawn(async move { post.plugin.prepare().await });
         }
+    }
+
+    /// Where plugins run. For the node's own thread, which ends after that runtime's last use.
+    pub(super) fn runtime(&self) -> Handle {
+        self.work.handle().expect("it was started with the first plugin")
     }
 }

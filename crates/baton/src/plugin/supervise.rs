@@ -64,7 +64,10 @@ impl Supervisor {
             self.stop(&post, ending).await;
         }
         self.term.let_go().await;
-        self.message(Input::TermStopped { epoch: self.term.epoch })
+        Message::Input {
+            node: self.node.task,
+            input: Input::TermStopped { epoch: self.term.epoch },
+        }
     }
 
     /// Until the term is told to stop.
@@ -72,11 +75,11 @@ impl Supervisor {
         let epoch = self.term.epoch;
         let mut healthy = self.start_new(known, watched).await;
         if healthy {
-            self.report(Input::TermStarted { epoch });
+            self.node.report(Input::TermStarted { epoch }).await;
         }
         loop {
             if !healthy {
-                self.report(Input::TermFailed { epoch });
+                self.node.report(Input::TermFailed { epoch }).await;
                 return self.term.ended().await;
             }
             tokio::select! {
@@ -256,7 +259,7 @@ impl Supervisor {
     }
 
     fn bounds(&self, timeout: Option<Duration>) -> Bounds<'_> {
-        Bounds { term: &self.term, runtime: &self.crew.runtime, timeout }
+        Bounds { term: &self.term, runtime: self.crew.runtime(), timeout }
     }
 
     fn tell_failed(&self, post: &RegisteredPlugin, fault: &Fault, restart_in_ms: Option<u64>) {
@@ -267,13 +270,5 @@ impl Supervisor {
     fn stuck(&self, post: &RegisteredPlugin) -> impl FnOnce() + Send + 'static {
         let (events, plugin) = (self.node.events.clone(), post.name.clone());
         move || events.send(Event::PluginIgnoredCancellation { plugin })
-    }
-
-    fn message(&self, input: Input) -> Message {
-        Message::Input { seat: self.node.seat, input }
-    }
-
-    fn report(&self, input: Input) {
-        let _ = self.node.inbox.send(self.message(input));
     }
 }

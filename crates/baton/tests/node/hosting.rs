@@ -46,8 +46,9 @@ async fn a_name_is_a_plugins_own_and_fit_for_a_document() {
         assert!(message.contains(&length) && message.contains(most), "{message}");
     }
     let node = builder(&store, "a").plugin(named("x")).build().expect("it starts");
-    let late = node.add_plugin(named("x"));
-    assert_eq!(late, Err(InvalidPluginName::Taken { name: "x".to_owned() }));
+    let late = node.add_plugin(named("x")).expect_err("the name is taken");
+    let taken = InvalidPluginName::Taken { name: "x".to_owned() };
+    assert_eq!(late.to_string(), taken.to_string());
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Acquire, Ask, Hint, LeaseIntent, Request, Version, Wish};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call};
+use baton_store::{Answer, Backend, Call};
 
 use crate::cluster::{builder, event, soon, store, until};
 
@@ -73,7 +73,7 @@ async fn an_ask_with_a_hint_is_heeded_at_once() {
     let ask = Ask { nonce: Nonce { boot: BootId(7), attempt: 1 }, wish: Wish::Resign };
     store.ask(node.namespace(), epoch, ask).await.expect("it answers");
     let mut events = node.events();
-    let told = lifeline::tell(&address(&node, &lease), node.namespace(), &Hint::Look).await;
+    let told = lifeline::send_hint(&address(&node, &lease), node.namespace(), &Hint::Look).await;
     told.expect("it listens");
     // Without the hint, the next beat would bring it, long after this test has given up.
     let demoted = |event: &baton::Event| matches!(event, baton::Event::CoordinatorDemoted { .. });
@@ -198,7 +198,7 @@ impl Bids {
 impl Layer for Bids {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {
@@ -249,10 +249,10 @@ async fn a_hint_that_is_not_signed_causes_no_request_and_takes_nothing_from_one_
         let hint = serde_json::to_string(&left_to(&node, attempt)).expect("plain data");
         say(socket, &format!("{} {hint}\n", node.namespace()));
         say(socket, &format!("{attempt:064x} {} {hint}\n", node.namespace()));
-        let told = lifeline::tell(&wrong, node.namespace(), &left_to(&node, attempt)).await;
+        let told = lifeline::send_hint(&wrong, node.namespace(), &left_to(&node, attempt)).await;
         told.expect("it listens");
     }
-    let keyless = lifeline::tell(bare, node.namespace(), &Hint::Look).await;
+    let keyless = lifeline::send_hint(bare, node.namespace(), &Hint::Look).await;
     assert_eq!(keyless.map_err(|error| error.kind()), Err(ErrorKind::InvalidInput));
 
     // One that comes while a beat is under way is not bid for: another follows.
@@ -260,7 +260,7 @@ async fn a_hint_that_is_not_signed_causes_no_request_and_takes_nothing_from_one_
     let heard = async {
         while wrapped.layer().made().is_empty() {
             let hint = left_to(&node, signed);
-            lifeline::tell(&told, node.namespace(), &hint).await.expect("it listens");
+            lifeline::send_hint(&told, node.namespace(), &hint).await.expect("it listens");
             signed += 1;
             SystemClock.sleep(Duration::from_millis(50)).await;
         }

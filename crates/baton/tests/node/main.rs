@@ -3,6 +3,7 @@
 mod cluster;
 mod counters;
 mod elections;
+mod flood;
 mod handles;
 mod handover;
 mod health;

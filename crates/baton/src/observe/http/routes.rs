@@ -59,7 +59,7 @@ async fn livez(State(subjects): State<Subjects>, uri: Uri) -> Said {
             return unavailable("the node's thread broke\n".to_owned());
         }
         let has_left = node.departed.borrow().is_some();
-        match node.pulse.overdue(SystemClock.now()).filter(|_| !has_left) {
+        match node.watchdog.overdue(SystemClock.now()).filter(|_| !has_left) {
             None => said(StatusCode::OK, "the node lives\n".to_owned()),
             Some((silent, limit)) => {
                 let (silent, limit) = (silent.as_millis(), limit.as_millis());
@@ -115,8 +115,8 @@ async fn follower(State(subjects): State<Subjects>, uri: Uri) -> Said {
 
 /// Which other node leads, as far as this one knows.
 fn who_leads(node: &Shared) -> String {
-    let core = node.core();
-    match core.leader(SystemClock.now()).filter(|leader| **leader != node.id) {
+    let snapshot = node.snapshot();
+    match snapshot.leader(SystemClock.now()).filter(|leader| **leader != node.id) {
         Some(leader) => format!("{leader} leads\n"),
         None => "no node is known to lead\n".to_owned(),
     }

@@ -28,7 +28,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::subscriber::NoSubscriber;
 use tracing::{Dispatch, Level, Span};
 
-use crate::drive::SeatId;
+use crate::drive::NodeTaskId;
 use crate::event::Stamped;
 
 /// So much may wait for a slow subscriber.
@@ -55,7 +55,7 @@ enum Note {
 }
 
 /// One beat of one node.
-type Beat = (SeatId, RequestId);
+type Beat = (NodeTaskId, RequestId);
 
 /// Tells the application's subscriber, without ever waiting for it.
 #[derive(Clone)]

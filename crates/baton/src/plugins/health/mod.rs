@@ -81,7 +81,7 @@ impl ClusterHealth {
     }
 
     fn limits(&self, term: &Leadership) -> Limits {
-        let limits = Limits::of(term.node().core().settings());
+        let limits = Limits::of(&term.node().settings);
         let candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
         Limits { candidates_min, ..limits }
     }
@@ -136,9 +136,8 @@ impl Plugin for ClusterHealth {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        let enabled = term.node().core().settings().enabled;
-        if !enabled {
-            // A node that leads alone has nobody to judge, and no store to be judged.
+        if !term.node().settings.enabled {
+            // A node that leads alone has no other node to judge, and no store to be judged.
             return Ok(());
         }
         match self.judge_and_publish(term).await {

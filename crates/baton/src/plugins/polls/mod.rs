@@ -87,7 +87,7 @@ impl Polls {
         let desk = PollDesk::of(term.node().clone());
         let assigned = desk.board().await?;
         let present = present(term, &assigned).await?;
-        let request = term.node().core().settings().request_timeout;
+        let request = term.node().settings.request_timeout;
         let patience = Patience {
             claim: 3 * self.look_every + 2 * request,
             report: 3 * self.look_every + 2 * request,
@@ -106,10 +106,7 @@ impl Polls {
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
 async fn present(term: &Leadership, board: &PollTable) -> Result<Present, StoreError> {
     let node = term.node();
-    let (view, settings) = {
-        let core = node.core();
-        (core.view().cloned(), core.settings().clone())
-    };
+    let (view, settings) = (node.snapshot().view.clone(), &node.settings);
     let mut live = BTreeMap::new();
     let mut undead = BTreeSet::from([node.boot]);
     if !settings.enabled {

@@ -103,7 +103,8 @@ impl PollHandlers {
             over: VecDeque::new(),
             tasks: JoinSet::new(),
         };
-        let task = node.host.work.spawn(runner.run(stopped));
+        let task =
+            node.host.work.handle().expect("the node has not left").spawn(runner.run(stopped));
         PollRunner { stop, task }
     }
 }

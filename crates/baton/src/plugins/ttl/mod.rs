@@ -218,7 +218,7 @@ impl Plugin for Ttl {
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         self.check()?;
         for (target, records) in self.counted() {
-            term.node().tallies.sweeps(&self.name, target, records);
+            term.node().counts.sweeps(&self.name, target, records);
         }
         Ok(())
     }

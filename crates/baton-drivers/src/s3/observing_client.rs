@@ -57,10 +57,10 @@ impl Note {
 
 /// The client that all requests go through.
 #[derive(Clone, Debug)]
-pub(super) struct Tap(pub(super) reqwest::Client);
+pub(super) struct ObservingClient(pub(super) reqwest::Client);
 
 #[async_trait]
-impl HttpService for Tap {
+impl HttpService for ObservingClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let note = NOTE.try_with(Clone::clone).unwrap_or_default();
         let answer = match HttpService::call(&self.0, request).await {
@@ -84,7 +84,7 @@ impl HttpService for Tap {
     }
 }
 
-impl HttpConnector for Tap {
+impl HttpConnector for ObservingClient {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
         Ok(HttpClient::new(self.clone()))
     }

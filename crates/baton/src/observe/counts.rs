@@ -21,7 +21,7 @@ const ALERTED: [&str; 6] = [
 ];
 
 /// Added to by whoever tells of something, read by whoever asks.
-pub(crate) struct Tallies {
+pub(crate) struct NodeCounts {
     events: Tally<AtomicU64>,
     /// When the running term began its work; 0 when there is none.
     working_since: AtomicU64,
@@ -38,7 +38,7 @@ struct SweepTally {
     records: Arc<AtomicU64>,
 }
 
-impl Default for Tallies {
+impl Default for NodeCounts {
     fn default() -> Self {
         let events = Tally::default();
         for name in ALERTED {
@@ -49,7 +49,7 @@ impl Default for Tallies {
     }
 }
 
-impl Tallies {
+impl NodeCounts {
     /// Something was told at `now`.
     pub(crate) fn told(&self, event: &Event, now: Moment) {
         self.events.of(event.name()).fetch_add(1, Ordering::Relaxed);
@@ -119,21 +119,21 @@ mod tests {
 
     #[test]
     fn events_are_counted_by_their_first_name_and_a_term_is_timed() {
-        let tallies = Tallies::default();
+        let counts = NodeCounts::default();
         let at = Moment::from_micros;
         let epoch = Epoch(1);
-        tallies.told(&Event::CoordinatorPromoted { epoch }, at(5));
-        assert_eq!(tallies.worked_for(at(8)), Duration::from_micros(3));
-        tallies.told(&Event::BreakerHalfOpen, at(6));
-        tallies.told(&Event::BreakerHalfOpen, at(7));
+        counts.told(&Event::CoordinatorPromoted { epoch }, at(5));
+        assert_eq!(counts.worked_for(at(8)), Duration::from_micros(3));
+        counts.told(&Event::BreakerHalfOpen, at(6));
+        counts.told(&Event::BreakerHalfOpen, at(7));
         let reason = DemotionReason::WindowClosed;
-        tallies.told(&Event::CoordinatorDemoted { epoch, reason }, at(9));
-        assert_eq!(tallies.worked_for(at(12)), Duration::ZERO);
-        tallies.told(&Event::TermOverran { epoch }, at(9));
-        assert_eq!(tallies.overrun_for(at(12)), Duration::from_micros(3));
-        tallies.told(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
-        assert_eq!(tallies.overrun_for(at(22)), Duration::ZERO, "that was another term");
-        let mut told: Vec<_> = tallies.events().filter(|(_, count)| *count > 0).collect();
+        counts.told(&Event::CoordinatorDemoted { epoch, reason }, at(9));
+        assert_eq!(counts.worked_for(at(12)), Duration::ZERO);
+        counts.told(&Event::TermOverran { epoch }, at(9));
+        assert_eq!(counts.overrun_for(at(12)), Duration::from_micros(3));
+        counts.told(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
+        assert_eq!(counts.overrun_for(at(22)), Duration::ZERO, "that was another term");
+        let mut told: Vec<_> = counts.events().filter(|(_, count)| *count > 0).collect();
         told.sort_unstable();
         let expected = [
             ("circuitBreaker:half-open", 2),
@@ -156,7 +156,7 @@ mod tests {
             Event::TermOverran { epoch: Epoch(1) },
         ];
         let names: BTreeSet<&str> = events.iter().map(Event::name).collect();
-        let there: BTreeSet<&str> = Tallies::default().events().map(|(name, _)| name).collect();
+        let there: BTreeSet<&str> = NodeCounts::default().events().map(|(name, _)| name).collect();
         assert_eq!(there, names);
     }
 }

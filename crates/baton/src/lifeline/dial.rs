@@ -21,25 +21,25 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 const GREETING_BYTES_MAX: u64 = 1_024;
 
 /// Passes a hint to the process that listens there, whose address the store has. It may be lost.
-pub async fn tell(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
+pub async fn send_hint(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
     let line = line_for(address, namespace, hint)?;
-    let told = async {
+    let sent = async {
         let mut stream = dial(address).await?;
         stream.set_nodelay(true)?;
         stream.write_all(line.as_bytes()).await?;
         stream.shutdown().await
     };
-    in_time(told).await?
+    in_time(sent).await?
 }
 
 /// The same, and waits until the other has taken it in.
-pub(crate) async fn tell_surely(
+pub(crate) async fn send_and_wait(
     address: &str,
     namespace: &Namespace,
     hint: &Hint,
 ) -> io::Result<()> {
     let line = line_for(address, namespace, hint)?;
-    let told = async {
+    let sent = async {
         let mut stream = dial(address).await?;
         stream.set_nodelay(true)?;
         stream.write_all(line.as_bytes()).await?;
@@ -47,7 +47,7 @@ pub(crate) async fn tell_surely(
         // It says who it is, and hangs up when it has read everything.
         tokio::io::copy(&mut stream.take(GREETING_BYTES_MAX), &mut tokio::io::sink()).await
     };
-    in_time(told).await?.map(|_| ())
+    in_time(sent).await?.map(|_| ())
 }
 
 /// Looks who answers at an address: [`LifelineReport::OtherBoot`] names whoever does.

@@ -1,0 +1,185 @@
+//! Documents: the body of each version is an object of its own, and `state.json` says which.
+//!
+//! ```text
+//!   write   PUT documents/…  a key that no other write has
+//!           PUT state.json   if it is still so: the commit. Lost ─► DELETE documents/…, again
+//!   later   DELETE           the body before, once no reader can still be on its way to it
+//!   read    GET state.json   304 if it is known
+//!           GET documents/…  unless it is known. Gone ─► another version was written: again
+//! ```
+//!
+//! Every attempt has an object of its own, written after the state that it is based on was read. So
+//! a prune that has rewritten the state knows of every object which no document had before: none
+//! ever will have it.
+
+use baton_core::ids::Epoch;
+use baton_core::protocol::Failure;
+use baton_store::{Document, Precondition, StoreError, WriteOutcome};
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use tokio::time::Instant;
+
+use super::bucket::{Condition, Got, PAGE_MAX, Put};
+use super::context::CallContext;
+use super::error::Trouble;
+use super::schema::corrupt;
+use super::state::{State, StoredBody};
+
+/// The most bytes that a document may have.
+const BYTES_MAX: usize = 1024 * 1024;
+
+impl CallContext<'_> {
+    /// Reads a document.
+    pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
+        let mut gone = None;
+        loop {
+            let found = self.look(|state: &State| state.document(name)).await?;
+            let (version, key) = match found {
+                None => return Ok(None),
+                Some((version, StoredBody::Inline(body))) => {
+                    return Ok(Some(Document { version, body }));
+                }
+                Some((version, StoredBody::Object(key))) => (version, key),
+            };
+            if let Some(body) = self.cache.body(name, &key) {
+                return Ok(Some(Document { version, body }));
+            }
+            let path = self.keys.body(&key)?;
+            if let Got::Found { body, .. } = self.bucket.get(&path, None, self.deadline).await? {
+                self.cache.keep_body(name, key, body.clone());
+                return Ok(Some(Document { version, body }));
+            }
+            if gone.as_ref() == Some(&key) {
+                return Err(corrupt(
+                    path.as_ref(),
+                    &format!("document {name:?} has lost its body"),
+                ));
+            }
+            gone = Some(key);
+        }
+    }
+
+    /// Writes a document, fenced if an epoch is given.
+    pub(super) async fn write_document(
+        &self,
+        name: &str,
+        body: Vec<u8>,
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> Result<WriteOutcome, StoreError> {
+        is_small_enough(name, body.len())?;
+        self.admit(true).await?;
+        let mut attempt = self.first_attempt::<State>().await?;
+        loop {
+            let mut state = attempt.content();
+            let before = state.body_key(name);
+            let key = self.keys.new_body(name, &self.marks.next());
+            let outcome = state.write_document(name, &key, precondition, fence);
+            let is_written = matches!(outcome, WriteOutcome::Written(_));
+            if !is_written && attempt.is_fresh {
+                return Ok(outcome);
+            }
+            if is_written && self.commit_body(&key, &body, attempt.known(), state).await? {
+                self.cache.keep_body(name, key, body);
+                if let Some(before) = before {
+                    // A call that has read the state before ends in this time.
+                    self.cache.discard(self.keys.body(&before)?, Instant::now() + self.timeout * 2);
+                }
+                return Ok(outcome);
+            }
+            self.try_again(&mut attempt, is_written).await?;
+        }
+    }
+
+    /// Writes the body and then the state that names it. Says whether that was still the state.
+    async fn commit_body(
+        &self,
+        key: &str,
+        body: &[u8],
+        known: Option<&super::json_object::Cached<State>>,
+        state: State,
+    ) -> Result<bool, StoreError> {
+        let path = self.keys.body(key)?;
+        let put = self.bucket.put(&path, body.to_vec(), None, Condition::Absent, self.deadline);
+        // Whatever became of it: the document is as it was.
+        let put = put.await.map_err(|trouble| Trouble { writes: false, ..trouble })?;
+        let committed = match put {
+            Put::Written(_) => self.write(known, state).await,
+            Put::Lost => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
+        };
+        let is_unknown = |error: &StoreError| error.failure() == Failure::Unknown;
+        if committed != Ok(true) && !committed.as_ref().is_err_and(is_unknown) {
+            self.cache.discard(path, Instant::now());
+        }
+        committed
+    }
+
+    /// Removes the bodies that this handle replaced or wrote in vain, as far as they are due. One
+    /// that stays is pruned.
+    pub(super) async fn remove_discarded(&self) {
+        for body in self.cache.take_discarded(Instant::now()) {
+            let _ = self.bucket.delete(&body, self.deadline).await;
+        }
+    }
+
+    /// Removes bodies that no document has and that are this many seconds old, at most so many:
+    /// what processes left that ended between two writes. `None` if a later epoch is known.
+    pub(super) async fn prune_bodies(
+        &self,
+        fence: Epoch,
+        seconds: i64,
+        limit: usize,
+    ) -> Result<Option<usize>, StoreError> {
+        let old = self.old_bodies(seconds).await?;
+        if old.is_empty() {
+            return Ok(Some(0));
+        }
+        // Rewritten if there is one: a write that is still under way loses, and draws another key.
+        let orphans = self.change(|state: &mut State, _| {
+            if state.space.is_fenced_off(fence) {
+                return (None, false);
+            }
+            let used = state.body_keys();
+            let used: Vec<Path> = used.iter().filter_map(|key| self.keys.body(key).ok()).collect();
+            let orphans = old.iter().filter(|body| !used.contains(body)).take(limit);
+            let orphans: Vec<Path> = orphans.cloned().collect();
+            let changes = !orphans.is_empty();
+            if changes {
+                state.space.raise_fence(fence);
+            }
+            (Some(orphans), changes)
+        });
+        let Some(orphans) = orphans.await? else { return Ok(None) };
+        for body in &orphans {
+            self.bucket.delete(body, self.deadline).await?;
+        }
+        Ok(Some(orphans.len()))
+    }
+
+    /// The bodies that are this many seconds old, by the server's clock.
+    async fn old_bodies(&self, seconds: i64) -> Result<Vec<Path>, StoreError> {
+        let (folder, mut old, mut token) = (format!("{}/", self.keys.documents), Vec::new(), None);
+        loop {
+            let page = self.bucket.page(&folder, token, PAGE_MAX, self.deadline).await?;
+            let Some(at) = page.at else { return Ok(Vec::new()) };
+            let is_old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
+            old.extend(page.objects.into_iter().filter(is_old).map(|meta| meta.location));
+            token = page.next;
+            if token.is_none() {
+                return Ok(old);
+            }
+        }
+    }
+}
+
+fn is_small_enough(name: &str, bytes: usize) -> Result<(), StoreError> {
+    if bytes <= BYTES_MAX {
+        return Ok(());
+    }
+    Err(StoreError::Refused {
+        detail: format!(
+            "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; \
+             keep it elsewhere and its name here"
+        ),
+    })
+}

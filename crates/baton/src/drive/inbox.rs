@@ -1,0 +1,209 @@
+//! What waits for the node's thread: a constant amount for each node, whatever its producers do.
+//!
+//! ```text
+//!   commands ──► one of each kind, the last one counts ──┐
+//!   hints ─────► each once, 16 at most ──────────────────┴──► one of each a turn ──► core
+//!   reports of the thread's own tasks ──► their senders wait for room (a bounded channel)
+//! ```
+//!
+//! A producer never waits and is never refused. What is dropped has been made superfluous: by a
+//! later command of the same kind, or by the beat, which shows whatever a hint could tell.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::mem::discriminant;
+use std::sync::{Mutex, MutexGuard};
+
+use baton_core::ids::Namespace;
+use baton_core::protocol::Hint;
+use baton_core::{Command, Input};
+use tokio::sync::{Notify, futures::Notified};
+
+use super::{NodeTask, NodeTaskId};
+
+/// Hints that wait for one node. Each causes a look at most, and one look shows all there is.
+const HINTS_MAX: usize = 16;
+
+/// What waits for a node's thread.
+#[derive(Default)]
+pub(crate) struct Inbox {
+    waiting: Mutex<Waiting>,
+    arrived: Notify,
+}
+
+#[derive(Default)]
+struct Waiting {
+    starting: Vec<NodeTask>,
+    nodes: BTreeMap<NodeTaskId, Mail>,
+    /// No further node starts: the host is gone.
+    is_last: bool,
+    /// The thread has ended.
+    is_closed: bool,
+}
+
+/// What waits for one node.
+struct Mail {
+    namespace: Namespace,
+    commands: VecDeque<Command>,
+    hints: VecDeque<Hint>,
+}
+
+/// What one turn of the thread takes in: a command and a hint of each node at most.
+pub(crate) struct Turn {
+    pub(crate) starting: Vec<NodeTask>,
+    pub(crate) inputs: Vec<(NodeTaskId, Input)>,
+    /// Is there more for the next turn?
+    pub(crate) is_more: bool,
+    /// Will no further node start?
+    pub(crate) is_last: bool,
+}
+
+impl Inbox {
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().expect("no holder panics")
+    }
+
+    /// Changes what waits, and wakes the thread.
+    fn put<T>(&self, put: impl FnOnce(&mut Waiting) -> T) -> T {
+        let put = put(&mut self.waiting());
+        self.arrived.notify_one();
+        put
+    }
+
+    /// A node begins. False if the thread has ended.
+    pub(crate) fn start(&self, node: NodeTask) -> bool {
+        self.put(|waiting| {
+            if !waiting.is_closed {
+                let mail = Mail::new(node.namespace().clone());
+                waiting.nodes.insert(node.id(), mail);
+                waiting.starting.push(node);
+            }
+            !waiting.is_closed
+        })
+    }
+
+    /// The application asks something of a node. One that has left takes no commands. Returns the
+    /// command that waited and is replaced by this one.
+    pub(crate) fn command(&self, to: NodeTaskId, command: Command) -> Option<Command> {
+        self.put(|waiting| waiting.nodes.get_mut(&to)?.command(command))
+    }
+
+    /// A hint from the store for one node.
+    pub(crate) fn hint(&self, to: NodeTaskId, hint: &Hint) {
+        self.put(|waiting| waiting.nodes.get_mut(&to).into_iter().for_each(|it| it.hint(hint)));
+    }
+
+    /// A hint from another process for the nodes of a namespace.
+    pub(crate) fn hint_all(&self, namespace: &Namespace, hint: &Hint) {
+        self.put(|waiting| {
+            let mails = waiting.nodes.values_mut().filter(|mail| mail.namespace == *namespace);
+            mails.for_each(|mail| mail.hint(hint));
+        });
+    }
+
+    /// A node is gone, and what waits for it goes too.
+    pub(crate) fn forget(&self, node: NodeTaskId) {
+        self.waiting().nodes.remove(&node);
+    }
+
+    /// No further node will start.
+    pub(crate) fn no_more_nodes(&self) {
+        self.put(|waiting| waiting.is_last = true);
+    }
+
+    /// The thread ends: nothing is taken in any more. Returns the nodes that had not begun.
+    pub(super) fn close(&self) -> Vec<NodeTask> {
+        let mut waiting = self.waiting();
+        waiting.is_closed = true;
+        std::mem::take(&mut waiting.starting)
+    }
+
+    /// Waits until something has arrived.
+    pub(super) fn arrived(&self) -> Notified<'_> {
+        self.arrived.notified()
+    }
+
+    /// Takes what one turn may take in.
+    pub(super) fn turn(&self) -> Turn {
+        let mut waiting = self.waiting();
+        let starting = std::mem::take(&mut waiting.starting);
+        let mut inputs = Vec::new();
+        for (id, mail) in &mut waiting.nodes {
+            inputs.extend(mail.next().map(|input| (*id, input)));
+        }
+        let is_more = waiting.nodes.values().any(|mail| !mail.is_empty());
+        Turn { starting, inputs, is_more, is_last: waiting.is_last }
+    }
+}
+
+impl Mail {
+    fn new(namespace: Namespace) -> Self {
+        Self { namespace, commands: VecDeque::new(), hints: VecDeque::new() }
+    }
+
+    fn command(&mut self, command: Command) -> Option<Command> {
+        let same = |it: &Command| discriminant(it) == discriminant(&command);
+        let before = self.commands.iter().position(same).and_then(|at| self.commands.remove(at));
+        self.commands.push_back(command);
+        before
+    }
+
+    fn hint(&mut self, hint: &Hint) {
+        if self.hints.contains(hint) {
+            return;
+        }
+        if self.hints.len() == HINTS_MAX {
+            self.hints.pop_front();
+        }
+        self.hints.push_back(hint.clone());
+    }
+
+    /// A command and a hint, so that neither keeps the other waiting.
+    fn next(&mut self) -> impl Iterator<Item = Input> {
+        let command = self.commands.pop_front().map(Input::Command);
+        command.into_iter().chain(self.hints.pop_front().map(Input::Hint))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.commands.is_empty() && self.hints.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::ids::{BootId, NodeId};
+
+    use super::*;
+
+    fn mail() -> Mail {
+        Mail::new(Namespace::new("web").expect("valid"))
+    }
+
+    #[test]
+    fn of_each_kind_of_command_the_last_one_waits_in_the_order_they_were_given() {
+        let mut mail = mail();
+        let to = |name: &str| Command::Transfer { to: NodeId::new(name).expect("valid") };
+        assert_eq!(mail.command(to("a")), None);
+        for load in 0..100_000 {
+            mail.command(Command::SetLoad(load));
+        }
+        assert_eq!(mail.command(to("b")), Some(to("a")), "who asks for it can be told");
+        let waiting: Vec<Input> = (0..3).flat_map(|_| mail.next().collect::<Vec<_>>()).collect();
+        assert_eq!(waiting, [Command::SetLoad(99_999), to("b")].map(Input::Command));
+    }
+
+    #[test]
+    fn a_hint_waits_once_and_the_oldest_gives_way() {
+        let mut mail = mail();
+        for boot in 0..100 {
+            mail.hint(&Hint::Look);
+            mail.hint(&Hint::Joined { boot: BootId(boot) });
+        }
+        assert_eq!(mail.hints.len(), HINTS_MAX);
+        assert_eq!(mail.hints.iter().filter(|hint| **hint == Hint::Look).count(), 1);
+        assert_eq!(mail.hints.back(), Some(&Hint::Joined { boot: BootId(99) }));
+        mail.command(Command::Resign);
+        let first: Vec<Input> = mail.next().collect();
+        let oldest = Hint::Joined { boot: BootId(85) };
+        assert_eq!(first, [Input::Command(Command::Resign), Input::Hint(oldest)]);
+    }
+}
