@@ -34,7 +34,7 @@ impl Hosts {
         let hosts = self.hosts.len();
         let share = timeout / u32::try_from(hosts).unwrap_or(u32::MAX);
         let first = self.last.load(Ordering::Relaxed);
-        let mut told = None;
+        let mut reported = None;
         for at in (0..hosts).map(|turn| (first + turn) % hosts) {
             let place = shown(&self.hosts[at]);
             let connected = within(share, connect(&self.hosts[at], place.clone())).await;
@@ -49,11 +49,11 @@ impl Hosts {
                     OpenError::Unreachable { store, place, detail }
                 }
             };
-            if told.is_none() || !matches!(error, OpenError::Unreachable { .. }) {
-                told = Some(error);
+            if reported.is_none() || !matches!(error, OpenError::Unreachable { .. }) {
+                reported = Some(error);
             }
         }
-        Err(told.expect("an address has a host"))
+        Err(reported.expect("an address has a host"))
     }
 }
 

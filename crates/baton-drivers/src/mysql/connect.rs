@@ -1,7 +1,7 @@
 //! Connections: a few for each host, made when they are needed, thrown away when in doubt.
 //!
 //! The library's pool looks whether the server has hung up before it hands a connection out, and
-//! that costs no round trip; it neither repeats a statement nor, told so, resets a connection.
+//! that costs no round trip; it repeats no statement and, as it is set here, resets no connection.
 
 use std::future::Future;
 use std::pin::pin;
@@ -21,7 +21,7 @@ use crate::OpenError;
 use crate::address::Secret;
 use crate::driver::within;
 
-/// So many calls of one handle are under way at once; the others wait.
+/// How many calls of one handle are under way at once; the others wait.
 const CONNECTIONS_MAX: usize = 4;
 
 /// Finds out about a dead peer below the statement, too.
@@ -165,7 +165,7 @@ fn session(timeout: Duration) -> Vec<String> {
 }
 
 /// Closes a connection without a word. The library would wait for the answer that is under way,
-/// perhaps for ever; once told to say goodbye, it closes what is dropped.
+/// perhaps for ever; once it has begun to disconnect, it closes what is dropped.
 pub(super) fn cut(conn: Conn) {
     let mut goodbye = pin!(conn.disconnect());
     let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));

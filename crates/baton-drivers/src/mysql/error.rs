@@ -54,7 +54,7 @@ fn meaning(error: &ServerError) -> Meaning {
         1290 | 1792 | 1836 | 3100 => Meaning::ReadOnly,
         1040 | 1203 | 1226 => Meaning::TooMany,
         // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit,
-        // and the server's own trouble with the connection.
+        // and the server's own errors with the connection.
         1152
         | 1158..=1161
         | 1184

@@ -172,7 +172,7 @@ fn replication<'a>(
         return Finding::ok("replication", detail);
     }
     match is_replica {
-        Some(_) => Finding::ok("replication", "not a replica; a failover is told by the lineage"),
+        Some(_) => Finding::ok("replication", "not a replica; a failover shows in the lineage"),
         None => Finding::ok("replication", "not shown to this user (REPLICATION CLIENT)"),
     }
 }
@@ -190,7 +190,7 @@ fn room(most: Option<&str>, connected: Option<&str>) -> Finding {
     }
 }
 
-/// Tries what a beat does, in a namespace that nobody has, with a boot that nobody is.
+/// Tries what a beat does, in a namespace without nodes, with a boot of no process.
 async fn rights(engine: &MysqlEngine) -> Finding {
     let prefix = &engine.servers.config.prefix;
     let tried = format!(

@@ -47,8 +47,8 @@ use crate::OpenError;
 use crate::reader::Access;
 use crate::service::Service;
 
+pub use config::MysqlConfig;
 pub(crate) use config::client_url;
-pub use config::{MysqlConfig, TlsMode};
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;
 pub(crate) use sweep::sweep;

@@ -81,7 +81,7 @@ pub(crate) fn sweep(
 impl MysqlSweep {
     /// Connects, and looks at the table.
     async fn look(&self) -> Result<Ready, SweepError> {
-        let mut conn = self.servers.connect().await.map_err(|error| self.told(error))?;
+        let mut conn = self.servers.connect().await.map_err(|error| self.query_failed(error))?;
         let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
         let failed = |error| self.failed(error);
         conn.query_drop(session).await.map_err(failed)?;
@@ -122,7 +122,7 @@ impl MysqlSweep {
     ) -> Result<T, SweepError> {
         let most = self.servers.config.timeout * STATEMENTS;
         let done = within(most, work).await;
-        done.unwrap_or_else(|| Err(self.told(QueryError::Late(most))))
+        done.unwrap_or_else(|| Err(self.query_failed(QueryError::Late(most))))
     }
 
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
@@ -169,10 +169,10 @@ impl MysqlSweep {
     }
 
     fn failed(&self, error: mysql_async::Error) -> SweepError {
-        self.told(QueryError::Call(error))
+        self.query_failed(QueryError::Call(error))
     }
 
-    fn told(&self, error: QueryError) -> SweepError {
+    fn query_failed(&self, error: QueryError) -> SweepError {
         let error = error.into_driver_error(&self.servers.place(), None);
         SweepError::of_store(&self.name, error.into_store_error())
     }
@@ -211,7 +211,7 @@ impl Sweep for MysqlSweep {
             _ => self.servers.config.timeout * STATEMENTS,
         };
         let done = within(most, self.run(&mut ready, epoch, limit)).await;
-        let done = done.unwrap_or_else(|| Err(self.told(QueryError::Late(most))));
+        let done = done.unwrap_or_else(|| Err(self.query_failed(QueryError::Late(most))));
         match done {
             Ok(records) => {
                 *held = Some(ready);

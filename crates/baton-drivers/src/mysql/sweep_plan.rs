@@ -11,7 +11,7 @@ const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
 const UNIQUE: &str = include_str!("sql/sweep/unique.sql");
 const DUE: &str = include_str!("sql/sweep/due.sql");
 
-/// So many keys stand in one statement.
+/// How many keys stand in one statement.
 pub(super) const KEYS_MAX: usize = 500;
 
 /// One look at the clock for the whole statement. The session's time zone is UTC.

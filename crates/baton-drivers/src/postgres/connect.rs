@@ -10,11 +10,12 @@ use tokio_postgres::config::SslMode;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, SimpleQueryMessage, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::config::{Pooler, PostgresConfig, TlsMode};
+use super::config::{Pooler, PostgresConfig};
 use super::{NAME, error, hints, pooler, tls};
 use crate::OpenError;
 use crate::driver::{Connector, Hosts, Subscriptions, within};
 use crate::reader::Access;
+use crate::tls::TlsMode;
 
 /// The first version that has every function that ours call.
 const VERSION_LEAST: u32 = 120_000;
@@ -181,13 +182,13 @@ fn judge(
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
     });
-    let strange = || {
+    let no_version = || {
         let detail = "it does not tell its version".to_owned();
         OpenError::Strange { store: NAME, place: place.to_owned(), detail }
     };
-    let row = row.ok_or_else(strange)?;
+    let row = row.ok_or_else(no_version)?;
     pooler::judge(config, row.get(4), place)?;
-    let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(strange)?;
+    let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(no_version)?;
     if number < VERSION_LEAST {
         let (place, found) = (place.to_owned(), row.get(1).unwrap_or_default().to_owned());
         return Err(OpenError::Version { store: NAME, place, found, needed: "12" });

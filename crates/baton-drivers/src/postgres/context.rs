@@ -10,7 +10,7 @@ use super::engine::Postgres;
 use super::{beat, counters, documents, history, lease, prune, registry, view};
 use crate::driver::{DriverError, Fields, Record};
 
-/// A parameter and its type: told together, so that the server need not be asked first.
+/// A parameter and its type: sent together, so that the server need not be asked first.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// Where a call happens.

@@ -46,14 +46,14 @@ pub(super) async fn perform(
         CounterCall::Consolidate { fence, limit } => {
             let (fence, limit) = (fence.0.to_string(), i64::from(*limit));
             let more: [Param<'_>; 2] = [(&fence, Type::TEXT), (&limit, Type::INT8)];
-            told(context, CONSOLIDATE, &more).await
+            answer(context, CONSOLIDATE, &more).await
         }
         CounterCall::Collect { fence, silent_for, limit } => {
             let (fence, limit) = (fence.0.to_string(), i64::from(*limit));
             let silent_us = silent_for.as_micros().to_string();
             let more: [Param<'_>; 3] =
                 [(&fence, Type::TEXT), (&silent_us, Type::TEXT), (&limit, Type::INT8)];
-            told(context, COLLECT, &more).await
+            answer(context, COLLECT, &more).await
         }
         CounterCall::Read { counters } => {
             let names: Vec<&[u8]> = counters.iter().map(|it| it.as_str().as_bytes()).collect();
@@ -79,7 +79,7 @@ fn change(delta: &Delta) -> (bool, i64) {
 }
 
 /// Calls a function that answers as the contract does.
-async fn told(
+async fn answer(
     context: &CallContext<'_>,
     sql: &str,
     more: &[Param<'_>],

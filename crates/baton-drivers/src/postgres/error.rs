@@ -114,8 +114,8 @@ fn tls_problem(error: &Error) -> Option<String> {
 
 /// The error and what caused it, in one line.
 pub(super) fn whole(error: &Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return format!("{} (SQLSTATE {})", said.message(), said.code().code());
+    if let Some(reported) = error.as_db_error() {
+        return format!("{} (SQLSTATE {})", reported.message(), reported.code().code());
     }
     let mut text = error.to_string();
     let mut cause = error.source();

@@ -3,9 +3,10 @@
 use baton_store::Finding;
 use tokio_postgres::{Client, Row};
 
-use super::config::{Pooler, PostgresConfig, TlsMode};
+use super::config::{Pooler, PostgresConfig};
 use super::rights;
 use crate::driver::DriverError;
+use crate::tls::TlsMode;
 
 const SETTINGS: &str = "SELECT current_setting('server_version'), \
     pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, \

@@ -103,8 +103,9 @@ impl Fence {
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());
         };
-        let said = problem.as_db_error().filter(|said| *said.code() == SqlState::from_code(BEHIND));
-        let highest = said.and_then(|said| said.detail()?.parse().ok()).map(Epoch);
+        let stale =
+            problem.as_db_error().filter(|stale| *stale.code() == SqlState::from_code(BEHIND));
+        let highest = stale.and_then(|stale| stale.detail()?.parse().ok()).map(Epoch);
         Err(match highest {
             Some(highest) => {
                 StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into()

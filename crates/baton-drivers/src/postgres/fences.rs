@@ -27,7 +27,7 @@ async fn rows(
     let config = PostgresConfig::from_address(address).map_err(OpenError::from)?;
     let (timeout, sql) = (config.timeout, sql.replace("{t}", &config.names()));
     let slot = ConnectionSlot::new(PostgresConnector::new(config, access)?, timeout);
-    // Why there is no connection is told in the words of opening.
+    // Without a connection the error is one of opening.
     drop(slot.get().await?);
     let sql = sql.as_str();
     let rows = slot.run(|connection| async move {

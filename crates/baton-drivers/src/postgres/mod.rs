@@ -52,7 +52,7 @@ use crate::reader::Access;
 use crate::service::Service;
 
 pub(crate) use config::client_url;
-pub use config::{Pooler, PostgresConfig, TlsMode};
+pub use config::{Pooler, PostgresConfig};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;
 /// The client library, in the version that [`fence`] takes transactions of.

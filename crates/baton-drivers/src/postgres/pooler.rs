@@ -94,8 +94,8 @@ fn shown(process: &Option<String>) -> &str {
 }
 
 async fn process(client: &Client) -> Result<Option<String>, Error> {
-    let said = client.simple_query("SELECT pg_backend_pid()").await?;
-    Ok(said.iter().find_map(|message| match message {
+    let answer = client.simple_query("SELECT pg_backend_pid()").await?;
+    Ok(answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     }))

@@ -54,7 +54,7 @@ const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lowest_compatible
 const UPGRADE: &str = "UPDATE {t}meta SET schema_version = {version}, \
                        lowest_compatible = greatest(lowest_compatible, {lowest});\n";
 
-/// All of the SQL that makes a new store, for whoever may make tables to run. `None` if a name has
+/// All of the SQL that makes a new store, to be run by a user who may make tables. `None` if a name has
 /// other characters than a-z, 0-9 and '_', or begins with a digit.
 ///
 /// ```

@@ -30,7 +30,7 @@ use crate::driver::{Connector, DriverError, within};
 use crate::reader::Access;
 use crate::sweep::{Callback, Strategy, Table, Unfit};
 
-/// A transaction that does nothing for so long is ended by the server.
+/// A transaction that does nothing for this long is ended by the server.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The same while the user's callback runs, and so the most that it may take.

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Each sweep has a connection of its own, made when it is first needed and again after a failure,
-//! and looks at the table before it first touches it: a wrong name is told as one.
+//! and looks at the table before it first touches it: a wrong name is reported as one.
 //!
 //! ```no_run
 //! use std::time::Duration;

@@ -1,4 +1,4 @@
--- Applies the oldest pending changes, at most so many, and takes them out, in one step; unless a later
+-- Applies the oldest pending changes, up to a limit, and takes them out, in one step; unless a later
 -- epoch is known. outcome: 1 done, 2 fenced.
 --
 -- A change may commit while this runs, with a lower number than the highest seen: so what is applied

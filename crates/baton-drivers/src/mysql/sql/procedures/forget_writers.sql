@@ -1,4 +1,4 @@
--- Forgets writers that have appended nothing for so many microseconds, at most so many; unless a later
+-- Forgets writers that have appended nothing for this many microseconds, up to a limit; unless a later
 -- epoch is known. outcome: 1 done, 2 fenced.
 CREATE PROCEDURE `{prefix}forget_writers`(
     IN p_namespace {name},

@@ -25,7 +25,7 @@ BEGIN
                 SET version = known.version + 1, body = excluded.body,
                     updated_at = excluded.updated_at
                 WHERE known.version = present;
-        -- Somebody else's first write came in between: look again.
+        -- Another first write came in between: look again.
         EXIT WHEN FOUND;
     END LOOP;
     IF fenced_by IS NOT NULL THEN

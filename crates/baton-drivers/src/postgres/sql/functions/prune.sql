@@ -2,7 +2,7 @@
 -- later epoch is known.
 --
 -- The namespace is locked, as for every fenced write. A node whose record is locked is beating just
--- now: it is passed over, so that nobody waits for anybody.
+-- now: it is passed over, so that no step waits for another.
 CREATE OR REPLACE FUNCTION {t}prune(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, dead_ms bigint,
     keep bigint, most bigint
