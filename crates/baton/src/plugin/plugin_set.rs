@@ -20,6 +20,7 @@ const NAME_MAX: usize = 100;
 
 /// Why a plugin was not taken on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidPluginName {
     /// Give it a name that can be part of a document's.
     #[error(

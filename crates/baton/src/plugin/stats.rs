@@ -16,6 +16,7 @@ const LATE_FROM: Duration = Duration::from_secs(1);
 /// What a plugin is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PluginStatus {
     /// Nothing: its node does not lead.
     #[default]
@@ -34,6 +35,7 @@ pub enum PluginStatus {
 
 /// One call of a plugin's work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Run {
     /// When it began, in Unix milliseconds.
     pub at_ms: u64,
@@ -45,6 +47,7 @@ pub struct Run {
 
 /// What a plugin did since its node started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PluginReport {
     /// Its name.
     pub name: String,
