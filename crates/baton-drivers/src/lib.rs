@@ -38,8 +38,6 @@ pub mod postgres;
 mod reader;
 #[cfg(feature = "redis")]
 pub mod redis;
-#[cfg(feature = "network")]
-mod refusal;
 #[cfg(feature = "s3")]
 pub mod s3;
 #[cfg(feature = "network")]
