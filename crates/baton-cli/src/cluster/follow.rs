@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{ClusterError, Tick, wait_for};
+use super::{ClusterError, Tick};
+use crate::attempts::Attempts;
 
 /// How often the log is looked at. A line says itself when it was written, so that looking seldom
 /// costs a measure nothing, and looking often would disturb it.
@@ -45,8 +46,14 @@ impl Follow {
 
     /// Waits for the first line of a later epoch than this one.
     pub async fn next_term(&mut self, beyond: u64, limit: Duration) -> Result<Tick, ClusterError> {
-        let look = async || Ok(self.new_ticks()?.into_iter().find(|tick| tick.epoch > beyond));
-        wait_for("a tick of the next term", READ_EVERY, limit, look).await
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
+            let found = self.new_ticks()?.into_iter().find(|tick| tick.epoch > beyond);
+            if let Some(tick) = found {
+                return Ok(tick);
+            }
+        }
+        Err(ClusterError::TimedOut { what: "a tick of the next term", limit })
     }
 
     fn read_on(&mut self) -> std::io::Result<()> {

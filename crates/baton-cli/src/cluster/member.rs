@@ -7,7 +7,8 @@ use std::time::Duration;
 use baton::NodeId;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Body, ClusterError, Plan, READ_EVERY, log_in, wait_for};
+use super::{Body, ClusterError, Plan, READ_EVERY, log_in};
+use crate::attempts::Attempts;
 
 /// How long an asked process may take to end.
 const END_LIMIT: Duration = Duration::from_secs(30);
@@ -24,7 +25,7 @@ impl Member {
         let said = plan.folder.join(format!("{name}.err"));
         let said = File::options().create(true).append(true).open(said).map_err(file)?;
         let mut command = command(plan, name);
-        // Not as a flag: every user of the machine can read flags, and a URL may contain a secret.
+        // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
         command.env("BATON_STORE", store);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let what = command.get_program().display().to_string();
@@ -41,7 +42,7 @@ impl Member {
     pub fn kill(&mut self) -> Result<(), ClusterError> {
         self.signal(Signal::KILL)?;
         let waited = self.process.wait();
-        waited.map(drop).map_err(|problem| self.error("wait for", problem))
+        waited.map(drop).map_err(|problem| self.trouble("wait for", problem))
     }
 
     /// Asks it to end.
@@ -67,16 +68,19 @@ impl Member {
     /// Does it still run?
     pub fn runs(&mut self) -> Result<bool, ClusterError> {
         let status = self.process.try_wait();
-        Ok(status.map_err(|problem| self.error("look at", problem))?.is_none())
+        Ok(status.map_err(|problem| self.trouble("look at", problem))?.is_none())
     }
 
     /// Waits for its end.
     pub async fn ended(&mut self) -> Result<ExitStatus, ClusterError> {
-        let look = async || {
+        let mut attempts = Attempts::new(READ_EVERY, END_LIMIT);
+        while attempts.next().await {
             let status = self.process.try_wait();
-            status.map_err(|problem| self.error("wait for", problem))
-        };
-        wait_for("the end of a node", READ_EVERY, END_LIMIT, look).await
+            if let Some(status) = status.map_err(|problem| self.trouble("wait for", problem))? {
+                return Ok(status);
+            }
+        }
+        Err(ClusterError::TimedOut { what: "the end of a node", limit: END_LIMIT })
     }
 
     fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {
@@ -84,10 +88,10 @@ impl Member {
             return Ok(());
         }
         let pid = Pid::from_child(&self.process);
-        kill_process(pid, signal).map_err(|errno| self.error("signal", errno.into()))
+        kill_process(pid, signal).map_err(|errno| self.trouble("signal", errno.into()))
     }
 
-    fn error(&self, verb: &str, problem: std::io::Error) -> ClusterError {
+    fn trouble(&self, verb: &str, problem: std::io::Error) -> ClusterError {
         ClusterError::Process { what: format!("cannot {verb} node {}", self.name), problem }
     }
 }

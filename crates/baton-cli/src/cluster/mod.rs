@@ -27,7 +27,7 @@ use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 
-use crate::attempts::poll_until;
+use crate::attempts::Attempts;
 
 pub use error::ClusterError;
 pub use follow::Follow;
@@ -73,7 +73,7 @@ impl Body {
     }
 }
 
-/// Several processes that tick while they lead. Dropping it kills those that still run.
+/// Several processes that tick while they lead. Dropping it kills whatever still runs.
 pub struct Cluster {
     plan: Plan,
     store: Arc<dyn Store>,
@@ -81,7 +81,7 @@ pub struct Cluster {
     routes: BTreeMap<NodeId, String>,
 }
 
-/// The leader, as the store shows it.
+/// Who leads, as the store shows it.
 #[derive(Clone, Debug)]
 pub struct Lead {
     /// The node.
@@ -91,7 +91,7 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Time until the lease expires.
+    /// How long until the lease runs out.
     pub fn left(&self) -> Option<Duration> {
         match self.lease.expiry {
             Expiry::Left(left) => Some(left),
@@ -117,8 +117,8 @@ impl Cluster {
         &self.store
     }
 
-    /// From its next start on, this node opens the store by a URL of its own, such as that of a
-    /// proxy that disturbs the connections of this node only.
+    /// From its next start on, this node opens the store by a URL of its own: somebody may stand in
+    /// between who does to this node's connections what is not done to the others'.
     pub fn route(&mut self, name: &NodeId, url: String) {
         self.routes.insert(name.clone(), url);
     }
@@ -173,8 +173,13 @@ impl Cluster {
         beyond: u64,
         limit: Duration,
     ) -> Result<Tick, ClusterError> {
-        let look = async || Ok(self.ticks()?.first_beyond(after, beyond).cloned());
-        wait_for("a tick of the next term", READ_EVERY, limit, look).await
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
+            if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
+                return Ok(tick.clone());
+            }
+        }
+        Err(ClusterError::TimedOut { what: "a tick of the next term", limit })
     }
 
     /// How many nodes the present leader's view has.
@@ -185,7 +190,7 @@ impl Cluster {
         Ok(current.map_or(0, |view| view.members.len()))
     }
 
-    /// Asks the leader to resign: a request beside the lease, and a hint over its lifeline.
+    /// Asks the leader to resign: the request beside the lease, the nudge over its lifeline.
     pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), ClusterError> {
         let nonce = Nonce { boot: baton::fresh_boot()?, attempt: 1 };
         let ask = Ask { nonce, wish: Wish::Resign };
@@ -195,7 +200,7 @@ impl Cluster {
         }
         let holder = lead.lease.holder.as_ref();
         if let Some(address) = holder.and_then(|holder| holder.lifeline.as_ref()) {
-            // A lost hint only delays the handover.
+            // A lost nudge only makes it slower.
             let _ = baton::lifeline::send_hint(address, namespace, &Hint::Asked).await;
         }
         Ok(())
@@ -203,8 +208,13 @@ impl Cluster {
 
     /// Waits until this many nodes are in the leader's view.
     pub async fn gathered(&self, count: usize, limit: Duration) -> Result<(), ClusterError> {
-        let look = async || Ok((self.in_view().await? >= count).then_some(()));
-        wait_for("a view with all nodes", READ_EVERY * 20, limit, look).await
+        let mut attempts = Attempts::new(READ_EVERY * 20, limit);
+        while attempts.next().await {
+            if self.in_view().await? >= count {
+                return Ok(());
+            }
+        }
+        Err(ClusterError::TimedOut { what: "a view with all nodes", limit })
     }
 
     /// Asks every member to end, and waits for it.
@@ -218,16 +228,6 @@ impl Cluster {
         }
         Ok(())
     }
-}
-
-/// Looks until something is found, or fails once the time is up.
-async fn wait_for<T>(
-    what: &'static str,
-    every: Duration,
-    limit: Duration,
-    look: impl AsyncFnMut() -> Result<Option<T>, ClusterError>,
-) -> Result<T, ClusterError> {
-    poll_until(every, limit, look).await?.ok_or(ClusterError::TimedOut { what, limit })
 }
 
 fn log_in(folder: &Path) -> PathBuf {

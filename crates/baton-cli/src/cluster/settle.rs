@@ -1,4 +1,4 @@
-//! Waiting until a cluster has settled: the leader knows all nodes, and all nodes know the leader.
+//! Waiting until a cluster has settled: everybody is known, and everybody knows it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,14 +7,14 @@ use baton::clock::Moment;
 use baton::{BootId, NodeId};
 use baton_store::clock::{Clock, SystemClock};
 
-use super::{Cluster, ClusterError, Lead, wait_for};
+use super::{Cluster, ClusterError, Lead};
 use crate::attempts::Attempts;
 
-/// How often the store is looked at. A short interval would disturb measurements on the same
+/// How often the store is looked at. Nobody is in a hurry, and others may be measuring on the same
 /// server.
 const READ_EVERY: Duration = Duration::from_millis(200);
 
-/// The longest beat of the default settings: every live node has beaten within it.
+/// The longest beat of the default settings: whoever is alive has beaten within it.
 const BEAT_MAX: Duration = Duration::from_secs(6);
 
 /// Every node's process, and how often it has beaten.
@@ -33,11 +33,14 @@ impl Cluster {
         instead_of: Option<BootId>,
         limit: Duration,
     ) -> Result<(), ClusterError> {
-        let look = async || {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let boot = self.boot_of(name).await?;
-            Ok((boot.is_some() && boot != instead_of).then_some(()))
-        };
-        wait_for("a node in the registry", READ_EVERY, limit, look).await
+            if boot.is_some() && boot != instead_of {
+                return Ok(());
+            }
+        }
+        Err(ClusterError::TimedOut { what: "a node in the registry", limit })
     }
 
     /// Waits until the leader's view shows this many processes, each of them as the registry
