@@ -6,7 +6,7 @@ use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
 
-/// The codes of gRPC that tell cases apart. An error is never judged by its text.
+/// The codes of gRPC that distinguish cases. An error is never judged by its text.
 pub(super) mod code {
     pub(in super::super) const INVALID_ARGUMENT: i64 = 3;
     pub(in super::super) const NOT_FOUND: i64 = 5;
