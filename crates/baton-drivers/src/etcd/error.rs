@@ -59,8 +59,8 @@ impl From<GatewayError> for DriverError {
             code::UNAUTHENTICATED => Self::refused(format!("{said}; check user and password")),
             code::INVALID_ARGUMENT => Self::refused(format!("{said}; {size}")),
             code::FAILED_PRECONDITION | code::UNIMPLEMENTED => Self::refused(said),
-            // Unavailable among them: etcd says so too when a proposal timed out, which may still be
-            // applied.
+            // Unavailable among them: etcd says so too when a proposal timed out, which may still
+            // be applied.
             _ => Self::unknown(format!("{said}, code {code}")),
         }
     }

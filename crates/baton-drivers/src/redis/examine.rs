@@ -53,7 +53,7 @@ pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreE
     look.await
 }
 
-/// What this user may not do of what the scripts do, one by one. Servers before 7.0 cannot be asked.
+/// Each command of the scripts that this user may not run. Servers before 7.0 cannot be asked.
 pub(super) async fn missing_rights(
     connection: &Connection,
     scripts: &Scripts,
@@ -141,7 +141,7 @@ impl Server {
             ),
             (true, ..) => Finding::ok(
                 "persistence",
-                "append-only file; a power loss may take the last second, and a new lineage shows it",
+                "append-only file; a power loss may take the last second: a new lineage shows it",
             ),
             (false, Some(""), _) => Finding::fail(
                 "persistence",
