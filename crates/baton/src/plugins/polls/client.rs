@@ -32,6 +32,12 @@ pub struct PollDesk {
     node: Arc<Shared>,
 }
 
+impl std::fmt::Debug for PollDesk {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PollDesk").field("namespace", &self.node.namespace).finish_non_exhaustive()
+    }
+}
+
 impl Node {
     /// The polls of the namespace.
     pub fn polls(&self) -> PollDesk {

@@ -52,6 +52,7 @@ use round::{Patience, Periodic, Present, Watch, tend};
 const EVERY_MIN: Duration = Duration::from_millis(100);
 
 /// The plugin: enqueues periodic polls, hands out what waits, and takes back what is stuck.
+#[derive(Debug)]
 pub struct Polls {
     plan: Vec<Periodic>,
     look_every: Duration,
