@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
-use crate::ground::{Choice, StoreKind};
+use crate::fixture::{Choice, StoreKind};
 
 /// Measures baton with real processes, and judges what it measured.
 ///
@@ -145,7 +145,7 @@ pub struct Member {
     pub log: PathBuf,
 }
 
-/// A part of `failover`: somebody else's lock.
+/// A part of `failover`: the lock of another system.
 #[derive(Clone, Debug, Args)]
 pub struct Hold {
     /// Which lock

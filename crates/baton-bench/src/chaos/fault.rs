@@ -12,7 +12,7 @@ use super::kind::Kind;
 pub struct Fault {
     /// What.
     pub kind: Kind,
-    /// Does it strike whoever leads, or anybody?
+    /// Does it strike the leader, or any node?
     pub at_leader: bool,
     /// Which of those it may strike, modulo their number.
     pub pick: u64,
@@ -76,7 +76,7 @@ impl Deck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::StoreKind;
+    use crate::fixture::StoreKind;
 
     fn drawn(seed: u64, count: usize) -> Vec<Fault> {
         let mut deck = Deck::new(Rng::new(seed), Kind::of(StoreKind::Postgres));

@@ -35,7 +35,7 @@ const CALM: (u64, u64) = (1_500, 3_500);
 const BETWEEN: (u64, u64) = (50, 900);
 
 /// Everything that can be struck.
-pub struct Weather<'a> {
+pub struct Campaign<'a> {
     /// In front of every line on stderr.
     pub name: String,
     /// The processes.
@@ -54,13 +54,13 @@ pub struct Weather<'a> {
     pub counts: Counts,
     /// Who wrote last, and when.
     pub last: Option<(NodeId, Moment)>,
-    /// The epochs that anybody wrote in.
+    /// The epochs in which a job wrote.
     pub epochs: BTreeSet<u64>,
 }
 
-impl Weather<'_> {
-    /// Gusts and calms for so long; for up to twice as long if there have been too few failovers to
-    /// learn anything from.
+impl Campaign<'_> {
+    /// Strikes and calms for this long; for up to twice as long if there have been too few
+    /// failovers to learn anything from.
     pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
         let began = SystemClock.now();
         loop {

@@ -12,25 +12,25 @@ use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// How long anything may take that takes a few beats.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Whoever lost an election stands back for an eighth of a beat. A strike within that time would
-/// measure the election before it.
+/// A node that lost an election stands back for an eighth of a beat. A strike within that time
+/// would measure the election before it.
 const STANDS_BACK: Duration = Duration::from_secs(1);
 
-/// A process that starts keeps the machine busy for so long.
+/// A process that starts keeps the machine busy for this long.
 const STARTS_WITHIN: Duration = Duration::from_millis(250);
 
 /// A temporary folder, removed with its end unless it is kept.
-pub struct Site {
+pub struct Sandbox {
     folder: TempDir,
     program: PathBuf,
 }
 
-impl Site {
+impl Sandbox {
     /// Makes the folder, and copies baton into it.
     pub fn new(baton: &Path, within: &Path) -> Result<Self, BenchError> {
         if !baton.is_file() {
@@ -57,7 +57,7 @@ impl Site {
         self.folder.path()
     }
 
-    /// Leaves the folder where it is, for whoever wants to know what happened.
+    /// Leaves the folder where it is, for a look at what happened.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -70,19 +70,19 @@ impl Site {
         Ok(folder)
     }
 
-    /// A cluster of so many nodes with a namespace of its own, all of them started.
+    /// A cluster of this many nodes with a namespace of its own, all of them started.
     pub async fn cluster(
         &self,
-        ground: &Ground,
+        fixture: &Fixture,
         name: &str,
         nodes: usize,
         every: Duration,
         body: Body,
     ) -> Result<Stage, BenchError> {
-        let folder = self.room(&format!("{}-{name}", ground.kind()))?;
+        let folder = self.room(&format!("{}-{name}", fixture.kind()))?;
         let cluster = Cluster::new(Plan {
             program: self.program.clone(),
-            store: ground.url(&folder),
+            store: fixture.url(&folder),
             folder,
             namespace: Namespace::new(name).expect("a plain name"),
             every,
@@ -103,7 +103,7 @@ impl Site {
 pub struct Stage {
     /// The processes.
     pub cluster: Cluster,
-    /// Whoever takes part.
+    /// The nodes that take part.
     pub names: Vec<NodeId>,
 }
 
