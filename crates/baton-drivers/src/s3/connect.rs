@@ -43,8 +43,8 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
 }
 
-/// Which authorities to trust. None, where nothing is encrypted: reading the system's authorities takes longer
-/// than all the rest.
+/// Which authorities to trust. None, where nothing is encrypted: reading those of the system takes
+/// longer than all the rest.
 fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     let plain = config.endpoint.as_deref().is_some_and(|it| it.starts_with("http://"));
     if !plain || config.tls.any() {

@@ -11,7 +11,7 @@
 //! renewal. A consolidation that is overtaken by a takeover between its two objects counts as one
 //! that came before it.
 //!
-//! How long a writer was silent, the leader that looks measures by its own clock: no two machines' clocks
+//! How long a writer was silent, the leader measures by its own clock: no two machines' clocks
 //! are compared, and a new leader begins to watch anew.
 
 use std::collections::BTreeMap;

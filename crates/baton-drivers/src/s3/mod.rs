@@ -11,8 +11,9 @@
 //! ```
 //!
 //! The rules are those of the memory store, and so is the data: a call reads the state, applies the
-//! rule, and writes the state back on the condition that no other write came between. Everything that must
-//! change together is one object; a conditional write of one object is all the atomicity there is. The bodies of
+//! rule, and writes the state back on the condition that no other write came between. Everything
+//! that must change together is one object; a conditional write of one object is all the atomicity
+//! there is. The bodies of
 //! documents are objects that never change, so that no renewal writes them and no follower reads
 //! them.
 //!

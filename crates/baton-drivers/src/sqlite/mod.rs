@@ -11,12 +11,12 @@
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
 //!
-//! Which clock judges: leases and ages the time since the machine was booted, which every process of
-//! the machine reads alike and which cannot be stepped; it is read while the write lock is held.
+//! Which clock judges: leases and ages the time since the machine was booted, which all processes
+//! of the machine read alike and which cannot be stepped; it is read while the write lock is held.
 //! The wall clock stamps the term history for people, and numbers lineages, upwards only.
 //!
-//! Deaths are known from the kernel. A process locks a file of its own before it first beats, and the
-//! lock ends with the process. A stored reading of another boot of the machine is from a process
+//! Deaths are known from the kernel. A process locks a file of its own before it first beats, and
+//! the lock ends with the process. A stored reading of another boot of the machine is from a process
 //! that is gone.
 //!
 //! What cannot be noticed: a file whose *content* is replaced in place, by an older copy of the

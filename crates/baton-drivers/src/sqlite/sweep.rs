@@ -2,7 +2,7 @@
 //! it may block.
 //!
 //! ```text
-//!   BEGIN IMMEDIATE ── no other process writes from now on ── Fence::admit ── the rows that are due
+//!   BEGIN IMMEDIATE ── no other writes from now on ── Fence::admit ── the rows that are due
 //!   DELETE · UPDATE · INSERT … SELECT, DELETE, each row by its key, if it is due ── COMMIT
 //! ```
 //!

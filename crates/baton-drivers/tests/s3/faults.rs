@@ -8,7 +8,8 @@ use baton_testbed::proxy::{Fault, Proxy};
 
 use crate::fixture::Site;
 
-/// Looks until the store answers again, and goes on with the term. No other node is there to take it.
+/// Looks until the store answers again, and goes on with the term. No other node is there to
+/// take it.
 async fn recovers(peer: &Contender) -> Version {
     peer.goes_on(held_in(&peer.look_until_answered().await)).await
 }
