@@ -166,8 +166,8 @@ impl<'a, F: Fields> Record<'a, F> {
     }
 
     /// The lease: `epoch`, `nonce_boot`, `nonce_attempt`, `status` (1 held, 0 released),
-    /// `owner_id`, `owner_boot`, `owner_lifeline`, `successor`, `ttl`, `left_us`, `written_in`, `asked`. `None`
-    /// if the namespace never had one.
+    /// `owner_id`, `owner_boot`, `owner_lifeline`, `successor`, `ttl`, `left_us`, `written_in`,
+    /// `asked`. `None` if the namespace never had one.
     pub(crate) fn lease(&self) -> Result<Option<LeaseSnapshot>, DriverError> {
         let Some(epoch) = self.maybe_number("epoch")? else { return Ok(None) };
         let (boot, attempt) = (self.boot("nonce_boot")?, self.number("nonce_attempt")?);

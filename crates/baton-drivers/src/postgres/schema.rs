@@ -48,7 +48,8 @@ const FUNCTIONS: [&str; 21] = [
 
 /// The first lineage is the time, as every later one is.
 const BEGIN: &str = "INSERT INTO {t}meta \
-                     (one, schema_version, lowest_compatible, lineage, identity) VALUES (1, {version}, {lowest}, \
+                     (one, schema_version, lowest_compatible, lineage, identity) \
+                     VALUES (1, {version}, {lowest}, \
                      {t}ms(clock_timestamp()), {t}identity());\n";
 
 /// What a later program has written stays: it is never lowered.
