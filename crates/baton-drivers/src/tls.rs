@@ -24,8 +24,8 @@ pub enum TlsMode {
 }
 
 impl TlsMode {
-    /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified if
-    /// a file is named, and treated as the first of them otherwise.
+    /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified
+    /// if a file is named, and treated as the first of them otherwise.
     pub(crate) fn take(
         options: &mut Options,
         files: &TlsFiles,

@@ -133,8 +133,8 @@ impl<'a, F: Fields> Record<'a, F> {
         self.required(field, self.maybe_json(field)?)
     }
 
-    /// A node record and its age: `node_id`, `boot`, `beat`, `eligible`, `draining`, `load`, `seen`,
-    /// `profile`, and `silent_us` since its last beat.
+    /// A node record and its age: `node_id`, `boot`, `beat`, `eligible`, `draining`, `load`,
+    /// `seen`, `profile`, and `silent_us` since its last beat.
     pub(crate) fn member(&self) -> Result<Member, DriverError> {
         let record = NodeRecord {
             id: self.node("node_id")?,
@@ -165,9 +165,9 @@ impl<'a, F: Fields> Record<'a, F> {
         })
     }
 
-    /// The lease: `epoch`, `nonce_boot`, `nonce_attempt`, `status` (1 held, 0 released), `owner_id`,
-    /// `owner_boot`, `owner_lifeline`, `successor`, `ttl`, `left_us`, `written_in`, `asked`. `None`
-    /// if the namespace never had one.
+    /// The lease: `epoch`, `nonce_boot`, `nonce_attempt`, `status` (1 held, 0 released),
+    /// `owner_id`, `owner_boot`, `owner_lifeline`, `successor`, `ttl`, `left_us`, `written_in`,
+    /// `asked`. `None` if the namespace never had one.
     pub(crate) fn lease(&self) -> Result<Option<LeaseSnapshot>, DriverError> {
         let Some(epoch) = self.maybe_number("epoch")? else { return Ok(None) };
         let (boot, attempt) = (self.boot("nonce_boot")?, self.number("nonce_attempt")?);

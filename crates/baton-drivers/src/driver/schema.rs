@@ -9,8 +9,8 @@
 //!   7, lowest 6        refused: a program that knows version 6 or later is needed
 //! ```
 //!
-//! Beside its version a store keeps the lowest version that a program must know to use it, so that a
-//! deploy can be rolled back: a later version that only adds what earlier programs may ignore
+//! Beside its version a store keeps the lowest version that a program must know to use it, so that
+//! a deploy can be rolled back: a later version that only adds what earlier programs may ignore
 //! keeps the lowest compatible version where it was.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -113,8 +113,8 @@ impl SchemaPresence {
         Self(AtomicBool::new(found))
     }
 
-    /// The answer to a call that reads a store with nothing in it; `None` if the schema is there, or
-    /// if the call has no such answer, and must be carried out. `look` is run for as long as
+    /// The answer to a call that reads a store with nothing in it; `None` if the schema is there,
+    /// or if the call has no such answer, and must be carried out. `look` is run for as long as
     /// the schema was not there.
     pub(crate) async fn answer_when_empty<E: Into<StoreError>>(
         &self,

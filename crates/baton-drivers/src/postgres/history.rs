@@ -7,7 +7,8 @@ use super::context::CallContext;
 use crate::driver::{DriverError, Record};
 
 const NEWEST: &str = "SELECT epoch::text, node_id, boot, began_ms::text, ended_ms::text, \
-    ended_by::text, gap_ms::text, gap_at_most_ms::text FROM {t}terms WHERE namespace = $1 ORDER BY seq DESC LIMIT $2";
+    ended_by::text, gap_ms::text, gap_at_most_ms::text FROM {t}terms \
+    WHERE namespace = $1 ORDER BY seq DESC LIMIT $2";
 
 /// The last terms, the newest first.
 pub(super) async fn newest(

@@ -47,15 +47,17 @@ const FUNCTIONS: [&str; 21] = [
 ];
 
 /// The first lineage is the time, as every later one is.
-const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lowest_compatible, lineage, identity) \
-                     VALUES (1, {version}, {lowest}, {t}ms(clock_timestamp()), {t}identity());\n";
+const BEGIN: &str = "INSERT INTO {t}meta \
+                     (one, schema_version, lowest_compatible, lineage, identity) \
+                     VALUES (1, {version}, {lowest}, \
+                     {t}ms(clock_timestamp()), {t}identity());\n";
 
 /// What a later program has written stays: it is never lowered.
 const UPGRADE: &str = "UPDATE {t}meta SET schema_version = {version}, \
                        lowest_compatible = greatest(lowest_compatible, {lowest});\n";
 
-/// All of the SQL that makes a new store, to be run by a user who may make tables. `None` if a name has
-/// other characters than a-z, 0-9 and '_', or begins with a digit.
+/// All of the SQL that makes a new store, to be run by a user who may make tables. `None` if a name
+/// has other characters than a-z, 0-9 and '_', or begins with a digit.
 ///
 /// ```
 /// let sql = baton_drivers::postgres::schema_sql("public", "baton_").expect("plain names");

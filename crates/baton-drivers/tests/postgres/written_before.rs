@@ -27,7 +27,8 @@ async fn a_store_of_this_version_passes_the_same_check() {
     written_before::check(&store).await;
 }
 
-/// A deploy was rolled back: the schema is of a later version, and one of its functions was changed.
+/// A deploy was rolled back: the schema is of a later version, and one of its functions was
+/// changed.
 #[tokio::test]
 async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
     let ground = Postgres::start().await;
