@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok(format!("{}: 80 cents", run.payload))
     };
-    let runner = PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node);
+    PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node)?;
 
     let hour = Duration::from_secs(3_600);
     let poll = Poll { payload: "pencil".to_owned(), unique_for: hour, ..Poll::new("price") };
@@ -28,7 +28,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{asked:?}, {again:?}");
     let done = node.polls().wait_for(1, LOOK_EVERY).await?;
     println!("{} at attempt {}: {}", done.state.word(), done.attempt, done.note);
-    runner.stop().await;
     node.leave().await;
     Ok(())
 }

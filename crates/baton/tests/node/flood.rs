@@ -95,7 +95,7 @@ async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause
         });
         assert!(hinting.0 > 0, "the lifeline answers all the while");
     });
-    assert!(calls.load(Ordering::Relaxed) > 10_000, "it was a flood");
+    assert!(calls.load(Ordering::Relaxed) > 1_000, "it was a flood");
     assert!(node.is_leader() && term.is_leader());
     assert_eq!(term.epoch(), epoch);
     let sent = beats.layer().sent();
