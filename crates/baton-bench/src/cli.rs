@@ -138,7 +138,7 @@ pub struct Member {
     #[arg(long, env = "BATON_STORE", hide_env_values = true)]
     pub store: String,
     /// How often it ticks
-    #[arg(long, value_parser = baton_cli::commands::span)]
+    #[arg(long, value_parser = baton_cli::commands::duration)]
     pub every: Duration,
     /// Where it ticks
     #[arg(long)]

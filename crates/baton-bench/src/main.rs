@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use baton_cli::output::say;
+use baton_cli::output::stdout;
 use clap::Parser;
 
 use cli::{Bench, Cli, Common, Part, Task};
@@ -121,15 +121,15 @@ async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, 
 
 fn tell(report: &Report, common: &Common) -> Result<(), BenchError> {
     let Some(file) = &common.json else {
-        say::text(&report.text());
+        stdout::text(&report.text());
         return Ok(());
     };
     let json = serde_json::to_string_pretty(report).expect("a report is plain data");
     if file.as_os_str() == "-" {
-        say::line(&json);
+        stdout::line(&json);
         return Ok(());
     }
-    say::text(&report.text());
+    stdout::text(&report.text());
     let written = std::fs::write(file, format!("{json}\n"));
     written.map_err(|problem| BenchError::File { path: file.clone(), problem })
 }

@@ -2,85 +2,85 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::commands::handover::HandoverArguments;
 use crate::commands::{
-    completions, counters, demo, doctor, fences, health, history, man, plugins, resign, run, serve,
-    settings, status, transfer, watch,
+    StoreArguments, completions, counters, demo, doctor, fences, health, history, man, run, serve,
+    settings, transfer, watch,
 };
 use crate::exit;
 
-const NEWCOMERS: &str = "\
+const INTRODUCTION: &str = "\
 Run something on exactly one of many instances, and watch it.
 
-Start the same command on every instance; they meet in a store, elect one
-leader, and another one takes over when it stops or dies.
+Start the same command on every instance. The instances share a store and elect
+one leader there; when the leader stops or dies, another instance takes over.
 
-  baton demo             see three processes hand over, in half a minute
+  baton demo             show three failovers in half a minute
   baton run -- ./worker  keep ./worker running on one instance at a time
-  baton serve            take part as a node, to see how it goes
-  baton status           who leads, and who else is there
-  baton watch            the same, live
+  baton serve            run a node without a command, to try an election
+  baton status           show the leader and the other nodes
+  baton watch            show changes of leader and nodes as they happen
 
-All instances of one machine meet in a file of yours unless --store says
-otherwise. `baton doctor` checks whether a store will do.";
+By default all instances of one user on one machine share a SQLite file; --store
+names another store. `baton doctor` checks whether a store is suitable.";
 
-/// Everything that can be asked of baton.
+/// The command line.
 #[derive(Parser)]
 #[command(
     name = "baton",
     version,
     about = "Run something on exactly one of many instances, and watch it",
-    long_about = NEWCOMERS,
+    long_about = INTRODUCTION,
     after_long_help = exit::HELP,
     max_term_width = 80,
     arg_required_else_help = true,
     disable_help_subcommand = true
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub(crate) command: Command,
 }
 
-/// One variant a command; each has a file of its own in `commands`.
+/// Each command has a file of its own in `commands`.
 #[derive(Subcommand)]
-pub enum Command {
-    /// See it work: three processes, a crash, a resignation, a pause.
+pub(crate) enum Command {
+    /// Show three failovers of real processes: a crash, a resignation and a pause.
     Demo(demo::Arguments),
     /// Keep a command running on one instance at a time.
     ///
-    /// Start `baton run -- ./worker` on every instance. The instances elect a leader, and ./worker
-    /// runs there alone; when the leader stops or dies, it runs on another instance. This is for a
-    /// command that goes on, such as a consumer of a queue. A command that ends is not run once in
-    /// all: baton hands over and exits, and the next instance runs the command too.
+    /// Start `baton run -- ./worker` on every instance. The instances elect a leader, and only the
+    /// leader runs ./worker; when the leader stops or dies, another instance runs it. The command
+    /// should run for as long as the service does, as a consumer of a queue does. When the command
+    /// ends, baton hands over and exits, and the next instance runs the command too.
     Run(run::Arguments),
-    /// Take part as a node without work, and print what happens.
+    /// Run a node without a command: it takes part in elections and prints events.
     Serve(serve::Arguments),
-    /// Show who leads, and who else is there.
-    Status(status::Arguments),
-    /// Show changes as they happen.
+    /// Show the leader, its successors and all registered nodes.
+    Status(StoreArguments),
+    /// Show changes of leader and nodes as they happen.
     Watch(watch::Arguments),
-    /// Show how the cluster does: one verdict, with its reasons.
+    /// Judge the health of the cluster: healthy, degraded or critical, with reasons.
     Health(health::Arguments),
-    /// Show who led, from when to when, and why it ended.
+    /// List past terms: leader, start, end, and why the term ended.
     History(history::Arguments),
-    /// Show what the leader's plugins do, and what failed.
-    Plugins(plugins::Arguments),
+    /// Show status, runs and failures of the leader's plugins.
+    Plugins(StoreArguments),
     /// Hand leadership to a named node.
     Transfer(transfer::Arguments),
-    /// Ask the leader to step down; another node takes over.
-    Resign(resign::Arguments),
-    /// Count, and show what was counted.
+    /// Ask the leader to step down, so that another node takes over.
+    Resign(HandoverArguments),
+    /// Change and show durable counters.
     Counters(counters::Arguments),
-    /// Show or reset the fences of your own data.
+    /// List or reset the fences that protect your own data.
     Fences(fences::Arguments),
-    /// Check the store, the clock, the network and the settings.
+    /// Check the store, the clocks, the network and the settings.
     Doctor(doctor::Arguments),
-    /// Show the settings in effect, and where each comes from.
+    /// Show the settings in effect and the source of each.
     Settings(settings::Arguments),
-    /// Try to break the election, or your settings, in a simulation.
+    /// Simulate elections with injected faults, or your own settings under faults.
     Sim(Box<baton_sim::commands::Arguments>),
-    /// Print completions for a shell.
+    /// Print the completion script for a shell.
     Completions(completions::Arguments),
-    /// Print the manual page, or write one for each command.
+    /// Print the manual page, or write the pages of all commands.
     Man(man::Arguments),
 }

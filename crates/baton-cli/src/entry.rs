@@ -9,8 +9,8 @@ use crate::cli::Cli;
 use crate::commands::tick;
 use crate::exit::Exit;
 use crate::output::log::{self, Format};
-use crate::output::say;
-use crate::{commands, complaint};
+use crate::output::stdout;
+use crate::{clap_error, commands};
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
@@ -33,8 +33,8 @@ pub fn main() -> ExitCode {
             log::error(&problem.to_string());
             problem.exit()
         }),
-        Err(answer) if complaint::is_answer(&answer) => {
-            say::text(&answer.render().ansi().to_string());
+        Err(answer) if clap_error::is_help_or_version(&answer) => {
+            stdout::text(&answer.render().ansi().to_string());
             Exit::Done
         }
         Err(lost) if lost.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -42,7 +42,7 @@ pub fn main() -> ExitCode {
             Exit::Usage
         }
         Err(mistake) => {
-            log::error(&complaint::one_line(&mistake));
+            log::error(&clap_error::one_line(&mistake));
             Exit::Usage
         }
     };

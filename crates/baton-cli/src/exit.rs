@@ -3,9 +3,7 @@
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// It did what was asked.
     Done,
-    /// What was asked was refused or failed.
     Failed,
     /// The command line or the settings make no sense.
     Usage,
@@ -13,9 +11,7 @@ pub enum Exit {
     Store,
     /// Nothing was refused, but it did not happen in time.
     TimedOut,
-    /// Another live process goes by this node's id.
     IdTaken,
-    /// Everything works, but something deserves a look.
     Warned,
     /// `run` alone: leadership was lost, and that was to be the end.
     Lost,
@@ -23,7 +19,6 @@ pub enum Exit {
     Command(u8),
     /// `demo` alone: Ctrl-C.
     Interrupted,
-    /// Whoever read the output has left.
     PipeClosed,
 }
 
@@ -50,14 +45,14 @@ impl Exit {
 pub const HELP: &str = "\
 Exit codes:
   0  done
-  1  what was asked failed or was refused; `health`: the cluster is critical
-  2  the command line or the settings make no sense
-  3  the store cannot be reached, refuses, or is not there
-  4  it did not happen in time
-  5  another live process goes by this node's id
-  6  `doctor` and `health` alone: it works, but something deserves a look
-  7  `run --on-lost exit` alone: leadership was lost
-Otherwise `run` ends with the code of the command it ran.";
+  1  the command failed or was refused; `health`: the cluster is critical
+  2  the command line or the settings are invalid
+  3  the store cannot be reached, refuses requests, or does not exist
+  4  the time limit passed
+  5  another live process has the id of this node
+  6  `doctor`: warnings; `health`: the cluster is degraded
+  7  `run --on-lost exit`: leadership was lost
+`run` otherwise ends with the code of the command that it ran.";
 
 #[cfg(test)]
 mod tests {

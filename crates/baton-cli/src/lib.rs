@@ -15,23 +15,23 @@
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
 
+pub mod attempts;
+mod clap_error;
 pub mod cli;
 pub mod cluster;
 pub mod commands;
-pub mod complaint;
-pub mod config;
-pub mod demo;
+mod config;
+mod crash_notice;
+mod demo;
 pub mod entry;
 pub mod error;
-pub mod exit;
+mod exit;
 pub mod guard;
-pub mod housekeeping;
-pub mod look;
-pub mod nested;
-pub mod node;
-pub mod notice;
+mod nested_node;
+mod node;
+mod open_store;
 pub mod output;
-pub mod place;
-pub mod run;
-pub mod snapshot;
-pub mod telemetry;
+mod run;
+mod serve_plugins;
+mod snapshot;
+mod telemetry;

@@ -7,16 +7,16 @@ use baton_store::{Store, Verdict};
 
 use crate::config::{Config, StoreUrl};
 use crate::error::CommandError;
+use crate::open_store;
 use crate::output::log::{self, Level};
-use crate::place;
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
 /// its own memory.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
     if !config.settings.enabled {
-        return place::open(&StoreUrl::new("memory://")).await;
+        return open_store::open(&StoreUrl::new("memory://")).await;
     }
-    let store = place::open(&config.store).await?;
+    let store = open_store::open(&config.store).await?;
     warn_of(&*store).await;
     Ok(store)
 }

@@ -57,12 +57,12 @@ impl fmt::Display for TransferRefusal {
                 write!(f, "is dead: silent for {silent}, more than dead_node_timeout {limit}")
             }
             Self::NotEligible => f.write_str("may not lead"),
-            Self::Draining => f.write_str("is on its way out"),
+            Self::Draining => f.write_str("is leaving"),
             Self::LeadsAlready => f.write_str("leads already"),
             Self::Replaced => {
                 f.write_str("was asked for, but a later request named another node; ask again")
             }
-            Self::NoCoordinator => f.write_str("cannot be handed leadership that no node has"),
+            Self::NoCoordinator => f.write_str("cannot take over: no node leads"),
         }
     }
 }

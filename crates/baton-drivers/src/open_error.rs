@@ -29,7 +29,7 @@ pub enum OpenError {
     /// The file cannot be used.
     #[cfg(feature = "sqlite")]
     #[error(transparent)]
-    Sqlite(#[from] crate::sqlite::Refusal),
+    Sqlite(#[from] crate::sqlite::SqliteOpenError),
     #[cfg(feature = "network")]
     #[error(transparent)]
     Address(#[from] AddressError),

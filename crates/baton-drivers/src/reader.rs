@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{
+    Answer, Backend, Call, Declaration, Finding, HintStream, Operation, Store, StoreError,
+};
 
 /// What a handle may do to its store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +26,7 @@ pub(crate) fn only_reads() -> StoreError {
 }
 
 #[async_trait]
-impl Store for Reader {
+impl Backend for Reader {
     fn declaration(&self) -> Declaration {
         self.0.declaration()
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{Backend, Capability, Contract, Election, Finding, HintStream, StoreError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -23,45 +23,51 @@ use crate::OpenError;
 /// How many calls wait in the queue. A further call waits until there is room.
 const QUEUE_MAX: usize = 1_024;
 
-/// What a driver does on its thread. The same contract as [`Store`]'s.
+/// What a driver does on its thread. The same contract as [`Backend`]'s; what the store does not
+/// declare never comes here.
 #[async_trait]
-pub(crate) trait Engine: Send + Sync + 'static {
+pub(crate) trait Engine<C: Contract = Election>: Send + Sync + 'static {
     /// What the store says of itself.
-    fn declaration(&self) -> Declaration;
+    fn declaration(&self) -> C::Declaration;
 
     /// Takes one step in a namespace. Ends by itself within the driver's own timeout.
-    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError>;
+    async fn call(&self, namespace: &Namespace, call: C::Call) -> Result<C::Answer, StoreError>;
 
     /// What a call left to be done once its caller has the answer.
     async fn afterwards(&self, _namespace: &Namespace) {}
 
-    /// Subscribes to hints.
-    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError>;
+    /// Subscribes to hints, if the store pushes any.
+    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream<C>, StoreError> {
+        Err(StoreError::Unsupported(Capability::Push))
+    }
 
     /// Looks at the server.
     async fn examine(&self) -> Result<Vec<Finding>, StoreError>;
 }
 
-enum Job {
-    Call(Namespace, Box<Call>, oneshot::Sender<Result<Answer, StoreError>>),
-    Hints(Namespace, oneshot::Sender<Result<HintStream, StoreError>>),
-    Examine(oneshot::Sender<Result<Vec<Finding>, StoreError>>),
+/// Where an answer goes.
+type ReplySender<T> = oneshot::Sender<Result<T, StoreError>>;
+
+enum Job<C: Contract> {
+    Call(Namespace, Box<C::Call>, ReplySender<C::Answer>),
+    Hints(Namespace, ReplySender<HintStream<C>>),
+    Examine(ReplySender<Vec<Finding>>),
 }
 
 /// A handle on an engine. The thread ends with it.
-pub(crate) struct Service {
-    declaration: Declaration,
-    jobs: mpsc::Sender<Job>,
+pub(crate) struct Service<C: Contract = Election> {
+    declaration: C::Declaration,
+    jobs: mpsc::Sender<Job<C>>,
 }
 
-impl Service {
+impl<C: Contract> Service<C> {
     /// Starts a thread of this name, and the engine on it.
     pub(crate) async fn start<E, F>(
         name: &str,
         engine: impl FnOnce() -> F + Send + 'static,
     ) -> Result<Self, OpenError>
     where
-        E: Engine,
+        E: Engine<C>,
         F: Future<Output = Result<E, OpenError>>,
     {
         let (jobs, queue) = mpsc::channel(QUEUE_MAX);
@@ -75,10 +81,7 @@ impl Service {
         Ok(Self { declaration, jobs })
     }
 
-    async fn ask<T>(
-        &self,
-        job: impl FnOnce(oneshot::Sender<Result<T, StoreError>>) -> Job,
-    ) -> Result<T, StoreError> {
+    async fn ask<T>(&self, job: impl FnOnce(ReplySender<T>) -> Job<C>) -> Result<T, StoreError> {
         let (reply, answer) = oneshot::channel();
         let detail = || "the store's thread has ended; open the store again".to_owned();
         let gone = |_| StoreError::Unavailable { detail: detail() };
@@ -87,12 +90,13 @@ impl Service {
     }
 }
 
-async fn run<E, F>(
+async fn run<C, E, F>(
     engine: impl FnOnce() -> F,
-    started: oneshot::Sender<Result<Declaration, OpenError>>,
-    mut queue: mpsc::Receiver<Job>,
+    started: oneshot::Sender<Result<C::Declaration, OpenError>>,
+    mut queue: mpsc::Receiver<Job<C>>,
 ) where
-    E: Engine,
+    C: Contract,
+    E: Engine<C>,
     F: Future<Output = Result<E, OpenError>>,
 {
     let engine = match engine().await {
@@ -110,7 +114,7 @@ async fn run<E, F>(
     }
 }
 
-async fn serve<E: Engine>(engine: Arc<E>, job: Job) {
+async fn serve<C: Contract, E: Engine<C>>(engine: Arc<E>, job: Job<C>) {
     match job {
         Job::Call(namespace, call, reply) => {
             drop(reply.send(engine.call(&namespace, *call).await));
@@ -122,22 +126,136 @@ async fn serve<E: Engine>(engine: Arc<E>, job: Job) {
 }
 
 #[async_trait]
-impl Store for Service {
-    fn declaration(&self) -> Declaration {
+impl<C: Contract> Backend<C> for Service<C> {
+    fn declaration(&self) -> C::Declaration {
         self.declaration.clone()
     }
 
-    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        call.check()?;
-        let answer = self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await;
-        answer?.check(namespace)
+    async fn call(&self, namespace: &Namespace, call: C::Call) -> Result<C::Answer, StoreError> {
+        C::check_call(&self.declaration, &call)?;
+        let answer = self.ask(|reply| Job::Call(namespace.clone(), Box::new(call), reply)).await?;
+        C::check_answer(namespace, answer)
     }
 
-    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream<C>, StoreError> {
         self.ask(|reply| Job::Hints(namespace.clone(), reply)).await
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
         self.ask(Job::Examine).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use baton_core::ids::Epoch;
+    use baton_store::clock::SystemClock;
+    use baton_store::wrap::{Count, Fault, Faults};
+    use baton_store::{Operation, operations};
+
+    use super::*;
+
+    operations! {
+        /// What can be asked of a bell.
+        pub enum BellCall;
+        /// The answer.
+        pub enum BellAnswer {}
+        families {}
+        reads {
+            /// How often did it ring?
+            Rings "rings" -> Rings(u32) or BellAnswer::Rings(0),
+        }
+        writes {
+            /// Rings it.
+            Ring "ring" {
+                /// The term of the one who rings.
+                fence: Epoch,
+            } fenced by fence -> Rung,
+            /// Resets it.
+            Reset "reset" needs Counters -> Reset,
+        }
+    }
+
+    /// A contract that has nothing to do with leases.
+    enum BellContract {}
+
+    impl Contract for BellContract {
+        type Declaration = &'static str;
+        type Call = BellCall;
+        type Answer = BellAnswer;
+        type Hint = u32;
+
+        fn declares(_bell: &&'static str, capability: Capability) -> bool {
+            capability == Capability::Push
+        }
+
+        fn check_answer(_at: &Namespace, answer: BellAnswer) -> Result<BellAnswer, StoreError> {
+            Ok(answer)
+        }
+    }
+
+    #[derive(Default)]
+    struct Bell {
+        rings: Mutex<u32>,
+        listener: Mutex<Option<mpsc::Sender<u32>>>,
+    }
+
+    #[async_trait]
+    impl Engine<BellContract> for Bell {
+        fn declaration(&self) -> &'static str {
+            "brass"
+        }
+
+        async fn call(&self, _at: &Namespace, call: BellCall) -> Result<BellAnswer, StoreError> {
+            let mut rings = self.rings.lock().expect("no holder panics");
+            Ok(match call {
+                BellCall::Rings => BellAnswer::Rings(*rings),
+                BellCall::Ring { .. } => {
+                    *rings += 1;
+                    let listener = self.listener.lock().expect("no holder panics");
+                    listener.iter().for_each(|it| it.try_send(*rings).expect("there is room"));
+                    BellAnswer::Rung
+                }
+                BellCall::Reset => unreachable!("it is not declared"),
+            })
+        }
+
+        async fn hints(&self, _at: &Namespace) -> Result<HintStream<BellContract>, StoreError> {
+            let (sender, receiver) = mpsc::channel(8);
+            *self.listener.lock().expect("no holder panics") = Some(sender);
+            Ok(receiver)
+        }
+
+        async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn another_contract_runs_on_the_same_thread_behind_the_same_wrappers() {
+        let service = Service::start("bell", async || Ok(Bell::default())).await;
+        let service: Arc<dyn Backend<BellContract>> = Arc::new(service.expect("it starts"));
+        let broken = Faults::scripted(service, [("ring", Fault::Doubled)]);
+        let bell = Count::around(Arc::new(broken), Arc::new(SystemClock));
+        let web = Namespace::new("web").expect("it is a valid name");
+        assert_eq!(bell.declaration(), "brass");
+        let mut hints = bell.hints(&web).await.expect("it pushes");
+
+        let ring = BellCall::Ring { fence: Epoch(1) };
+        assert!(ring.writes() && ring.answer_when_empty().is_none());
+        assert_eq!(bell.call(&web, ring).await, Ok(BellAnswer::Rung));
+        assert_eq!(bell.call(&web, BellCall::Rings).await, Ok(BellAnswer::Rings(2)));
+        assert_eq!((hints.recv().await, hints.recv().await), (Some(1), Some(2)));
+
+        let undeclared = StoreError::Unsupported(Capability::Counters);
+        assert_eq!(bell.call(&web, BellCall::Reset).await, Err(undeclared));
+        let too_high = BellCall::Ring { fence: Epoch(Epoch::MAX.0 + 1) };
+        assert!(matches!(bell.call(&web, too_high).await, Err(StoreError::Refused { .. })));
+        assert_eq!(bell.call(&web, BellCall::Rings).await, Ok(BellAnswer::Rings(2)));
+        let counted = bell.layer().counted();
+        let counted: Vec<_> = counted.iter().map(|it| (it.kind, it.total())).collect();
+        assert_eq!(counted, [("ring", 2), ("rings", 2), ("reset", 1)]);
     }
 }

@@ -15,19 +15,13 @@ use crate::world::World;
 /// The sum of many runs.
 #[derive(Default)]
 pub struct Summary {
-    /// How many seeds were run.
     pub seeds: u64,
     /// The broken promises, by seed.
     pub violations: BTreeMap<u64, Violation>,
-    /// What happened.
     pub coverage: Coverage,
-    /// The time that passed in all runs together.
     pub simulated: Duration,
-    /// Events in all runs together.
     pub events: u64,
-    /// Terms in all runs together.
     pub terms: u64,
-    /// Requests by kind.
     pub requests: BTreeMap<&'static str, u64>,
     /// Times without a leader, by cause.
     pub gaps: BTreeMap<GapCause, Vec<Duration>>,
@@ -39,7 +33,7 @@ impl Summary {
         self.coverage.add(&outcome.coverage);
         self.simulated += outcome.stats.simulated;
         self.events += outcome.stats.events;
-        self.terms += outcome.stats.reigns.len() as u64;
+        self.terms += outcome.stats.terms.len() as u64;
         for (kind, count) in &outcome.stats.requests {
             *self.requests.entry(kind).or_default() += count;
         }

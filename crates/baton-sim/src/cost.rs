@@ -34,21 +34,15 @@ pub const QUICK: [(usize, Duration); 3] = [(10, HOUR), (100, HOUR), (1_000, HOUR
 /// What one cluster cost.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// How many nodes.
     pub nodes: usize,
-    /// How much time passed in the run.
     pub simulated_seconds: f64,
     /// Nodes × time ÷ `heartbeat_interval`.
     pub beats: f64,
-    /// All requests to the store.
     pub requests: u64,
     /// Requests ÷ beats.
     pub per_beat: f64,
-    /// Requests by kind.
     pub kinds: BTreeMap<&'static str, u64>,
-    /// Terms; one, since nothing fails.
     pub terms: usize,
-    /// How long the run took.
     pub seconds: f64,
 }
 
@@ -71,7 +65,7 @@ fn row(nodes: usize, beat: Duration, stats: Stats, took: Duration) -> Row {
         beats,
         requests,
         per_beat: requests as f64 / beats,
-        terms: stats.reigns.len(),
+        terms: stats.terms.len(),
         kinds: stats.requests,
         seconds: took.as_secs_f64(),
     }

@@ -7,7 +7,6 @@ use serde::Serialize;
 /// A distribution in five numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
-    /// How many.
     pub count: usize,
     /// The median, in milliseconds.
     pub p50_ms: f64,

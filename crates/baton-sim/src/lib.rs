@@ -1,4 +1,4 @@
-//! Tries to break baton's core, seed by seed.
+//! Tries to break the election code of baton, seed by seed.
 //!
 //! ```text
 //!   seed ──► plan ──► world: the production core × n, simulated store, clocks, network, faults
@@ -9,19 +9,20 @@
 //!
 //! The core runs unmodified. Everything that can differ between two runs is drawn from the seed.
 
-pub mod campaign;
-pub mod clock;
+mod campaign;
+mod clock;
 pub mod commands;
-pub mod cost;
-pub mod coverage;
-pub mod exhaustive;
-pub mod fact;
-pub mod figures;
-pub mod invariants;
-pub mod outcome;
-pub mod plan;
-pub mod shrink;
-pub mod stopwatch;
-pub mod trace;
-pub mod what_if;
-pub mod world;
+mod cost;
+mod coverage;
+mod exhaustive;
+mod fact;
+mod figures;
+mod invariants;
+mod outcome;
+mod plan;
+mod shrink;
+mod stopwatch;
+pub mod timeline;
+mod trace;
+mod what_if;
+mod world;

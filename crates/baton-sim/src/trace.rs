@@ -7,10 +7,8 @@ use crate::clock::True;
 /// Kept or not.
 #[derive(Clone, Debug, Default)]
 pub enum Trace {
-    /// Nothing is kept: for campaigns.
     #[default]
     Off,
-    /// Everything is kept.
     Kept(String),
 }
 

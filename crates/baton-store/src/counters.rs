@@ -7,6 +7,8 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch};
 use serde::{Deserialize, Serialize};
 
+use crate::operations;
+
 /// The longest name of a counter, in bytes.
 pub const COUNTER_BYTES_MAX: usize = 200;
 
@@ -141,91 +143,71 @@ pub struct Reading {
     pub current: Tally,
 }
 
-/// What a store that declares [`Counters`] can be asked about them.
-///
-/// [`Counters`]: crate::Capability::Counters
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CounterCall {
-    /// Appends changes, to be applied later, in this order and after all that came before.
-    Append {
-        /// Who appends: drawn anew by each handle.
-        writer: BootId,
-        /// The number of this append among the writer's, from 1 and always higher. A number at or
-        /// below the writer's last changes nothing: so an append without an answer is repeated.
-        number: u64,
-        /// At most [`APPEND_MAX`].
-        deltas: Vec<Delta>,
-    },
-    /// Applies what is pending, the oldest first, and takes it off the pending in the same step.
-    Consolidate {
-        /// Refused once a later epoch exists.
-        fence: Epoch,
-        /// At most so many changes.
-        limit: u32,
-    },
-    /// Forgets the last numbers of writers that have appended nothing for so long.
-    Collect {
-        /// Refused once a later epoch exists.
-        fence: Epoch,
-        /// Longer than any writer goes on repeating an append.
-        silent_for: Duration,
-        /// At most so many writers.
-        limit: u32,
-    },
-    /// Reads these counters at one moment. What was never counted is left out.
-    Read {
-        /// Which.
-        counters: Vec<CounterName>,
-    },
-    /// Reads counters in the order of their names, byte by byte, at one moment.
-    List {
-        /// Those that begin with this.
-        prefix: String,
-        /// Those after this one.
-        after: Option<CounterName>,
-        /// At most so many.
-        limit: u32,
-    },
-}
+operations! {
+    /// What can be asked about counters.
+    pub enum CounterCall;
 
-impl CounterCall {
-    /// A short name.
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Append { .. } => "append",
-            Self::Consolidate { .. } => "consolidate",
-            Self::Collect { .. } => "collect",
-            Self::Read { .. } => "read-counters",
-            Self::List { .. } => "list-counters",
-        }
+    /// The answer to a [`CounterCall`].
+    pub enum CounterAnswer {
+        /// The counters, each once.
+        Readings(Vec<Reading>),
+        /// A later epoch exists: the caller's term is over, and nothing was changed.
+        Fenced,
     }
 
-    /// Does it change anything?
-    pub fn writes(&self) -> bool {
-        !matches!(self, Self::Read { .. } | Self::List { .. })
-    }
-}
+    families {}
 
-/// The answer to a [`CounterCall`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CounterAnswer {
-    /// It is in, now or since an earlier try.
-    Appended,
-    /// What was pending is applied, or a part of it.
-    Consolidated {
-        /// How many changes.
-        applied: u32,
-        /// Is anything left?
-        more: bool,
-    },
-    /// So many writers were forgotten.
-    Collected(u32),
-    /// The counters, each once.
-    Readings(Vec<Reading>),
-    /// A later epoch exists: the caller's term is over, and nothing was changed.
-    Fenced,
+    reads {
+        /// Reads these counters at one moment. What was never counted is left out.
+        Read "read-counters" {
+            /// Which.
+            counters: Vec<CounterName>,
+        } needs Counters or CounterAnswer::Readings(Vec::new()),
+        /// Reads counters in the order of their names, byte by byte, at one moment.
+        List "list-counters" {
+            /// Those that begin with this.
+            prefix: String,
+            /// Those after this one.
+            after: Option<CounterName>,
+            /// The most counters to read.
+            limit: u32,
+        } needs Counters or CounterAnswer::Readings(Vec::new()),
+    }
+
+    writes {
+        /// Appends changes, to be applied later, in this order and after all that came before.
+        Append "append" {
+            /// Who appends: drawn anew by each handle.
+            writer: BootId,
+            /// The number of this append among the writer's, from 1 and always higher. A number at
+            /// or below the writer's last changes nothing: so an append without an answer is
+            /// repeated.
+            number: u64,
+            /// At most [`APPEND_MAX`].
+            deltas: Vec<Delta>,
+        } needs Counters -> Appended,
+        /// Applies what is pending, the oldest first, and takes it off the pending in the same step.
+        Consolidate "consolidate" {
+            /// Refused once a later epoch exists.
+            fence: Epoch,
+            /// The most changes to apply.
+            limit: u32,
+        } fenced by fence needs Counters -> Consolidated {
+            /// How many changes.
+            applied: u32,
+            /// Is anything left?
+            more: bool,
+        },
+        /// Forgets the last numbers of writers that have appended nothing for this long.
+        Collect "collect" {
+            /// Refused once a later epoch exists.
+            fence: Epoch,
+            /// Longer than any writer goes on repeating an append.
+            silent_for: Duration,
+            /// The most writers to forget.
+            limit: u32,
+        } fenced by fence needs Counters -> /** How many writers were forgotten. */ Collected(u32),
+    }
 }
 
 #[cfg(test)]

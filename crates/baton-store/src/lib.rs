@@ -1,8 +1,9 @@
 //! What baton asks of a store, and how to tell whether a store keeps to it.
 //!
 //! ```text
-//!   contract ──── the trait every driver implements, with its Contract section
-//!      │  call ── what a store can be asked, as data
+//!   contract ──── what every kind of store has: calls and answers as data, hints, a declaration
+//!      │  operation ── how an operation is declared, once
+//!      │  election ─── the operations and the contract of the stores that baton leads through
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
 //!      │  finding ─ what is to be said of a server: its version, its settings, its rights
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
@@ -15,13 +16,14 @@
 //! The store is authoritative for who holds the lease; who judges its expiry is declared by
 //! [`ExpiryClock`]. Nothing here knows a database client.
 
-mod call;
 mod capability;
 mod contract;
 mod counters;
 mod document;
+mod election;
 mod error;
 mod finding;
+mod operation;
 mod prune;
 mod stale_epoch;
 
@@ -32,15 +34,16 @@ pub mod sweep;
 pub mod tally;
 pub mod wrap;
 
-pub use call::{Answer, Call};
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
-pub use contract::{HintStream, Inspection, Store};
+pub use contract::{Backend, Contract, HintStream};
 pub use counters::{
     APPEND_MAX, COUNTER_BYTES_MAX, Change, CounterAnswer, CounterCall, CounterName, Delta,
     InvalidCounter, Reading, Tally,
 };
 pub use document::{Document, Precondition, WriteOutcome};
+pub use election::{Answer, Call, Election, Inspection, Store};
 pub use error::StoreError;
 pub use finding::{Finding, Verdict};
+pub use operation::Operation;
 pub use prune::{Prune, PruneOutcome};
 pub use stale_epoch::StaleEpoch;

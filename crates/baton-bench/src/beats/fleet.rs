@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton::{
     Leadership, Namespace, Node, NodeBuilder, NodeId, Plugin, PluginError, Settings, async_trait,
 };
-use baton_cli::look::Looks;
+use baton_cli::attempts::Attempts;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
@@ -84,8 +84,8 @@ impl Fleet {
 
     /// Waits until everybody has everybody in view, and for one more beat.
     pub async fn settle(&self) -> Result<(), BenchError> {
-        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-        while looks.again().await {
+        let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+        while attempts.next().await {
             let knows = |node: &Node| {
                 node.leader().is_some() && node.active_workers().len() == self.nodes.len()
             };
@@ -102,8 +102,8 @@ impl Fleet {
     pub async fn work_once(&self, plugin: impl Plugin) -> Result<f64, BenchError> {
         let (first, name) = (&self.nodes[0], plugin.name().to_owned());
         first.add_plugin(plugin)?;
-        let mut looks = Looks::new(LOOK_EVERY, WORKS_WITHIN);
-        while looks.again().await {
+        let mut attempts = Attempts::new(LOOK_EVERY, WORKS_WITHIN);
+        while attempts.next().await {
             let reports = first.plugins();
             let done = reports.into_iter().find(|report| report.name == name);
             let Some(done) = done.filter(|report| report.runs > 0) else { continue };

@@ -7,7 +7,7 @@ use baton::{Namespace, Store, StoreError};
 use baton_core::protocol::Request;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call};
+use baton_store::{Answer, Backend, Call};
 
 use crate::spread::ms;
 
@@ -31,7 +31,7 @@ impl Times {
 impl Layer for Times {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use baton_cli::attempts::Attempts;
 use baton_cli::cluster::Ticks;
-use baton_cli::look::Looks;
 use baton_core::protocol::TermRecord;
 
 use crate::error::BenchError;
@@ -31,8 +31,8 @@ pub fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
 /// How many processes of the bench are still there when all had the time to end.
 pub async fn left_behind(site: &Site) -> Result<usize, BenchError> {
     let mut left = 0;
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
         let those = in_folder(site.folder());
         let those = those.map_err(|problem| BenchError::File { path: "/proc".into(), problem })?;
         left = those.len();

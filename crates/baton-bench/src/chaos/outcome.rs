@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use baton_cli::attempts::Attempts;
 use baton_cli::cluster::{Cluster, Overlap, Ticks};
-use baton_cli::look::Looks;
 use baton_core::protocol::TermRecord;
 
 use super::counts::Counts;
@@ -73,10 +73,10 @@ impl Outcome {
 
 /// A connection may be one of those that broke, so that it is asked more than once.
 async fn history(cluster: &Cluster) -> Result<Vec<TermRecord>, BenchError> {
-    let mut looks = Looks::new(ASK_EVERY, PATIENCE);
+    let mut attempts = Attempts::new(ASK_EVERY, PATIENCE);
     loop {
         let asked = cluster.store().history(&cluster.plan().namespace, TERMS_MAX).await;
-        if asked.is_ok() || !looks.again().await {
+        if asked.is_ok() || !attempts.next().await {
             return Ok(asked?);
         }
     }

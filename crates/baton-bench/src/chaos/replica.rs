@@ -10,7 +10,7 @@
 use std::net::SocketAddr;
 
 use baton::Namespace;
-use baton_cli::look::Looks;
+use baton_cli::attempts::Attempts;
 use baton_core::protocol::TermRecord;
 use baton_testbed::Server;
 
@@ -63,8 +63,8 @@ impl<'a> Replica<'a> {
         if !info(self.server).await?.contains("role:slave") {
             self.lost.extend(self.overwrite(self.server, &self.replica).await?);
         }
-        let mut looks = Looks::new(ASK_EVERY, PATIENCE);
-        while !is_in_step(self.server).await? && looks.again().await {}
+        let mut attempts = Attempts::new(ASK_EVERY, PATIENCE);
+        while !is_in_step(self.server).await? && attempts.next().await {}
         promote(self.server).await?;
         self.lost.extend(self.overwrite(&self.replica, self.server).await?);
         Ok(self.server.address())

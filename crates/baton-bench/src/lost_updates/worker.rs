@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton::clock::Moment;
 use baton::{Leadership, Namespace, Node, NodeId, Settings};
-use baton_cli::output::say;
+use baton_cli::output::stdout;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Signal, getpid, kill_process};
@@ -57,7 +57,7 @@ pub async fn work(options: &Worker) -> Result<(), BenchError> {
         ended = worker.terms(&node, ends) => ended?,
         () = listening => {}
     }
-    say::line(&serde_json::to_string(&worker.told).expect("plain numbers"));
+    stdout::line(&serde_json::to_string(&worker.told).expect("plain numbers"));
     node.leave().await;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton::{Namespace, Node, NodeId, Stamped};
-use baton_cli::look::Looks;
+use baton_cli::attempts::Attempts;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
@@ -61,8 +61,8 @@ impl Fleet {
     pub async fn settle(&self) -> Result<(), BenchError> {
         let count = self.nodes.len();
         let knows = |node: &Node| node.leader().is_some() && node.active_workers().len() == count;
-        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-        while looks.again().await {
+        let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+        while attempts.next().await {
             if self.nodes.iter().all(knows) {
                 return Ok(());
             }
@@ -73,8 +73,8 @@ impl Fleet {
     /// Waits until somebody leads again and every breaker that opened has closed; not longer than
     /// the patience, for whoever judges sees what is missing.
     pub async fn recovered(&self, back_ms: u64, patience: Duration) {
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+        let mut attempts = Attempts::new(LOOK_EVERY, patience);
+        while attempts.next().await {
             let record = self.record(back_ms, back_ms);
             let closed =
                 |node: &Node| node.circuit_breaker_status().state == baton::BreakerState::Closed;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton::Namespace;
 use baton::plugins::counters::Counters;
-use baton_cli::output::say;
+use baton_cli::output::stdout;
 use baton_store::clock::{Clock, SystemClock};
 use redis::Cmd;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub async fn add(options: &Adder) -> Result<(), BenchError> {
         (true, StoreKind::Redis) => raise_key(options).await?,
         (true, _) => raise_row(options).await?,
     };
-    say::line(&serde_json::to_string(&told).expect("plain numbers"));
+    stdout::line(&serde_json::to_string(&told).expect("plain numbers"));
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton::plugins::counters::{Counters, CountersPlugin, PluginConfig};
 use baton::{Namespace, Profile};
-use baton_cli::look::Looks;
+use baton_cli::attempts::Attempts;
 use tokio::process::Command;
 
 use super::adder::Told;
@@ -62,8 +62,8 @@ pub async fn run(
     let took = all_add(kind, &url, &namespace, additions, false).await?;
     let counters = Counters::new(baton_drivers::open(&url).await?, namespace.clone());
     let mut sum = None;
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while sum != i64::try_from(wanted).ok() && looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while sum != i64::try_from(wanted).ok() && attempts.next().await {
         let found = counters.get_consolidated(COUNTER).await;
         sum = Some(found.map_err(|problem| BenchError::Fence(problem.to_string()))?);
     }

@@ -1,6 +1,6 @@
 //! A table of figures that are not spreads: a row for each thing that was looked at.
 
-use baton_cli::output::table::{Lean, Table};
+use baton_cli::output::table::{Align, Table};
 use serde::Serialize;
 
 use super::show::WIDTH;
@@ -29,7 +29,7 @@ impl Sheet {
 
     /// For people.
     pub(super) fn text(&self) -> String {
-        let lean = |at: usize| if at == 0 { Lean::Left } else { Lean::Right };
+        let lean = |at: usize| if at == 0 { Align::Left } else { Align::Right };
         let columns = self.head.iter().enumerate().map(|(at, title)| (*title, lean(at)));
         let mut table = Table::new(&columns.collect::<Vec<_>>());
         for row in &self.rows {

@@ -1,7 +1,7 @@
 //! A report as a table of at most 80 columns.
 
 use baton_cli::output::style::Tone;
-use baton_cli::output::table::{Cell, Lean, Table};
+use baton_cli::output::table::{Align, Cell, Table};
 
 use super::{Bar, Report, Row, Verdict};
 
@@ -33,14 +33,14 @@ impl Report {
 
     fn figures(&self) -> String {
         let mut table = Table::new(&[
-            ("MEASURED", Lean::Left),
-            ("N", Lean::Right),
-            ("MEDIAN", Lean::Right),
-            ("P95", Lean::Right),
-            ("MAX", Lean::Right),
-            ("", Lean::Left),
-            ("AT MOST", Lean::Left),
-            ("VERDICT", Lean::Left),
+            ("MEASURED", Align::Left),
+            ("N", Align::Right),
+            ("MEDIAN", Align::Right),
+            ("P95", Align::Right),
+            ("MAX", Align::Right),
+            ("", Align::Left),
+            ("AT MOST", Align::Left),
+            ("VERDICT", Align::Left),
         ]);
         for row in &self.rows {
             table.row(cells(row));
@@ -50,10 +50,10 @@ impl Report {
 
     fn checked(&self) -> String {
         let mut table = Table::new(&[
-            ("CHECKED", Lean::Left),
-            ("FOUND", Lean::Right),
-            ("WANTED", Lean::Right),
-            ("VERDICT", Lean::Left),
+            ("CHECKED", Align::Left),
+            ("FOUND", Align::Right),
+            ("WANTED", Align::Right),
+            ("VERDICT", Align::Left),
         ]);
         for check in &self.checks {
             let (found, wanted) = (check.found.as_str().into(), check.wanted.as_str().into());

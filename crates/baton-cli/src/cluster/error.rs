@@ -1,4 +1,4 @@
-//! What can go wrong with a cluster of processes.
+//! Errors of a cluster of processes.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,61 +6,26 @@ use std::time::Duration;
 use baton::{NodeId, StoreError};
 use baton_core::settings::show_span;
 
-/// Why the cluster did not do what it was to.
+/// Why the cluster did not do what was asked.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "each message says what its variant and fields mean")]
 pub enum ClusterError {
-    /// The store cannot be opened.
     #[error("{0}")]
     Open(#[from] baton_drivers::OpenError),
-    /// The store answered with an error.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A process cannot be started, signalled or waited for.
     #[error("{what} ({problem})")]
-    Process {
-        /// What was wanted.
-        what: String,
-        /// What the system said.
-        problem: std::io::Error,
-    },
-    /// A file cannot be read or written.
+    Process { what: String, problem: std::io::Error },
     #[error("{}: {problem}", path.display())]
-    File {
-        /// Which.
-        path: PathBuf,
-        /// What the system said.
-        problem: std::io::Error,
-    },
-    /// The log has a line that no tick wrote.
+    File { path: PathBuf, problem: std::io::Error },
     #[error("{}, line {line}: {problem}", path.display())]
-    Log {
-        /// The log.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong.
-        problem: serde_json::Error,
-    },
-    /// The system gives no random numbers.
+    Log { path: PathBuf, line: usize, problem: serde_json::Error },
     #[error(transparent)]
-    NoChance(#[from] baton::BuildError),
-    /// The term ended before its holder could be asked.
+    Build(#[from] baton::BuildError),
     #[error("the term of {node} (epoch {epoch}) ended before it could be asked to resign")]
-    Overtaken {
-        /// Who was to be asked.
-        node: NodeId,
-        /// In which term.
-        epoch: u64,
-    },
-    /// No process of this name was started.
+    Overtaken { node: NodeId, epoch: u64 },
     #[error("no node {0} was started")]
     NoMember(NodeId),
-    /// It did not come.
-    #[error("waited {} for {what}, in vain", show_span(*patience))]
-    Waited {
-        /// What was waited for.
-        what: &'static str,
-        /// How long.
-        patience: Duration,
-    },
+    #[error("{what} did not appear within {}", show_span(*limit))]
+    TimedOut { what: &'static str, limit: Duration },
 }

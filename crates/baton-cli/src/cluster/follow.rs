@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{ClusterError, Tick};
-use crate::look::Looks;
+use crate::attempts::Attempts;
 
 /// How often the log is looked at. A line says itself when it was written, so that looking seldom
 /// costs a measure nothing, and looking often would disturb it.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+const READ_EVERY: Duration = Duration::from_millis(5);
 
 /// A place in the log, and the piece of a line that stands there.
 pub struct Follow {
@@ -45,19 +45,15 @@ impl Follow {
     }
 
     /// Waits for the first line of a later epoch than this one.
-    pub async fn next_term(
-        &mut self,
-        beyond: u64,
-        patience: Duration,
-    ) -> Result<Tick, ClusterError> {
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+    pub async fn next_term(&mut self, beyond: u64, limit: Duration) -> Result<Tick, ClusterError> {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let found = self.new_ticks()?.into_iter().find(|tick| tick.epoch > beyond);
             if let Some(tick) = found {
                 return Ok(tick);
             }
         }
-        Err(ClusterError::Waited { what: "another term's job", patience })
+        Err(ClusterError::TimedOut { what: "a tick of the next term", limit })
     }
 
     fn read_on(&mut self) -> std::io::Result<()> {

@@ -7,11 +7,11 @@ use std::time::Duration;
 use baton::NodeId;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Body, ClusterError, LOOK_EVERY, Plan, log_in};
-use crate::look::Looks;
+use super::{Body, ClusterError, Plan, READ_EVERY, log_in};
+use crate::attempts::Attempts;
 
 /// How long an asked process may take to end.
-const PATIENCE: Duration = Duration::from_secs(30);
+const END_LIMIT: Duration = Duration::from_secs(30);
 
 /// A process that takes part. Dropping it kills it.
 pub struct Member {
@@ -73,14 +73,14 @@ impl Member {
 
     /// Waits for its end.
     pub async fn ended(&mut self) -> Result<ExitStatus, ClusterError> {
-        let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-        while looks.again().await {
+        let mut attempts = Attempts::new(READ_EVERY, END_LIMIT);
+        while attempts.next().await {
             let status = self.process.try_wait();
             if let Some(status) = status.map_err(|problem| self.trouble("wait for", problem))? {
                 return Ok(status);
             }
         }
-        Err(ClusterError::Waited { what: "a node's end", patience: PATIENCE })
+        Err(ClusterError::TimedOut { what: "the end of a node", limit: END_LIMIT })
     }
 
     fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {

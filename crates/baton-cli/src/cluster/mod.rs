@@ -27,7 +27,7 @@ use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 
-use crate::look::Looks;
+use crate::attempts::Attempts;
 
 pub use error::ClusterError;
 pub use follow::Follow;
@@ -37,7 +37,7 @@ pub use tick::{Kind, Tick, tick_along};
 pub use ticks::{Overlap, Ticks};
 
 /// How often the store and the log are looked at while something is waited for.
-const LOOK_EVERY: Duration = Duration::from_micros(500);
+const READ_EVERY: Duration = Duration::from_micros(500);
 
 /// Where and how the processes run.
 #[derive(Clone, Debug)]
@@ -171,15 +171,15 @@ impl Cluster {
         &self,
         after: Moment,
         beyond: u64,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<Tick, ClusterError> {
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
                 return Ok(tick.clone());
             }
         }
-        Err(ClusterError::Waited { what: "another term's job", patience })
+        Err(ClusterError::TimedOut { what: "a tick of the next term", limit })
     }
 
     /// How many nodes the present leader's view has.
@@ -207,14 +207,14 @@ impl Cluster {
     }
 
     /// Waits until this many nodes are in the leader's view.
-    pub async fn gathered(&self, count: usize, patience: Duration) -> Result<(), ClusterError> {
-        let mut looks = Looks::new(LOOK_EVERY * 20, patience);
-        while looks.again().await {
+    pub async fn gathered(&self, count: usize, limit: Duration) -> Result<(), ClusterError> {
+        let mut attempts = Attempts::new(READ_EVERY * 20, limit);
+        while attempts.next().await {
             if self.in_view().await? >= count {
                 return Ok(());
             }
         }
-        Err(ClusterError::Waited { what: "all nodes in the view", patience })
+        Err(ClusterError::TimedOut { what: "a view with all nodes", limit })
     }
 
     /// Asks every member to end, and waits for it.

@@ -8,11 +8,11 @@ use baton::{BootId, NodeId};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::{Cluster, ClusterError, Lead};
-use crate::look::Looks;
+use crate::attempts::Attempts;
 
 /// How often the store is looked at. Nobody is in a hurry, and others may be measuring on the same
 /// server.
-const LOOK_EVERY: Duration = Duration::from_millis(200);
+const READ_EVERY: Duration = Duration::from_millis(200);
 
 /// The longest beat of the default settings: whoever is alive has beaten within it.
 const BEAT_MAX: Duration = Duration::from_secs(6);
@@ -31,26 +31,26 @@ impl Cluster {
         &self,
         name: &NodeId,
         instead_of: Option<BootId>,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<(), ClusterError> {
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let boot = self.boot_of(name).await?;
             if boot.is_some() && boot != instead_of {
                 return Ok(());
             }
         }
-        Err(ClusterError::Waited { what: "a node in the registry", patience })
+        Err(ClusterError::TimedOut { what: "a node in the registry", limit })
     }
 
     /// Waits until the leader's view shows this many processes, each of them as the registry
     /// has it, and all the others have beaten once more: from then on they know who leads, and the
     /// first successors watch its lifeline. A beat that says nothing new need not show in the
     /// registry, so that a beat's time counts as much as its trace.
-    pub async fn settled(&self, count: usize, patience: Duration) -> Result<Lead, ClusterError> {
+    pub async fn settled(&self, count: usize, limit: Duration) -> Result<Lead, ClusterError> {
         let mut since: Option<(u64, Beats, Moment)> = None;
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let beats = self.beats().await?;
             let lead = self.in_full_view(count, &beats).await?;
             since = match (lead, since) {
@@ -72,7 +72,7 @@ impl Cluster {
                 (Some(lead), _) => Some((lead.lease.version.epoch.0, beats, SystemClock.now())),
             };
         }
-        Err(ClusterError::Waited { what: "a settled cluster", patience })
+        Err(ClusterError::TimedOut { what: "a settled cluster", limit })
     }
 
     /// The registry as it stands.

@@ -5,19 +5,17 @@ use clap_complete::Shell;
 
 use crate::cli::Cli;
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::stdout;
 
-/// For which shell.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The shell.
+    /// Shell that the script is for.
     shell: Shell,
 }
 
-/// Prints the script.
 pub fn run(arguments: &Arguments) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "baton", &mut script);
-    say::text(&String::from_utf8_lossy(&script));
+    stdout::text(&String::from_utf8_lossy(&script));
     Exit::Done
 }

@@ -8,15 +8,14 @@ use baton::Profile;
 use crate::demo::{Demo, play};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::{json, say};
+use crate::output::{json, log, stdout};
 
-/// How to show it.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Draw the leadership timeline as an SVG picture.
+    /// Write a picture of the leaders over time to this file, as SVG.
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// The settings that the nodes run with: `fast` has a 3 s lease instead of 15 s.
+    /// Set of defaults that the nodes start from: `fast` has a lease of 3 s instead of 15 s.
     #[arg(long, default_value = "default")]
     profile: Profile,
     /// Print the summary as JSON.
@@ -30,25 +29,25 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let demo = Demo {
             settings: arguments.profile.settings(),
             flags: vec!["--profile".to_owned(), arguments.profile.to_string()],
-            live: say::is_terminal() && !arguments.json,
+            live: stdout::is_terminal() && !arguments.json,
         };
-        // Whatever was started ends when the play is dropped.
+        // The nodes are killed when `play` is dropped.
         let shown = tokio::select! {
             shown = play(&demo) => shown?,
             asked = pin!(super::interrupted()) => {
                 asked?;
-                say::aside("interrupted; the nodes were ended");
+                log::info("interrupted; the nodes were stopped");
                 return Ok(Exit::Interrupted);
             }
         };
         if let Some(path) = &arguments.plot {
             let trouble = |problem| CommandError::Write { path: path.clone(), problem };
             std::fs::write(path, &shown.picture).map_err(trouble)?;
-            say::aside(&format!("the timeline is in {}", path.display()));
+            log::info(&format!("the picture is in {}", path.display()));
         }
         match arguments.json {
             true => json::line(&shown.summary),
-            false => say::text(&format!("\n{}", shown.summary.render(say::width()))),
+            false => stdout::text(&format!("\n{}", shown.summary.render(stdout::width()))),
         }
         Ok(if shown.summary.is_good() { Exit::Done } else { Exit::Failed })
     })

@@ -5,85 +5,63 @@ use std::io::{BufRead as _, IsTerminal as _};
 use baton_drivers::fences::{self, FencesError, StoredFence};
 use serde::Serialize;
 
-use crate::config::{Config, PlaceFlags};
+use crate::config::{Config, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::table::{Lean, Table};
-use crate::output::{json, say};
-use crate::place;
+use crate::output::table::{Align, Table};
 
-/// What to do.
+use super::StoreArguments;
+use crate::open_store;
+use crate::output::{json, log, stdout};
+
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    command: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
-    /// Show the fences, each with the highest epoch that wrote.
+enum Command {
+    /// List the fences, each with the highest epoch that has written.
     ///
     /// A fence refuses writes of an earlier epoch to data of your own: a table, a key, an object,
     /// or what a `[[ttl]]` table sweeps. --store names the database that holds this data.
-    List(List),
-    /// Reset a fence, so that it admits any epoch again.
+    List(StoreArguments),
+    /// Reset a fence, so that it accepts writes of any epoch again.
     ///
-    /// Needed after epochs began anew: the service moved to another namespace, or to a new store,
-    /// and its writes are refused as those of an earlier epoch. Before you do, make sure that no
-    /// instance of the old namespace or store is running or paused: it could write again.
+    /// Needed when the service has moved to another namespace or store: its epochs start from 1
+    /// again, and the fence refuses its writes. Make sure first that no instance of the old
+    /// namespace or store is running or paused: it could write again.
     Reset(Reset),
 }
 
-/// Where, and how to print.
-#[derive(Debug, clap::Args)]
-struct List {
-    #[command(flatten)]
-    place: PlaceFlags,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Which one.
 #[derive(Debug, clap::Args)]
 struct Reset {
-    /// The resource of the fence, as `baton fences list` and the error show it.
+    /// Name of the fence, as `baton fences list` and the error of a refused write show it.
     name: String,
-    /// Do not ask for confirmation.
+    /// Reset without asking for confirmation.
     #[arg(long)]
     yes: bool,
     #[command(flatten)]
-    place: PlaceFlags,
+    store: StoreFlags,
 }
 
-/// Looks, or resets.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        match &arguments.what {
-            What::List(it) => it.run().await,
-            What::Reset(it) => it.run().await,
+        match &arguments.command {
+            Command::List(arguments) => list(arguments).await,
+            Command::Reset(arguments) => arguments.run().await,
         }
     })
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
-    resource: &'a str,
+struct Line {
+    resource: String,
     epoch: u64,
 }
 
-impl<'a> Line<'a> {
-    fn of(fence: &'a StoredFence) -> Self {
-        Self { resource: &fence.resource, epoch: fence.epoch.0 }
-    }
-}
-
-async fn found(config: &Config) -> Result<Vec<StoredFence>, CommandError> {
-    let found = fences::list(config.store.with_secrets(), &config.namespace).await;
-    found.map_err(|problem| trouble(config, problem))
-}
-
-fn trouble(config: &Config, problem: FencesError) -> CommandError {
+fn error(config: &Config, problem: FencesError) -> CommandError {
     match problem {
         FencesError::Open(problem) => CommandError::Open(problem),
         FencesError::Store(problem) => CommandError::Store { url: config.store.clone(), problem },
@@ -91,47 +69,46 @@ fn trouble(config: &Config, problem: FencesError) -> CommandError {
     }
 }
 
-impl List {
-    async fn run(&self) -> Result<Exit, CommandError> {
-        let config = place::load_existing(&self.place.0)?;
-        let fences = found(&config).await?;
-        if self.json {
-            let lines = fences.iter().map(Line::of);
-            json::document(&lines.collect::<Vec<_>>());
-        } else if fences.is_empty() {
-            say::line(&format!("there are no fences at {}", config.store));
-        } else {
-            let mut table = Table::new(&[("FENCE", Lean::Left), ("EPOCH", Lean::Right)]);
-            for fence in &fences {
-                table.row([fence.resource.as_str().into(), fence.epoch.to_string().into()]);
-            }
-            say::text(&table.render(say::width()));
+async fn list(arguments: &StoreArguments) -> Result<Exit, CommandError> {
+    let config = open_store::load_existing(&arguments.flags.0)?;
+    let fences = fences::list(config.store.with_secrets(), &config.namespace).await;
+    let fences = fences.map_err(|problem| error(&config, problem))?;
+    let line = |fence: StoredFence| Line { resource: fence.resource, epoch: fence.epoch.0 };
+    let lines: Vec<Line> = fences.into_iter().map(line).collect();
+    json::or_text(arguments.json, &lines, || {
+        if lines.is_empty() {
+            return format!("there are no fences at {}\n", config.store);
         }
-        Ok(Exit::Done)
-    }
+        let mut table = Table::new(&[("FENCE", Align::Left), ("EPOCH", Align::Right)]);
+        for Line { resource, epoch } in &lines {
+            table.row([resource.as_str().into(), epoch.to_string().into()]);
+        }
+        table.render(stdout::width())
+    });
+    Ok(Exit::Done)
 }
 
 impl Reset {
     async fn run(&self) -> Result<Exit, CommandError> {
-        let config = place::load_existing(&self.place.0)?;
+        let config = open_store::load_existing(&self.store.0)?;
         let (name, store) = (self.name.clone(), config.store.clone());
         if !self.yes {
             if !std::io::stdin().is_terminal() {
                 return Err(CommandError::Unconfirmed { name });
             }
             let question = format!(
-                "Reset fence {name} at {store}? It will admit any epoch: an old leader that still \
+                "Reset fence {name} at {store}? It will accept any epoch: an old leader that still \
                  runs could write again. [y/N]"
             );
-            if !agreed(&question) {
-                say::aside("nothing was reset");
+            if !is_confirmed(&question) {
+                log::info("nothing was reset");
                 return Ok(Exit::Failed);
             }
         }
         let reset = fences::reset(store.with_secrets(), &config.namespace, &name).await;
-        match reset.map_err(|problem| trouble(&config, problem))? {
+        match reset.map_err(|problem| error(&config, problem))? {
             Some(epoch) => {
-                say::line(&format!("fence {name} is reset; the highest epoch was {epoch}"));
+                stdout::line(&format!("fence {name} is reset; the highest epoch was {epoch}"));
                 Ok(Exit::Done)
             }
             None => Err(CommandError::NoFence { name, store }),
@@ -139,9 +116,8 @@ impl Reset {
     }
 }
 
-/// Asks at the terminal.
-fn agreed(question: &str) -> bool {
-    say::aside(question);
+fn is_confirmed(question: &str) -> bool {
+    log::info(question);
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")

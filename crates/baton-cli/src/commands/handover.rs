@@ -1,7 +1,7 @@
-//! Asking the leader to go, and waiting until another node leads. `transfer` and `resign`.
+//! Asking the leader to step down, and waiting until another node leads: `transfer` and `resign`.
 //!
 //! The request is written beside the lease, under its epoch, so that it reaches that term and no
-//! other. The nudge over the lifeline only makes the leader look sooner.
+//! other. The hint over the lifeline only makes the leader read it sooner.
 
 use std::time::Duration;
 
@@ -12,73 +12,79 @@ use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
+use super::StoreArguments;
+use crate::attempts::Attempts;
 use crate::error::CommandError;
-use crate::look::Looks;
+use crate::open_store::OpenStore;
+use crate::output::json;
 use crate::output::times::span_ms;
-use crate::output::{json, say};
-use crate::place::Place;
 use crate::snapshot::{Coordinator, Snapshot};
 
-/// Time between two looks at the lease.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Time between two reads of the lease.
+const READ_EVERY: Duration = Duration::from_millis(10);
 
-/// What came of it.
+#[derive(Debug, clap::Args)]
+pub struct HandoverArguments {
+    #[command(flatten)]
+    pub store: StoreArguments,
+    /// How long to wait until the next leader is elected.
+    #[arg(
+        long, value_name = "DURATION", default_value = "10s", value_parser = super::duration
+    )]
+    pub timeout: Duration,
+}
+
+/// A change of leader that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Handover {
-    /// Who led.
     pub previous: NodeId,
-    /// Until which epoch.
     pub previous_epoch: u64,
-    /// Who leads now.
     pub leader: NodeId,
-    /// In which epoch.
     pub epoch: u64,
-    /// From the request until the new term was seen, in milliseconds.
+    /// From the request until the new term was seen.
     pub took_ms: u64,
 }
 
 impl Handover {
-    /// Prints it.
     pub fn print(&self, as_json: bool) {
-        if as_json {
-            return json::document(self);
-        }
-        let Self { previous, previous_epoch, leader, epoch, took_ms } = self;
-        let again = if previous == leader { " again: no other node was ready" } else { "" };
-        say::line(&format!(
-            "{leader} leads{again}, epoch {epoch}, after {previous} (epoch {previous_epoch}); \
-             it took {}",
-            span_ms(*took_ms)
-        ));
+        json::or_text(as_json, self, || {
+            let Self { previous, previous_epoch, leader, epoch, took_ms } = self;
+            let again = if previous == leader { " again: no other node was ready" } else { "" };
+            format!(
+                "{leader} leads{again}, epoch {epoch}, after {previous} (epoch {previous_epoch}); \
+                 it took {}\n",
+                span_ms(*took_ms)
+            )
+        });
     }
 }
 
-/// Whoever leads, or why nobody can be asked.
+/// The leader, or why no node can be asked.
 pub fn leader(snapshot: &Snapshot) -> Result<&Coordinator, CommandError> {
-    snapshot.coordinator.as_ref().ok_or_else(|| CommandError::NobodyLeads {
+    snapshot.coordinator.as_ref().ok_or_else(|| CommandError::NoLeader {
         namespace: snapshot.namespace.clone(),
         because: match &snapshot.lapsed {
-            Some(node) => format!(": the lease of {node} is over"),
+            Some(node) => format!(": the lease of {node} has expired"),
             None => String::new(),
         },
     })
 }
 
-/// Asks, nudges, and waits for another epoch.
+/// Asks the leader, sends it a hint, and waits for another epoch.
 pub async fn hand_over(
-    place: &Place,
+    opened: &OpenStore,
     snapshot: &Snapshot,
     wish: Wish,
     timeout: Duration,
 ) -> Result<Handover, CommandError> {
     let previous = leader(snapshot)?;
     let asked_at = SystemClock.now();
-    ask(place, snapshot, &previous.node, wish).await?;
+    ask(opened, snapshot, &previous.node, wish).await?;
     if let Some(address) = &previous.nudged_at {
-        // A hint may be lost: the leader looks at its next beat anyway.
-        let _ = baton::lifeline::send_hint(address, place.namespace(), &Hint::Asked).await;
+        // A hint may be lost: the leader reads the request with its next beat anyway.
+        let _ = baton::lifeline::send_hint(address, opened.namespace(), &Hint::Asked).await;
     }
-    let lease = next_term(place, snapshot.epoch, &previous.node, timeout).await?;
+    let lease = next_term(opened, snapshot.epoch, &previous.node, timeout).await?;
     let holder = lease.holder.expect("the wait ends only with a holder");
     Ok(Handover {
         previous: previous.node.clone(),
@@ -90,40 +96,39 @@ pub async fn hand_over(
 }
 
 async fn ask(
-    place: &Place,
+    opened: &OpenStore,
     snapshot: &Snapshot,
     node: &NodeId,
     wish: Wish,
 ) -> Result<(), CommandError> {
-    // Whoever asks is no process of the cluster, but draws like one.
+    // This process is no member of the cluster, but its request needs a nonce like a member's.
     let ask = Ask { nonce: Nonce { boot: baton::fresh_boot()?, attempt: 1 }, wish };
     let epoch = Epoch(snapshot.epoch);
-    let outcome = place.store.ask(place.namespace(), epoch, ask.clone()).await;
-    let applied = match outcome {
+    let is_applied = match opened.store.ask(opened.namespace(), epoch, ask.clone()).await {
         Ok(Outcome::Applied) => true,
         Ok(Outcome::Conflict) => false,
-        // Read back, never assume.
+        // An unknown outcome is read back, never assumed.
         Ok(Outcome::Unknown) | Err(StoreError::Unknown { .. }) => {
-            look(place).await?.is_some_and(|lease| lease.asked == Some(ask))
+            opened.lease().await?.is_some_and(|lease| lease.asked == Some(ask))
         }
-        Err(problem) => return Err(place.trouble(problem)),
+        Err(problem) => return Err(opened.error(problem)),
     };
-    match applied {
+    match is_applied {
         true => Ok(()),
         false => Err(CommandError::Overtaken { node: node.clone(), epoch: snapshot.epoch }),
     }
 }
 
 async fn next_term(
-    place: &Place,
+    opened: &OpenStore,
     epoch: u64,
     node: &NodeId,
     waited: Duration,
 ) -> Result<LeaseSnapshot, CommandError> {
     let mut released = false;
-    let mut looks = Looks::new(LOOK_EVERY, waited);
-    while looks.again().await {
-        let lease = look(place).await?;
+    let mut attempts = Attempts::new(READ_EVERY, waited);
+    while attempts.next().await {
+        let lease = opened.lease().await?;
         released = lease.as_ref().is_some_and(|lease| lease.holder.is_none());
         if let Some(lease) = lease.filter(|lease| lease.version.epoch.0 > epoch && !released) {
             return Ok(lease);
@@ -134,9 +139,4 @@ async fn next_term(
         true => CommandError::NoSuccessor { node, waited },
         false => CommandError::NotInTime { node, waited },
     })
-}
-
-async fn look(place: &Place) -> Result<Option<LeaseSnapshot>, CommandError> {
-    let seen = place.store.inspect(place.namespace()).await;
-    Ok(seen.map_err(|problem| place.trouble(problem))?.lease)
 }

@@ -8,30 +8,30 @@ use baton::plugins::health::{Reason, look_closely};
 use baton_core::ids::Namespace;
 use serde::Serialize;
 
-use crate::config::LimitFlags;
+use crate::config::HealthFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::open_store::OpenStore;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table, cut};
+use crate::output::table::{Align, Cell, Table, cut};
 use crate::output::times::span_ms;
 use crate::output::wrap::wrapped;
-use crate::output::{json, say};
-use crate::place::Place;
+use crate::output::{json, stdout};
 
-/// How far the values stand from the left.
+/// Width of the column of labels.
 const LABEL: usize = 13;
 
-/// Where to look, and what is enough.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The least number of live nodes that may lead, the leader among them.
+    /// Number of live nodes that may lead, the leader included, below which the cluster counts as
+    /// degraded.
     #[arg(long, value_name = "COUNT", default_value_t = 2)]
     candidates_min: usize,
     /// Print JSON.
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    limits: LimitFlags,
+    limits: HealthFlags,
 }
 
 #[derive(Serialize)]
@@ -43,25 +43,20 @@ struct Report<'a> {
     sentences: Vec<String>,
 }
 
-/// Looks, judges, and ends with a code that tells the verdict.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.limits.0).await?;
+        let opened = OpenStore::to_read(&arguments.limits.0).await?;
         let candidates_min = arguments.candidates_min;
-        let limits = Limits { candidates_min, ..Limits::of(&place.config.settings) };
-        let facts = look_closely(&*place.store, place.namespace(), &limits).await;
-        let health = judge(&facts.map_err(|problem| place.trouble(problem))?, &limits);
-        if arguments.json {
-            json::document(&Report {
-                namespace: place.namespace(),
-                url: place.config.store.to_string(),
-                health: &health,
-                sentences: health.reasons.iter().map(Reason::to_string).collect(),
-            });
-        } else {
-            let url = place.config.store.to_string();
-            say::text(&render(place.namespace(), &url, &health, say::width()));
-        }
+        let limits = Limits { candidates_min, ..Limits::of(&opened.config.settings) };
+        let facts = look_closely(&*opened.store, opened.namespace(), &limits).await;
+        let health = judge(&facts.map_err(|problem| opened.error(problem))?, &limits);
+        let report = Report {
+            namespace: opened.namespace(),
+            url: opened.config.store.to_string(),
+            health: &health,
+            sentences: health.reasons.iter().map(Reason::to_string).collect(),
+        };
+        json::or_text(arguments.json, &report, || render(&report, stdout::width()));
         Ok(match health.verdict {
             Verdict::Healthy => Exit::Done,
             Verdict::Degraded => Exit::Warned,
@@ -78,10 +73,11 @@ fn tone(verdict: Verdict) -> Tone {
     }
 }
 
-fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize>) -> String {
+fn render(report: &Report<'_>, width: Option<usize>) -> String {
+    let Report { namespace, url, health, sentences } = report;
     let mut text = format!("{}\n", tone(health.verdict).paint(health.verdict.word()));
-    for reason in &health.reasons {
-        let lines = wrapped(&reason.to_string(), width.unwrap_or(80).saturating_sub(2));
+    for (reason, sentence) in health.reasons.iter().zip(sentences) {
+        let lines = wrapped(sentence, width.unwrap_or(80).saturating_sub(2));
         for (at, line) in lines.iter().enumerate() {
             let mark = if at == 0 { "- " } else { "  " };
             text.push_str(&tone(reason.verdict()).paint(&format!("{mark}{line}")));
@@ -99,7 +95,7 @@ fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize
         0 => "less than 1ms".to_owned(),
         ms => span_ms(ms),
     };
-    line("store", &format!("{url}, an answer took {took}"));
+    line("store", &format!("{url}, slowest answer {took}"));
     line("leader", &leader(health));
     let counts = &health.counts;
     let (live, may) = (counts.live, counts.candidates);
@@ -113,7 +109,7 @@ fn render(namespace: &Namespace, url: &str, health: &Health, width: Option<usize
 
 fn leader(health: &Health) -> String {
     let leader = &health.leader;
-    let Some(node) = &leader.node else { return "nobody".to_owned() };
+    let Some(node) = &leader.node else { return "none".to_owned() };
     let so_far = leader.term_ms.map_or(String::new(), |ms| format!(", for {}", span_ms(ms)));
     let left = match (leader.lease_left_ms, leader.lease_timeout_ms) {
         (Some(left), Some(all)) => format!(", {} left of {}", span_ms(left), span_ms(all)),
@@ -124,11 +120,11 @@ fn leader(health: &Health) -> String {
 
 fn table(nodes: &[NodeHealth]) -> Table {
     let mut table = Table::new(&[
-        ("NODE", Lean::Left),
-        ("ROLE", Lean::Left),
-        ("STATE", Lean::Left),
-        ("BEAT", Lean::Right),
-        ("LOAD", Lean::Right),
+        ("NODE", Align::Left),
+        ("ROLE", Align::Left),
+        ("STATE", Align::Left),
+        ("BEAT", Align::Right),
+        ("LOAD", Align::Right),
     ]);
     for node in nodes {
         let tone = match (node.liveness, node.role) {

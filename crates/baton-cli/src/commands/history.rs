@@ -6,27 +6,23 @@ use baton_core::protocol::{Expiry, LeaseSnapshot, TermRecord};
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use crate::config::PlaceFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table};
+use crate::output::table::{Align, Cell, Table};
 use crate::output::times::{gap, span_ms, utc, utc_end, utc_ms};
-use crate::output::{json, say};
-use crate::place::Place;
+use crate::output::{json, stdout};
 use crate::snapshot::term_end;
 
-/// Where to look, and how far back.
+use super::StoreArguments;
+
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
-    place: PlaceFlags,
-    /// How many terms to show, the newest first.
-    #[arg(long, value_name = "N", default_value_t = 20)]
+    store: StoreArguments,
+    /// Number of terms to show, the newest first.
+    #[arg(long, value_name = "COUNT", default_value_t = 20)]
     limit: u32,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Serialize)]
@@ -42,24 +38,19 @@ struct Term {
     gap_at_most_ms: Option<u64>,
 }
 
-/// Looks once.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0).await?;
+        let opened = arguments.store.open_to_read().await?;
         let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
-        let terms = place.store.history(place.namespace(), limit).await;
-        let terms = terms.map_err(|problem| place.trouble(problem))?;
-        let seen = place.store.inspect(place.namespace()).await;
-        let seen = seen.map_err(|problem| place.trouble(problem))?;
-        let lasts = seen.lease.as_ref().is_some_and(lasts);
+        let terms = opened.store.history(opened.namespace(), limit).await;
+        let terms = terms.map_err(|problem| opened.error(problem))?;
+        let is_led = opened.lease().await?.as_ref().is_some_and(is_valid);
         let now_ms = SystemClock.wall_ms();
-        if arguments.json {
-            json::document(&terms.iter().map(|term| told(term, now_ms)).collect::<Vec<_>>());
-        } else if terms.is_empty() {
-            say::line(&format!("no node has led namespace {} yet", place.namespace()));
-        } else {
-            say::text(&table(&terms, now_ms, lasts).render(say::width()));
-        }
+        let data: Vec<Term> = terms.iter().map(|term| as_json(term, now_ms)).collect();
+        json::or_text(arguments.store.json, &data, || match terms.is_empty() {
+            true => format!("no node has led namespace {} yet\n", opened.namespace()),
+            false => table(&terms, now_ms, is_led).render(stdout::width()),
+        });
         Ok(Exit::Done)
     })
 }
@@ -68,7 +59,7 @@ fn length_ms(term: &TermRecord, now_ms: u64) -> u64 {
     term.ended.map_or(now_ms, |(at, _)| at).saturating_sub(term.began_ms)
 }
 
-fn told(term: &TermRecord, now_ms: u64) -> Term {
+fn as_json(term: &TermRecord, now_ms: u64) -> Term {
     Term {
         epoch: term.epoch.0,
         node: term.node.to_string(),
@@ -82,29 +73,30 @@ fn told(term: &TermRecord, now_ms: u64) -> Term {
     }
 }
 
-/// Is somebody's lease not over? The history closes a term only when the next one begins.
-fn lasts(lease: &LeaseSnapshot) -> bool {
+/// Whether the lease has a holder and has not expired. The history closes a term only when the
+/// next one begins.
+fn is_valid(lease: &LeaseSnapshot) -> bool {
     lease.holder.is_some() && lease.expiry != Expiry::Left(Duration::ZERO)
 }
 
-fn table(terms: &[TermRecord], now_ms: u64, lasts: bool) -> Table {
+fn table(terms: &[TermRecord], now_ms: u64, is_led: bool) -> Table {
     let mut table = Table::new(&[
-        ("EPOCH", Lean::Right),
-        ("NODE", Lean::Left),
-        ("FROM", Lean::Left),
-        ("TO", Lean::Left),
-        ("LENGTH", Lean::Right),
-        ("GAP", Lean::Right),
-        ("ENDED", Lean::Left),
+        ("EPOCH", Align::Right),
+        ("NODE", Align::Left),
+        ("FROM", Align::Left),
+        ("TO", Align::Left),
+        ("LENGTH", Align::Right),
+        ("GAP", Align::Right),
+        ("ENDED", Align::Left),
     ]);
     for term in terms {
         let ended = term.ended;
         let (tone, word) = match ended {
-            None if lasts => (Tone::Good, "leads"),
-            None => (Tone::Bad, "lease is over"),
+            None if is_led => (Tone::Good, "leads"),
+            None => (Tone::Bad, "lease expired"),
             Some((_, end)) => (Tone::Plain, term_end(end)),
         };
-        let is_known = lasts || ended.is_some();
+        let is_known = is_led || ended.is_some();
         let length = if is_known { span_ms(length_ms(term, now_ms)) } else { "?".to_owned() };
         table.row([
             term.epoch.to_string().into(),
@@ -112,7 +104,7 @@ fn table(terms: &[TermRecord], now_ms: u64, lasts: bool) -> Table {
             utc(term.began_ms).into(),
             ended
                 .map_or_else(
-                    || if lasts { "now" } else { "?" }.to_owned(),
+                    || if is_led { "now" } else { "?" }.to_owned(),
                     |(at, _)| utc_end(term.began_ms, at),
                 )
                 .into(),

@@ -7,17 +7,15 @@ use clap::CommandFactory as _;
 use crate::cli::Cli;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::say;
+use crate::output::stdout;
 
-/// Where to.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// Write a page for each command into this folder.
+    /// Folder to write one page per command to; by default the main page goes to stdout.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// Prints the main page, or writes all of them.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     match &arguments.out {
         Some(folder) => {
@@ -29,7 +27,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
             let mut page = Vec::new();
             let drawn = clap_mangen::Man::new(Cli::command()).render(&mut page);
             drawn.expect("writing to memory does not fail");
-            say::text(&String::from_utf8_lossy(&page));
+            stdout::text(&String::from_utf8_lossy(&page));
         }
     }
     Ok(Exit::Done)

@@ -1,30 +1,52 @@
 //! One file a command. Each has its arguments and a `run`.
 
-pub mod completions;
-pub mod counters;
-pub mod demo;
-pub mod doctor;
-pub mod fences;
-pub mod handover;
-pub mod health;
-pub mod history;
-pub mod man;
-pub mod plugins;
-pub mod resign;
-pub mod run;
-pub mod serve;
-pub mod settings;
-pub mod sim;
-pub mod status;
-pub mod tick;
-pub mod transfer;
-pub mod watch;
+pub(crate) mod completions;
+pub(crate) mod counters;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod fences;
+pub(crate) mod handover;
+pub(crate) mod health;
+pub(crate) mod history;
+pub(crate) mod man;
+pub(crate) mod plugins;
+pub(crate) mod resign;
+pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod settings;
+pub(crate) mod sim;
+pub(crate) mod status;
+pub(crate) mod tick;
+pub(crate) mod transfer;
+pub(crate) mod watch;
 
 use std::future::Future;
 
 use crate::cli::{Cli, Command};
+use crate::config::StoreFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::open_store::OpenStore;
+
+/// Arguments of a command that reads or changes one namespace of a store.
+#[derive(Debug, clap::Args)]
+pub struct StoreArguments {
+    #[command(flatten)]
+    flags: StoreFlags,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl StoreArguments {
+    async fn open_to_read(&self) -> Result<OpenStore, CommandError> {
+        OpenStore::to_read(&self.flags.0).await
+    }
+
+    async fn open_to_write(&self) -> Result<OpenStore, CommandError> {
+        OpenStore::to_write(&self.flags.0).await
+    }
+}
 
 /// Carries out what was asked. A command that needs a runtime makes its own, so that one that
 /// needs none starts faster.
@@ -50,8 +72,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     }
 }
 
-/// Runs a command that waits, on this thread. What it gave up waiting for is not waited for here
-/// either.
+/// Runs a command that waits, on this thread. Blocking work that it has given up is not awaited.
 pub fn block_on<F>(command: F) -> Result<Exit, CommandError>
 where
     F: Future<Output = Result<Exit, CommandError>>,
@@ -65,7 +86,7 @@ where
 }
 
 /// Reads a length of time on the command line.
-pub fn span(text: &str) -> Result<std::time::Duration, String> {
+pub fn duration(text: &str) -> Result<std::time::Duration, String> {
     let advice = |_| "not a length of time, write 500ms, 5s or 2m".to_owned();
     humantime::parse_duration(text).map_err(advice)
 }

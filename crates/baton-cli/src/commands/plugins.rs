@@ -1,68 +1,51 @@
-//! `baton plugins`: what the leader's plugins do, as it last told.
+//! `baton plugins`: status and statistics of the leader's plugins, from its last report.
 
 use baton::{PluginReport, PluginReportDocument, PluginStatus};
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::config::PlaceFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table, cut};
+use crate::output::table::{Align, Cell, Table, cut};
 use crate::output::times::span_ms;
-use crate::output::{json, say};
-use crate::place::Place;
+use crate::output::{json, stdout};
 
-/// Where to look.
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    #[command(flatten)]
-    place: PlaceFlags,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
+use super::StoreArguments;
 
-/// Looks once.
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+pub fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0).await?;
-        let bulletin = PluginReportDocument::read(&*place.store, place.namespace()).await;
-        let bulletin = bulletin.map_err(|problem| place.trouble(problem))?;
-        if arguments.json {
-            json::document(&bulletin);
-            return Ok(Exit::Done);
-        }
-        let Some(bulletin) = bulletin else {
-            say::line(&format!("no plugin has run in namespace {} yet", place.namespace()));
-            return Ok(Exit::Done);
-        };
-        let seen = place.store.inspect(place.namespace()).await;
-        let seen = seen.map_err(|problem| place.trouble(problem))?;
-        let is_led = |lease: &baton_core::protocol::LeaseSnapshot| {
-            lease.version.epoch == bulletin.epoch && lease.holder.is_some()
-        };
-        let is_current = seen.lease.as_ref().is_some_and(is_led);
-        say::text(&render(&bulletin, is_current, SystemClock.wall_ms(), say::width()));
+        let opened = arguments.open_to_read().await?;
+        let report = PluginReportDocument::read(&*opened.store, opened.namespace()).await;
+        let report = report.map_err(|problem| opened.error(problem))?;
+        let lease = opened.lease().await?;
+        json::or_text(arguments.json, &report, || {
+            let Some(report) = &report else {
+                return format!("no plugin has run in namespace {} yet\n", opened.namespace());
+            };
+            let is_current = lease
+                .is_some_and(|lease| lease.version.epoch == report.epoch && lease.holder.is_some());
+            render(report, is_current, SystemClock.wall_ms(), stdout::width())
+        });
         Ok(Exit::Done)
     })
 }
 
 fn render(
-    bulletin: &PluginReportDocument,
+    report: &PluginReportDocument,
     is_current: bool,
     now_ms: u64,
     width: Option<usize>,
 ) -> String {
-    let (node, epoch) = (&bulletin.node, bulletin.epoch);
-    let ago = span_ms(now_ms.saturating_sub(bulletin.at_ms));
+    let (node, epoch) = (&report.node, report.epoch);
+    let ago = span_ms(now_ms.saturating_sub(report.at_ms));
     let (head, tone) = match is_current {
-        true => (format!("{node}, epoch {epoch}, told {ago} ago"), Tone::Good),
-        false => (format!("{node}, epoch {epoch}, which is over; told {ago} ago"), Tone::Warn),
+        true => (format!("{node}, epoch {epoch}, reported {ago} ago"), Tone::Good),
+        false => (format!("{node}, epoch {epoch}, which is over; reported {ago} ago"), Tone::Warn),
     };
     let room = width.unwrap_or(usize::MAX);
     let mut text = format!("{}\n\n", tone.paint(&cut(&head, room)));
-    text.push_str(&table(&bulletin.plugins, is_current, now_ms).render(width));
-    let errors = bulletin.plugins.iter().filter_map(|report| {
+    text.push_str(&table(&report.plugins, is_current, now_ms).render(width));
+    let errors = report.plugins.iter().filter_map(|report| {
         let error = report.last.as_ref()?.error.as_ref()?;
         Some(format!("{} failed: {error}", report.name))
     });
@@ -75,18 +58,18 @@ fn render(
 
 fn table(plugins: &[PluginReport], is_current: bool, now_ms: u64) -> Table {
     let mut table = Table::new(&[
-        ("PLUGIN", Lean::Left),
-        ("DOES", Lean::Left),
-        ("RUNS", Lean::Right),
-        ("FAILED", Lean::Right),
-        ("MISSED", Lean::Right),
-        ("P50", Lean::Right),
-        ("P99", Lean::Right),
-        ("LAST", Lean::Right),
-        ("NEXT", Lean::Right),
+        ("PLUGIN", Align::Left),
+        ("STATUS", Align::Left),
+        ("RUNS", Align::Right),
+        ("FAILED", Align::Right),
+        ("MISSED", Align::Right),
+        ("P50", Align::Right),
+        ("P99", Align::Right),
+        ("LAST", Align::Right),
+        ("NEXT", Align::Right),
     ]);
     for report in plugins {
-        let (word, tone) = does(if is_current { report.doing } else { PluginStatus::Idle });
+        let (word, tone) = status(if is_current { report.doing } else { PluginStatus::Idle });
         let last = report.last.as_ref().map(|run| now_ms.saturating_sub(run.at_ms));
         let next = report.next_run_ms.filter(|_| is_current);
         table.row([
@@ -104,12 +87,12 @@ fn table(plugins: &[PluginReport], is_current: bool, now_ms: u64) -> Table {
     table
 }
 
-fn does(doing: PluginStatus) -> (&'static str, Tone) {
+fn status(doing: PluginStatus) -> (&'static str, Tone) {
     match doing {
         PluginStatus::Idle => ("stopped", Tone::Faint),
-        PluginStatus::Starting => ("starts", Tone::Plain),
-        PluginStatus::Working => ("works", Tone::Good),
-        PluginStatus::Resting => ("rests", Tone::Good),
+        PluginStatus::Starting => ("starting", Tone::Plain),
+        PluginStatus::Working => ("working", Tone::Good),
+        PluginStatus::Resting => ("waiting", Tone::Good),
         PluginStatus::Failing => ("failing", Tone::Bad),
         PluginStatus::GaveUp => ("gave up", Tone::Bad),
     }

@@ -9,51 +9,56 @@ use crate::guard::{Ending, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
 use crate::telemetry::Telemetry;
-use crate::{node, notice, place};
+use crate::{crash_notice, node, open_store};
 
 use super::serve::departed;
 
-/// Who, where, how, and what.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
-    /// When the command fails, run it again after a pause; when it ends with code 0, exit. The
-    /// other instances then run it too: --once is once on each instance, not once in all.
+    /// When the command fails, run it again after a pause; when it ends with code 0, exit. Every
+    /// other instance then runs it too: once per instance, not once in total.
     #[arg(long, conflicts_with = "restart", help_heading = "The command")]
     once: bool,
-    /// When the command ends, with whatever code, run it again here after a pause.
+    /// When the command ends, with any code, run it again on this instance after a pause.
     #[arg(long, help_heading = "The command")]
     restart: bool,
-    /// When this node no longer leads: wait until it leads again, or exit with code 7.
-    #[arg(long, value_enum, default_value = "wait", help_heading = "The command")]
+    /// What to do when this node no longer leads.
+    #[arg(
+        long,
+        value_enum,
+        default_value = "wait",
+        value_name = "ACTION",
+        help_heading = "The command"
+    )]
     on_lost: OnLost,
-    /// Write nothing but errors to stderr.
+    /// Write only errors to stderr.
     #[arg(long)]
     quiet: bool,
-    /// The command and its arguments, after a --.
+    /// Command to run and its arguments, after `--`.
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
 const AFTER_HELP: &str = "\
-In its environment the command finds BATON_EPOCH, BATON_NODE_ID,
-BATON_NAMESPACE and BATON_STORE, the store's URL without its password.
+The command has BATON_EPOCH, BATON_NODE_ID, BATON_NAMESPACE and BATON_STORE (the
+URL of the store without its password) in its environment.
 
-When this node no longer leads, the command and everything it started get TERM,
-and KILL before the lease is over, also when baton itself is killed or paused.
-HUP, QUIT, USR1 and USR2 are passed on to the command. TERM and INT make baton
-stop it, hand over and leave, within stop_grace and a second.
+When this node no longer leads, the command and all processes that it started
+get the signal TERM, and KILL before the lease ends, even if baton itself is
+killed or paused. HUP, QUIT, USR1 and USR2 are forwarded to the command. On TERM
+or INT baton stops the command, hands over and leaves, within stop_grace and one
+second.
 
 When the command ends by itself, baton hands over and exits with the same code
 (128 + n for signal n), and another instance runs the command; with --restart
-it runs here again instead. Work that must be done only once, such as a
-migration, has to record that it is done, and look there first.";
+this instance runs it again. Work that must be done only once, such as a
+migration, must record that it is done and check this record first.";
 
-/// Runs the command whenever this node leads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    let config = place::load_node(&arguments.node.0)?;
+    let config = open_store::load_node(&arguments.node.0)?;
     let (program, args) = arguments.command.split_first().expect("clap requires one");
     let on_end = match (arguments.once, arguments.restart) {
         (true, _) => OnEnd::Once,
@@ -74,7 +79,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         let builder = telemetry.told(node::builder(&config, store.clone()));
         let (node, mut events) = builder.build_with_events()?;
         let least = if job.quiet { Level::Error } else { Level::Info };
-        let notice = notice::of_this_node(&config, Some(node.id()), &*store).await;
+        let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
         node::introduce(&node, notice.as_ref(), least);
         let finished = tokio::select! {
             biased;
@@ -84,12 +89,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         };
         log::catch_up(&mut events, least);
         match finished? {
-            Finished::Command(ending) | Finished::Asked(Some(ending)) => {
+            Finished::Command(ending) | Finished::Stopped(Some(ending)) => {
                 Ok(Exit::Command(code_of(ending)))
             }
-            Finished::Asked(None) => Ok(Exit::Done),
+            Finished::Stopped(None) => Ok(Exit::Done),
             Finished::Lost => {
-                log::warn("leadership was lost, and --on-lost exit was given");
+                log::warn("leadership was lost: exiting because of --on-lost exit");
                 Ok(Exit::Lost)
             }
             Finished::Departed(departure) => departed(&node, departure),
@@ -97,7 +102,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     })
 }
 
-/// As a shell puts it.
+/// The exit code that a shell would give.
 fn code_of(ending: Ending) -> u8 {
     match ending {
         Ending::Code(code) => u8::try_from(code).unwrap_or(u8::MAX),

@@ -8,86 +8,85 @@ use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::guard::reap_orphans;
-use crate::housekeeping::housekeeping;
 use crate::output::log::{self, Format, Level};
 use crate::output::sentence::{is_routine, sentence, tone};
 use crate::output::times::{span, utc_ms};
-use crate::output::{json, say};
+use crate::output::{json, stdout};
+use crate::serve_plugins::add_serve_plugins;
 use crate::telemetry::Telemetry;
-use crate::{node, notice, place};
+use crate::{crash_notice, node, open_store};
 
-/// Who, where, and how.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
-    /// Print JSON, a line for each event.
+    /// Print each event as a line of JSON.
     #[arg(long)]
     json: bool,
-    /// Print routine events too: every beat, every check.
+    /// Print routine events as well, such as beats.
     #[arg(long)]
     verbose: bool,
 }
 
-/// Takes part until SIGTERM or SIGINT.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    let config = place::load_node(&arguments.node.0)?;
+    let config = open_store::load_node(&arguments.node.0)?;
     super::block_on(async {
         let store = node::store(&config).await?;
         let telemetry = Telemetry::of(&config)?;
         let builder = telemetry.told(node::builder(&config, store.clone()));
-        let builder = housekeeping(builder, &config)?;
+        let builder = add_serve_plugins(builder, &config)?;
         let (node, mut events) = builder.build_with_events()?;
-        let notice = notice::of_this_node(&config, Some(node.id()), &*store).await;
+        let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
         node::introduce(&node, notice.as_ref(), Level::Info);
         let is_announced = false;
-        let mut teller = Teller { node: &node, config: &config, arguments, notice, is_announced };
+        let mut printer =
+            EventPrinter { node: &node, config: &config, arguments, notice, is_announced };
         let departure = tokio::select! {
             biased;
-            departure = take_part(&node, &mut events, &mut teller) => departure?,
+            departure = take_part(&node, &mut events, &mut printer) => departure?,
             never = reap_orphans() => match never {},
         };
         departed(&node, departure)
     })
 }
 
-/// Prints events until the node has left, and then what is still unsaid.
+/// Prints events until the node has left, and then those still in the queue.
 async fn take_part(
     node: &Node,
     events: &mut Events,
-    teller: &mut Teller<'_>,
+    printer: &mut EventPrinter<'_>,
 ) -> Result<Departure, CommandError> {
     let mut leaving = pin!(node.until_signalled());
     let departure = loop {
         tokio::select! {
             biased;
-            // First, so that a signal is minded before anything is told.
+            // First, so that a signal is handled before an event is printed.
             departure = &mut leaving => break departure,
-            Some(event) = events.next() => teller.tell(&event),
+            Some(event) = events.next() => printer.print(&event),
         }
     };
     loop {
         tokio::select! {
             biased;
-            Some(event) = events.next() => teller.tell(&event),
+            Some(event) = events.next() => printer.print(&event),
             () = std::future::ready(()) => break,
         }
     }
     departure.map_err(|problem| CommandError::System { what: "no signals", problem })
 }
 
-/// Tells what happens, and says first who it happens to.
-struct Teller<'a> {
+/// Prints events, after a line that names the node.
+struct EventPrinter<'a> {
     node: &'a Node,
     config: &'a Config,
     arguments: &'a Arguments,
-    /// What was said at the start of how late a crash would be noticed.
+    /// The warning of the start that a crash would be noticed late.
     notice: Option<LateNotice>,
     is_announced: bool,
 }
 
-impl Teller<'_> {
-    fn tell(&mut self, stamped: &Stamped) {
+impl EventPrinter<'_> {
+    fn print(&mut self, stamped: &Stamped) {
         let event = &stamped.event;
         if is_routine(event) && !self.arguments.verbose {
             return;
@@ -107,7 +106,7 @@ impl Teller<'_> {
             json::line(stamped);
         } else if is_let_in && !logged && !is_said {
             let at = utc_ms(stamped.at_ms);
-            say::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
+            stdout::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
         }
         if matches!(event, Event::StoreRejected)
             && let Some(problem) = self.node.last_store_error()
@@ -126,16 +125,16 @@ impl Teller<'_> {
     }
 }
 
-/// What is said of a node that ends without having left.
+/// The message of a node that exits without having left.
 pub fn unfinished(node: &Node) -> String {
     let (id, grace) = (node.id(), span(node.settings().stop_grace));
     format!(
-        "node {id} ends without having left: its work or the store took longer than stop_grace \
-         ({grace}) and a second; what is not released runs out by itself"
+        "node {id} exits without having left: its work or the store took longer than stop_grace \
+         ({grace}) and one second; its lease and its record will expire"
     )
 }
 
-/// What a node's end means for the process.
+/// The exit of the process after its node has left.
 pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError> {
     match departure {
         Departure::Left => Ok(Exit::Done),

@@ -9,14 +9,13 @@ use toml::Value;
 use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::open_store::load;
 use crate::output::style::Tone;
-use crate::output::{json, say};
-use crate::place::load;
+use crate::output::{json, stdout};
 
 /// Where the remarks begin, if the value is not longer.
 const REMARK: usize = 43;
 
-/// What to lay over the file and the environment.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
@@ -32,13 +31,13 @@ struct Row {
     source: String,
 }
 
-/// Shows the settings, and complains afterwards if they contradict each other.
+/// Shows the settings, then reports an error if two of them contradict each other.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = load(&arguments.node.0)?;
     if arguments.json {
         json::document(&rows(&config));
     } else {
-        say::text(&file(&config));
+        stdout::text(&file(&config));
     }
     config.checked()?;
     Ok(Exit::Done)

@@ -9,56 +9,53 @@ use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use crate::config::PlaceFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::live::Live;
 use crate::output::style::Tone;
 use crate::output::table::cut;
 use crate::output::times::utc_ms;
-use crate::output::{json, say};
-use crate::place::Place;
+use crate::output::{json, stdout};
 use crate::snapshot::{Change, Snapshot, changes, first, render};
 
-/// So many past changes stand under the live view.
-const RECENT: usize = 8;
+use super::StoreArguments;
 
-/// Where to look, and for how long.
+/// Number of past changes under the live view.
+const RECENT_MAX: usize = 8;
+
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    #[command(flatten)]
-    place: PlaceFlags,
-    /// How often to look.
-    #[arg(long, value_name = "SPAN", default_value = "500ms", value_parser = super::span)]
+    /// Time between two reads of the store.
+    #[arg(
+        long, value_name = "DURATION", default_value = "500ms", value_parser = super::duration
+    )]
     interval: Duration,
-    /// End after this time.
-    #[arg(long, value_name = "SPAN", value_parser = super::span)]
+    /// Exit after this time; by default watch until interrupted.
+    #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     r#for: Option<Duration>,
-    /// End after this number of changes.
-    #[arg(long, value_name = "N")]
+    /// Exit after this number of changes.
+    #[arg(long, value_name = "COUNT")]
     changes: Option<u64>,
-    /// Print JSON, a line for each change.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    store: StoreArguments,
 }
 
-/// Watches until told to stop.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        let place = Place::to_look_at(&arguments.place.0).await?;
+        let opened = arguments.store.open_to_read().await?;
         let mut watch = Watch::new(arguments);
         let ends_at = arguments.r#for.map(|span| SystemClock.now() + span);
         let mut interrupted = pin!(super::interrupted());
-        // From here on a signal ends the watch, even during the first look.
+        // From here on a signal ends the watch, even during the first read.
         tokio::select! {
             biased;
             done = &mut interrupted => return done.map(|()| Exit::Done),
             () = std::future::ready(()) => {}
         }
         loop {
-            watch.take_in(place.snapshot().await)?;
+            watch.handle(opened.snapshot().await)?;
             let left = ends_at.map(|at: Moment| at.since(SystemClock.now()));
-            if watch.has_seen_enough || left.is_some_and(|left| left.is_zero()) {
+            if watch.is_done || left.is_some_and(|left| left.is_zero()) {
                 return Ok(Exit::Done);
             }
             let pause = left.map_or(watch.interval, |left| left.min(watch.interval));
@@ -70,9 +67,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     })
 }
 
-/// A change as it is printed.
 #[derive(Serialize)]
-struct Told<'a> {
+struct Line<'a> {
     at_ms: u64,
     #[serde(flatten)]
     change: &'a Change,
@@ -90,14 +86,14 @@ struct Watch {
     changes_left: Option<u64>,
     before: Option<Snapshot>,
     store_lost: bool,
-    has_seen_enough: bool,
+    is_done: bool,
 }
 
 impl Watch {
     fn new(arguments: &Arguments) -> Self {
-        let screen = match arguments.json {
+        let screen = match arguments.store.json {
             true => Screen::Json,
-            false if say::is_terminal() => {
+            false if stdout::is_terminal() => {
                 Screen::Live { live: Live::default(), recent: VecDeque::new() }
             }
             false => Screen::Lines,
@@ -108,20 +104,20 @@ impl Watch {
             changes_left: arguments.changes,
             before: None,
             store_lost: false,
-            has_seen_enough: arguments.changes == Some(0),
+            is_done: arguments.changes == Some(0),
         }
     }
 
-    /// Takes a look in. A store that is away for a while does not end the watch.
-    fn take_in(&mut self, looked: Result<Snapshot, CommandError>) -> Result<(), CommandError> {
-        match looked {
-            Ok(after) => self.see(after),
+    /// A store that does not answer for a while does not end the watch.
+    fn handle(&mut self, read: Result<Snapshot, CommandError>) -> Result<(), CommandError> {
+        match read {
+            Ok(after) => self.handle_snapshot(after),
             Err(CommandError::Store { problem, .. })
                 if self.before.is_some() && problem.failure() != Failure::Rejected =>
             {
                 if !self.store_lost {
                     self.store_lost = true;
-                    self.tell(&Change::StoreLost { problem: problem.to_string() });
+                    self.report(&Change::StoreLost { problem: problem.to_string() });
                 }
             }
             Err(other) => return Err(other),
@@ -129,20 +125,20 @@ impl Watch {
         Ok(())
     }
 
-    fn see(&mut self, after: Snapshot) {
+    fn handle_snapshot(&mut self, after: Snapshot) {
         if std::mem::take(&mut self.store_lost) {
-            self.tell(&Change::StoreBack);
+            self.report(&Change::StoreBack);
         }
         match self.before.take() {
             None => self.show(&first(&after)),
             Some(before) => {
                 for change in changes(&before, &after) {
-                    self.tell(&change);
+                    self.report(&change);
                 }
             }
         }
         if let Screen::Live { live, recent } = &mut self.screen {
-            let width = say::width();
+            let width = stdout::width();
             let mut text = render(&after, width);
             text.push('\n');
             for line in recent.iter() {
@@ -154,15 +150,15 @@ impl Watch {
         self.before = Some(after);
     }
 
-    /// Tells a change that counts.
-    fn tell(&mut self, change: &Change) {
-        if self.has_seen_enough {
+    /// Shows a change that counts towards --changes.
+    fn report(&mut self, change: &Change) {
+        if self.is_done {
             return;
         }
         self.show(change);
         if let Some(left) = &mut self.changes_left {
             *left = left.saturating_sub(1);
-            self.has_seen_enough = *left == 0;
+            self.is_done = *left == 0;
         }
     }
 
@@ -170,10 +166,10 @@ impl Watch {
         let at_ms = SystemClock.wall_ms();
         let line = || format!("{} {change}", utc_ms(at_ms));
         match &mut self.screen {
-            Screen::Json => json::line(&Told { at_ms, change }),
-            Screen::Lines => say::line(&line()),
+            Screen::Json => json::line(&Line { at_ms, change }),
+            Screen::Lines => stdout::line(&line()),
             Screen::Live { recent, .. } => {
-                recent.truncate(RECENT - 1);
+                recent.truncate(RECENT_MAX - 1);
                 recent.push_front(line());
             }
         }

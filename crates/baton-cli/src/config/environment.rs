@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::error::ConfigError;
 use super::given::Given;
-use super::nearest::nearest;
+use super::nearest;
 use super::source::Source;
 use super::table::TABLE;
 

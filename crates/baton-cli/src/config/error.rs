@@ -8,62 +8,21 @@ use baton_core::settings::{InvalidSettings, UnknownProfile};
 /// Why the configuration cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// Name a file that is there.
     #[error("{}: {problem}", file.display())]
-    Unreadable {
-        /// The file.
-        file: PathBuf,
-        /// What the system said.
-        problem: std::io::Error,
-    },
-    /// Mend the file.
+    Unreadable { file: PathBuf, problem: std::io::Error },
     #[error("{}:{line}: {message}", file.display())]
-    NoToml {
-        /// The file.
-        file: PathBuf,
-        /// Where.
-        line: usize,
-        /// What the parser said.
-        message: String,
-    },
-    /// Spell the name as baton does.
+    NoToml { file: PathBuf, line: usize, message: String },
     #[error("{}: unknown setting {key}; {remedy}", file.display())]
-    Unknown {
-        /// The file.
-        file: PathBuf,
-        /// The name.
-        key: String,
-        /// What may have been meant.
-        remedy: String,
-    },
-    /// Write the value as the message says.
-    #[error("{said} {complaint}")]
-    Value {
-        /// Source, field and value.
-        said: String,
-        /// What is wrong.
-        complaint: String,
-    },
-    /// Choose a known profile.
+    Unknown { file: PathBuf, key: String, remedy: String },
+    /// `given` is source, field and value; `message` goes on from there.
+    #[error("{given} {message}")]
+    Value { given: String, message: String },
     #[error("{place}: {problem}")]
-    Profile {
-        /// Where it was named.
-        place: String,
-        /// What is wrong.
-        problem: UnknownProfile,
-    },
-    /// Choose another name.
+    Profile { place: String, problem: UnknownProfile },
     #[error("{place}: {problem}")]
-    Name {
-        /// Where it was given.
-        place: String,
-        /// What is wrong.
-        problem: InvalidName,
-    },
-    /// Change one of the two settings.
+    Name { place: String, problem: InvalidName },
     #[error("{0}; `baton settings` shows where each value comes from")]
     InvalidSettings(#[from] InvalidSettings),
-    /// Say where the store is.
-    #[error("neither XDG_STATE_HOME nor HOME is set; say where the store is with --store")]
+    #[error("neither XDG_STATE_HOME nor HOME is set; name the store with --store")]
     NoHome,
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
+use super::dotted::{bare, key_shown, leaves};
 use super::error::ConfigError;
 use super::given::Given;
-use super::nearest::nearest;
+use super::nearest;
 use super::source::Source;
 use super::table::{TABLE, entry};
-use super::tree::{bare, key_shown, leaves};
 use super::ttl;
 
 /// Takes in what a file says.

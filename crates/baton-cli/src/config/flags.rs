@@ -2,34 +2,37 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, value_parser};
+use toml::Value;
 
+use super::dotted::bare;
 use super::error::ConfigError;
 use super::given::Given;
+use super::resolve::Config;
 use super::source::Source;
 use super::table::{Entry, Heading, TABLE};
 use super::value::Kind;
 
-/// What stands on the command line.
+/// The settings on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
-    /// The file to read.
     pub config: Option<PathBuf>,
-    /// By key: the flag that was given, and what it says.
+    /// By key: the flag that was given, and its value.
     values: BTreeMap<&'static str, (String, String)>,
     labels: Vec<String>,
 }
 
-/// The flags that say where to look: for commands that take no part.
+/// The flags that name a store and a namespace: for commands that start no node.
 #[derive(Clone, Debug, Default)]
-pub struct PlaceFlags(pub Flags);
+pub struct StoreFlags(pub Flags);
 
-/// The same, and the settings of the nodes that a judgement of them needs.
+/// The same, and the settings of the nodes by which the health of a cluster is judged.
 #[derive(Clone, Debug, Default)]
-pub struct LimitFlags(pub Flags);
+pub struct HealthFlags(pub Flags);
 
-/// Every flag: for commands that start a node.
+/// All flags: for commands that start a node.
 #[derive(Clone, Debug, Default)]
 pub struct NodeFlags(pub Flags);
 
@@ -47,7 +50,7 @@ impl Flags {
     }
 
     fn of(matches: &ArgMatches, entries: impl Iterator<Item = &'static Entry>) -> Self {
-        let values = entries.filter_map(|entry| Some((entry.key, said_of(entry, matches)?)));
+        let values = entries.filter_map(|entry| Some((entry.key, given(entry, matches)?)));
         let labels = matches.try_get_many::<String>("label").ok().flatten();
         Self {
             config: matches.get_one::<PathBuf>("config").cloned(),
@@ -57,16 +60,16 @@ impl Flags {
     }
 }
 
-/// The flag that was given, or the one that switches it off, and what it says.
-fn said_of(entry: &Entry, matches: &ArgMatches) -> Option<(String, String)> {
+/// The flag that was given, or the one that switches it off, and its value.
+fn given(entry: &Entry, matches: &ArgMatches) -> Option<(String, String)> {
     if entry.kind == Kind::Switch && matches.get_flag(&entry.negation()) {
         return Some((entry.negation(), "false".to_owned()));
     }
     matches.get_one::<String>(entry.key).map(|value| (entry.flag(), value.clone()))
 }
 
-fn place() -> impl Iterator<Item = &'static Entry> {
-    TABLE.iter().filter(|entry| entry.heading == Heading::Place)
+fn store() -> impl Iterator<Item = &'static Entry> {
+    TABLE.iter().filter(|entry| entry.heading == Heading::Store)
 }
 
 /// The settings by which the health of a cluster is judged.
@@ -87,13 +90,32 @@ fn limits() -> impl Iterator<Item = &'static Entry> {
 }
 
 fn limit_argument(entry: &Entry) -> Arg {
-    argument(entry).help_heading("Settings of the nodes, to judge them by")
+    argument(entry).help_heading("Settings of the nodes")
+}
+
+/// The default of each setting that has one, as it would be written.
+static DEFAULTS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+    let home = [("HOME".to_owned(), "/".to_owned())];
+    let config = Config::load(&Flags::default(), &home.into_iter().collect());
+    config.expect("the defaults hold together").effective()
+});
+
+/// What is set, the values to choose from, and the default.
+fn help(entry: &Entry) -> String {
+    let values = match entry.kind {
+        Kind::Choice(names) => format!(": {}", names.join(", ")),
+        _ => String::new(),
+    };
+    // The file of the default store depends on the user.
+    let default = DEFAULTS.get(entry.key).filter(|_| entry.key != "store");
+    let default = default.map_or_else(String::new, |value| format!(" [default: {}]", bare(value)));
+    format!("{}{values}{default}", entry.help)
 }
 
 fn argument(entry: &Entry) -> Arg {
     let argument = Arg::new(entry.key)
         .long(entry.flag())
-        .help(entry.help)
+        .help(help(entry))
         .help_heading(entry.heading.title())
         .value_name(entry.placeholder())
         .hide_short_help(!entry.common)
@@ -101,7 +123,6 @@ fn argument(entry: &Entry) -> Arg {
     match entry.kind {
         // `--skip-cold-start` alone means yes.
         Kind::Switch => argument.num_args(0..=1).default_missing_value("true"),
-        Kind::Choice(names) => argument.help(format!("{}: {}", entry.help, names.join(", "))),
         _ => argument,
     }
 }
@@ -111,9 +132,9 @@ fn arguments(entry: &Entry) -> impl Iterator<Item = Arg> {
     let off = (entry.kind == Kind::Switch).then(|| {
         Arg::new(entry.negation())
             .long(entry.negation())
-            .help(format!("The same as --{}=false", entry.flag()))
+            .help(format!("Same as --{}=false", entry.flag()))
             .help_heading(entry.heading.title())
-            .hide_short_help(!entry.common)
+            .hide_short_help(true)
             .conflicts_with(entry.key)
             .action(ArgAction::SetTrue)
     });
@@ -125,8 +146,8 @@ fn config_argument() -> Arg {
         .long("config")
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
-        .help("Settings as TOML; BATON_<NAME> and flags are stronger")
-        .help_heading(Heading::Place.title())
+        .help("TOML file with settings; BATON_<NAME> and flags override it")
+        .help_heading(Heading::Store.title())
 }
 
 fn label_argument() -> Arg {
@@ -134,7 +155,7 @@ fn label_argument() -> Arg {
         .long("label")
         .value_name("NAME=VALUE")
         .action(ArgAction::Append)
-        .help("Say something about this node; may be repeated")
+        .help("Label of this node; may be given several times")
         .help_heading(Heading::Node.title())
         .hide_short_help(true)
 }
@@ -163,17 +184,17 @@ macro_rules! flags {
 }
 
 flags!(
-    PlaceFlags,
-    |command: Command| command.arg(config_argument()).args(place().flat_map(arguments)),
-    place()
+    StoreFlags,
+    |command: Command| command.arg(config_argument()).args(store().flat_map(arguments)),
+    store()
 );
 flags!(
-    LimitFlags,
+    HealthFlags,
     |command: Command| {
-        let place = place().flat_map(arguments);
-        command.arg(config_argument()).args(place).args(limits().map(limit_argument))
+        let store = store().flat_map(arguments);
+        command.arg(config_argument()).args(store).args(limits().map(limit_argument))
     },
-    place().chain(limits())
+    store().chain(limits())
 );
 flags!(
     NodeFlags,

@@ -1,4 +1,4 @@
-//! What was given, layer by layer: a later layer replaces what an earlier one said.
+//! What was given, layer by layer: a later layer replaces what an earlier one set.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +12,15 @@ use super::ttl::TtlTable;
 /// One value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Set {
-    /// The value, checked for its kind.
     pub value: Value,
-    /// Where it comes from.
     pub source: Source,
 }
 
 /// Everything that somebody set, by the entry's key.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
-    /// The values.
     pub values: BTreeMap<&'static str, Set>,
-    /// The labels.
     pub labels: BTreeMap<String, String>,
-    /// What expires.
     pub ttl: Vec<TtlTable>,
 }
 
@@ -39,17 +34,17 @@ impl Given {
         source: Source,
     ) -> Result<(), ConfigError> {
         let shown = if entry.may_hold_secret() { "***" } else { shown };
-        let said = || source.said(entry.key, shown);
-        let value = read.map_err(|complaint| ConfigError::Value { said: said(), complaint })?;
+        let given = || source.shown(entry.key, shown);
+        let value = read.map_err(|message| ConfigError::Value { given: given(), message })?;
         self.values.insert(entry.key, Set { value, source });
         Ok(())
     }
 
     /// Takes a label in, written `name=value`.
     pub fn label(&mut self, text: &str, source: &Source) -> Result<(), ConfigError> {
-        let refuse = |complaint: &str| ConfigError::Value {
-            said: source.said("labels", &format!("{text:?}")),
-            complaint: complaint.to_owned(),
+        let refuse = |message: &str| ConfigError::Value {
+            given: source.shown("labels", &format!("{text:?}")),
+            message: message.to_owned(),
         };
         let (name, value) =
             text.split_once('=').ok_or_else(|| refuse("has no '='; write zone=a"))?;

@@ -9,6 +9,7 @@ use baton_core::ids::{InvalidName, Namespace, NodeId};
 use baton_core::settings::{Derived, InvalidSettings, Profile, Settings, show_span};
 use toml::{Table, Value};
 
+use super::dotted;
 use super::environment::Environment;
 use super::error::ConfigError;
 use super::file;
@@ -17,7 +18,6 @@ use super::given::Given;
 use super::source::Source;
 use super::store_url::StoreUrl;
 use super::table::entry;
-use super::tree;
 use super::ttl::TtlTable;
 use super::value::hosts;
 use crate::output::log::Format;
@@ -31,46 +31,34 @@ const CONNECTIONS_MAX: u32 = 64;
 /// The lifeline as it was configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifeline {
-    /// Whether there is one.
     pub enabled: bool,
-    /// Where it listens.
     pub bind: SocketAddr,
     /// What others are told, if it is not where it listens.
     pub advertise: Option<SocketAddr>,
-    /// The most connections that it takes.
     pub connections_max: u32,
 }
 
 /// What holds in the end.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the instances meet.
     pub store: StoreUrl,
-    /// Which cluster.
     pub namespace: Namespace,
-    /// This node's name, if one was given.
     pub id: Option<NodeId>,
-    /// What the settings start from.
     pub profile: Profile,
     /// The settings; as they were given, if they contradict each other.
     pub settings: Settings,
     /// Given settings that cannot hold together, if there are any.
     pub contradiction: Option<InvalidSettings>,
-    /// The lifeline.
     pub lifeline: Lifeline,
-    /// Where metrics and health are served, if anywhere.
     pub metrics: Option<SocketAddr>,
     /// By which names they may be asked for, beside addresses and `localhost`.
     pub metrics_hosts: Vec<String>,
     /// The collector of traces and metrics, if there is one.
     pub otlp: Option<String>,
-    /// How stderr is written.
     pub log_format: Format,
-    /// What is said about this node.
     pub labels: BTreeMap<String, String>,
     /// Which of baton's own records `baton serve` removes.
     pub own_records: OwnRecords,
-    /// What expires, and how it goes.
     pub ttl: Vec<TtlTable>,
     given: Given,
     causes: BTreeMap<&'static str, Vec<&'static str>>,
@@ -156,7 +144,7 @@ impl Config {
     pub fn effective(&self) -> BTreeMap<String, Value> {
         let text = |text: String| Value::String(text);
         let table = Table::try_from(&self.settings).expect("plain data has a TOML form");
-        let mut all: BTreeMap<String, Value> = tree::leaves(&table).into_iter().collect();
+        let mut all: BTreeMap<String, Value> = dotted::leaves(&table).into_iter().collect();
         all.extend([
             ("store".to_owned(), text(self.store.to_string())),
             ("namespace".to_owned(), text(self.namespace.to_string())),
@@ -211,7 +199,7 @@ fn settings(profile: Profile, given: &Given) -> Settings {
     let mut table = Table::try_from(profile.settings()).expect("plain data has a TOML form");
     for (key, set) in &given.values {
         if entry(key).is_some_and(super::table::Entry::is_core) {
-            tree::put(&mut table, key, set.value.clone());
+            dotted::put(&mut table, key, set.value.clone());
         }
     }
     table.try_into().expect("each value was checked for its kind")

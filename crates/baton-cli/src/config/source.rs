@@ -8,23 +8,17 @@ use baton_core::settings::Profile;
 /// Where a value comes from, the weakest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody set it.
     BuiltIn,
-    /// A named set of settings.
     Profile(Profile),
-    /// It follows from other settings, which were given.
     Derived(Vec<&'static str>),
-    /// A line of a file.
     File(PathBuf),
-    /// A variable of the environment.
     Variable(String),
-    /// A flag, with its dashes.
     Flag(String),
 }
 
 impl Source {
-    /// What was said there, as it was written, for the beginning of a complaint.
-    pub fn said(&self, key: &str, given: &str) -> String {
+    /// What was said there, as it was written, for the beginning of a message.
+    pub fn shown(&self, key: &str, given: &str) -> String {
         match self {
             Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => format!("{key} = {given}"),
             Self::File(file) => format!("{}: {key} = {given}", file.display()),
@@ -33,7 +27,7 @@ impl Source {
         }
     }
 
-    /// The place itself, for the beginning of a complaint that repeats the value.
+    /// The place itself, for the beginning of a message that repeats the value.
     pub fn place(&self, key: &str) -> String {
         match self {
             Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => key.to_owned(),

@@ -6,11 +6,11 @@ use std::time::Duration;
 use baton::sweep::{Keys, Objects, Strategy, Table, Target, Unit};
 use toml::Value;
 
+use super::dotted::{bare, key_shown};
 use super::error::ConfigError;
-use super::nearest::nearest;
+use super::nearest;
 use super::source::Source;
 use super::store_url::StoreUrl;
-use super::tree::{bare, key_shown};
 
 /// Every key that such a table may have.
 const KEYS: [&str; 15] = [
@@ -21,23 +21,16 @@ const KEYS: [&str; 15] = [
 /// One `[[ttl]]` table.
 #[derive(Clone, Debug)]
 pub struct TtlTable {
-    /// Where it stands, for messages.
     pub place: String,
-    /// The file that it stands in.
     pub source: Source,
     /// As it stands there, without secrets.
     pub shown: toml::Table,
     /// Where the records are, if not where baton coordinates.
     pub store: Option<StoreUrl>,
-    /// What expires.
     pub target: Target,
-    /// What is done with it.
     pub strategy: Strategy,
-    /// The time between two rounds.
     pub every: Option<Duration>,
-    /// The most records of a batch.
     pub batch: Option<u32>,
-    /// The time between two batches.
     pub pause: Option<Duration>,
 }
 
@@ -51,8 +44,8 @@ impl PartialEq for TtlTable {
 /// Reads what the file has under `ttl`.
 pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
     let refuse = || ConfigError::Value {
-        said: format!("{}: ttl", file.display()),
-        complaint: "must be tables; write each under a line [[ttl]]".to_owned(),
+        given: format!("{}: ttl", file.display()),
+        message: "must be tables; write each under a line [[ttl]]".to_owned(),
     };
     let tables = value.as_array().ok_or_else(refuse)?;
     let mut read = Vec::with_capacity(tables.len());
@@ -104,13 +97,13 @@ impl Reader<'_> {
         ConfigError::Unknown { file: self.file.to_owned(), key, remedy }
     }
 
-    fn refuse(&self, key: &str, complaint: impl Into<String>) -> ConfigError {
-        let said = match self.table.get(key) {
+    fn refuse(&self, key: &str, message: impl Into<String>) -> ConfigError {
+        let given = match self.table.get(key) {
             Some(_) if key == "store" => format!("{}: store = ***", self.place()),
             Some(value) => format!("{}: {key} = {value}", self.place()),
             None => format!("{}: {key}", self.place()),
         };
-        ConfigError::Value { said, complaint: complaint.into() }
+        ConfigError::Value { given, message: message.into() }
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
@@ -126,8 +119,8 @@ impl Reader<'_> {
         match humantime::parse_duration(&bare(value)) {
             Ok(span) => Ok(Some(span)),
             Err(_) => {
-                let complaint = "is not a length of time; write \"500ms\", \"5s\" or \"30d\"";
-                Err(self.refuse(key, complaint))
+                let message = "is not a length of time; write \"500ms\", \"5s\" or \"30d\"";
+                Err(self.refuse(key, message))
             }
         }
     }
@@ -173,9 +166,9 @@ impl Reader<'_> {
                 Ok(Objects::under(prefix, age).into())
             }
             _ => {
-                let complaint = "name one of table (SQL), index (Redis) and prefix (S3)";
-                let said = format!("{}:", self.place());
-                Err(ConfigError::Value { said, complaint: complaint.to_owned() })
+                let message = "name one of table (SQL), index (Redis) and prefix (S3)";
+                let given = format!("{}:", self.place());
+                Err(ConfigError::Value { given, message: message.to_owned() })
             }
         }
     }
@@ -225,7 +218,7 @@ impl Reader<'_> {
 
     fn strategy(&self) -> Result<Strategy, ConfigError> {
         let (column, into) = (self.text("column")?, self.text("into")?);
-        let missing = |key, complaint: &str| self.refuse(key, complaint);
+        let missing = |key, message: &str| self.refuse(key, message);
         match (self.text("strategy")?.as_deref(), column, into) {
             (None | Some("delete"), None, None) => Ok(Strategy::Delete),
             (Some("soft-delete"), Some(column), None) => Ok(Strategy::soft_delete(column)),

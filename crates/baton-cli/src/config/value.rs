@@ -7,9 +7,7 @@ use toml::Value;
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A length of time.
     Span,
-    /// Yes or no.
     Switch,
     /// A number from 0 up.
     Count,
@@ -17,13 +15,9 @@ pub enum Kind {
     Whole,
     /// A number with a fraction.
     Number,
-    /// One of these.
     Choice(&'static [&'static str]),
-    /// An address with a port.
     Address,
-    /// Names of hosts, with commas between them.
     Hosts,
-    /// Anything; whoever uses it checks it.
     Text,
 }
 
@@ -31,10 +25,10 @@ impl Kind {
     /// What the help calls a value.
     pub fn placeholder(self) -> &'static str {
         match self {
-            Self::Span => "SPAN",
+            Self::Span => "DURATION",
             Self::Switch => "BOOL",
-            Self::Count | Self::Whole => "N",
-            Self::Number => "X",
+            Self::Count | Self::Whole => "NUMBER",
+            Self::Number => "NUMBER",
             Self::Choice(_) => "NAME",
             Self::Address => "ADDRESS:PORT",
             Self::Hosts => "NAME,…",
@@ -42,9 +36,9 @@ impl Kind {
         }
     }
 
-    /// Reads a value. The complaint goes on from what was given: "… is not a length of time".
+    /// Reads a value. The message goes on from what was given: "… is not a length of time".
     pub fn read(self, text: &str) -> Result<Value, String> {
-        let refuse = |complaint: &str| Err(complaint.to_owned());
+        let refuse = |message: &str| Err(message.to_owned());
         match self {
             Self::Span => match humantime::parse_duration(text) {
                 Ok(_) => Ok(Value::String(text.to_owned())),
@@ -137,10 +131,10 @@ mod tests {
             (Kind::Hosts, "", "is not a list of host names"),
         ];
         for (kind, text, expected) in cases {
-            let complaint = kind.read(text).expect_err(text);
-            assert!(complaint.starts_with(expected), "{complaint}");
+            let message = kind.read(text).expect_err(text);
+            assert!(message.starts_with(expected), "{message}");
         }
-        let complaint = Kind::Span.read_legacy("5s").expect_err("not milliseconds");
-        assert!(complaint.starts_with("is not a number of milliseconds"), "{complaint}");
+        let message = Kind::Span.read_legacy("5s").expect_err("not milliseconds");
+        assert!(message.starts_with("is not a number of milliseconds"), "{message}");
     }
 }

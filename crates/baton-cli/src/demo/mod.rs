@@ -1,9 +1,9 @@
-//! `baton demo`: three real processes on one file, and the three ways to lose a leader.
+//! `baton demo`: three real processes on one file, and three failovers.
 //!
 //! ```text
 //!   acts ── kill -9, resign, pause ──► cluster ──► ticks.log
 //!     │                                  │            │
-//!     └──► stage: what happened ◄────────┴── looks ◄──┘
+//!     └──► session: what happened ◄────────┴── looks ◄──┘
 //!            │ every tenth of a second        │ at the end
 //!            ▼                                ▼
 //!          view (a terminal)               summary ──► verdict, JSON, plot
@@ -11,7 +11,7 @@
 
 mod acts;
 mod plot;
-mod stage;
+mod session;
 mod summary;
 mod view;
 
@@ -22,9 +22,8 @@ use baton::{Namespace, NodeId, Settings};
 
 use crate::cluster::{Body, Cluster, Plan};
 use crate::error::CommandError;
-use stage::Stage;
+use session::Session;
 
-pub use acts::Act;
 pub use summary::Summary;
 
 /// How often the job ticks.
@@ -33,38 +32,33 @@ const EVERY: Duration = Duration::from_millis(100);
 /// The nodes, by name.
 const NODES: [&str; 3] = ["alice", "bob", "carol"];
 
-/// What the demo is to do.
 pub struct Demo {
-    /// The settings the nodes run with.
     pub settings: Settings,
-    /// The flags that say so.
+    /// Flags of `baton run` that give these settings.
     pub flags: Vec<String>,
-    /// Draw the live view, if there is a terminal.
     pub live: bool,
 }
 
-/// What came of it, and what can be drawn of it.
-pub struct Shown {
-    /// The figures.
+/// What the demo showed.
+pub struct Played {
     pub summary: Summary,
-    /// The timeline as a picture.
     pub picture: String,
 }
 
-/// Plays the demo. Whatever was started has ended when it returns.
-pub async fn play(demo: &Demo) -> Result<Shown, CommandError> {
-    let trouble = |problem| CommandError::System { what: "no temporary folder", problem };
-    let folder = tempfile::Builder::new().prefix("baton-demo-").tempdir().map_err(trouble)?;
+/// Plays the demo. All processes have ended when it returns.
+pub async fn play(demo: &Demo) -> Result<Played, CommandError> {
+    let error = |problem| CommandError::System { what: "no temporary folder", problem };
+    let folder = tempfile::Builder::new().prefix("baton-demo-").tempdir().map_err(error)?;
     let this = std::env::current_exe();
     let this =
         this.map_err(|problem| CommandError::System { what: "no path to baton", problem })?;
     let cluster = Cluster::new(plan(demo, this, folder.path().to_owned())).await?;
-    let mut stage = Stage::new(cluster, demo.settings.clone(), demo.live);
-    let outcomes = acts::perform(&mut stage, &NODES.map(node)).await?;
-    stage.close().await?;
-    let ticks = stage.ticks()?;
-    let picture = plot::draw(&stage, &ticks);
-    Ok(Shown { summary: Summary::new(outcomes, &ticks, demo.settings.lease_timeout), picture })
+    let mut session = Session::new(cluster, demo.settings.clone(), demo.live);
+    let outcomes = acts::perform(&mut session, &NODES.map(node)).await?;
+    session.close().await?;
+    let ticks = session.ticks()?;
+    let picture = plot::draw(&session, &ticks);
+    Ok(Played { summary: Summary::new(outcomes, &ticks, demo.settings.lease_timeout), picture })
 }
 
 fn plan(demo: &Demo, program: PathBuf, folder: PathBuf) -> Plan {

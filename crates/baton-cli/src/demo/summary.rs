@@ -7,22 +7,25 @@ use serde::Serialize;
 use super::acts::Outcome;
 use crate::cluster::{Kind, Ticks};
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table};
+use crate::output::table::{Align, Cell, Table};
+
+/// A failover time with its unit.
+pub(super) fn show_failover(ms: f64) -> String {
+    match ms {
+        ms if ms < 1_000.0 => format!("{ms:.1} ms"),
+        ms => format!("{:.1} s", ms / 1e3),
+    }
+}
 
 /// The figures, from the jobs' own log.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// How long the lease was, in milliseconds.
     pub lease_ms: u64,
-    /// Each act.
     pub failovers: Vec<Outcome>,
-    /// Ticks run.
     pub ticks: usize,
-    /// Ticks run twice.
     pub ticks_run_twice: usize,
-    /// Lines of a job whose term was over.
     pub overlaps: usize,
-    /// The longest time without a tick, in milliseconds.
+    /// Longest time without a tick.
     pub longest_gap_ms: f64,
 }
 
@@ -38,31 +41,26 @@ impl Summary {
         }
     }
 
-    /// Did everything go as it must?
+    /// Whether no tick was run twice or by a job whose term was over.
     pub fn is_good(&self) -> bool {
         self.ticks > 0 && self.ticks_run_twice == 0 && self.overlaps == 0
     }
 
-    /// The figures for a person.
     pub fn render(&self, width: Option<usize>) -> String {
         let mut table = Table::new(&[
-            ("WHAT", Lean::Left),
-            ("FROM", Lean::Left),
-            ("TO", Lean::Left),
-            ("EPOCH", Lean::Right),
-            ("FAILOVER", Lean::Right),
+            ("WHAT", Align::Left),
+            ("FROM", Align::Left),
+            ("TO", Align::Left),
+            ("EPOCH", Align::Right),
+            ("FAILOVER", Align::Right),
         ]);
         for outcome in &self.failovers {
-            let took = match outcome.failover_ms {
-                ms if ms < 1_000.0 => format!("{ms:.1} ms"),
-                ms => format!("{:.1} s", ms / 1e3),
-            };
             table.row([
                 Cell::from(outcome.act.name()),
                 outcome.from.to_string().into(),
                 outcome.to.to_string().into(),
                 outcome.epoch.to_string().into(),
-                Cell::new(took, Tone::Good),
+                Cell::new(show_failover(outcome.failover_ms), Tone::Good),
             ]);
         }
         let Self { ticks, ticks_run_twice: twice, overlaps, longest_gap_ms: gap, .. } = self;

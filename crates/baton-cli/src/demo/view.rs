@@ -5,15 +5,15 @@ use std::time::Duration;
 use baton::NodeId;
 use baton::clock::Moment;
 
-use super::stage::Note;
+use super::session::Note;
 use crate::cluster::{Kind, Lead, Ticks};
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table, cut};
+use crate::output::table::{Align, Cell, Table, cut};
 
-/// So many past notes are shown.
+/// Number of past notes in the view.
 const NOTES: usize = 9;
 
-/// The bar of the lease, in characters.
+/// Width of the bar that shows the lease.
 const BAR: usize = 30;
 
 /// What a frame shows.
@@ -42,7 +42,7 @@ pub fn render(scene: &Scene<'_>) -> String {
     for note in &scene.notes[first..] {
         let at = note.at.since(scene.began).as_secs_f64();
         let line = cut(&format!("{at:5.1} s  {}", note.text), scene.width);
-        let tone = if note.deed.is_some() { Tone::Warn } else { Tone::Plain };
+        let tone = if note.act.is_some() { Tone::Warn } else { Tone::Plain };
         text.push_str(&format!("{}\n", tone.paint(&line)));
     }
     text
@@ -50,10 +50,10 @@ pub fn render(scene: &Scene<'_>) -> String {
 
 fn nodes(scene: &Scene<'_>) -> String {
     let mut table = Table::new(&[
-        ("NODE", Lean::Left),
-        ("STATE", Lean::Left),
-        ("PROCESS", Lean::Right),
-        ("TICKS", Lean::Right),
+        ("NODE", Align::Left),
+        ("STATE", Align::Left),
+        ("PROCESS", Align::Right),
+        ("TICKS", Align::Right),
     ]);
     for (node, pid) in &scene.nodes {
         let leads = scene.lead.is_some_and(|lead| lead.node == *node);
@@ -61,7 +61,7 @@ fn nodes(scene: &Scene<'_>) -> String {
             (true, true) => ("paused, holds the lease", Tone::Warn),
             (true, false) => ("paused", Tone::Warn),
             (false, true) => ("leads", Tone::Good),
-            (false, false) => ("stands by", Tone::Faint),
+            (false, false) => ("standby", Tone::Faint),
         };
         let done =
             |tick: &&crate::cluster::Tick| tick.kind == Kind::Tick && tick.node == node.as_str();
@@ -93,7 +93,7 @@ mod tests {
         let began = Moment::from_micros(0);
         let node = NodeId::new("alice").expect("valid");
         let text = "a long note that goes on and on ".repeat(5);
-        let notes = vec![Note { at: began, deed: None, text }; 20];
+        let notes = vec![Note { at: began, until: None, act: None, text }; 20];
         let scene = Scene {
             elapsed: Duration::from_secs(12),
             began,

@@ -21,13 +21,10 @@ pub(super) const MOST_DESCRIPTORS: usize = 253;
 
 /// What came of listening once.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Heard {
-    /// There may be a message to take.
-    Something,
-    /// Nothing for now.
+pub(super) enum Received {
+    Data,
     Nothing,
-    /// The other end is gone.
-    End,
+    Closed,
 }
 
 /// One end of a control socket.
@@ -107,7 +104,7 @@ impl Channel {
     }
 
     /// Takes in what has come, up to 64 KiB of it.
-    pub(super) fn listen(&mut self) -> io::Result<Heard> {
+    pub(super) fn receive(&mut self) -> io::Result<Received> {
         let mut bytes = vec![0; 64 << 10];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
         let mut beside = RecvAncillaryBuffer::new(&mut space);
@@ -118,7 +115,7 @@ impl Channel {
             rustix::io::retry_on_intr(|| recvmsg(&self.socket, &mut room, &mut beside, flags));
         let came = match came {
             Ok(came) => came.bytes,
-            Err(Errno::AGAIN) => return Ok(Heard::Nothing),
+            Err(Errno::AGAIN) => return Ok(Received::Nothing),
             Err(error) => return Err(error.into()),
         };
         for message in beside.drain() {
@@ -127,10 +124,10 @@ impl Channel {
             }
         }
         if came == 0 {
-            return Ok(Heard::End);
+            return Ok(Received::Closed);
         }
         self.inbox.extend_from_slice(&bytes[..came]);
-        Ok(Heard::Something)
+        Ok(Received::Data)
     }
 
     /// The next message, if all of it has come.
@@ -178,14 +175,14 @@ mod tests {
         let (mut here, mut there) = both();
         here.send(&Report::Stopped).expect("there is room");
         here.send(&Report::Exited(Ending::Code(7))).expect("there is room");
-        assert_eq!(there.listen().expect("the other end is there"), Heard::Something);
+        assert_eq!(there.receive().expect("the other end is there"), Received::Data);
         assert_eq!(there.take().expect("a whole line"), Some(Report::Stopped));
         let second = there.take().expect("a whole line");
         assert_eq!(second, Some(Report::Exited(Ending::Code(7))));
         assert_eq!(there.take::<Report>().expect("no line is no error"), None);
-        assert_eq!(there.listen().expect("the other end is there"), Heard::Nothing);
+        assert_eq!(there.receive().expect("the other end is there"), Received::Nothing);
         drop(here);
-        assert_eq!(there.listen().expect("an end is no error"), Heard::End);
+        assert_eq!(there.receive().expect("an end is no error"), Received::Closed);
     }
 
     #[test]
@@ -196,7 +193,7 @@ mod tests {
         assert!(here.has_unsent());
         let came = loop {
             here.flush().expect("the other end is there");
-            there.listen().expect("the other end is there");
+            there.receive().expect("the other end is there");
             if let Some(came) = there.take::<Report>().expect("a valid line") {
                 break came;
             }
@@ -210,7 +207,7 @@ mod tests {
         let (mut ours, theirs) = UnixStream::pair().expect("a socket pair");
         here.send_with(&Report::Stopped, &[theirs.as_fd()]).expect("there is room");
         drop(theirs);
-        there.listen().expect("the other end is there");
+        there.receive().expect("the other end is there");
         let mut came = there.take_descriptors();
         let came = came.pop().expect("one descriptor was sent");
         let flags = rustix::io::fcntl_getfd(&came).expect("an open descriptor");
@@ -226,7 +223,7 @@ mod tests {
         let (mut here, mut there) = both();
         here.outbox.extend_from_slice(b"{\"Unheard\":1}\n");
         here.flush().expect("there is room");
-        there.listen().expect("the other end is there");
+        there.receive().expect("the other end is there");
         assert!(there.take::<Report>().is_err());
         assert!(here.send(&"x".repeat(LONGEST)).is_err());
     }

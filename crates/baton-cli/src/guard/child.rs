@@ -1,6 +1,6 @@
 //! The command of one term, and what is known of its first process.
 //!
-//! The recruit that becomes it ties itself to the guard's life. The socket between the two closes
+//! The prefork that becomes it ties itself to the guard's life. The socket between the two closes
 //! with the `exec`: its end says that the command runs, a message says why it does not.
 
 use std::io;
@@ -12,9 +12,9 @@ use rustix::process::{
     Pid, Signal, WaitStatus, getppid, kill_process_group, set_parent_process_death_signal,
 };
 
-use super::channel::{Channel, Heard};
+use super::channel::{Channel, Received};
 use super::message::{Ending, Report, Start};
-use super::recruit::Recruit;
+use super::prefork::Prefork;
 use super::sweep;
 
 /// The command's first process, which leads its process group.
@@ -31,25 +31,25 @@ pub(super) struct Child {
 impl Child {
     /// Sets the command on its way.
     pub(super) fn launch(
-        recruit: Recruit,
+        prefork: Prefork,
         start: Start,
         stdin: BorrowedFd<'_>,
     ) -> io::Result<Self> {
-        let (pid, exit, launch) = recruit.send(start, stdin)?;
+        let (pid, exit, launch) = prefork.run(start, stdin)?;
         let (exit, launch) = (Some(exit), Some(launch));
         Ok(Self { pid, exit, launch, failure: None, ending: None })
     }
 
     /// Hears whether the command runs. Says so once.
-    pub(super) fn hear_launch(&mut self) -> Option<Report> {
+    pub(super) fn launch_report(&mut self) -> Option<Report> {
         let launch = self.launch.as_mut()?;
         loop {
             // A process that died unheard is seen by its end.
             let _ = launch.flush();
-            match launch.listen() {
-                Ok(Heard::Something) => {}
-                Ok(Heard::Nothing) => return None,
-                Ok(Heard::End) | Err(_) => break,
+            match launch.receive() {
+                Ok(Received::Data) => {}
+                Ok(Received::Nothing) => return None,
+                Ok(Received::Closed) | Err(_) => break,
             }
             if let Ok(Some(Report::FailedToStart { error })) = launch.take() {
                 self.failure = Some(error);
@@ -69,11 +69,11 @@ impl Child {
     }
 
     /// Kills everything of the term and waits for its end.
-    pub(super) fn strike(&mut self) {
+    pub(super) fn kill_all(&mut self) {
         self.signal(Signal::KILL);
         // Mostly this is all, and nobody has to be looked for.
-        sweep::wait_a_little(self.exit.as_slice());
-        sweep::strike(|pid, status| self.note(pid, status));
+        sweep::wait_briefly(self.exit.as_slice());
+        sweep::kill_all(|pid, status| self.note(pid, status));
     }
 
     fn note(&mut self, pid: Pid, status: WaitStatus) {

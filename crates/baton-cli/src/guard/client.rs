@@ -18,10 +18,10 @@ use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
-use super::channel::{Channel, Heard, MOST_DESCRIPTORS};
+use super::channel::{Channel, MOST_DESCRIPTORS, Received};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
-use super::recruit::{THIS_PROGRAM, name};
+use super::prefork::{THIS_PROGRAM, name};
 use super::sweep::sweep_children;
 use crate::output::log;
 
@@ -178,7 +178,7 @@ impl Guard {
                     }
                     return report;
                 }
-                Ok(None) if self.hear().await == Heard::Something => {}
+                Ok(None) if self.readable().await == Received::Data => {}
                 Ok(None) | Err(_) => self.give_up(),
             }
         }
@@ -216,7 +216,7 @@ impl Guard {
 
     /// Waits for the guard to say something, and passes on what it has not taken yet. `End` if it
     /// is gone, or as good as gone.
-    async fn hear(&mut self) -> Heard {
+    async fn readable(&mut self) -> Received {
         let last_resort = self.term.as_ref().map(Deadline::last_resort);
         loop {
             let readable = Interest::READABLE;
@@ -226,7 +226,7 @@ impl Guard {
                 ready = self.signs.ready(either) => ready,
                 () = reached(last_resort) => {
                     // If this process was paused, the guard may have kept the deadline long since.
-                    return self.channel.listen().unwrap_or(Heard::End);
+                    return self.channel.receive().unwrap_or(Received::Closed);
                 }
             };
             if has_unsent {
@@ -236,14 +236,14 @@ impl Guard {
                     if self.channel.has_unsent() { not_yet() } else { Ok(()) }
                 });
             }
-            let heard = self.signs.try_io(readable, || match self.channel.listen()? {
-                Heard::Nothing => not_yet(),
-                heard => Ok(heard),
+            let received = self.signs.try_io(readable, || match self.channel.receive()? {
+                Received::Nothing => not_yet(),
+                received => Ok(received),
             });
-            match (ready, heard) {
-                (Ok(_), Ok(heard)) => return heard,
+            match (ready, received) {
+                (Ok(_), Ok(received)) => return received,
                 (Ok(_), Err(error)) if error.kind() == io::ErrorKind::WouldBlock => {}
-                _ => return Heard::End,
+                _ => return Received::Closed,
             }
         }
     }

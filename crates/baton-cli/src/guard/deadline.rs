@@ -1,4 +1,4 @@
-//! When a term's child must be told to stop and when it must be killed. Pure: time is an argument.
+//! When a term's child must be terminating to stop and when it must be killed. Pure: time is an argument.
 
 use std::time::Duration;
 
@@ -18,8 +18,7 @@ pub(super) enum Due {
     /// Nothing before this moment.
     Wait(Moment),
     /// Tell everything of the term to stop. Said once.
-    Tell,
-    /// Kill everything of the term.
+    Terminate,
     Kill,
 }
 
@@ -29,15 +28,15 @@ pub(super) struct Deadline {
     window: Window,
     by: Option<Moment>,
     ended: Option<Moment>,
-    told: bool,
+    terminating: bool,
 }
 
 impl Deadline {
     pub(super) fn new(window: Window) -> Self {
-        Self { window, by: None, ended: None, told: false }
+        Self { window, by: None, ended: None, terminating: false }
     }
 
-    /// The lease was renewed. A term that was told to stop gains nothing by it.
+    /// The lease was renewed. A term that was terminating to stop gains nothing by it.
     pub(super) fn extend(&mut self, window: Window) {
         self.window = window;
     }
@@ -48,7 +47,7 @@ impl Deadline {
     }
 
     /// Time passed that the clock did not count: everything is due this much sooner.
-    pub(super) fn lose(&mut self, span: Duration) {
+    pub(super) fn shorten(&mut self, span: Duration) {
         self.window = self.window.earlier(span);
         self.by = self.by.map(|by| by - span);
     }
@@ -63,20 +62,20 @@ impl Deadline {
         if now >= self.kill_at() {
             return Due::Kill;
         }
-        if self.told {
+        if self.terminating {
             return Due::Wait(self.kill_at());
         }
         if self.by.is_some() || self.ended.is_some() || !self.window.may_start(now) {
-            self.told = true;
+            self.terminating = true;
             self.stop(self.window.hard);
-            return Due::Tell;
+            return Due::Terminate;
         }
         Due::Wait(self.window.soft.min(self.kill_at()))
     }
 
-    /// Was everything told to stop?
-    pub(super) fn is_told(&self) -> bool {
-        self.told
+    /// Was everything terminating to stop?
+    pub(super) fn is_terminating(&self) -> bool {
+        self.terminating
     }
 
     /// When somebody else has to kill, because whoever should have done so shows no sign of life.
@@ -115,7 +114,7 @@ mod tests {
         let mut deadline = Deadline::new(window(1_000, 1_400));
         assert_eq!(deadline.due(at(0)), Due::Wait(at(1_000)));
         assert_eq!(deadline.due(at(999)), Due::Wait(at(1_000)));
-        assert_eq!(deadline.due(at(1_000)), Due::Tell);
+        assert_eq!(deadline.due(at(1_000)), Due::Terminate);
         assert_eq!(deadline.due(at(1_000)), Due::Wait(at(1_300)));
         assert_eq!(deadline.due(at(1_299)), Due::Wait(at(1_300)));
         assert_eq!(deadline.due(at(1_300)), Due::Kill);
@@ -127,7 +126,7 @@ mod tests {
         let mut deadline = Deadline::new(window(1_000, 1_400));
         deadline.extend(window(2_000, 2_400));
         assert_eq!(deadline.due(at(1_500)), Due::Wait(at(2_000)));
-        assert_eq!(deadline.due(at(2_000)), Due::Tell);
+        assert_eq!(deadline.due(at(2_000)), Due::Terminate);
         deadline.extend(window(9_000, 9_400));
         assert_eq!(deadline.due(at(2_001)), Due::Wait(at(2_300)));
     }
@@ -136,7 +135,7 @@ mod tests {
     fn stop_tells_at_once_and_kills_before_the_earliest_moment_named() {
         let mut deadline = Deadline::new(window(10_000, 12_000));
         deadline.stop(at(5_000));
-        assert_eq!(deadline.due(at(100)), Due::Tell);
+        assert_eq!(deadline.due(at(100)), Due::Terminate);
         assert_eq!(deadline.due(at(100)), Due::Wait(at(4_500)));
         deadline.stop(at(9_000));
         assert_eq!(deadline.due(at(101)), Due::Wait(at(4_500)));
@@ -149,7 +148,7 @@ mod tests {
     fn a_stop_beyond_the_window_is_bounded_by_it() {
         let mut deadline = Deadline::new(window(1_000, 1_400));
         deadline.stop(at(60_000));
-        assert_eq!(deadline.due(at(10)), Due::Tell);
+        assert_eq!(deadline.due(at(10)), Due::Terminate);
         assert_eq!(deadline.due(at(10)), Due::Wait(at(1_300)));
     }
 
@@ -165,13 +164,13 @@ mod tests {
         let mut deadline = Deadline::new(window(10_000, 12_000));
         deadline.end(at(100));
         deadline.end(at(900));
-        assert_eq!(deadline.due(at(100)), Due::Tell);
+        assert_eq!(deadline.due(at(100)), Due::Terminate);
         assert_eq!(deadline.due(at(100)), Due::Wait(at(1_100)));
         assert_eq!(deadline.due(at(1_100)), Due::Kill);
 
         let mut late = Deadline::new(window(1_000, 1_400));
         late.end(at(900));
-        assert_eq!(late.due(at(900)), Due::Tell);
+        assert_eq!(late.due(at(900)), Due::Terminate);
         assert_eq!(late.due(at(900)), Due::Wait(at(1_300)));
     }
 
@@ -185,15 +184,15 @@ mod tests {
     #[test]
     fn time_that_the_clock_did_not_count_is_over_all_the_same() {
         let mut deadline = Deadline::new(window(10_000, 12_000));
-        deadline.lose(Duration::from_secs(3));
+        deadline.shorten(Duration::from_secs(3));
         assert_eq!(deadline.due(at(100)), Due::Wait(at(7_000)));
-        deadline.lose(Duration::from_secs(7));
-        assert_eq!(deadline.due(at(200)), Due::Tell);
+        deadline.shorten(Duration::from_secs(7));
+        assert_eq!(deadline.due(at(200)), Due::Terminate);
         assert_eq!(deadline.due(at(200)), Due::Wait(at(1_500)));
-        deadline.lose(Duration::from_secs(60));
+        deadline.shorten(Duration::from_secs(60));
         assert_eq!(deadline.due(at(201)), Due::Kill);
         let mut endless = Deadline::new(Window::ENDLESS);
-        endless.lose(Duration::from_secs(60));
+        endless.shorten(Duration::from_secs(60));
         assert!(matches!(endless.due(at(1)), Due::Wait(_)));
     }
 
@@ -203,6 +202,6 @@ mod tests {
         let far = at(1_000_000_000_000);
         assert!(matches!(deadline.due(far), Due::Wait(until) if until > far));
         deadline.stop(at(1_000_000_001_000));
-        assert_eq!(deadline.due(far), Due::Tell);
+        assert_eq!(deadline.due(far), Due::Terminate);
     }
 }

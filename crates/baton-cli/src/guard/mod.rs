@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  baton run ──── control socket: orders ───►    guard    ───►    guard    ═exec═► CMD
-//!  (Guard)   ◄─── reports ──────────────────  (Watch)          (Recruit)           (Child)
+//!  (Guard)   ◄─── reports ──────────────────  (EventLoop)          (Prefork)           (Child)
 //!     │                                          │             waits between terms, in a process
 //!     │                                          │             group of its own; CMD is killed by
 //!     │ lifeline, locks                          │ duplicates  the kernel if the guard dies
@@ -41,15 +41,15 @@ mod channel;
 mod child;
 mod client;
 mod deadline;
+mod event_loop;
 mod message;
 mod orphans;
-mod recruit;
+mod prefork;
 mod sweep;
 mod term;
-mod watch;
 
 pub use client::Guard;
+pub use event_loop::run;
 pub use message::{Ending, Report, Start};
 pub use orphans::reap_orphans;
 pub use sweep::sweep_children;
-pub use watch::run;

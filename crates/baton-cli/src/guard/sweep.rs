@@ -22,13 +22,13 @@ const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// A child of this process, by birth or by adoption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kin {
+pub(super) struct Descendant {
     pid: Pid,
     group: i32,
     session: i32,
 }
 
-impl Kin {
+impl Descendant {
     /// Its process group, unless that is the one of this process. The number cannot have passed to
     /// anybody else: the child is in the group, dead or alive, until this process waits for it.
     fn foreign_group(&self) -> Option<Pid> {
@@ -57,9 +57,9 @@ impl Kin {
 }
 
 /// The children of this process, those that ended and were not waited for among them.
-pub(super) fn kin() -> io::Result<Vec<Kin>> {
+pub(super) fn descendants() -> io::Result<Vec<Descendant>> {
     let this = rustix::process::getpid().as_raw_nonzero().get();
-    let mut kin = Vec::new();
+    let mut descendants = Vec::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
         let Some(name) =
@@ -70,7 +70,9 @@ pub(super) fn kin() -> io::Result<Vec<Kin>> {
         match fs::read(format!("/proc/{name}/stat")) {
             Ok(stat) => {
                 let read = parse(&String::from_utf8_lossy(&stat));
-                kin.extend(read.filter(|(parent, _)| *parent == this).map(|(_, kin)| kin));
+                descendants.extend(
+                    read.filter(|(parent, _)| *parent == this).map(|(_, descendants)| descendants),
+                );
             }
             // It ended meanwhile, or is another user's.
             Err(error) if error.raw_os_error() == Some(Errno::SRCH.raw_os_error()) => {}
@@ -79,17 +81,17 @@ pub(super) fn kin() -> io::Result<Vec<Kin>> {
             Err(error) => return Err(error),
         }
     }
-    Ok(kin)
+    Ok(descendants)
 }
 
 /// The parent's process id and the rest, from a line such as `12 (name) S 1 12 12 …`. The name may
 /// hold anything, parentheses and spaces too.
-fn parse(stat: &str) -> Option<(i32, Kin)> {
+fn parse(stat: &str) -> Option<(i32, Descendant)> {
     let pid = Pid::from_raw(stat.split(' ').next()?.parse().ok()?)?;
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace().skip(1);
     let mut next = || fields.next()?.parse::<i32>().ok();
     let (parent, group, session) = (next()?, next()?, next()?);
-    Some((parent, Kin { pid, group, session }))
+    Some((parent, Descendant { pid, group, session }))
 }
 
 /// Waits for every child that has ended, and says whether any is left.
@@ -105,11 +107,11 @@ pub(super) fn reap(mut note: impl FnMut(Pid, WaitStatus)) -> bool {
 }
 
 /// Kills and waits for every child and whatever comes to light behind it, until none is left.
-pub(super) fn strike(mut note: impl FnMut(Pid, WaitStatus)) {
+pub(super) fn kill_all(mut note: impl FnMut(Pid, WaitStatus)) {
     while reap(&mut note) {
-        let kin = kin().unwrap_or_default();
-        kin.iter().for_each(|kin| kin.signal(Signal::KILL));
-        wait_for_one(&kin);
+        let descendants = descendants().unwrap_or_default();
+        descendants.iter().for_each(|descendants| descendants.signal(Signal::KILL));
+        wait_for_one(&descendants);
     }
 }
 
@@ -123,9 +125,9 @@ pub(super) fn numbers() -> MutexGuard<'static, ()> {
 
 /// Waits for every child that has ended and is not in `spare`. The caller holds the [`numbers`].
 pub(super) fn reap_all_but(spare: &BTreeSet<i32>) {
-    for kin in kin().unwrap_or_default() {
-        if !spare.contains(&kin.pid.as_raw_nonzero().get()) {
-            let _ = waitpid(Some(kin.pid), WaitOptions::NOHANG);
+    for descendants in descendants().unwrap_or_default() {
+        if !spare.contains(&descendants.pid.as_raw_nonzero().get()) {
+            let _ = waitpid(Some(descendants.pid), WaitOptions::NOHANG);
         }
     }
 }
@@ -144,29 +146,31 @@ pub fn sweep_children(spare: &BTreeSet<i32>) {
         if left.is_empty() {
             return;
         }
-        left.iter().for_each(|kin| kin.signal(Signal::KILL));
+        left.iter().for_each(|descendants| descendants.signal(Signal::KILL));
         wait_for_one(&left);
-        for kin in left {
-            let _ = waitpid(Some(kin.pid), WaitOptions::NOHANG);
+        for descendants in left {
+            let _ = waitpid(Some(descendants.pid), WaitOptions::NOHANG);
         }
     }
 }
 
-fn left_to_us(spare: &BTreeSet<i32>) -> io::Result<Vec<Kin>> {
+fn left_to_us(spare: &BTreeSet<i32>) -> io::Result<Vec<Descendant>> {
     let (_, this) = parse(&fs::read_to_string("/proc/self/stat")?)
         .ok_or_else(|| io::Error::other("/proc/self/stat is not as it should be"))?;
-    let is_left =
-        |kin: &Kin| kin.session != this.session && !spare.contains(&kin.pid.as_raw_nonzero().get());
-    Ok(kin()?.into_iter().filter(is_left).collect())
+    let is_left = |descendants: &Descendant| {
+        descendants.session != this.session
+            && !spare.contains(&descendants.pid.as_raw_nonzero().get())
+    };
+    Ok(descendants()?.into_iter().filter(is_left).collect())
 }
 
-fn wait_for_one(kin: &[Kin]) {
-    let exits: Vec<OwnedFd> = kin.iter().filter_map(Kin::exit).collect();
-    wait_a_little(&exits);
+fn wait_for_one(descendants: &[Descendant]) {
+    let exits: Vec<OwnedFd> = descendants.iter().filter_map(Descendant::exit).collect();
+    wait_briefly(&exits);
 }
 
 /// Waits until one of these ends, but not for long.
-pub(super) fn wait_a_little(exits: &[OwnedFd]) {
+pub(super) fn wait_briefly(exits: &[OwnedFd]) {
     let mut fds: Vec<PollFd<'_>> = exits.iter().map(|e| PollFd::new(e, PollFlags::IN)).collect();
     // An interruption is as good as a wake-up: the caller looks again either way.
     let _ = poll(&mut fds, Some(&LOOK_AGAIN));
@@ -180,9 +184,13 @@ mod tests {
 
     #[test]
     fn a_name_with_parentheses_does_not_confuse() {
-        let (parent, kin) = parse("42 (a) S 9 (b) S 7 41 40 0 -1 4194560").expect("a valid line");
+        let (parent, descendants) =
+            parse("42 (a) S 9 (b) S 7 41 40 0 -1 4194560").expect("a valid line");
         assert_eq!(parent, 7);
-        assert_eq!((kin.pid.as_raw_nonzero().get(), kin.group, kin.session), (42, 41, 40));
+        assert_eq!(
+            (descendants.pid.as_raw_nonzero().get(), descendants.group, descendants.session),
+            (42, 41, 40)
+        );
         assert_eq!(parse("42 (a) S"), None);
         assert_eq!(parse(""), None);
     }
@@ -191,7 +199,9 @@ mod tests {
     fn children_are_found_until_they_are_waited_for() {
         let mut child = Command::new("true").spawn().expect("`true` is everywhere");
         let pid = Pid::from_child(&child);
-        let is_there = || kin().expect("/proc is there").iter().any(|kin| kin.pid == pid);
+        let is_there = || {
+            descendants().expect("/proc is there").iter().any(|descendants| descendants.pid == pid)
+        };
         assert!(is_there());
         child.wait().expect("it is ours");
         assert!(!is_there());

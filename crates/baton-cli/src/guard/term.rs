@@ -16,10 +16,10 @@ use super::message::{Answer, Report};
 use super::sweep;
 
 /// What comes of attending to a term.
-pub(super) enum Attended {
+pub(super) enum TermState {
     /// Nothing before this moment, unless something happens.
     Until(Moment),
-    /// Nothing of it is left, and baton was told.
+    /// Nothing of it is left, and baton was terminating.
     Over,
 }
 
@@ -30,21 +30,20 @@ const LOOK_AFTER: Duration = Duration::from_millis(10);
 pub(super) struct Term {
     pub(super) child: Child,
     pub(super) deadline: Deadline,
-    /// The process groups that were told to stop, by number.
-    told: BTreeSet<i32>,
+    /// The process groups that were terminating to stop, by number.
+    terminating: BTreeSet<i32>,
     /// When other groups than the command's own are looked for.
     look_at: Option<Moment>,
-    /// The ends that are waited for while stopping.
     exits: Vec<OwnedFd>,
 }
 
 impl Term {
     pub(super) fn new(child: Child, deadline: Deadline) -> Self {
-        Self { child, deadline, told: BTreeSet::new(), look_at: None, exits: Vec::new() }
+        Self { child, deadline, terminating: BTreeSet::new(), look_at: None, exits: Vec::new() }
     }
 
     /// Minds what has happened and what is due, and tells baton.
-    pub(super) fn attend(&mut self, now: Moment, baton: &mut Channel) -> io::Result<Attended> {
+    pub(super) fn advance(&mut self, now: Moment, baton: &mut Channel) -> io::Result<TermState> {
         self.report_launch(baton)?;
         if !self.child.reap() {
             return self.close(baton);
@@ -55,12 +54,13 @@ impl Term {
         loop {
             match self.deadline.due(now) {
                 Due::Wait(until) => {
-                    let look_at = if self.deadline.is_told() { self.tell(now) } else { None };
-                    return Ok(Attended::Until(look_at.map_or(until, |at| at.min(until))));
+                    let look_at =
+                        if self.deadline.is_terminating() { self.tell(now) } else { None };
+                    return Ok(TermState::Until(look_at.map_or(until, |at| at.min(until))));
                 }
-                Due::Tell => {}
+                Due::Terminate => {}
                 Due::Kill => {
-                    self.child.strike();
+                    self.child.kill_all();
                     return self.close(baton);
                 }
             }
@@ -68,25 +68,25 @@ impl Term {
     }
 
     fn report_launch(&mut self, baton: &mut Channel) -> io::Result<()> {
-        self.child.hear_launch().map_or(Ok(()), |report| baton.send(&Answer::Report(report)))
+        self.child.launch_report().map_or(Ok(()), |report| baton.send(&Answer::Report(report)))
     }
 
     /// Nothing is left: the last word.
-    fn close(&mut self, baton: &mut Channel) -> io::Result<Attended> {
+    fn close(&mut self, baton: &mut Channel) -> io::Result<TermState> {
         // The command may have started and ended since this was last asked.
         self.report_launch(baton)?;
         if let Some(ending) = self.child.ending() {
             baton.send(&Answer::Report(Report::Exited(ending)))?;
         }
         baton.send(&Answer::Report(Report::Stopped))?;
-        Ok(Attended::Over)
+        Ok(TermState::Over)
     }
 
     /// Tells every process group of the term to stop, each once; some come to light only when the
     /// parent of somebody in it has ended. Mostly the command's own group is all there is: the
     /// others are looked for when it is gone, or at the moment returned.
     fn tell(&mut self, now: Moment) -> Option<Moment> {
-        if self.told.insert(self.child.group()) {
+        if self.terminating.insert(self.child.group()) {
             self.child.signal(Signal::TERM);
             // A stopped process would hear it only when it goes on.
             self.child.signal(Signal::CONT);
@@ -96,14 +96,14 @@ impl Term {
             return Some(at);
         }
         // If nobody can be found now, the deadline's kill looks again, and as long as it takes.
-        let kin = sweep::kin().unwrap_or_default();
-        for kin in &kin {
-            if self.told.insert(kin.address()) {
-                kin.signal(Signal::TERM);
-                kin.signal(Signal::CONT);
+        let descendants = sweep::descendants().unwrap_or_default();
+        for descendants in &descendants {
+            if self.terminating.insert(descendants.address()) {
+                descendants.signal(Signal::TERM);
+                descendants.signal(Signal::CONT);
             }
         }
-        self.exits = kin.iter().filter_map(sweep::Kin::exit).collect();
+        self.exits = descendants.iter().filter_map(sweep::Descendant::exit).collect();
         None
     }
 

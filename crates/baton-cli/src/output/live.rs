@@ -1,6 +1,6 @@
 //! A region of the terminal that is drawn again and again in the same place.
 
-use super::say;
+use super::stdout;
 
 /// The region. On anything but a terminal it would be noise: print lines there instead.
 #[derive(Debug, Default)]
@@ -12,9 +12,9 @@ impl Live {
     /// Replaces what was drawn. What does not fit on the screen is left out at the end, since a
     /// region that scrolls cannot be drawn over.
     pub fn draw(&mut self, text: &str) {
-        let (back, text) = self.frame(text, say::height());
-        say::control(&back);
-        say::text(&text);
+        let (back, text) = self.frame(text, stdout::height());
+        stdout::control(&back);
+        stdout::text(&text);
     }
 
     fn frame(&mut self, text: &str, height: usize) -> (String, String) {

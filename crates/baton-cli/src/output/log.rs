@@ -23,10 +23,8 @@ use super::times::utc_ms;
 /// How stderr is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
-    /// Lines for people.
     #[default]
     Text,
-    /// An object a line.
     Json,
 }
 
@@ -67,11 +65,8 @@ impl Format {
 pub enum Level {
     /// So ordinary that it is told on request only.
     Debug,
-    /// What happens.
     Info,
-    /// What deserves a look.
     Warn,
-    /// What is wrong.
     Error,
 }
 
@@ -215,7 +210,7 @@ mod tests {
     fn an_event_is_one_object_with_its_own_fields() {
         let line = line_of(&stamped(Event::BreakerOpen { failures: 5 }));
         let expected = "{\"at\":\"2023-11-14T22:13:20.123Z\",\"level\":\"warn\",\
-            \"message\":\"the store failed 5 times: beats are held back\",\
+            \"message\":\"5 requests to the store failed in a row: beats are held back\",\
             \"namespace\":\"web\",\"node\":\"a\",\
             \"event\":\"circuitBreaker:open\",\"failures\":5}";
         assert_eq!(line, expected);

@@ -7,12 +7,12 @@
 //!            └─► log: text or JSON lines ──────────────────────────────────────► stderr
 //! ```
 
-pub mod json;
-pub mod live;
-pub mod log;
-pub mod say;
+pub(crate) mod json;
+pub(crate) mod live;
+pub(crate) mod log;
 pub mod sentence;
+pub mod stdout;
 pub mod style;
 pub mod table;
-pub mod times;
-pub mod wrap;
+pub(crate) mod times;
+pub(crate) mod wrap;

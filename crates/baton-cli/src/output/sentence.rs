@@ -8,7 +8,7 @@ use super::style::Tone;
 use super::times::span_ms;
 use crate::snapshot::term_end;
 
-/// Is this so ordinary that it is only told on request?
+/// Whether an event is so ordinary that it is printed on request only.
 pub fn is_routine(event: &Event) -> bool {
     matches!(
         event,
@@ -19,7 +19,7 @@ pub fn is_routine(event: &Event) -> bool {
     )
 }
 
-/// How loud it is said.
+/// Severity of an event, as a colour.
 pub fn tone(event: &Event) -> Tone {
     match event {
         Event::CoordinatorPromoted { .. }
@@ -62,35 +62,45 @@ fn leading(event: &Event) -> Option<String> {
             None => format!("no node leads{}", after(previous.as_ref())),
         },
         Event::CoordinatorElected { epoch, mandate_ms, active } => format!(
-            "this node is elected, epoch {epoch}, {active} active, mandate {}",
+            "this node is elected for epoch {epoch}: {active} active nodes, a mandate of {}",
             span_ms(*mandate_ms)
         ),
         Event::CoordinatorPromoted { epoch } => format!("this node leads, epoch {epoch}"),
         Event::CoordinatorDemoted { epoch, reason } => {
-            format!("this node leads no more, epoch {epoch}: {}", demotion(reason))
+            format!("this node no longer leads, epoch {epoch}: {}", demotion(reason))
         }
         Event::CoordinatorEpochRenewed { epoch, mandate_ms } => {
-            format!("mandate confirmed, epoch {epoch}, for {}", span_ms(*mandate_ms))
+            format!("mandate of epoch {epoch} confirmed for {}", span_ms(*mandate_ms))
         }
         Event::ColdStartPhaseChanged { phase, waited_ms } => {
-            format!("cold start: {} (after {})", phase_word(*phase), span_ms(*waited_ms))
+            format!("cold start: {}, after {}", phase_word(*phase), span_ms(*waited_ms))
         }
-        Event::LeaderDown { former, proved: true } => format!("{former} is dead, proved"),
-        Event::LeaderDown { former, proved: false } => format!("the lease of {former} ran out"),
-        Event::ElectionCheck { current: Some(current) } => format!("check: {current} leads"),
-        Event::ElectionCheck { current: None } => "check: no node leads".to_owned(),
+        Event::LeaderDown { former, proved: true } => {
+            format!("leader {former} is dead: its port refuses connections")
+        }
+        Event::LeaderDown { former, proved: false } => {
+            format!("the lease of {former} expired without a proof that it is dead")
+        }
+        Event::ElectionCheck { current: Some(current) } => {
+            format!("regular check: {current} leads")
+        }
+        Event::ElectionCheck { current: None } => "regular check: no node leads".to_owned(),
         Event::LeaseLost { epoch, reason } => {
             format!("lease lost, epoch {epoch}: {}", demotion(reason))
         }
         Event::TermOverran { epoch } => {
-            format!("work had not stopped at the deadline, epoch {epoch}: stop it if it goes on")
+            format!(
+                "work of epoch {epoch} was still running at its deadline; stop it if it goes on"
+            )
         }
         Event::LeaderFlapping { changes, window_ms } => {
-            format!("leadership changed {changes} times within {}", span_ms(*window_ms))
+            format!("the leader changed {changes} times within {}", span_ms(*window_ms))
         }
-        Event::TransferStarted { epoch, to } => format!("handing over to {to}, epoch {epoch}"),
+        Event::TransferStarted { epoch, to } => {
+            format!("handing over to {to} at the end of epoch {epoch}")
+        }
         Event::TransferRefused { to, reason } => {
-            format!("not handing over to {to}: {}", refusal(*reason))
+            format!("no handover to {to}: {}", refusal(*reason))
         }
         _ => return None,
     })
@@ -99,22 +109,29 @@ fn leading(event: &Event) -> Option<String> {
 fn store(event: &Event) -> Option<String> {
     Some(match event {
         Event::ContentionDetected { ratio, duration_ms, expected_ms } => format!(
-            "a slow beat: {} instead of {} ({ratio:.1} times)",
+            "a beat took {} instead of {} ({ratio:.1} times as long)",
             span_ms(*duration_ms),
             span_ms(*expected_ms)
         ),
         Event::BreakerOpen { failures } => {
-            format!("the store failed {failures} times: beats are held back")
+            format!("{failures} requests to the store failed in a row: beats are held back")
         }
-        Event::BreakerHalfOpen => "probing the store".to_owned(),
+        Event::BreakerHalfOpen => "the next beat probes the store".to_owned(),
         Event::BreakerClosed => "the store works again".to_owned(),
         Event::StoreUnreachable { epoch, left_ms } => {
-            format!("the store cannot be reached; epoch {epoch} goes on for {}", span_ms(*left_ms))
+            format!(
+                "the store cannot be reached; work of epoch {epoch} must stop in {}",
+                span_ms(*left_ms)
+            )
         }
         Event::StoreWentBack { seen, stored } => {
-            format!("the store's data went back: epoch {stored} after {seen}")
+            format!(
+                "the store returned older data: epoch {stored}, and epoch {seen} was seen before"
+            )
         }
-        Event::StoreRejected => "the store refuses: run baton doctor".to_owned(),
+        Event::StoreRejected => {
+            "the store refuses the requests of this node: run baton doctor".to_owned()
+        }
         _ => return None,
     })
 }
@@ -122,14 +139,22 @@ fn store(event: &Event) -> Option<String> {
 fn members(event: &Event) -> String {
     match event {
         Event::WorkersUpdated { version, workers } => {
-            format!("{workers} active (view {}.{})", version.epoch, version.number)
+            format!("{workers} active nodes (view {}.{})", version.epoch, version.number)
         }
-        Event::WorkerHeartbeat { latency_ms } => format!("beat, {}", span_ms(*latency_ms)),
-        Event::NodeIdTaken { by } => format!("another live process goes by this id (boot {by})"),
-        Event::NodeSuperseded { by } => format!("a newer process took this id over (boot {by})"),
-        Event::WorkerTimedOut { worker } => format!("{worker} fell silent"),
+        Event::WorkerHeartbeat { latency_ms } => {
+            format!("beat answered in {}", span_ms(*latency_ms))
+        }
+        Event::NodeIdTaken { by } => {
+            format!("another live process has the id of this node (boot {by})")
+        }
+        Event::NodeSuperseded { by } => {
+            format!("a newer process took over the id of this node (boot {by})")
+        }
+        Event::WorkerTimedOut { worker } => {
+            format!("{worker} is silent and was removed from the view")
+        }
         Event::LifelineUnwatched(notice) => notice.to_string(),
-        Event::WorkerDead { worker } => format!("{worker} is dead"),
+        Event::WorkerDead { worker } => format!("{worker} counts as dead"),
         Event::PluginPromoted { plugin, epoch } => {
             format!("plugin {plugin} started, epoch {epoch}")
         }
@@ -140,23 +165,23 @@ fn members(event: &Event) -> String {
             format!("the cluster is {}{}", verdict.word(), because(reasons))
         }
         Event::PluginFailed { plugin, error, restart_in_ms: Some(ms) } => {
-            format!("plugin {plugin} failed ({error}), again in {}", span_ms(*ms))
+            format!("plugin {plugin} failed ({error}); it starts again in {}", span_ms(*ms))
         }
         Event::PluginFailed { plugin, error, restart_in_ms: None } => {
-            format!("plugin {plugin} failed too often ({error})")
+            format!("plugin {plugin} failed too often and is not started again ({error})")
         }
         Event::PluginSwept { plugin, target, records } => {
             let what = if *records == 1 { "record" } else { "records" };
             format!("plugin {plugin} removed {records} expired {what} of {target}")
         }
         Event::PluginIgnoredCancellation { plugin } => {
-            format!("plugin {plugin} does not stop: stop this process")
+            format!("plugin {plugin} ignores its cancellation: stop this process")
         }
         other => other.name().to_owned(),
     }
 }
 
-/// The worst reason in words, the others counted.
+/// The worst reason, and the number of the others.
 fn because(reasons: &[Reason]) -> String {
     match reasons {
         [] => String::new(),
@@ -175,18 +200,18 @@ pub fn demotion(reason: &DemotionReason) -> String {
         DemotionReason::Released(reason) => {
             term_end(baton_core::protocol::TermEnd::Released(*reason)).to_owned()
         }
-        DemotionReason::WindowClosed => "no renewal came through in time".to_owned(),
-        DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} exists"),
+        DemotionReason::WindowClosed => "the lease was not renewed in time".to_owned(),
+        DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} has begun"),
         DemotionReason::LeaseGone => "another node holds the lease".to_owned(),
-        DemotionReason::Superseded => "a newer process took this id over".to_owned(),
+        DemotionReason::Superseded => "a newer process took over the id of this node".to_owned(),
     }
 }
 
 fn phase_word(phase: Phase) -> &'static str {
     match phase {
-        Phase::Observing => "watching who else starts",
+        Phase::Observing => "watching for other nodes",
         Phase::Election => "standing for election",
-        Phase::Preparing => "won, preparing",
+        Phase::Preparing => "elected, preparing to work",
         Phase::Ready => "ready",
     }
 }
@@ -205,7 +230,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_told_in_words() {
+    fn events_have_sentences() {
         let node = |name| NodeId::new(name).expect("valid");
         let cases = [
             (
@@ -216,16 +241,22 @@ mod tests {
                 },
                 "b leads, epoch 4, after a",
             ),
-            (Event::LeaderDown { former: node("a"), proved: true }, "a is dead, proved"),
+            (
+                Event::LeaderDown { former: node("a"), proved: true },
+                "leader a is dead: its port refuses connections",
+            ),
             (
                 Event::CoordinatorDemoted {
                     epoch: Epoch(3),
                     reason: DemotionReason::HigherEpoch(Epoch(4)),
                 },
-                "this node leads no more, epoch 3: epoch 4 exists",
+                "this node no longer leads, epoch 3: epoch 4 has begun",
             ),
-            (Event::BreakerOpen { failures: 5 }, "the store failed 5 times: beats are held back"),
-            (Event::WorkerTimedOut { worker: node("c") }, "c fell silent"),
+            (Event::BreakerHalfOpen, "the next beat probes the store"),
+            (
+                Event::WorkerTimedOut { worker: node("c") },
+                "c is silent and was removed from the view",
+            ),
             (
                 Event::HealthChanged {
                     verdict: Verdict::Critical,

@@ -29,7 +29,7 @@ impl<T: Into<String>> From<T> for Cell {
 
 /// Which way a column's cells lean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lean {
+pub enum Align {
     /// Text.
     Left,
     /// Numbers.
@@ -38,13 +38,13 @@ pub enum Lean {
 
 /// Rows under a head.
 pub struct Table {
-    columns: Vec<(&'static str, Lean)>,
+    columns: Vec<(&'static str, Align)>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// An empty table.
-    pub fn new(columns: &[(&'static str, Lean)]) -> Self {
+    pub fn new(columns: &[(&'static str, Align)]) -> Self {
         Self { columns: columns.to_vec(), rows: Vec::new() }
     }
 
@@ -96,10 +96,10 @@ impl Table {
                 line.push_str(GAP);
             }
             match self.columns[at].1 {
-                Lean::Right => line.extend([space, painted]),
+                Align::Right => line.extend([space, painted]),
                 // Nothing leans on the end of a line.
-                Lean::Left if at + 1 == cells.len() => line.push_str(&painted),
-                Lean::Left => line.extend([painted, space]),
+                Align::Left if at + 1 == cells.len() => line.push_str(&painted),
+                Align::Left => line.extend([painted, space]),
             }
         }
         line
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_numbers_lean_right() {
-        let mut table = Table::new(&[("NODE", Lean::Left), ("LOAD", Lean::Right)]);
+        let mut table = Table::new(&[("NODE", Align::Left), ("LOAD", Align::Right)]);
         table.row(["a".into(), "7".into()]);
         table.row([Cell::new("node-b", Tone::Good), "12".into()]);
         assert_eq!(plain(&table.render(None)), "NODE    LOAD\na          7\nnode-b    12\n");
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_widest_column_gives_way_from_its_middle() {
-        let mut table = Table::new(&[("NODE", Lean::Left), ("STATE", Lean::Left)]);
+        let mut table = Table::new(&[("NODE", Align::Left), ("STATE", Align::Left)]);
         table.row(["worker-1734567890123-0123456789abcdef".into(), "candidate".into()]);
         for width in [30, 40] {
             let text = plain(&table.render(Some(width)));

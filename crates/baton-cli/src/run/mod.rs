@@ -11,9 +11,9 @@
 //! The term is held until the guard has proved that nothing of the command runs any more; only then
 //! is the lease released.
 
-mod next;
-mod pause;
+mod backoff;
 mod signals;
+mod successor;
 mod term;
 
 use std::ffi::OsString;
@@ -29,8 +29,8 @@ use crate::guard::{Ending, Guard, Report};
 use crate::output::log;
 use crate::output::sentence::demotion;
 use crate::output::times::span;
-use pause::Pauses;
-use signals::{Asked, Signals};
+use backoff::Backoff;
+use signals::{Request, Signals};
 use term::{Led, lead};
 
 /// How long the guard has to end when nothing is left to do.
@@ -50,9 +50,9 @@ pub enum OnEnd {
 /// What to do when leadership is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum OnLost {
-    /// Leave and exit.
+    /// Leave, and exit with code 7.
     Exit,
-    /// Stand by until this node leads again.
+    /// Wait until this node leads again.
     Wait,
 }
 
@@ -77,8 +77,8 @@ pub struct Job {
 pub enum Finished {
     /// The command ended by itself, and its end is this process's.
     Command(Ending),
-    /// Asked to end; how the command ended then, if one ran.
-    Asked(Option<Ending>),
+    /// A signal asked this process to end; how the command ended then, if one ran.
+    Stopped(Option<Ending>),
     /// Leadership was lost, and that was to be the end.
     Lost,
     /// The node had to stop.
@@ -88,14 +88,14 @@ pub enum Finished {
 /// Runs the job whenever the node leads, until there is nothing left to do.
 pub async fn run(node: &Node, store: &dyn Store, job: &Job) -> Result<Finished, CommandError> {
     let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
-    let (guard, unproved, pauses) = (None, None, Pauses::default());
-    let mut runner = Runner { node, job, signals, guard, unproved, pauses };
+    let (guard, unproved, backoff) = (None, None, Backoff::default());
+    let mut runner = Runner { node, job, signals, guard, unproved, backoff };
     let finished = runner.stand_by().await;
     if runner.close_guard().await? {
         runner.unproved = None;
     }
-    // Asked at the same time, so that the hand-over does not wait for the answer.
-    let next = next::what_happens(node, store, job, finished.as_ref().ok());
+    // Both at the same time, so that the handover does not wait for the store.
+    let next = successor::announce(node, store, job, finished.as_ref().ok());
     let (departure, next) = tokio::join!(node.leave(), next);
     next.iter().for_each(|line| runner.say(line));
     if departure == Departure::Unfinished {
@@ -115,7 +115,7 @@ struct Runner<'a> {
     guard: Option<Guard>,
     /// The term of a command that is not proved gone. As long as it is held the lease stays.
     unproved: Option<Leadership>,
-    pauses: Pauses,
+    backoff: Backoff,
 }
 
 impl Runner<'_> {
@@ -127,7 +127,7 @@ impl Runner<'_> {
         self.say(&format!("node {} stands by", self.node.id()));
         loop {
             // Started before it is needed: a successor has only to say what to run.
-            self.see_to_guard()?;
+            self.ensure_guard()?;
             let guard = self.guard.as_mut().expect("it was seen to above");
             let term = tokio::select! {
                 term = self.node.leadership() => term,
@@ -136,8 +136,8 @@ impl Runner<'_> {
                     None => continue,
                 },
                 asked = self.signals.next() => match asked {
-                    Asked::ToEnd => return Ok(Finished::Asked(None)),
-                    Asked::ToPassOn(_) => continue,
+                    Request::Stop => return Ok(Finished::Stopped(None)),
+                    Request::Forward(_) => continue,
                 },
             };
             let Ok(term) = term else {
@@ -157,12 +157,12 @@ impl Runner<'_> {
                 event = events.next() => {
                     let told = event.as_ref().map(|told| &told.event);
                     if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = told {
-                        self.complain();
+                        self.log_store_error();
                     }
                 }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
-                asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Some(Finished::Asked(None));
+                asked = self.signals.next() => if asked == Request::Stop {
+                    return Some(Finished::Stopped(None));
                 },
             }
         }
@@ -170,7 +170,7 @@ impl Runner<'_> {
     }
 
     /// Says what keeps the node from taking part.
-    fn complain(&self) {
+    fn log_store_error(&self) {
         if let Some(problem) = self.node.last_store_error() {
             log::error(&problem.to_string());
         }
@@ -178,7 +178,7 @@ impl Runner<'_> {
 
     /// Sees to it that there is a guard. One that was late for a deadline had to be killed,
     /// together with the command: the next command needs another.
-    fn see_to_guard(&mut self) -> Result<(), CommandError> {
+    fn ensure_guard(&mut self) -> Result<(), CommandError> {
         if self.guard.as_ref().is_none_or(Guard::is_lost) {
             self.guard = Some(self.start_guard()?);
         }
@@ -214,7 +214,7 @@ impl Runner<'_> {
     async fn hold(&mut self, term: Leadership) -> Result<Option<Finished>, CommandError> {
         self.say(&format!("node {} leads in epoch {}", self.node.id(), term.epoch()));
         loop {
-            self.see_to_guard()?;
+            self.ensure_guard()?;
             let guard = self.guard.as_mut().expect("it was seen to above");
             let led = lead(self.node, self.job, guard, &mut self.signals, &term).await;
             let what = match led {
@@ -225,28 +225,28 @@ impl Runner<'_> {
                     let exit = self.job.on_lost == OnLost::Exit;
                     return Ok(exit.then_some(Finished::Lost));
                 }
-                Ok(Led::Asked { ended }) => {
-                    return Ok(Some(Finished::Asked(ended)));
+                Ok(Led::Stopped { ended }) => {
+                    return Ok(Some(Finished::Stopped(ended)));
                 }
                 Ok(Led::Stuck) => {
                     self.unproved = Some(term);
-                    return Ok(Some(Finished::Asked(None)));
+                    return Ok(Some(Finished::Stopped(None)));
                 }
                 Ok(Led::Ended(ended)) if self.is_last(ended) => {
                     return Ok(Some(Finished::Command(ended)));
                 }
                 Ok(Led::Ended(ended)) => format!("the command {ended}"),
                 Ok(Led::GuardLost(report)) => {
-                    let lost = self.bear(report)?;
-                    format!("{lost}, and with it the command")
+                    let lost = self.guard_loss(report)?;
+                    format!("{lost}, and the command with it")
                 }
                 Err(problem) => {
                     self.unproved = Some(term);
                     return Err(problem);
                 }
             };
-            let pause = self.pauses.next(term.epoch());
-            self.say(&format!("{what}; again in {}", span(pause)));
+            let pause = self.backoff.next(term.epoch());
+            self.say(&format!("{what}; it runs again in {}", span(pause)));
             if let Some(finished) = self.pause(pause, &term).await {
                 return Ok(finished);
             }
@@ -263,7 +263,7 @@ impl Runner<'_> {
     }
 
     /// The loss of the guard, for people, if commands are run again; else it is the end.
-    fn bear(&self, report: Report) -> Result<String, CommandError> {
+    fn guard_loss(&self, report: Report) -> Result<String, CommandError> {
         let lost = guard_lost(report);
         match self.job.on_end {
             OnEnd::Exit => Err(lost),
@@ -273,15 +273,15 @@ impl Runner<'_> {
 
     /// The guard was lost while no command ran. `Some` if the process is to end.
     async fn guard_lost(&mut self, report: Report) -> Result<Option<Finished>, CommandError> {
-        let lost = self.bear(report)?;
+        let lost = self.guard_loss(report)?;
         self.close_guard().await?;
-        let pause = self.pauses.next(Epoch::NONE);
+        let pause = self.backoff.next(Epoch::NONE);
         log::warn(&format!("{lost}; another starts in {}", span(pause)));
         let again_at = SystemClock.now() + pause;
         loop {
             tokio::select! {
-                asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Ok(Some(Finished::Asked(None)));
+                asked = self.signals.next() => if asked == Request::Stop {
+                    return Ok(Some(Finished::Stopped(None)));
                 },
                 () = SystemClock.sleep(again_at.since(SystemClock.now())) => return Ok(None),
             }
@@ -297,8 +297,8 @@ impl Runner<'_> {
                 _ = term.lost() => {
                     return Some((self.job.on_lost == OnLost::Exit).then_some(Finished::Lost));
                 }
-                asked = self.signals.next() => if asked == Asked::ToEnd {
-                    return Some(Some(Finished::Asked(None)));
+                asked = self.signals.next() => if asked == Request::Stop {
+                    return Some(Some(Finished::Stopped(None)));
                 },
                 () = SystemClock.sleep(again_at.since(SystemClock.now())) => return None,
             }
@@ -315,7 +315,7 @@ impl Runner<'_> {
 fn guard_lost(report: Report) -> CommandError {
     let how = match report {
         Report::Lost { how } => how,
-        other => format!("it said {other:?} out of turn"),
+        other => format!("unexpected message {other:?}"),
     };
-    system("the guard process is gone", std::io::Error::other(how))
+    system("the guard process died", std::io::Error::other(how))
 }

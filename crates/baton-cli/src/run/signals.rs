@@ -6,11 +6,10 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// Stop the command, hand over, leave.
-    ToEnd,
+pub enum Request {
+    Stop,
     /// Give this signal to the command.
-    ToPassOn(i32),
+    Forward(i32),
 }
 
 /// The signals as they come. From its making on, none of them ends the process by itself.
@@ -36,11 +35,11 @@ impl Signals {
     }
 
     /// The next one. Cancel safe.
-    pub async fn next(&mut self) -> Asked {
-        let pass = |kind: SignalKind| Asked::ToPassOn(kind.as_raw_value());
+    pub async fn next(&mut self) -> Request {
+        let pass = |kind: SignalKind| Request::Forward(kind.as_raw_value());
         tokio::select! {
-            _ = self.terminate.recv() => Asked::ToEnd,
-            _ = self.interrupt.recv() => Asked::ToEnd,
+            _ = self.terminate.recv() => Request::Stop,
+            _ = self.interrupt.recv() => Request::Stop,
             _ = self.hangup.recv() => pass(SignalKind::hangup()),
             _ = self.quit.recv() => pass(SignalKind::quit()),
             _ = self.user1.recv() => pass(SignalKind::user_defined1()),

@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use baton::{DemotionReason, Departure, Leadership, Node};
 
-use super::signals::{Asked, Signals};
+use super::signals::{Request, Signals};
 use super::{Job, system};
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
@@ -18,15 +18,9 @@ pub enum Led {
     /// The command was stopped at a deadline that a renewal then moved: the term goes on.
     Cut,
     /// The term was lost, and the command was stopped.
-    Lost {
-        /// Why.
-        reason: DemotionReason,
-    },
+    Lost { reason: DemotionReason },
     /// This process was asked to end, and the command was stopped.
-    Asked {
-        /// How it ended.
-        ended: Option<Ending>,
-    },
+    Stopped { ended: Option<Ending> },
     /// The guard was lost, and the command with it. The term goes on.
     GuardLost(Report),
     /// This process was asked to end, and the command could not be ended in time: it may still run.
@@ -85,8 +79,8 @@ pub async fn lead(
                 guard.extend(window).map_err(no_order)?;
             }
             signal = signals.next() => match signal {
-                Asked::ToEnd => asked = true,
-                Asked::ToPassOn(number) => guard.signal(number).map_err(no_order)?,
+                Request::Stop => asked = true,
+                Request::Forward(number) => guard.signal(number).map_err(no_order)?,
             },
             // Leaving stops the term, which stops the command.
             departure = &mut leaving, if asked && !left => {
@@ -98,7 +92,7 @@ pub async fn lead(
         }
     }
     Ok(match (reason, ended) {
-        _ if asked => Led::Asked { ended },
+        _ if asked => Led::Stopped { ended },
         (Some(reason), _) => Led::Lost { reason },
         (None, Some(ended)) => Led::Ended(ended),
         (None, None) => Led::Ended(Ending::Code(NOT_STARTED)),

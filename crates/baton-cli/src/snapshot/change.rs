@@ -9,69 +9,47 @@ use serde::Serialize;
 
 use super::{MemberState, Snapshot, State};
 
-/// One thing that changed, or how it stood at first.
+/// One thing that changed, or the state at the beginning of a watch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "change", rename_all = "kebab-case")]
 pub enum Change {
-    /// How it stands when the watch begins.
     Now {
-        /// Who leads.
         leader: Option<NodeId>,
-        /// The last epoch granted.
         epoch: u64,
-        /// How many nodes are registered.
         members: usize,
     },
-    /// Another term, or none.
     Leader {
-        /// Who led.
         previous: Option<NodeId>,
-        /// Who leads.
         new: Option<NodeId>,
         /// In which epoch, or after which.
         epoch: u64,
     },
-    /// The leader was asked to go.
     Asked {
-        /// What it was asked.
         wish: Wish,
     },
-    /// A node is there.
     Joined {
-        /// Which.
         node: NodeId,
-        /// What it is up to.
         state: State,
     },
-    /// A node has left.
     Left {
-        /// Which.
         node: NodeId,
     },
-    /// Another process goes by the node's id.
     Restarted {
-        /// Which.
         node: NodeId,
     },
-    /// A node is up to something else.
     Became {
-        /// Which.
         node: NodeId,
-        /// What it was up to.
         from: State,
-        /// What it is up to.
         to: State,
     },
-    /// The store does not answer.
     StoreLost {
-        /// What it said.
         problem: String,
     },
     /// The store answers again.
     StoreBack,
 }
 
-/// How it stands at first.
+/// The state at the beginning of a watch.
 pub fn first(snapshot: &Snapshot) -> Change {
     Change::Now {
         leader: leader(snapshot).cloned(),
@@ -136,7 +114,7 @@ impl fmt::Display for Change {
                 None => write!(f, "{new} leads, epoch {epoch}"),
             },
             Self::Leader { previous: Some(previous), new: None, epoch } => {
-                write!(f, "no node leads: {previous} no longer does, epoch {epoch} is over")
+                write!(f, "no node leads: epoch {epoch} of {previous} is over")
             }
             Self::Leader { previous: None, new: None, epoch } => {
                 write!(f, "no node leads, epoch {epoch} is over")
@@ -149,9 +127,9 @@ impl fmt::Display for Change {
             Self::Left { node } => write!(f, "{node} left"),
             Self::Restarted { node } => write!(f, "{node} was restarted"),
             Self::Became { node, from, to } => {
-                write!(f, "{node} was {}, is {}", from.word(), to.word())
+                write!(f, "{node} is {}, was {}", to.word(), from.word())
             }
-            Self::StoreLost { problem } => write!(f, "no answer from the store: {problem}"),
+            Self::StoreLost { problem } => write!(f, "the store does not answer: {problem}"),
             Self::StoreBack => f.write_str("the store answers again"),
         }
     }

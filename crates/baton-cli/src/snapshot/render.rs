@@ -5,20 +5,20 @@ use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
 
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table, cut};
+use crate::output::table::{Align, Cell, Table, cut};
 use crate::output::times::{gap, span_ms, utc};
 use crate::output::wrap::wrapped;
 
-/// How far the values stand from the left.
+/// Width of the column of labels.
 const LABEL: usize = 13;
 
-/// So many successors are named, the others counted.
+/// Number of successors that are named; the others are counted.
 const SUCCESSORS_SHOWN: usize = 3;
 
-/// The widest that the sentence about a crash gets.
+/// Largest width of the sentence about a crash.
 const CRASH_ROOM_MAX: usize = 67;
 
-/// The snapshot as text, no wider than told.
+/// The snapshot as text of at most this width.
 pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
     let mut text = String::new();
     let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
@@ -34,7 +34,7 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         let all = span_ms(leader.lease_timeout_ms);
         let lease = match leader.lease_left_ms {
             Some(left) => format!("{} left of {all}", span_ms(left)),
-            None => format!("{all}, judged by each node that watches it"),
+            None => format!("{all}, measured by each node that watches it"),
         };
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);
@@ -71,10 +71,10 @@ fn leads(snapshot: &Snapshot) -> (String, Tone) {
             (format!("{}, epoch {epoch}{since}", leader.node), Tone::Good)
         }
         (None, Some(node)) => {
-            (format!("nobody: the lease of {node} (epoch {epoch}) is over"), Tone::Bad)
+            (format!("none: the lease of {node} (epoch {epoch}) has expired"), Tone::Bad)
         }
-        (None, None) if epoch == 0 => ("nobody yet".to_owned(), Tone::Warn),
-        (None, None) => (format!("nobody: epoch {epoch} was given up"), Tone::Bad),
+        (None, None) if epoch == 0 => ("none yet".to_owned(), Tone::Warn),
+        (None, None) => (format!("none: epoch {epoch} was given up"), Tone::Bad),
     }
 }
 
@@ -101,23 +101,24 @@ fn last_change(change: &LeaderChange) -> String {
     let at = utc(change.at_ms);
     let why = change.why.map_or(String::new(), |end| format!(", {}", term_end(end)));
     let most = change.gap_at_most_ms;
-    let gap = change.gap_ms.map_or(String::new(), |ms| format!(", {} without", gap(ms, most)));
+    let gap =
+        change.gap_ms.map_or(String::new(), |ms| format!(", {} without a leader", gap(ms, most)));
     match (&change.from, &change.to) {
         (Some(from), Some(to)) => format!("{at}: {from} → {to}{why}{gap}"),
         (None, Some(to)) => format!("{at}: {to}, the first"),
-        (Some(from), None) => format!("{at}: {from} → nobody{why}"),
+        (Some(from), None) => format!("{at}: {from} → none{why}"),
         (None, None) => at,
     }
 }
 
 fn members(members: &[MemberState]) -> Table {
     let mut table = Table::new(&[
-        ("NODE", Lean::Left),
-        ("STATE", Lean::Left),
-        ("LOAD", Lean::Right),
-        ("BEAT", Lean::Right),
-        ("VERSION", Lean::Left),
-        ("LIFELINE", Lean::Left),
+        ("NODE", Align::Left),
+        ("STATE", Align::Left),
+        ("LOAD", Align::Right),
+        ("BEAT", Align::Right),
+        ("VERSION", Align::Left),
+        ("LIFELINE", Align::Left),
     ]);
     for member in members {
         let tone = match member.state {
@@ -141,7 +142,7 @@ fn members(members: &[MemberState]) -> Table {
 }
 
 /// Where a lifeline is dialled: the port alone on this machine, never the network's own name.
-pub fn dialled(lifeline: &str) -> &str {
+fn dialled(lifeline: &str) -> &str {
     let address = lifeline.split_once('@').map_or(lifeline, |(address, _)| address);
     match address.strip_prefix("127.0.0.1") {
         Some(port) if port.starts_with(':') => port,

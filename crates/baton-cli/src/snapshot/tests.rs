@@ -116,10 +116,7 @@ async fn a_lease_that_is_over_leads_nobody_and_its_holder_is_silent() {
     assert_eq!((lapsed.coordinator.is_some(), &lapsed.lapsed), (false, &Some(id("a"))));
     assert_eq!(states(&lapsed), [State::Silent]);
     let told: Vec<String> = changes(&before, &lapsed).iter().map(ToString::to_string).collect();
-    assert_eq!(
-        told,
-        ["no node leads: a no longer does, epoch 1 is over", "a was leader, is silent"]
-    );
+    assert_eq!(told, ["no node leads: epoch 1 of a is over", "a is silent, was leader"]);
 
     let version = Version { epoch: Epoch(1), nonce: Nonce { boot: BootId(1), attempt: 1 } };
     stage.take(record("b", 2), Some(version), Claim::Expired).await;

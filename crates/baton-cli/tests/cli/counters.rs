@@ -17,7 +17,7 @@ fn what_is_counted_is_shown_at_once_and_consolidated_when_asked() {
     let _a = here.serve("a", &[]);
     here.until_led_by("a");
     let said = here.baton(&["counters", "list"]);
-    assert_eq!(said.out, "nothing has been counted in namespace default yet\n");
+    assert_eq!(said.out, "there are no counters in namespace default yet\n");
     for change in [["add", "orders", "5"], ["sub", "stock", "5"], ["set", "price", "-250"]] {
         let said = here.baton(&[&["counters"][..], &change].concat());
         assert_eq!((said.code, said.out.as_str(), said.err.as_str()), (Some(0), "", ""));
@@ -53,7 +53,7 @@ fn what_makes_no_sense_is_refused_and_what_was_never_counted_told() {
     assert_eq!(said.code, Some(2));
     let said = here.baton(&["counters", "get", "orders"]);
     assert_eq!((said.code, said.out.as_str()), (Some(1), ""));
-    assert!(said.err.contains("never counted in namespace default: orders"), "{}", said.err);
+    assert!(said.err.contains("no such counter in namespace default: orders"), "{}", said.err);
     let said =
         here.baton(&["counters", "consolidate", "--namespace", "empty", "--timeout", "100ms"]);
     assert_eq!(said.code, Some(4));

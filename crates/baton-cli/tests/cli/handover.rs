@@ -82,7 +82,7 @@ fn a_node_on_its_way_out_is_refused() {
     node.set_draining(true);
     here.until("d is draining", |status| status["members"][1]["state"] == "draining");
     let said = here.baton(&["transfer", "--to", "d"]);
-    said.assert_refused(1, "d is on its way out; there is no other candidate: start one");
+    said.assert_refused(1, "d is leaving; there is no other candidate: start one");
 }
 
 #[test]

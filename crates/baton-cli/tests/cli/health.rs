@@ -88,7 +88,7 @@ fn without_a_coordinator_it_is_critical_and_says_since_when() {
     let said = here.baton(&["health"]);
     here.assert_narrow(&said);
     assert!(said.out.starts_with("critical\n"), "{}", said.out);
-    assert!(said.out.contains("leader       nobody\n"), "{}", said.out);
+    assert!(said.out.contains("leader       none\n"), "{}", said.out);
 }
 
 #[test]

@@ -54,7 +54,8 @@ async fn everybody_sees_what_runs_how_long_it_took_what_failed_and_when_it_is_du
     let said = here.baton(&["plugins"]);
     here.assert_narrow(&said);
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));
-    for expected in ["node-a, epoch 1, told ", "reports", "rests", "mail failed: the server hangs"]
+    for expected in
+        ["node-a, epoch 1, reported ", "reports", "waiting", "mail failed: the server hangs"]
     {
         assert!(said.out.contains(expected), "{expected}: {}", said.out);
     }

@@ -42,7 +42,7 @@ fn a_namespace_that_nobody_used_is_empty_and_no_error() {
     here.until_led_by("a");
     let said = here.baton(&["status", "--namespace", "other"]);
     assert_eq!(said.code, Some(0));
-    assert!(said.out.contains("nobody yet") && said.out.contains("no node"), "{}", said.out);
+    assert!(said.out.contains("none yet") && said.out.contains("no node"), "{}", said.out);
     let said = here.baton(&["history", "--namespace", "other"]);
     assert!(said.out.contains("no node has led namespace other yet"), "{}", said.out);
     let said = here.baton(&["history", "--namespace", "other", "--json"]);

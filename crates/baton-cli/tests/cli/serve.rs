@@ -16,7 +16,7 @@ fn events_are_told_as_sentences_until_the_node_leaves() {
     let told = lines(&here.path("a.out"));
     assert!(told.iter().any(|line| line.ends_with("this node leads, epoch 1")), "{told:?}");
     let last = told.last().expect("something was told");
-    assert!(last.contains("this node leads no more, epoch 1: shut down"), "{told:?}");
+    assert!(last.contains("this node no longer leads, epoch 1: shut down"), "{told:?}");
     let status = here.status().expect("the database is there");
     assert!(status["coordinator"].is_null(), "{status}");
     assert_eq!(status["members"], Value::Array(Vec::new()));

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use baton::clock::Moment;
 use baton::{Namespace, NodeId};
+use baton_cli::attempts::Attempts;
 use baton_cli::cluster::{Body, Cluster, Plan};
-use baton_cli::look::Looks;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Pid;
 
@@ -153,8 +153,8 @@ pub fn children(parent: u32, name: &str) -> Vec<Pid> {
 
 /// Waits until a look finds something.
 pub async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
         if let Some(found) = look().await {
             return found;
         }

@@ -6,8 +6,8 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use baton_cli::attempts::Attempts;
 use baton_cli::guard::{Guard, Report, Start};
-use baton_cli::look::Looks;
 use baton_core::lease::Window;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
@@ -110,8 +110,8 @@ pub async fn until(is_so: impl Fn() -> bool) {
 
 /// Waits until a look finds something.
 pub async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
         if let Some(found) = look().await {
             return found;
         }

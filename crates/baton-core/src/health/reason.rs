@@ -170,7 +170,7 @@ impl fmt::Display for Reason {
                 write!(f, "none of {registered} registered nodes is live and may lead: start one")
             }
             Self::FewCandidates { live: 1, min } => {
-                write!(f, "only 1 eligible node is live, not {min}: nobody could take over")
+                write!(f, "only 1 eligible node is live, not {min}: no node could take over")
             }
             Self::FewCandidates { live, min } => {
                 write!(f, "only {live} eligible nodes are live, fewer than {min}")
@@ -183,14 +183,22 @@ impl fmt::Display for Reason {
                 )
             }
             Self::StoreWentBack { lease, store } => {
-                write!(f, "the store's data went back: line {store}, the lease is of line {lease}")
+                write!(
+                    f,
+                    "the store returned older data: its lineage is {store}, the lease's {lease}"
+                )
             }
             Self::StoreSlow { took_ms, limit_ms } => {
-                write!(f, "the store took {}, more than {}", span(*took_ms), span(*limit_ms))
+                write!(
+                    f,
+                    "the store took {} to answer, more than {}",
+                    span(*took_ms),
+                    span(*limit_ms)
+                )
             }
             Self::Flapping { changes, window_ms, limit } => {
                 let window = span(*window_ms);
-                write!(f, "leadership changed {changes} times in {window}, {limit} are too many")
+                write!(f, "leadership changed {changes} times in {window}, limit {limit}")
             }
             Self::ViewBehind { view, epoch, term_ms, limit_ms } => {
                 let (term, limit) = (span(*term_ms), span(*limit_ms));
@@ -214,7 +222,7 @@ impl fmt::Display for Reason {
                 write!(f, "more than dead_node_timeout {limit}")
             }
             Self::NodeUnseen { node, epoch } => {
-                write!(f, "node {node} is registered, but the view of epoch {epoch} has it not: ")?;
+                write!(f, "node {node} is registered, but not in the view of epoch {epoch}: ")?;
                 f.write_str("it is silent, or new")
             }
             Self::PluginFailing { plugin, failures: 1 } => {

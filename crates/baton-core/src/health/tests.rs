@@ -158,7 +158,7 @@ fn where_nobody_can_tell_the_age_the_view_does() {
         facts.members[2].silent_for = None;
         facts.view = Some(view(4, &["a", "b"]));
     });
-    let sentence = "node c is registered, but the view of epoch 4 has it not: it is silent, or new";
+    let sentence = "node c is registered, but not in the view of epoch 4: it is silent, or new";
     assert_told(&health, Verdict::Degraded, &["node-unseen"], sentence);
     let older = judged(|facts| {
         facts.members[2].silent_for = None;
@@ -233,7 +233,7 @@ fn nodes_that_may_not_lead_take_nothing_over() {
         facts.members[1].record.eligible = false;
         facts.members[2].record.draining = true;
     };
-    let sentence = "only 1 eligible node is live, not 2: nobody could take over";
+    let sentence = "only 1 eligible node is live, not 2: no node could take over";
     assert_told(&judged(rest), Verdict::Degraded, &["few-candidates"], sentence);
     let health = judged(|facts| {
         rest(facts);
@@ -277,7 +277,7 @@ fn a_slow_store_is_told_and_one_that_outlasts_a_request_is_critical() {
 #[test]
 fn data_that_went_back_is_told() {
     let health = judged(|facts| facts.lineage = Lineage(2));
-    let sentence = "the store's data went back: line 2, the lease is of line 1";
+    let sentence = "the store returned older data: its lineage is 2, the lease's 1";
     assert_told(&health, Verdict::Degraded, &["store-went-back"], sentence);
 }
 
@@ -295,7 +295,7 @@ fn changes_within_the_window_are_counted_and_the_first_term_is_none() {
     };
     assert_eq!(changed(5).leader.changes, 4);
     assert_eq!(changed(5).verdict, Verdict::Healthy);
-    let sentence = "leadership changed 6 times in 10 min, 5 are too many";
+    let sentence = "leadership changed 6 times in 10 min, limit 5";
     assert_told(&changed(7), Verdict::Degraded, &["flapping"], sentence);
 }
 

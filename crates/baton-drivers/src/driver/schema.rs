@@ -15,7 +15,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, Operation, StoreError};
 
 use crate::OpenError;
 
@@ -121,7 +121,7 @@ impl SchemaPresence {
         call: &Call,
         look: impl Future<Output = Result<bool, E>>,
     ) -> Result<Option<Answer>, StoreError> {
-        let Some(nothing) = call.answer_of_nothing() else { return Ok(None) };
+        let Some(nothing) = call.answer_when_empty() else { return Ok(None) };
         if !self.0.load(Ordering::Relaxed) {
             self.0.store(look.await.map_err(Into::into)?, Ordering::Relaxed);
         }

@@ -7,7 +7,7 @@ use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Reply, Request};
 use baton_store::{
     Answer, Call, Capability, Class, CounterAnswer, CounterCall, Declaration, ExpiryClock, Finding,
-    HintStream, StoreError,
+    Operation, StoreError,
 };
 use mysql_async::Row;
 
@@ -151,7 +151,7 @@ impl Engine for MysqlEngine {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        if let Some(nothing) = call.answer_of_nothing()
+        if let Some(nothing) = call.answer_when_empty()
             && !self.is_there().await?
         {
             return Ok(nothing);
@@ -188,10 +188,6 @@ impl Engine for MysqlEngine {
                 Answer::Pruned(self.saw(prune::outcome(&rows, namespace)?))
             }
         })
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

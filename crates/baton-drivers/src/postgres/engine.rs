@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Operation,
+    StoreError,
 };
 use tokio::task::JoinSet;
 use tokio_postgres::Client;
@@ -91,7 +92,7 @@ impl Engine for Postgres {
         let (began, span) = (SystemClock.now(), self.links.config.timeout);
         let link = self.links.link_within(span).await;
         let link = link.map_err(|refusal| error::in_use(&refusal))?;
-        if let Some(nothing) = call.answer_of_nothing()
+        if let Some(nothing) = call.answer_when_empty()
             && !self.is_there(&link.client).await?
         {
             return Ok(nothing);

@@ -1,49 +1,67 @@
 //! One beat: a script, a round trip.
 
-use baton_core::ids::Namespace;
+use std::collections::BTreeMap;
+
+use baton_core::ids::{BootId, Lineage};
 use baton_core::protocol::{BeatReply, BeatRequest, Registration};
-use baton_store::StoreError;
+use baton_store::{Inspection, StoreError};
 
-use super::lease::{boot_id, push_intent, snapshot};
-use super::reply::Pieces;
+use super::context::CallContext;
 use super::script::Arguments;
+use super::{lease, view};
 
-/// A beat, as the script expects it.
-pub(super) fn push(arguments: &mut Arguments, beat: &BeatRequest) {
-    let node = &beat.node;
-    arguments.push(node.id.as_str());
-    arguments.push(node.boot.to_string());
-    arguments.number(node.beat);
-    arguments.push(serde_json::to_vec(node).expect("a record is plain data"));
-    arguments.maybe(beat.replaces.map(|boot| boot.to_string()));
-    arguments.number(beat.known_view.epoch.0);
-    arguments.number(beat.known_view.number);
-    push_intent(arguments, &beat.lease, node.profile.lifeline.as_deref());
-}
+/// What the script answers: lineage, the server's microsecond, what the intent came to; boot and beat
+/// of another process that goes by this node id; a newer view; the lease.
+type Answer = (
+    u64,
+    u64,
+    Option<String>,
+    Option<String>,
+    Option<u64>,
+    Option<String>,
+    BTreeMap<String, String>,
+);
 
-/// What the script answered, and the time by the server's clock, in microseconds.
-pub(super) fn reply(
-    namespace: &Namespace,
-    mut pieces: Pieces,
-) -> Result<(BeatReply, u64), StoreError> {
-    let lineage = pieces.lineage()?;
-    let now_us = pieces.parsed()?;
-    let outcome = pieces.maybe_outcome()?;
-    let registration = match (pieces.maybe_text()?, pieces.maybe_text()?) {
-        (Some(boot), Some(beat)) => Registration::TakenBy {
-            boot: boot_id(&boot).ok_or_else(|| pieces.strange("the boot that stands"))?,
-            beat: beat.parse().map_err(|_| pieces.strange("the beat that stands"))?,
-        },
-        _ => Registration::Registered,
-    };
-    let view = pieces.maybe_text()?.map(|body| serde_json::from_str(&body)).transpose();
-    let view = view.map_err(|problem| spoilt_view(namespace, &problem))?;
-    let lease = snapshot(namespace, now_us, pieces.pairs()?)?;
-    Ok((BeatReply { registration, lease, outcome, lineage, view }, now_us))
-}
+impl CallContext<'_> {
+    pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, StoreError> {
+        let (node, script) = (&beat.node, &self.engine.scripts.beat);
+        let arguments = Arguments::default()
+            .text(&node.id)
+            .text(node.boot)
+            .text(node.beat)
+            .json(node)
+            .maybe(beat.replaces)
+            .text(beat.known_view.epoch)
+            .text(beat.known_view.number);
+        let arguments = lease::intent(arguments, &beat.lease, node.profile.lifeline.as_deref());
+        let (lineage, now_us, outcome, boot, number, newer, hash): Answer =
+            self.run(script, arguments).await?;
+        let registration = match boot.zip(number) {
+            Some((boot, beat)) => {
+                let boot = BootId::try_from(boot).map_err(|problem| script.strange(problem))?;
+                Registration::TakenBy { boot, beat }
+            }
+            None => Registration::Registered,
+        };
+        let lineage = Lineage(lineage);
+        self.note(lineage, now_us);
+        Ok(BeatReply {
+            registration,
+            lease: lease::snapshot(self.namespace, now_us, hash)?,
+            outcome: outcome.map(|word| script.word(&word)).transpose()?,
+            lineage,
+            view: view::read(self.namespace, newer)?,
+        })
+    }
 
-/// A view that is not one of ours.
-pub(super) fn spoilt_view(namespace: &Namespace, problem: &serde_json::Error) -> StoreError {
-    let record = format!("the view of namespace {namespace}");
-    StoreError::Corrupt { record, detail: problem.to_string() }
+    /// The lease and the view, without taking part.
+    pub(super) async fn inspect(&self) -> Result<Inspection, StoreError> {
+        let script = &self.engine.scripts.inspect;
+        let (lineage, now_us, body, hash) = self.run(script, Arguments::default()).await?;
+        Ok(Inspection {
+            lease: lease::snapshot(self.namespace, now_us, hash)?,
+            lineage: Lineage(lineage),
+            view: view::read(self.namespace, body)?,
+        })
+    }
 }

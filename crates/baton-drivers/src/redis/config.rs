@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, PlainUrl, Secret};
-use crate::refusal::Refusal;
 use crate::tls::TlsFiles;
 
 /// What a URL looks like.
@@ -19,7 +19,7 @@ const TIMEOUT: Duration = Duration::from_millis(1_500);
 const PREFIX: &str = "baton:";
 
 /// What a handle needs to know.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RedisConfig {
     pub(super) hosts: Vec<(String, u16)>,
     pub(super) user: Option<String>,
@@ -105,7 +105,7 @@ pub(super) fn shown((name, port): &(String, u16)) -> String {
 }
 
 /// The URL as the `redis` crate takes it: of the first host.
-pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = RedisConfig::parse(scheme, rest)?;
     let plain = PlainUrl {
         scheme,

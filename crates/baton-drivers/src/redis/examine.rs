@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use ::redis::{ErrorKind, ServerErrorKind};
+use baton_core::ids::Namespace;
 use baton_store::{Finding, StoreError};
 
-use super::connect::{facts, major_minor, settings, within};
-use super::engine::Redis;
-use super::{error, rights};
+use super::connect::{Connection, major_minor};
+use super::context::RedisEngine;
+use super::error;
+use super::schema::Keys;
+use super::script::{Arguments, Scripts};
+use crate::OpenError;
+use crate::driver::DriverError;
 
 /// The settings that matter.
 const SETTINGS: [&str; 4] = ["save", "appendfsync", "timeout", "min-replicas-to-write"];
@@ -26,28 +32,43 @@ struct Server {
 }
 
 /// Looks at the server.
-pub(super) async fn examine(store: &Redis) -> Result<Vec<Finding>, StoreError> {
-    let link = store.line.link().await?;
-    let config = store.line.dialer.config();
-    let late = || StoreError::Unavailable { detail: "no answer to INFO".to_owned() };
-    let mut connection = link.connection.clone();
-    let asked = facts(&mut connection, &["server", "memory", "persistence", "replication"]);
-    let facts = within(config.timeout, asked).await.ok_or_else(late)?;
-    let settings = settings(&mut connection, &SETTINGS);
-    let settings = within(config.timeout, settings).await.ok_or_else(late)?.ok();
-    let missing = rights::missing(&link, &store.steps, &store.names);
-    let missing = within(config.timeout, missing).await.ok_or_else(late)?;
+pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreError> {
+    let config = &engine.slot.connector().config;
     let local = |name: &str| matches!(name, "localhost" | "::1") || name.starts_with("127.");
-    let server = Server {
-        version: link.version.clone(),
-        facts: facts.map_err(|problem| error::failed(&problem))?,
-        settings,
-        local: config.hosts.iter().all(|(name, _)| local(name)),
-        syncs: config.syncs,
-        tls: config.tls.is_some(),
-        missing: missing.map_err(|problem| problem.in_use(config.place()))?,
-    };
-    Ok(server.findings())
+    let look = engine.slot.run(|connection| async move {
+        let facts = connection.facts(&["server", "memory", "persistence", "replication"]).await;
+        let missing =
+            missing_rights(&connection, &engine.scripts, &engine.keys, &config.place()).await;
+        let server = Server {
+            version: connection.version.clone(),
+            facts: facts.map_err(|problem| DriverError::from(problem).of_read())?,
+            settings: connection.settings(&SETTINGS).await.ok(),
+            local: config.hosts.iter().all(|(name, _)| local(name)),
+            syncs: config.syncs,
+            tls: config.tls.is_some(),
+            missing: missing.map_err(StoreError::from)?,
+        };
+        Ok(server.findings())
+    });
+    look.await
+}
+
+/// What this user may not do of what the scripts do, one by one. Servers before 7.0 cannot be asked.
+pub(super) async fn missing_rights(
+    connection: &Connection,
+    scripts: &Scripts,
+    keys: &Keys,
+    place: &str,
+) -> Result<Vec<String>, OpenError> {
+    let namespace = Namespace::new("any").expect("it is a name");
+    let arguments = Arguments::default().text(keys.channel(&namespace));
+    match scripts.rights.run(connection, &keys.of(&namespace), &arguments).await {
+        Ok(missing) => Ok(missing),
+        Err(problem) if problem.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => {
+            Ok(vec!["EVALSHA and EVAL".to_owned()])
+        }
+        Err(problem) => Err(error::at_opening(&problem, place.to_owned())),
+    }
 }
 
 impl Server {

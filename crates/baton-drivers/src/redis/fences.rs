@@ -7,42 +7,32 @@ use baton_core::ids::Epoch;
 use baton_store::StoreError;
 
 use super::config::RedisConfig;
-use super::connect::{Dialer, Link, within};
-use super::error;
+use super::connect::RedisConnector;
+use crate::OpenError;
+use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence};
-use crate::refusal::Refusal;
 
 /// How many keys a step of the search looks at.
 const AT_ONCE: usize = 1_000;
 
 /// A connection, and what may stand before the name of a fence in its key.
 struct Fences {
-    link: Link,
-    config: RedisConfig,
+    slot: ConnectionSlot<RedisConnector>,
     heads: BTreeSet<String>,
 }
 
 impl Fences {
     async fn open(scheme: &str, rest: &str) -> Result<Self, FencesError> {
-        let parse = || RedisConfig::parse(scheme, rest).map_err(Refusal::from);
-        let (config, place) = (parse()?, parse()?.place());
-        let refused = |problem: error::NoLink| problem.refusal(place.clone());
-        let dialer = Dialer::new(parse()?).map_err(refused)?;
-        let link = dialer.dial(None).await.map_err(refused)?;
+        let config = RedisConfig::parse(scheme, rest).map_err(OpenError::from)?;
         let heads = [super::fence::HEAD.to_owned(), format!("{}fence:{{", config.prefix)];
-        Ok(Self { link, config, heads: heads.into() })
+        let slot = RedisConnector::slot(config, None)?;
+        slot.get().await?;
+        Ok(Self { slot, heads: heads.into() })
     }
 
     async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let mut connection = self.link.connection.clone();
-        let timeout = self.config.timeout;
-        match within(timeout, command.query_async(&mut connection)).await {
-            Some(answer) => answer.map_err(|problem| error::failed(&problem)),
-            None => {
-                let detail = format!("no answer in {} ms", timeout.as_millis());
-                Err(StoreError::Unknown { detail })
-            }
-        }
+        let ask = self.slot.run(|connection| async move { Ok(connection.query(command).await?) });
+        ask.await
     }
 
     /// The highest epoch under this key; `None` if there is none, or something else.

@@ -1,25 +1,25 @@
-//! Redis and Valkey: one script a step, judged by the server's clock.
+//! Redis and Valkey: one script a call, judged by the server's clock.
 //!
 //! ```text
-//!   open ──► config ──► connect: each host in turn, until a master answers ── line
-//!   engine ── beat, lease, registry, history, counters: a call as arguments ── reply: its answer
-//!      │ EVALSHA, one round trip
+//!   open ──► config ──► connect: each host in turn, until a master answers
+//!   context ── beat, lease, registry, view, history, counters: a call as arguments of a script
+//!      │ script: EVALSHA, one round trip
 //!      ▼
-//!   lua/ prelude + lease + lineage + terms + one step ──► the keys of one namespace (schema)
+//!   lua/ prelude + lease + lineage + terms + the script ──► the keys of one namespace (schema)
 //!      │ PUBLISH in the same script
 //!      ▼
 //!   hints ── a second connection, subscribed again whenever it breaks
 //!
 //!   sweep ── the user's own expired keys, by an index of the user's own
-//!   fence ── the user's own writes     examine, rights ── the server as it is     error
+//!   fence ── the user's own writes     examine ── the server as it is     error
 //! ```
 
 mod beat;
 mod config;
 mod connect;
+mod context;
 mod counters;
 mod documents;
-mod engine;
 mod error;
 mod examine;
 pub mod fence;
@@ -27,14 +27,12 @@ pub(crate) mod fences;
 mod hints;
 mod history;
 mod lease;
-mod line;
 mod prune;
 mod registry;
-mod reply;
-mod rights;
 mod schema;
 mod script;
 mod sweep;
+mod view;
 
 use std::sync::Arc;
 
@@ -42,8 +40,8 @@ use std::sync::Arc;
 pub use ::redis as client;
 use baton_store::Store;
 
+use crate::OpenError;
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Service;
 
 pub(crate) use config::client_url;
@@ -57,9 +55,8 @@ pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
-) -> Result<Arc<dyn Store>, Refusal> {
+) -> Result<Arc<dyn Store>, OpenError> {
     let config = config::RedisConfig::parse(scheme, rest)?;
-    let service =
-        Service::start("baton-redis", move || engine::Redis::open(config, access)).await?;
-    Ok(Arc::new(service))
+    let engine = move || context::RedisEngine::open(config, access);
+    Ok(Arc::new(Service::start("baton-redis", engine).await?))
 }

@@ -1,28 +1,26 @@
-//! Old records go: nodes that were silent for long, and terms beyond those that are kept.
+//! Old records are removed: nodes that were silent for long, and terms beyond those that are kept.
 
-use baton_core::ids::{Epoch, Namespace};
+use baton_core::ids::{Epoch, Lineage};
 use baton_store::{Prune, PruneOutcome, StoreError};
 
-use super::engine::Redis;
+use super::context::CallContext;
+use super::lease::micros;
 use super::script::Arguments;
 
-impl Redis {
+impl CallContext<'_> {
     pub(super) async fn prune(
         &self,
-        namespace: &Namespace,
         fence: Epoch,
         prune: &Prune,
     ) -> Result<PruneOutcome, StoreError> {
-        let mut own = Arguments::default();
-        own.number(fence.0);
-        own.number(u64::try_from(prune.dead_for.as_micros()).unwrap_or(u64::MAX));
-        own.number(u64::try_from(prune.keep_terms.max(1)).unwrap_or(u64::MAX));
-        own.number(u64::from(prune.limit));
-        let mut pieces = self.write(namespace, &self.steps.prune, own).await?;
-        let gone = pieces.maybe_text()?.map(|text| text.parse()).transpose();
-        match gone.map_err(|_| pieces.strange("how many went"))? {
-            Some(records) => Ok(PruneOutcome::Pruned { records }),
-            None => Ok(PruneOutcome::Fenced),
-        }
+        let arguments = Arguments::default()
+            .text(fence)
+            .text(micros(prune.dead_for))
+            .text(prune.keep_terms.max(1))
+            .text(prune.limit);
+        let (lineage, records): (u64, Option<u32>) =
+            self.run(&self.engine.scripts.prune, arguments).await?;
+        self.note(Lineage(lineage), 0);
+        Ok(records.map_or(PruneOutcome::Fenced, |records| PruneOutcome::Pruned { records }))
     }
 }

@@ -1,7 +1,7 @@
-//! Which keys there are.
+//! Which keys there are, and the version of their layout.
 //!
 //! ```text
-//!   baton:{web}:meta       hash   schema, lineage, run id, fence
+//!   baton:{web}:meta       hash   schema, compatible, lineage, run id, fence
 //!   baton:{web}:lease      hash   one record, never deleted, no time to live
 //!   baton:{web}:nodes      hash   one field a node
 //!   baton:{web}:view       hash   epoch, number, body
@@ -14,53 +14,67 @@
 //! ```
 //!
 //! The braces are Redis's hash tag: all keys of a namespace lie in one slot. Nothing has to exist
-//! before the first step, which makes what it needs. The version of the layout is kept in `meta`.
+//! before the first call, which makes what it needs. The version of the layout is kept in `meta`,
+//! with the lowest version that a program must know to use it, and each script looks at both.
 
 use baton_core::ids::Namespace;
 
 use super::config::RedisConfig;
+use crate::driver::{IncompatibleSchema, SchemaVersion};
 
-/// The newest layout that the scripts know; they have the same number.
-pub(super) const KNOWN: i64 = 1;
+/// What this program writes; the scripts have the same numbers.
+const KNOWN: SchemaVersion = SchemaVersion::new(1, Some(1));
 
-/// How many keys each step is given, those about counters aside.
-pub(super) const KEYS: usize = 6;
+/// How many keys most scripts are given.
+pub(super) const WITHOUT_COUNTERS: usize = 6;
+
+/// How many the scripts about counters are given.
+pub(super) const WITH_COUNTERS: usize = 9;
+
+/// Why a namespace of this version, which its scripts refused, cannot be used.
+pub(super) fn refusal(version: &str, lowest: &str) -> Option<IncompatibleSchema> {
+    let found = SchemaVersion::new(version.parse().ok()?, Some(lowest.parse().ok()?));
+    found.check(KNOWN).err()
+}
 
 /// Names keys.
 #[derive(Debug)]
-pub(super) struct Names {
+pub(super) struct Keys {
     prefix: String,
     lease_key: Option<String>,
 }
 
-impl Names {
+impl Keys {
     pub(super) fn new(config: &RedisConfig) -> Self {
         Self { prefix: config.prefix.clone(), lease_key: config.lease_key.clone() }
     }
 
     /// The keys of a namespace, in the order in which every script wants them.
-    pub(super) fn keys(&self, namespace: &Namespace) -> [String; KEYS] {
-        let key = |name: &str| self.of(namespace, name);
-        let lease = match &self.lease_key {
-            Some(template) => template.replace("{namespace}", &format!("{{{namespace}}}")),
-            None => key("lease"),
-        };
-        [key("meta"), lease, key("nodes"), key("view"), key("documents"), key("terms")]
-    }
-
-    /// The same with those of the counters, for the steps about them.
-    pub(super) fn counter_keys(&self, namespace: &Namespace) -> Vec<String> {
-        let own = ["counters", "counters:names", "counters:writers"];
-        let own = own.map(|name| self.of(namespace, name));
-        self.keys(namespace).into_iter().chain(own).collect()
+    pub(super) fn of(&self, namespace: &Namespace) -> [String; WITH_COUNTERS] {
+        let names = [
+            "meta",
+            "lease",
+            "nodes",
+            "view",
+            "documents",
+            "terms",
+            "counters",
+            "counters:names",
+            "counters:writers",
+        ];
+        let mut keys = names.map(|name| self.key(namespace, name));
+        if let Some(template) = &self.lease_key {
+            keys[1] = template.replace("{namespace}", &format!("{{{namespace}}}"));
+        }
+        keys
     }
 
     /// The channel on which the hints of a namespace are published.
     pub(super) fn channel(&self, namespace: &Namespace) -> String {
-        self.of(namespace, "hints")
+        self.key(namespace, "hints")
     }
 
-    fn of(&self, namespace: &Namespace, name: &str) -> String {
+    fn key(&self, namespace: &Namespace, name: &str) -> String {
         format!("{}{{{namespace}}}:{name}", self.prefix)
     }
 }
@@ -69,9 +83,9 @@ impl Names {
 mod tests {
     use super::*;
 
-    fn keys(rest: &str) -> [String; KEYS] {
+    fn keys(rest: &str) -> [String; WITH_COUNTERS] {
         let config = RedisConfig::parse("redis", rest).expect("it is sound");
-        Names::new(&config).keys(&Namespace::new("web").expect("it is a name"))
+        Keys::new(&config).of(&Namespace::new("web").expect("it is a name"))
     }
 
     #[test]
@@ -80,5 +94,14 @@ mod tests {
         let own = keys("h?prefix=orchestrix:&lease_key=orchestrix:coordinator:leader");
         assert_eq!(own[..2], ["orchestrix:{web}:meta", "orchestrix:coordinator:leader"]);
         assert_eq!(keys("h?lease_key=leader:{namespace}")[1], "leader:{web}");
+    }
+
+    #[test]
+    fn the_scripts_know_the_same_versions() {
+        let lines = format!(
+            "local SCHEMA, COMPATIBLE = '{}', '{}'\n",
+            KNOWN.version, KNOWN.lowest_compatible
+        );
+        assert!(include_str!("lua/prelude.lua").contains(&lines), "{lines}");
     }
 }

@@ -1,125 +1,173 @@
-//! What the server runs: one script a step, each with what all have in common before it.
+//! What the server runs: one script a call, each after what all have in common.
 
-use ::redis::{Cmd, Script, cmd};
+use std::fmt::Display;
+
+use ::redis::{Cmd, FromRedisValue, RedisError, Value, cmd};
 use baton_core::ids::Epoch;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error, StrDeserializer};
+
+use super::connect::Connection;
+use super::schema;
+use crate::driver::DriverError;
 
 // The prelude multiplies by appending zeros.
 const _: () = assert!(Epoch::LEAP == 1_000);
 
 /// A script, and the name under which a server that has run it knows it.
-pub(super) struct Step {
+pub(super) struct Script {
     /// For messages.
-    pub(super) name: &'static str,
+    name: &'static str,
     text: &'static str,
     hash: String,
+    /// How many of the namespace's keys it is given.
+    pub(super) keys: usize,
 }
 
-impl Step {
-    pub(super) fn new(name: &'static str, text: &'static str) -> Self {
-        Self { name, text, hash: Script::new(text).get_hash().to_owned() }
+impl Script {
+    pub(super) fn new(name: &'static str, text: &'static str, keys: usize) -> Self {
+        let hash = ::redis::Script::new(text).get_hash().to_owned();
+        Self { name, text, hash, keys }
     }
 
-    /// Runs it by its name.
-    pub(super) fn by_name(&self, keys: &[String], arguments: &Arguments) -> Cmd {
-        arguments.follow(cmd("EVALSHA").arg(&self.hash), keys)
-    }
-
-    /// Runs it by its text, after which the server knows its name.
-    pub(super) fn by_text(&self, keys: &[String], arguments: &Arguments) -> Cmd {
-        arguments.follow(cmd("EVAL").arg(self.text), keys)
-    }
-}
-
-/// A step after what all have in common, and after what it is about.
-macro_rules! step {
-    ($name:literal) => {
-        step!($name, about "terms")
-    };
-    ($name:literal, about $about:literal) => {
-        Step::new(
-            $name,
-            concat!(
-                include_str!("lua/prelude.lua"),
-                include_str!("lua/lease.lua"),
-                include_str!("lua/lineage.lua"),
-                include_str!(concat!("lua/", $about, ".lua")),
-                include_str!(concat!("lua/", $name, ".lua")),
-            ),
-        )
-    };
-}
-
-/// Every step.
-pub(super) struct Steps {
-    pub(super) beat: Step,
-    pub(super) members: Step,
-    pub(super) publish_view: Step,
-    pub(super) release: Step,
-    pub(super) leave: Step,
-    pub(super) ask: Step,
-    pub(super) inspect: Step,
-    pub(super) read_document: Step,
-    pub(super) write_document: Step,
-    pub(super) history: Step,
-    pub(super) append: Step,
-    pub(super) consolidate: Step,
-    pub(super) forget_writers: Step,
-    pub(super) read_counters: Step,
-    pub(super) list_counters: Step,
-    pub(super) prune: Step,
-    pub(super) rights: Step,
-}
-
-impl Steps {
-    pub(super) fn new() -> Self {
-        Self {
-            beat: step!("beat"),
-            members: step!("members"),
-            publish_view: step!("publish_view"),
-            release: step!("release"),
-            leave: step!("leave"),
-            ask: step!("ask"),
-            inspect: step!("inspect"),
-            read_document: step!("read_document"),
-            write_document: step!("write_document"),
-            history: step!("history"),
-            append: step!("append", about "counters"),
-            consolidate: step!("consolidate", about "counters"),
-            forget_writers: step!("forget_writers", about "counters"),
-            read_counters: step!("read_counters", about "counters"),
-            list_counters: step!("list_counters", about "counters"),
-            prune: step!("prune"),
-            rights: Step::new("rights", include_str!("lua/rights.lua")),
+    /// One round trip; two if the server has not seen this script since it started, in which case
+    /// the first certainly did nothing.
+    pub(super) async fn run<T: FromRedisValue>(
+        &self,
+        connection: &Connection,
+        keys: &[String],
+        arguments: &Arguments,
+    ) -> Result<T, RedisError> {
+        let by_name = arguments.after(cmd("EVALSHA").arg(&self.hash), keys);
+        match connection.query(&by_name).await {
+            Err(problem) if problem.code() == Some("NOSCRIPT") => {
+                connection.query(&arguments.after(cmd("EVAL").arg(self.text), keys)).await
+            }
+            answer => answer,
         }
     }
+
+    /// What follows `ok` in an answer; anything else that a script can say is an error.
+    pub(super) fn read<T: FromRedisValue>(&self, answer: Value) -> Result<T, DriverError> {
+        let mut words = Vec::<Value>::from_redis_value(answer)?;
+        let rest = if words.is_empty() { Vec::new() } else { words.split_off(1) };
+        let first = String::from_redis_value(words.pop().unwrap_or_default())?;
+        if first == "ok" {
+            return T::from_redis_value(Value::Array(rest))
+                .map_err(|problem| self.strange(problem));
+        }
+        let said = Vec::<String>::from_redis_value(Value::Array(rest))?;
+        Err(match (first.as_str(), &said[..]) {
+            ("corrupt", [record, detail]) => DriverError::corrupt(record, detail),
+            ("partial", [detail]) => {
+                let name = self.name;
+                DriverError::unknown(format!("the script {name} ended half-way: {detail}"))
+            }
+            ("newer", [version, lowest]) => match schema::refusal(version, lowest) {
+                Some(reason) => DriverError::refused(format!("the namespace {reason}")),
+                None => self.strange(format!("{said:?}")),
+            },
+            ("elsewhere", [namespace]) => DriverError::refused(format!(
+                "lease_key names the lease of namespace {namespace:?}; put {{namespace}} into \
+                 lease_key"
+            )),
+            _ => self.strange(format!("{first} {said:?}")),
+        })
+    }
+
+    /// An answer that the script does not give.
+    pub(super) fn strange(&self, detail: impl Display) -> DriverError {
+        let record = format!("the answer of the script {}", self.name);
+        DriverError::corrupt(record, detail.to_string())
+    }
+
+    /// One of the words that an answer can have in this place.
+    pub(super) fn word<T: DeserializeOwned>(&self, word: &str) -> Result<T, DriverError> {
+        let read = T::deserialize(StrDeserializer::<Error>::new(word));
+        read.map_err(|problem| self.strange(problem))
+    }
 }
 
-/// What a step is given besides its keys.
+/// Declares the scripts, each a file of its name in `lua/`, after what all have in common and after
+/// what it is about.
+macro_rules! scripts {
+    ($($keys:path, $about:literal: $($name:ident)+;)+) => {
+        /// Every script.
+        pub(super) struct Scripts {
+            $($(pub(super) $name: Script,)+)+
+            pub(super) rights: Script,
+        }
+
+        impl Scripts {
+            pub(super) fn new() -> Self {
+                Self {
+                    $($($name: Script::new(
+                        stringify!($name),
+                        concat!(
+                            include_str!("lua/prelude.lua"),
+                            include_str!("lua/lease.lua"),
+                            include_str!("lua/lineage.lua"),
+                            include_str!(concat!("lua/", $about, ".lua")),
+                            include_str!(concat!("lua/", stringify!($name), ".lua")),
+                        ),
+                        $keys,
+                    ),)+)+
+                    rights: Script::new(
+                        "rights",
+                        include_str!("lua/rights.lua"),
+                        schema::WITH_COUNTERS,
+                    ),
+                }
+            }
+        }
+    };
+}
+
+scripts! {
+    schema::WITHOUT_COUNTERS, "terms":
+        beat members publish_view release leave ask inspect read_document write_document history
+        prune;
+    schema::WITH_COUNTERS, "counters":
+        append consolidate forget_writers read_counters list_counters;
+}
+
+/// What a script is given besides its keys.
 #[derive(Default)]
 pub(super) struct Arguments(Vec<Vec<u8>>);
 
 impl Arguments {
-    /// One more.
-    pub(super) fn push(&mut self, argument: impl Into<Vec<u8>>) {
-        self.0.push(argument.into());
+    /// One more, bytes.
+    pub(super) fn bytes(mut self, argument: Vec<u8>) -> Self {
+        self.0.push(argument);
+        self
     }
 
-    /// One more, a number.
-    pub(super) fn number(&mut self, number: u64) {
-        self.push(number.to_string());
+    /// One more, text or a number.
+    pub(super) fn text(self, argument: impl Display) -> Self {
+        self.bytes(argument.to_string().into_bytes())
     }
 
-    /// One more; nothing at all is the empty text.
-    pub(super) fn maybe(&mut self, argument: Option<impl Into<Vec<u8>>>) {
-        self.0.push(argument.map(Into::into).unwrap_or_default());
+    /// One more; the empty text if there is none.
+    pub(super) fn maybe(self, argument: Option<impl Display>) -> Self {
+        match argument {
+            Some(argument) => self.text(argument),
+            None => self.bytes(Vec::new()),
+        }
+    }
+
+    /// One more, as JSON.
+    pub(super) fn json(self, argument: &impl Serialize) -> Self {
+        self.bytes(serde_json::to_vec(argument).expect("it is plain data"))
     }
 
     /// All of these too.
-    pub(super) fn append(&mut self, mut more: Self) {
+    pub(super) fn and(mut self, mut more: Self) -> Self {
         self.0.append(&mut more.0);
+        self
     }
 
-    fn follow(&self, command: &mut Cmd, keys: &[String]) -> Cmd {
+    fn after(&self, command: &mut Cmd, keys: &[String]) -> Cmd {
         command.arg(keys.len()).arg(keys);
         for argument in &self.0 {
             command.arg(argument.as_slice());

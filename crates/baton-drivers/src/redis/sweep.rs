@@ -13,18 +13,16 @@ use std::sync::Arc;
 use ::redis::{FromRedisValue, Value};
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
+use baton_store::StaleEpoch;
 use baton_store::sweep::{Sweep, SweepError, Swept};
-use baton_store::{StaleEpoch, StoreError};
 use serde_json::{Map, Value as Json};
 
 use super::NAME;
 use super::config::RedisConfig;
-use super::connect::{Dialer, within};
-use super::engine::send;
-use super::error;
-use super::line::Line;
-use super::script::{Arguments, Step};
-use crate::refusal::Refusal;
+use super::connect::RedisConnector;
+use super::script::{Arguments, Script};
+use crate::OpenError;
+use crate::driver::ConnectionSlot;
 use crate::sweep::{Keys, Strategy, Unfit};
 
 /// An index that is swept.
@@ -33,8 +31,8 @@ struct RedisSweep {
     resource: String,
     /// The fence and the index.
     keys: [String; 2],
-    line: Line,
-    step: Step,
+    slot: ConnectionSlot<RedisConnector>,
+    script: Script,
     strategy: Strategy,
 }
 
@@ -64,20 +62,16 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let refused = |refusal: Refusal| Unfit::Store(refusal);
-    let config = RedisConfig::parse(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
-    let (place, resource) = (config.place(), format!("ttl:{}", keys.index));
-    let fence = format!("{}fence:{{{resource}}}", config.prefix);
-    let dialer = Dialer::new(config).map_err(|problem| refused(problem.refusal(place)))?;
+    let config = RedisConfig::parse(scheme, rest).map_err(OpenError::from)?;
+    let resource = format!("ttl:{}", keys.index);
+    let keys = [format!("{}fence:{{{resource}}}", config.prefix), keys.index];
+    let text = concat!(include_str!("lua/fence.lua"), include_str!("lua/sweep.lua"));
     Ok(Arc::new(RedisSweep {
-        name: format!("{NAME} index {}", keys.index),
+        name: format!("{NAME} index {}", keys[1]),
         resource,
-        keys: [fence, keys.index],
-        line: Line::unconnected(Arc::new(dialer)),
-        step: Step::new(
-            "sweep",
-            concat!(include_str!("lua/fence.lua"), include_str!("lua/sweep.lua")),
-        ),
+        slot: RedisConnector::slot(config, None)?,
+        script: Script::new("sweep", text, keys.len()),
+        keys,
         strategy,
     }))
 }
@@ -89,35 +83,15 @@ impl RedisSweep {
         epoch: Epoch,
         limit: u32,
         (act, given): (&str, &str),
-        these: &[Vec<u8>],
+        these: Vec<Vec<u8>>,
     ) -> Result<Done, SweepError> {
-        let told = |error| SweepError::of_store(&self.name, error);
-        epoch.grantable().map_err(|problem| {
-            let (target, detail) = (self.name.clone(), problem.to_string());
-            SweepError::Rejected { target, detail }
-        })?;
-        let mut arguments = Arguments::default();
-        arguments.number(epoch.0);
-        arguments.number(u64::from(limit));
-        arguments.push(act);
-        arguments.push(given);
-        these.iter().for_each(|key| arguments.push(key.as_slice()));
-        let link = self.line.link().await.map_err(told)?;
-        let timeout = self.line.timeout();
-        match within(timeout, send(&link, &self.step, &self.keys, &arguments)).await {
-            Some(Ok(answer)) => self.read(epoch, answer),
-            Some(Err(problem)) => {
-                if error::is_broken(&problem) {
-                    self.line.part_with(&link);
-                }
-                Err(told(error::failed(&problem)))
-            }
-            None => {
-                self.line.part_with(&link);
-                let detail = format!("no answer in {} ms", timeout.as_millis());
-                Err(told(StoreError::Unknown { detail }))
-            }
-        }
+        epoch.grantable().map_err(|problem| self.rejected(problem.to_string()))?;
+        let arguments = Arguments::default().text(epoch).text(limit).text(act).text(given);
+        let arguments = these.into_iter().fold(arguments, Arguments::bytes);
+        let answer = self.slot.run(|connection| async move {
+            Ok(self.script.run(&connection, &self.keys, &arguments).await?)
+        });
+        self.read(epoch, answer.await.map_err(|error| SweepError::of_store(&self.name, error))?)
     }
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
@@ -158,22 +132,14 @@ impl Sweep for RedisSweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        let told = |error| SweepError::of_store(&self.name, error);
-        let link = self.line.link().await.map_err(told)?;
-        let mut connection = link.connection.clone();
         let index = &self.keys[1];
-        let mut ask = redis::cmd("TYPE");
-        let ask = ask.arg(index).query_async::<String>(&mut connection);
-        match within(self.line.timeout(), ask).await {
-            Some(Ok(kind)) if matches!(kind.as_str(), "zset" | "none") => Ok(()),
-            Some(Ok(kind)) => {
-                Err(self.rejected(format!("{index} is a {kind}, and a sorted set is needed")))
-            }
-            Some(Err(problem)) => Err(told(error::failed(&problem))),
-            None => {
-                let detail = format!("no answer in {} ms", self.line.timeout().as_millis());
-                Err(told(StoreError::Unavailable { detail }))
-            }
+        let kind = self.slot.run(|connection| async move {
+            Ok(connection.query::<String>(redis::cmd("TYPE").arg(index)).await?)
+        });
+        let kind = kind.await.map_err(|error| SweepError::of_store(&self.name, error))?;
+        match kind.as_str() {
+            "zset" | "none" => Ok(()),
+            _ => Err(self.rejected(format!("{index} is a {kind}, and a sorted set is needed"))),
         }
     }
 
@@ -184,7 +150,7 @@ impl Sweep for RedisSweep {
             Strategy::Archive { into } => ("archive", into.as_str()),
             Strategy::Callback(_) => ("read", ""),
         };
-        let done = self.run(epoch, limit, act, &[]).await?;
+        let done = self.run(epoch, limit, act, Vec::new()).await?;
         let more = done.due >= limit;
         let Strategy::Callback(callback) = &self.strategy else {
             return Ok(Swept { records: done.gone, more });
@@ -197,8 +163,7 @@ impl Sweep for RedisSweep {
             target: self.name.clone(),
             detail: problem.to_string(),
         })?;
-        let keys: Vec<Vec<u8>> = keys;
-        let removed = self.run(epoch, limit, ("remove", ""), &keys).await?;
+        let removed = self.run(epoch, limit, ("remove", ""), keys).await?;
         Ok(Swept { records: removed.gone, more })
     }
 }

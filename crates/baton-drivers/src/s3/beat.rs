@@ -6,7 +6,7 @@
 //!   renew, acquire    PUT worker ──► PUT state     the second only if the first was let
 //! ```
 //!
-//! Two requests, unless somebody else wrote in between. An error speaks of the lease: the node's
+//! Two requests, unless another node wrote in between. An error speaks of the lease: the node's
 //! record may have been written.
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome};

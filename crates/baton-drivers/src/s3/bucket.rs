@@ -15,8 +15,8 @@ use reqwest::Method;
 use reqwest::header::IF_MATCH;
 use tokio::time::Instant;
 
-use super::error::Trouble;
-use super::observing_client::{Fate, Note, ObservingClient};
+use super::error::RequestError;
+use super::observing_client::{Observation, ObservingClient, RequestOutcome};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
@@ -106,8 +106,7 @@ impl Bucket {
         beat: Option<u64>,
         condition: Condition<'_>,
         deadline: Instant,
-    ) -> Result<Put, Trouble> {
-        let note = Note::default();
+    ) -> Result<Put, RequestError> {
         let mode = match condition {
             Condition::Absent => PutMode::Create,
             Condition::Matches(etag) => {
@@ -118,20 +117,20 @@ impl Bucket {
         let attributes = Attributes::from_iter(beat);
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
         let request = self.store.put_opts(key, body.into(), options);
-        let done = within(deadline, &note, request).await;
+        let (done, outcome) = observed(deadline, request).await;
         let absent = matches!(condition, Condition::Matches(_));
-        match (done, note.fate()) {
+        match (done, outcome) {
             (Some(Ok(result)), _) => result.e_tag.map(Put::Written).ok_or_else(|| {
-                let fate = Fate::NotAnswered("the answer names no ETag".to_owned());
-                trouble("PUT", key, true, fate)
+                let outcome = RequestOutcome::NotAnswered("the answer names no ETag".to_owned());
+                request_error("PUT", key, true, outcome)
             }),
-            (_, Fate::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
-            (_, Fate::Answered { status: 404, code, .. })
+            (_, RequestOutcome::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
+            (_, RequestOutcome::Answered { status: 404, code, .. })
                 if absent && !is_bucket(code.as_deref()) =>
             {
                 Ok(Put::Lost)
             }
-            (_, fate) => Err(trouble("PUT", key, true, fate)),
+            (_, outcome) => Err(request_error("PUT", key, true, outcome)),
         }
     }
 
@@ -141,8 +140,7 @@ impl Bucket {
         key: &Path,
         known: Option<&str>,
         deadline: Instant,
-    ) -> Result<Got, Trouble> {
-        let note = Note::default();
+    ) -> Result<Got, RequestError> {
         let if_none_match = known.map(str::to_owned);
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
@@ -151,30 +149,35 @@ impl Bucket {
             let written = found.meta.last_modified.timestamp();
             Ok((found.bytes().await?.to_vec(), etag, beat, written))
         };
-        match (within(deadline, &note, request).await, note.fate()) {
+        match observed(deadline, request).await {
             (Some(Ok((body, Some(etag), beat, written))), _) => {
                 Ok(Got::Found { body, etag, beat, written })
             }
-            (_, Fate::Answered { status: 304, .. }) => Ok(Got::Same),
-            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => {
+            (_, RequestOutcome::Answered { status: 304, .. }) => Ok(Got::Same),
+            (_, RequestOutcome::Answered { status: 404, code, .. })
+                if !is_bucket(code.as_deref()) =>
+            {
                 Ok(Got::Absent)
             }
-            (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
-                Err(trouble("GET", key, false, Fate::NotAnswered(one_line(&error))))
+            (Some(Err(error)), RequestOutcome::Answered { status: 200, .. }) => {
+                Err(request_error("GET", key, false, RequestOutcome::NotAnswered(one_line(&error))))
             }
-            (_, fate) => Err(trouble("GET", key, false, fate)),
+            (_, outcome) => Err(request_error("GET", key, false, outcome)),
         }
     }
 
     /// The objects of a folder.
-    pub(super) async fn list(&self, folder: &Path, deadline: Instant) -> Result<Listing, Trouble> {
-        let note = Note::default();
+    pub(super) async fn list(
+        &self,
+        folder: &Path,
+        deadline: Instant,
+    ) -> Result<Listing, RequestError> {
         let request = self.store.list_with_delimiter(Some(folder));
-        match (within(deadline, &note, request).await, note.fate()) {
-            (Some(Ok(found)), Fate::Answered { date, .. }) => {
+        match observed(deadline, request).await {
+            (Some(Ok(found)), RequestOutcome::Answered { date, .. }) => {
                 Ok(Listing { objects: found.objects, at: seconds(date.as_deref()) })
             }
-            (_, fate) => Err(trouble("LIST", folder, false, fate)),
+            (_, outcome) => Err(request_error("LIST", folder, false, outcome)),
         }
     }
 
@@ -185,24 +188,23 @@ impl Bucket {
         token: Option<String>,
         most: usize,
         deadline: Instant,
-    ) -> Result<Page, Trouble> {
-        let note = Note::default();
+    ) -> Result<Page, RequestError> {
         let options = PaginatedListOptions {
             max_keys: Some(most),
             page_token: token,
             ..PaginatedListOptions::default()
         };
         let request = self.store.list_paginated(Some(prefix), options);
-        match (within(deadline, &note, request).await, note.fate()) {
-            (Some(Ok(found)), Fate::Answered { date, .. }) => {
+        match observed(deadline, request).await {
+            (Some(Ok(found)), RequestOutcome::Answered { date, .. }) => {
                 let objects = found.result.objects;
                 Ok(Page { objects, at: seconds(date.as_deref()), next: found.page_token })
             }
-            (Some(Err(error)), Fate::Answered { status: 200, .. }) => {
-                let fate = Fate::NotAnswered(one_line(&error));
-                Err(trouble("LIST", &Path::from(prefix), false, fate))
+            (Some(Err(error)), RequestOutcome::Answered { status: 200, .. }) => {
+                let outcome = RequestOutcome::NotAnswered(one_line(&error));
+                Err(request_error("LIST", &Path::from(prefix), false, outcome))
             }
-            (_, fate) => Err(trouble("LIST", &Path::from(prefix), false, fate)),
+            (_, outcome) => Err(request_error("LIST", &Path::from(prefix), false, outcome)),
         }
     }
 
@@ -212,11 +214,10 @@ impl Bucket {
         from: &Path,
         to: &Path,
         deadline: Instant,
-    ) -> Result<(), Trouble> {
-        let note = Note::default();
-        match within(deadline, &note, self.store.copy(from, to)).await {
-            Some(Ok(())) => Ok(()),
-            _ => Err(trouble("COPY", from, true, note.fate())),
+    ) -> Result<(), RequestError> {
+        match observed(deadline, self.store.copy(from, to)).await {
+            (Some(Ok(())), _) => Ok(()),
+            (_, outcome) => Err(request_error("COPY", from, true, outcome)),
         }
     }
 
@@ -225,19 +226,20 @@ impl Bucket {
         &self,
         listed: &ObjectMeta,
         deadline: Instant,
-    ) -> Result<bool, Trouble> {
-        let note = Note::default();
+    ) -> Result<bool, RequestError> {
         let key = &listed.location;
-        match (within(deadline, &note, self.store.head(key)).await, note.fate()) {
+        match observed(deadline, self.store.head(key)).await {
             (Some(Ok(found)), _) => {
                 let (then, now) =
                     (listed.last_modified.timestamp(), found.last_modified.timestamp());
                 Ok(found.e_tag == listed.e_tag && then == now)
             }
-            (_, Fate::Answered { status: 404, code, .. }) if !is_bucket(code.as_deref()) => {
+            (_, RequestOutcome::Answered { status: 404, code, .. })
+                if !is_bucket(code.as_deref()) =>
+            {
                 Ok(false)
             }
-            (_, fate) => Err(trouble("HEAD", key, false, fate)),
+            (_, outcome) => Err(request_error("HEAD", key, false, outcome)),
         }
     }
 
@@ -248,41 +250,34 @@ impl Bucket {
         key: &Path,
         etag: &str,
         deadline: Instant,
-    ) -> Result<bool, Trouble> {
-        let note = Note::default();
+    ) -> Result<bool, RequestError> {
         let request = async {
             let url = self.store.signed_url(Method::DELETE, key, SIGNED_FOR).await?;
             let sent = self.client.0.delete(url).header(IF_MATCH, etag).send().await;
             Ok(sent)
         };
-        let status = match within(deadline, &note, request).await {
-            Some(Ok(Ok(answer))) => answer.status().as_u16(),
+        let (done, outcome) = observed(deadline, request).await;
+        let outcome = match done {
+            Some(Ok(Ok(answer))) => match answer.status().as_u16() {
+                200..300 => return Ok(true),
+                404 | 409 | 412 => return Ok(false),
+                status => RequestOutcome::Answered { status, code: None, date: None },
+            },
             Some(Ok(Err(error))) if error.is_connect() => {
-                return Err(trouble("DELETE", key, true, Fate::NotSent(error.to_string())));
+                RequestOutcome::NotSent(error.to_string())
             }
-            Some(Ok(Err(error))) => {
-                let fate = Fate::NotAnswered(error.without_url().to_string());
-                return Err(trouble("DELETE", key, true, fate));
-            }
-            Some(Err(_)) => return Err(trouble("DELETE", key, true, Fate::NotMade)),
-            None => return Err(trouble("DELETE", key, true, note.fate())),
+            Some(Ok(Err(error))) => RequestOutcome::NotAnswered(error.without_url().to_string()),
+            Some(Err(_)) => RequestOutcome::NotMade,
+            None => outcome,
         };
-        match status {
-            200..300 => Ok(true),
-            404 | 409 | 412 => Ok(false),
-            status => {
-                let fate = Fate::Answered { status, code: None, date: None };
-                Err(trouble("DELETE", key, true, fate))
-            }
-        }
+        Err(request_error("DELETE", key, true, outcome))
     }
 
     /// Removes an object, whatever it says.
-    pub(super) async fn delete(&self, key: &Path, deadline: Instant) -> Result<(), Trouble> {
-        let note = Note::default();
-        match within(deadline, &note, self.store.delete(key)).await {
-            Some(Ok(())) | Some(Err(Error::NotFound { .. })) => Ok(()),
-            _ => Err(trouble("DELETE", key, true, note.fate())),
+    pub(super) async fn delete(&self, key: &Path, deadline: Instant) -> Result<(), RequestError> {
+        match observed(deadline, self.store.delete(key)).await {
+            (Some(Ok(()) | Err(Error::NotFound { .. })), _) => Ok(()),
+            (_, outcome) => Err(request_error("DELETE", key, true, outcome)),
         }
     }
 }
@@ -308,21 +303,20 @@ fn is_bucket(code: Option<&str>) -> bool {
     code == Some("NoSuchBucket")
 }
 
-fn trouble(method: &str, key: &Path, writes: bool, fate: Fate) -> Trouble {
-    Trouble { asked: format!("{method} {key}"), writes, fate }
+fn request_error(method: &str, key: &Path, writes: bool, outcome: RequestOutcome) -> RequestError {
+    RequestError { asked: format!("{method} {key}"), writes, outcome }
 }
 
 /// Waits for the answer, but not beyond the deadline; then it may still be on its way.
-async fn within<T>(
+async fn observed<T>(
     deadline: Instant,
-    note: &Note,
     request: impl Future<Output = object_store::Result<T>>,
-) -> Option<object_store::Result<T>> {
-    let done = tokio::time::timeout_at(deadline, note.follow(request)).await.ok();
-    if done.is_none() {
-        note.set(Fate::NotAnswered("no answer in time".to_owned()));
+) -> (Option<object_store::Result<T>>, RequestOutcome) {
+    let observation = Observation::default();
+    match tokio::time::timeout_at(deadline, observation.follow(request)).await {
+        Ok(done) => (Some(done), observation.outcome()),
+        Err(_) => (None, RequestOutcome::NotAnswered("no answer in time".to_owned())),
     }
-    done
 }
 
 fn one_line(error: &Error) -> String {

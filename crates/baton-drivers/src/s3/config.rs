@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, Secret};
-use crate::refusal::Refusal;
 use crate::tls::TlsFiles;
 
 /// What a URL looks like.
@@ -34,7 +34,7 @@ pub(super) struct Config {
 
 impl Config {
     /// Reads what follows `s3://`.
-    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, Refusal> {
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, OpenError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let endpoint = options.take("endpoint").map(|it| it.trim_end_matches('/').to_owned());
@@ -128,7 +128,7 @@ fn keys_of_variables() -> Option<(String, Secret, Option<Secret>)> {
 mod tests {
     use super::*;
 
-    fn parse(rest: &str) -> Result<Config, Refusal> {
+    fn parse(rest: &str) -> Result<Config, OpenError> {
         Config::parse("s3", rest)
     }
 

@@ -10,7 +10,7 @@ use rustls::{ClientConfig, RootCertStore};
 use super::bucket::Bucket;
 use super::config::Config;
 use super::observing_client::ObservingClient;
-use crate::refusal::Refusal;
+use crate::OpenError;
 
 /// Variables by which a platform hands credentials out, read when no keys are given.
 const PLATFORM: [&str; 5] = [
@@ -22,10 +22,10 @@ const PLATFORM: [&str; 5] = [
 ];
 
 /// A client for the bucket. Connects to nothing yet.
-pub(super) fn bucket(config: &Config) -> Result<Bucket, Refusal> {
+pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let place = config.place();
-    let tls = |detail: String| Refusal::Tls { store: "s3", place: place.clone(), detail };
-    let strange = |detail: String| Refusal::Strange { store: "s3", place: place.clone(), detail };
+    let tls = |detail: String| OpenError::Tls { store: "s3", place: place.clone(), detail };
+    let strange = |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
     let tls_config = tls_config(config).map_err(tls)?;
     let builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls_config)
@@ -43,7 +43,7 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, Refusal> {
     Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
 }
 
-/// Whom to trust. Nobody, where nothing is encrypted: reading the system's authorities takes longer
+/// Which authorities to trust. None, where nothing is encrypted: reading the system's authorities takes longer
 /// than all the rest.
 fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     let plain = config.endpoint.as_deref().is_some_and(|it| it.starts_with("http://"));

@@ -212,9 +212,9 @@ impl CallContext<'_> {
                 Ok(true)
             }
             Ok(Put::Lost) => Ok(false),
-            Err(trouble) => {
+            Err(error) => {
                 *self.cache.object::<J>() = None;
-                Err(trouble.into())
+                Err(error.into())
             }
         }
     }

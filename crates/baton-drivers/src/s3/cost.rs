@@ -18,7 +18,7 @@ pub struct Requests {
 /// What one beat of one node costs at most: its record is written, and the state read or written.
 pub const REQUESTS_PER_BEAT: u64 = 2;
 
-/// What a namespace with so many nodes costs in an hour in which nobody comes or goes. A calm
+/// What a namespace with this many nodes costs in an hour in which no node joins or leaves. A calm
 /// follower writes its record at every second beat, and the first in line looks twice; the
 /// leader lists the records with every beat, and reads those that were written in the same
 /// second.

@@ -11,7 +11,7 @@
 //! renewal. A consolidation that is overtaken by a takeover between its two objects counts as one
 //! that came before it.
 //!
-//! How long a writer was silent is told by whoever looks, by its own clock: no two machines' clocks
+//! How long a writer was silent, the leader that looks measures by its own clock: no two machines' clocks
 //! are compared, and a new leader begins to watch anew.
 
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ impl JsonObject for StoredCounters {
 /// The last number of each writer, and since when it is known to be the last.
 pub(super) type WatchedWriters = BTreeMap<BootId, (u64, Moment)>;
 
-/// Notes how things are, and names the writers that were silent for so long.
+/// Remembers the last numbers, and returns the writers that were silent for this long.
 fn watch(
     watched: &mut WatchedWriters,
     now: Moment,

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 
 use super::bucket::{Condition, Got, PAGE_MAX, Put};
 use super::context::CallContext;
-use super::error::Trouble;
+use super::error::RequestError;
 use super::schema::corrupt;
 use super::state::{State, StoredBody};
 
@@ -102,7 +102,7 @@ impl CallContext<'_> {
         let path = self.keys.body(key)?;
         let put = self.bucket.put(&path, body.to_vec(), None, Condition::Absent, self.deadline);
         // Whatever became of it: the document is as it was.
-        let put = put.await.map_err(|trouble| Trouble { writes: false, ..trouble })?;
+        let put = put.await.map_err(|error| RequestError { writes: false, ..error })?;
         let committed = match put {
             Put::Written(_) => self.write(known, state).await,
             Put::Lost => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
@@ -122,7 +122,7 @@ impl CallContext<'_> {
         }
     }
 
-    /// Removes bodies that no document has and that are this many seconds old, at most so many:
+    /// Removes bodies that no document has and that are this many seconds old, at most `limit`:
     /// what processes left that ended between two writes. `None` if a later epoch is known.
     pub(super) async fn prune_bodies(
         &self,

@@ -2,8 +2,8 @@
 
 use baton_store::StoreError;
 
-use super::observing_client::Fate;
-use crate::refusal::Refusal;
+use super::observing_client::RequestOutcome;
+use crate::OpenError;
 
 /// Codes that say who asks is not known here. What is known but may not has `AccessDenied`.
 const LOGIN: [&str; 6] = [
@@ -17,95 +17,99 @@ const LOGIN: [&str; 6] = [
 
 /// A request that did not do what it should.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct RequestError {
     /// What was asked, for people: method and key.
     pub(super) asked: String,
     /// Would it have written something?
     pub(super) writes: bool,
     /// What became of it.
-    pub(super) fate: Fate,
+    pub(super) outcome: RequestOutcome,
 }
 
-impl Trouble {
+impl RequestError {
     fn detail(&self) -> String {
         let asked = &self.asked;
-        match &self.fate {
-            Fate::NotMade => format!("{asked}: no credentials were found"),
-            Fate::NotSent(why) | Fate::NotAnswered(why) => format!("{asked}: {why}"),
-            Fate::Answered { status, code: Some(code), .. } => format!("{asked}: {status} {code}"),
-            Fate::Answered { status, .. } => format!("{asked}: {status}"),
+        match &self.outcome {
+            RequestOutcome::NotMade => format!("{asked}: no credentials were found"),
+            RequestOutcome::NotSent(why) | RequestOutcome::NotAnswered(why) => {
+                format!("{asked}: {why}")
+            }
+            RequestOutcome::Answered { status, code: Some(code), .. } => {
+                format!("{asked}: {status} {code}")
+            }
+            RequestOutcome::Answered { status, .. } => format!("{asked}: {status}"),
         }
     }
 
     fn code(&self) -> &str {
-        match &self.fate {
-            Fate::Answered { code: Some(code), .. } => code,
+        match &self.outcome {
+            RequestOutcome::Answered { code: Some(code), .. } => code,
             _ => "",
         }
     }
 
     fn status(&self) -> u16 {
-        match &self.fate {
-            Fate::Answered { status, .. } => *status,
+        match &self.outcome {
+            RequestOutcome::Answered { status, .. } => *status,
             _ => 0,
         }
     }
 
     /// Why the store cannot be used, when it is being opened.
-    pub(super) fn refusal(&self, place: &str) -> Refusal {
+    pub(super) fn open_error(&self, place: &str) -> OpenError {
         let (store, place, detail) = ("s3", place.to_owned(), self.detail());
         match (self.status(), self.code()) {
-            (_, "NoSuchBucket") => Refusal::Missing {
+            (_, "NoSuchBucket") => OpenError::Missing {
                 store,
                 place,
                 what: "the bucket".to_owned(),
                 remedy: "create it, or check its name, region and endpoint".to_owned(),
             },
-            (_, "RequestTimeTooSkewed") => Refusal::Strange {
+            (_, "RequestTimeTooSkewed") => OpenError::Strange {
                 store,
                 place,
                 detail: format!("{detail}: this machine's clock is off by more than 15 minutes"),
             },
-            (401, _) => Refusal::Login { store, place, detail },
-            (_, code) if LOGIN.contains(&code) => Refusal::Login { store, place, detail },
-            (403, _) => Refusal::Rights {
+            (401, _) => OpenError::Login { store, place, detail },
+            (_, code) if LOGIN.contains(&code) => OpenError::Login { store, place, detail },
+            (403, _) => OpenError::Rights {
                 store,
                 place,
                 what: detail,
                 remedy: "grant what docs/stores/s3.md lists".to_owned(),
             },
-            (501, _) => Refusal::Unfit {
+            (501, _) => OpenError::Unfit {
                 store,
                 place,
                 finding: format!("{detail}: conditional writes are not implemented"),
                 remedy: "use a server that honours If-None-Match and If-Match".to_owned(),
             },
-            (301 | 307, _) => Refusal::Strange {
+            (301 | 307, _) => OpenError::Strange {
                 store,
                 place,
                 detail: format!("{detail}: the bucket is in another region; set region="),
             },
-            (0, _) => match self.fate {
-                Fate::NotMade => Refusal::Login { store, place, detail },
-                _ => Refusal::Unreachable { store, place, detail },
+            (0, _) => match self.outcome {
+                RequestOutcome::NotMade => OpenError::Login { store, place, detail },
+                _ => OpenError::Unreachable { store, place, detail },
             },
-            (500.., _) | (429, _) => Refusal::Unreachable { store, place, detail },
-            _ => Refusal::Strange { store, place, detail },
+            (500.., _) | (429, _) => OpenError::Unreachable { store, place, detail },
+            _ => OpenError::Strange { store, place, detail },
         }
     }
 }
 
-impl From<Trouble> for StoreError {
-    fn from(trouble: Trouble) -> Self {
-        let (detail, code) = (trouble.detail(), trouble.code().to_owned());
+impl From<RequestError> for StoreError {
+    fn from(error: RequestError) -> Self {
+        let (detail, code) = (error.detail(), error.code().to_owned());
         let refused = |remedy: &str| Self::Refused { detail: format!("{detail}; {remedy}") };
-        match (&trouble.fate, trouble.status()) {
-            (Fate::NotMade, _) => refused("give access_key and secret_key"),
-            (Fate::NotSent(_), _) => Self::Unavailable { detail },
-            (Fate::NotAnswered(_), _) | (_, 500 | 502..) if trouble.writes => {
+        match (&error.outcome, error.status()) {
+            (RequestOutcome::NotMade, _) => refused("give access_key and secret_key"),
+            (RequestOutcome::NotSent(_), _) => Self::Unavailable { detail },
+            (RequestOutcome::NotAnswered(_), _) | (_, 500 | 502..) if error.writes => {
                 Self::Unknown { detail }
             }
-            (Fate::NotAnswered(_), _) => Self::Unavailable { detail },
+            (RequestOutcome::NotAnswered(_), _) => Self::Unavailable { detail },
             // The server waited for the request's body and gave up on it.
             (_, 400) if code == "RequestTimeout" => Self::Unavailable { detail },
             (_, 408) => Self::Unavailable { detail },
@@ -124,19 +128,19 @@ mod tests {
 
     use super::*;
 
-    fn failure(writes: bool, fate: Fate) -> Failure {
+    fn failure(writes: bool, outcome: RequestOutcome) -> Failure {
         let asked = "PUT state.json".to_owned();
-        StoreError::from(Trouble { asked, writes, fate }).failure()
+        StoreError::from(RequestError { asked, writes, outcome }).failure()
     }
 
-    fn answered(status: u16, code: &str) -> Fate {
+    fn answered(status: u16, code: &str) -> RequestOutcome {
         let code = Some(code.to_owned()).filter(|code| !code.is_empty());
-        Fate::Answered { status, code, date: None }
+        RequestOutcome::Answered { status, code, date: None }
     }
 
     #[test]
     fn what_may_have_been_applied_is_unknown_and_nothing_else_is() {
-        let lost = || Fate::NotAnswered("reset".to_owned());
+        let lost = || RequestOutcome::NotAnswered("reset".to_owned());
         let cases = [
             (lost(), Failure::Unknown, Failure::NotDone),
             (answered(500, "InternalError"), Failure::Unknown, Failure::NotDone),
@@ -144,14 +148,14 @@ mod tests {
             (answered(504, ""), Failure::Unknown, Failure::NotDone),
             (answered(429, ""), Failure::NotDone, Failure::NotDone),
             (answered(400, "RequestTimeout"), Failure::NotDone, Failure::NotDone),
-            (Fate::NotSent("refused".to_owned()), Failure::NotDone, Failure::NotDone),
+            (RequestOutcome::NotSent("refused".to_owned()), Failure::NotDone, Failure::NotDone),
             (answered(403, "AccessDenied"), Failure::Rejected, Failure::Rejected),
             (answered(404, "NoSuchBucket"), Failure::Rejected, Failure::Rejected),
             (answered(501, "NotImplemented"), Failure::Rejected, Failure::Rejected),
         ];
-        for (fate, write, read) in cases {
-            assert_eq!(failure(true, fate.clone()), write, "a write: {fate:?}");
-            assert_eq!(failure(false, fate.clone()), read, "a read: {fate:?}");
+        for (outcome, write, read) in cases {
+            assert_eq!(failure(true, outcome.clone()), write, "a write: {outcome:?}");
+            assert_eq!(failure(false, outcome.clone()), read, "a read: {outcome:?}");
         }
     }
 }

@@ -7,8 +7,8 @@ use object_store::aws::AwsAuthorizer;
 use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
 
 use super::bucket::unix_seconds;
-use super::error::Trouble;
-use super::observing_client::{Fate, Note};
+use super::error::RequestError;
+use super::observing_client::{Observation, RequestOutcome};
 use super::store::S3Engine;
 
 /// Signatures are refused when clocks differ by 15 minutes; this is early enough to say so.
@@ -24,14 +24,16 @@ impl S3Engine {
             Finding::ok("timeout", format!("every call ends within {timeout} ms")),
             self.wire(),
         ];
-        let (versioning, fate) = self.versioning().await;
-        findings.extend(clock(&fate));
-        findings.push(match (versioning.as_deref(), &fate) {
-            (Some(body), Fate::Answered { status: 200, .. }) => versions(body),
-            (_, Fate::Answered { .. }) => Finding::ok("versioning", "this user may not ask"),
+        let (versioning, outcome) = self.versioning().await;
+        findings.extend(clock(&outcome));
+        findings.push(match (versioning.as_deref(), &outcome) {
+            (Some(body), RequestOutcome::Answered { status: 200, .. }) => versions(body),
+            (_, RequestOutcome::Answered { .. }) => {
+                Finding::ok("versioning", "this user may not ask")
+            }
             _ => {
                 let asked = "GET ?versioning".to_owned();
-                return Err(Trouble { asked, writes: false, fate }.into());
+                return Err(RequestError { asked, writes: false, outcome }.into());
             }
         });
         Ok(findings)
@@ -49,28 +51,30 @@ impl S3Engine {
     }
 
     /// Asks whether old versions of objects are kept: what was answered, if it was.
-    async fn versioning(&self) -> (Option<String>, Fate) {
-        let note = Note::default();
+    async fn versioning(&self) -> (Option<String>, RequestOutcome) {
+        let observation = Observation::default();
         let Ok(credential) = self.bucket.store.credentials().get_credential().await else {
-            return (None, Fate::NotMade);
+            return (None, RequestOutcome::NotMade);
         };
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         let Ok(uri) = format!("{}/?versioning", self.bucket.url).parse() else {
-            return (None, Fate::NotSent("the endpoint is no address".to_owned()));
+            return (None, RequestOutcome::NotSent("the endpoint is no address".to_owned()));
         };
         *request.uri_mut() = uri;
         let signer = AwsAuthorizer::new(&credential, "s3", &self.bucket.region);
         if signer.try_authorize(&mut request, None).is_err() {
-            return (None, Fate::NotMade);
+            return (None, RequestOutcome::NotMade);
         }
         let answer = async {
             let answer = self.bucket.client.call(request).await.ok()?;
             let body = answer.into_body().bytes().await.ok()?;
             Some(String::from_utf8_lossy(&body).into_owned())
         };
-        let answer =
-            tokio::time::timeout_at(self.deadline(), note.follow(answer)).await.ok().flatten();
-        (answer, note.fate())
+        let answer = tokio::time::timeout_at(self.deadline(), observation.follow(answer))
+            .await
+            .ok()
+            .flatten();
+        (answer, observation.outcome())
     }
 }
 
@@ -85,9 +89,9 @@ fn versions(body: &str) -> Finding {
     }
 }
 
-/// How far this machine's clock is from the server's, if the answer told.
-fn clock(fate: &Fate) -> Option<Finding> {
-    let Fate::Answered { date: Some(date), .. } = fate else { return None };
+/// How far this machine's clock is from the server's, if the answer has a date.
+fn clock(outcome: &RequestOutcome) -> Option<Finding> {
+    let RequestOutcome::Answered { date: Some(date), .. } = outcome else { return None };
     let (theirs, ours) = (unix_seconds(date)?, SystemClock.wall_ms() / 1_000);
     let skew = theirs.abs_diff(ours);
     let detail = format!("this machine's clock and the server's differ by {skew} s");

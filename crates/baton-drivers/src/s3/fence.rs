@@ -79,7 +79,7 @@ impl Fence {
     /// a mark that must be in it; it is asked again if another writer came first.
     ///
     /// Turn the client's own retries off (`RetryConfig { max_retries: 0, .. }`): a repeated write
-    /// that had succeeded is told as lost.
+    /// that had succeeded is reported as lost.
     pub async fn put(
         &self,
         objects: &dyn ObjectStore,
@@ -107,7 +107,7 @@ impl Fence {
             let options = PutOptions { mode, attributes, ..PutOptions::default() };
             match objects.put_opts(&self.key, bytes.into(), options).await {
                 Ok(_) => return Ok(()),
-                // Somebody else wrote: look who.
+                // Another writer was first: look at its epoch.
                 Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
                 Err(error) => return Err(error.into()),
             }

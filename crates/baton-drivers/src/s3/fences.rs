@@ -33,7 +33,7 @@ impl Opened {
     }
 }
 
-fn told(refused: &FenceError) -> StoreError {
+fn store_error(refused: &FenceError) -> StoreError {
     let detail = refused.to_string().lines().next().unwrap_or_default().to_owned();
     match refused {
         FenceError::Store(Error::Precondition { .. } | Error::AlreadyExists { .. }) => {
@@ -54,8 +54,10 @@ pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, F
         let page = page.map_err(StoreError::from)?;
         for meta in page.objects {
             let fence = Fence::new(meta.location.clone());
-            if let Some(epoch) =
-                fence.highest(&opened.bucket.store).await.map_err(|refused| told(&refused))?
+            if let Some(epoch) = fence
+                .highest(&opened.bucket.store)
+                .await
+                .map_err(|refused| store_error(&refused))?
             {
                 fences.push(StoredFence { resource: meta.location.to_string(), epoch });
             }
@@ -79,7 +81,7 @@ pub(crate) async fn reset(
     let highest = fence
         .highest(objects)
         .await
-        .map_err(|refused| told(&refused))?
+        .map_err(|refused| store_error(&refused))?
         .filter(|it| *it > Epoch::NONE);
     if highest.is_none() {
         return Ok(None);
@@ -88,7 +90,7 @@ pub(crate) async fn reset(
         let gone = opened.bucket.delete(&key, opened.deadline()).await;
         gone.map_err(StoreError::from)?;
     } else {
-        fence.forget(objects).await.map_err(|refused| told(&refused))?;
+        fence.forget(objects).await.map_err(|refused| store_error(&refused))?;
     }
     Ok(highest)
 }

@@ -54,8 +54,8 @@ impl Layout {
         }
     }
 
-    /// Where the server is tried out.
-    pub(super) fn trial(&self, name: &str) -> (Path, Path) {
+    /// Folder and object of the test that a server has to pass.
+    pub(super) fn self_test(&self, name: &str) -> (Path, Path) {
         let folder = self.prefix.clone().join("self-test");
         (folder.clone(), folder.join(name))
     }

@@ -59,15 +59,15 @@ use self::config::Config;
 use self::context::Marks;
 use self::layout::Layout;
 use self::store::S3Engine;
+use crate::OpenError;
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Service;
 
 pub(crate) use sweep::sweep;
 
 /// A client for your own objects, by the URL of a store: the same server, keys and timeout, and no
 /// write is repeated. What the URL names after the bucket does not matter to it.
-pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, Refusal> {
+pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("s3", url));
     let bucket = connect::bucket(&Config::parse(scheme, rest)?)?;
     Ok(Arc::new(bucket.store))
@@ -78,15 +78,15 @@ pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
-) -> Result<Arc<dyn Store>, Refusal> {
+) -> Result<Arc<dyn Store>, OpenError> {
     let config = Config::parse(scheme, rest)?;
     let service = Service::start("baton-s3", move || start(config, access)).await?;
     Ok(Arc::new(service))
 }
 
-async fn start(config: Config, access: Access) -> Result<S3Engine, Refusal> {
+async fn start(config: Config, access: Access) -> Result<S3Engine, OpenError> {
     let place = config.place();
-    let strange = |detail: String| Refusal::Strange { store: "s3", place: place.clone(), detail };
+    let strange = |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
     let layout = Layout::new(&config.prefix).map_err(strange)?;
     let bucket = Arc::new(connect::bucket(&config)?);
     let handle = random().map_err(|problem| strange(problem.to_string()))?;

@@ -1,4 +1,4 @@
-//! Listens in on every request: what was answered, told apart by number and type and not by text.
+//! The HTTP client, which records the outcome of every request: by number and type, not by text.
 
 use std::error::Error;
 use std::sync::{Arc, Mutex};
@@ -11,7 +11,7 @@ use object_store::client::{
 
 /// What became of one request.
 #[derive(Clone, Debug, Default)]
-pub(super) enum Fate {
+pub(super) enum RequestOutcome {
     /// No request was made at all: there is nothing to sign it with.
     #[default]
     NotMade,
@@ -31,27 +31,27 @@ pub(super) enum Fate {
 }
 
 tokio::task_local! {
-    /// The note of whatever request this task makes; the library has no place for it.
-    static NOTE: Note;
+    /// The observation of whatever request this task makes; the library has no place for it.
+    static OBSERVATION: Observation;
 }
 
 /// Travels with a request; what became of it is written on it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Note(Arc<Mutex<Fate>>);
+pub(super) struct Observation(Arc<Mutex<RequestOutcome>>);
 
-impl Note {
-    /// Makes a request that this note travels with. If it makes several, the last is noted.
+impl Observation {
+    /// Makes a request that this observation travels with. If it makes several, the last is noted.
     pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
-        NOTE.scope(self.clone(), request).await
+        OBSERVATION.scope(self.clone(), request).await
     }
 
     /// What became of the request.
-    pub(super) fn fate(&self) -> Fate {
+    pub(super) fn outcome(&self) -> RequestOutcome {
         self.0.lock().expect("no holder of this lock panics").clone()
     }
 
-    pub(super) fn set(&self, fate: Fate) {
-        *self.0.lock().expect("no holder of this lock panics") = fate;
+    pub(super) fn set(&self, outcome: RequestOutcome) {
+        *self.0.lock().expect("no holder of this lock panics") = outcome;
     }
 }
 
@@ -62,24 +62,28 @@ pub(super) struct ObservingClient(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for ObservingClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let note = NOTE.try_with(Clone::clone).unwrap_or_default();
+        let observation = OBSERVATION.try_with(Clone::clone).unwrap_or_default();
         let answer = match HttpService::call(&self.0, request).await {
             Ok(answer) => answer,
             Err(error) => {
-                note.set(fate_of(&error));
+                observation.set(outcome_of(&error));
                 return Err(error);
             }
         };
         let status = answer.status().as_u16();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
         let date = date.map(str::to_owned);
-        note.set(Fate::Answered { status, code: None, date: date.clone() });
+        observation.set(RequestOutcome::Answered { status, code: None, date: date.clone() });
         if answer.status().is_success() || status == 304 {
             return Ok(answer);
         }
         let (parts, body) = answer.into_parts();
-        let body = body.bytes().await.inspect_err(|error| note.set(fate_of(error)))?;
-        note.set(Fate::Answered { status, code: code(&String::from_utf8_lossy(&body)), date });
+        let body = body.bytes().await.inspect_err(|error| observation.set(outcome_of(error)))?;
+        observation.set(RequestOutcome::Answered {
+            status,
+            code: code(&String::from_utf8_lossy(&body)),
+            date,
+        });
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
 }
@@ -90,12 +94,12 @@ impl HttpConnector for ObservingClient {
     }
 }
 
-fn fate_of(error: &HttpError) -> Fate {
+fn outcome_of(error: &HttpError) -> RequestOutcome {
     let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
     let detail = innermost(error);
     match source.is_some_and(reqwest::Error::is_connect) {
-        true => Fate::NotSent(detail),
-        false => Fate::NotAnswered(detail),
+        true => RequestOutcome::NotSent(detail),
+        false => RequestOutcome::NotAnswered(detail),
     }
 }
 

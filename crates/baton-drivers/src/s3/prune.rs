@@ -1,6 +1,6 @@
 //! Old records go: terms in one step with the check of the fence, then node records one by one.
 //!
-//! How long a node was silent is told by the server's own dates, of the object and of the listing,
+//! How long a node was silent follows from the server's own dates, of the object and of the listing,
 //! in whole seconds. A record that goes is marked as left, on the condition that it is still the
 //! one that was listed. A node that comes back in that very moment writes a new one with its next
 //! beat.

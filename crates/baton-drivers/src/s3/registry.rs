@@ -26,7 +26,7 @@ use super::context::CallContext;
 use super::schema::{FIRST_FORMAT, check, corrupt};
 use crate::reader::Access;
 
-/// So many records are read at once.
+/// How many records are read at once.
 const AT_ONCE: usize = 16;
 
 /// A mark is swept when it is so much older than the newest record, both by the server's clock.
@@ -89,7 +89,7 @@ impl SeenRecord {
 
 impl CallContext<'_> {
     /// Writes a node's record, if it may be written. One that can wait costs nothing, as long as
-    /// this handle knows of no other: whoever took the id over is met at the next beat.
+    /// this handle knows of no other: a process that took the id over is met at the next beat.
     pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
         let (node, replaces) = (&beat.node, beat.replaces);
         let mut seen = self.cache.records().get(&node.id).cloned();
@@ -158,7 +158,7 @@ impl CallContext<'_> {
         Ok(sorted.into_values().map(|record| Member { record, silent_for: None }).collect())
     }
 
-    /// Marks the records of nodes that were silent for so many seconds, at most so many of them.
+    /// Marks the records of nodes that were silent for this many seconds, at most `limit` of them.
     pub(super) async fn forget_silent(
         &self,
         seconds: i64,
@@ -237,9 +237,9 @@ impl CallContext<'_> {
                 Ok(true)
             }
             Ok(Put::Lost) => Ok(false),
-            Err(trouble) => {
+            Err(error) => {
                 self.remember(&node.id, None);
-                Err(trouble.into())
+                Err(error.into())
             }
         }
     }

@@ -46,7 +46,7 @@ pub(super) fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
     }
 }
 
-/// An object that is not one of ours.
+/// The error for an object that is not one of baton's.
 pub(super) fn corrupt(record: &str, problem: &dyn std::fmt::Display) -> StoreError {
     StoreError::Corrupt { record: record.to_owned(), detail: problem.to_string() }
 }

@@ -1,7 +1,7 @@
 //! Whether the server does what everything rests on: tried out when a bucket is first opened.
 //!
 //! A server that ignores conditions answers 200 to a second create, and two nodes would lead. That
-//! conditions are honoured *atomically* cannot be told by one client; a race of several can.
+//! conditions are honoured *atomically* cannot be seen by one client; a race of several can.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -9,9 +9,9 @@ use std::sync::Mutex;
 use object_store::path::Path;
 
 use super::bucket::{Condition, Got, Put};
-use super::error::Trouble;
+use super::error::RequestError;
 use super::store::S3Engine;
-use crate::refusal::Refusal;
+use crate::OpenError;
 
 /// What this process has found to be fit.
 static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
@@ -23,30 +23,30 @@ const REMEDY: &str =
     "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
 
 impl S3Engine {
-    /// Tries the server out under a name that nobody else has, once a process and bucket.
-    pub(super) async fn self_test(&self, name: u128) -> Result<(), Refusal> {
+    /// Tries the server out under a name that no other process has, once a process and bucket.
+    pub(super) async fn self_test(&self, name: u128) -> Result<(), OpenError> {
         let place = self.config.place();
         let key = format!("{place} {}", self.config.prefix);
         if FIT.lock().expect("no holder of this lock panics").contains(&key) {
             return Ok(());
         }
-        let (folder, object) = self.layout.trial(&format!("{name:032x}.json"));
+        let (folder, object) = self.layout.self_test(&format!("{name:032x}.json"));
         let tried = self.try_out(&folder, &object).await;
         // Whatever was found, the object is not left behind if that can be helped.
         let removed = self.bucket.delete(&object, self.deadline()).await;
-        match tried.map_err(|trouble| trouble.refusal(&place))? {
+        match tried.map_err(|error| error.open_error(&place))? {
             Some(finding) => {
                 let remedy = REMEDY.to_owned();
-                return Err(Refusal::Unfit { store: "s3", place, finding, remedy });
+                return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
             }
-            None => removed.map_err(|trouble| trouble.refusal(&place))?,
+            None => removed.map_err(|error| error.open_error(&place))?,
         }
         FIT.lock().expect("no holder of this lock panics").insert(key);
         Ok(())
     }
 
     /// What the server does not do, if there is anything.
-    async fn try_out(&self, folder: &Path, key: &Path) -> Result<Option<String>, Trouble> {
+    async fn try_out(&self, folder: &Path, key: &Path) -> Result<Option<String>, RequestError> {
         let found = |text: &str| Ok(Some(text.to_owned()));
         let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
         let put = async |number, condition| {

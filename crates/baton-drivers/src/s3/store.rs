@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
-};
+use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError};
 use tokio::time::Instant;
 
 use super::bucket::Bucket;
@@ -70,10 +68,6 @@ impl Engine for S3Engine {
 
     async fn afterwards(&self, namespace: &Namespace) {
         self.context(namespace).remove_discarded().await;
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

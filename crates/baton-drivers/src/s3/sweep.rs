@@ -29,10 +29,10 @@ use super::bucket::{Bucket, PAGE_MAX, Page};
 use super::config::Config;
 use super::connect;
 use super::fence::{Fence, FenceError};
-use crate::refusal::Refusal;
+use crate::OpenError;
 use crate::sweep::{Objects, Strategy, Unfit};
 
-/// So many requests are under way at once.
+/// How many requests are under way at once.
 const AT_ONCE: usize = 16;
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
@@ -73,7 +73,7 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let refused = |refusal: Refusal| Unfit::Store(refusal);
+    let refused = |refusal: OpenError| Unfit::Store(refusal);
     let config = Config::parse(scheme, rest).map_err(refused)?;
     let home = match config.prefix.as_str() {
         "" => String::new(),
@@ -134,11 +134,11 @@ impl S3Sweep {
             }
             let Some(done) = work.join_next().await else { return Ok(gone) };
             let removed = done.expect("removing does not panic");
-            gone += u32::from(removed.map_err(|error| self.told(error))?);
+            gone += u32::from(removed.map_err(|error| self.sweep_error(error))?);
         }
     }
 
-    fn told(&self, error: StoreError) -> SweepError {
+    fn sweep_error(&self, error: StoreError) -> SweepError {
         SweepError::of_store(&self.name, error)
     }
 }
@@ -168,7 +168,7 @@ impl Sweep for S3Sweep {
 
     async fn examine(&self) -> Result<(), SweepError> {
         let page = self.bucket.page(&self.objects.prefix, None, 1, self.deadline()).await;
-        page.map(drop).map_err(|trouble| self.told(trouble.into()))
+        page.map(drop).map_err(|error| self.sweep_error(error.into()))
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
@@ -178,10 +178,10 @@ impl Sweep for S3Sweep {
         // An error begins the listing anew.
         let token = place.take();
         let page = self.bucket.page(&self.objects.prefix, token, most, self.deadline()).await;
-        let Page { objects, at, next } = page.map_err(|trouble| self.told(trouble.into()))?;
+        let Page { objects, at, next } = page.map_err(|error| self.sweep_error(error.into()))?;
         let at = at.ok_or_else(|| SweepError::Rejected {
             target: self.name.clone(),
-            detail: "the server's answers have no Date; nothing can be told to be old".to_owned(),
+            detail: "the server's answers have no Date; no age can be known".to_owned(),
         })?;
         let due: Vec<ObjectMeta> =
             objects.into_iter().filter(|meta| self.is_due(meta, at)).collect();
@@ -199,12 +199,12 @@ impl Sweep for S3Sweep {
     }
 }
 
-/// An object as a callback is told of it.
+/// An object as a callback gets it.
 fn record(meta: &ObjectMeta) -> Value {
-    let mut told = Map::new();
-    told.insert("key".to_owned(), Value::from(meta.location.as_ref()));
-    told.insert("bytes".to_owned(), Value::from(meta.size));
-    told.insert("written_ms".to_owned(), Value::from(meta.last_modified.timestamp_millis()));
-    told.insert("etag".to_owned(), Value::from(meta.e_tag.clone()));
-    Value::Object(told)
+    let mut fields = Map::new();
+    fields.insert("key".to_owned(), Value::from(meta.location.as_ref()));
+    fields.insert("bytes".to_owned(), Value::from(meta.size));
+    fields.insert("written_ms".to_owned(), Value::from(meta.last_modified.timestamp_millis()));
+    fields.insert("etag".to_owned(), Value::from(meta.e_tag.clone()));
+    Value::Object(fields)
 }

@@ -6,13 +6,13 @@ use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{BeatReply, Reply};
 use baton_store::{Answer, StoreError};
 
-use super::boot::Machine;
-use super::connect::Link;
-use super::error::{Fault, Refusal, uncommitted};
+use super::connect::FileConnection;
+use super::context::CallContext;
+use super::error::{SqliteOpenError, uncommitted};
 use super::lineage;
-use super::step::Step;
+use super::machine::Machine;
 use super::worker::Job;
-use crate::driver::SeenLeases;
+use crate::driver::{DriverError, SeenLeases};
 
 type Answers = Vec<Result<Answer, StoreError>>;
 
@@ -35,17 +35,18 @@ impl State {
     /// Carries the jobs out, and says whether there was a commit of something written.
     pub(super) fn transact(
         &mut self,
-        link: &mut Link,
+        connection: &mut FileConnection,
         machine: &Machine,
         jobs: &[Job],
     ) -> (Answers, bool) {
         if jobs.is_empty() {
             return (Vec::new(), false);
         }
-        match self.attempt(link, machine, jobs) {
+        match self.attempt(connection, machine, jobs) {
             Ok(done) => done,
             Err(error) => {
-                roll_back(link);
+                let error = error.into_store_error();
+                roll_back(connection);
                 (jobs.iter().map(|_| Err(error.clone())).collect(), false)
             }
         }
@@ -53,39 +54,39 @@ impl State {
 
     fn attempt(
         &mut self,
-        link: &mut Link,
+        connection: &mut FileConnection,
         machine: &Machine,
         jobs: &[Job],
-    ) -> Result<(Answers, bool), StoreError> {
+    ) -> Result<(Answers, bool), DriverError> {
         let writes = jobs.iter().any(Job::writes);
         if writes {
-            let durably = self.begins_one(link, jobs).map_err(undone)?;
-            link.sync_fully(durably).map_err(undone)?;
+            let durably = self.begins_one(connection, jobs)?;
+            connection.sync_fully(durably)?;
         }
-        let lineage = self.begin(link, machine, writes)?;
-        let answers = perform_all(link, machine, lineage, jobs)?;
+        let lineage = self.begin(connection, machine, writes)?;
+        let answers = perform_all(connection, machine, lineage, jobs)?;
         let seen = |namespace| self.leases.of(namespace);
         let ahead = |(namespace, reply)| seen(namespace).is_some_and(|it| it.is_ahead_of(reply));
         if beats(jobs, &answers).any(ahead) {
             // Nothing of this is kept. All is done again, in the lineage that begins now.
-            roll_back(link);
+            roll_back(connection);
             self.lineage = lineage.0.saturating_add(1);
-            return self.attempt(link, machine, jobs);
+            return self.attempt(connection, machine, jobs);
         }
-        run(link, "COMMIT").map_err(|error| uncommitted(&error))?;
+        run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
         beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
-        Ok((still_there(link, jobs, answers), writes))
+        Ok((still_there(connection, jobs, answers), writes))
     }
 
     /// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
     /// from there.
-    fn begins_one(&mut self, link: &Link, jobs: &[Job]) -> rusqlite::Result<bool> {
+    fn begins_one(&mut self, connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
         for job in jobs.iter().filter(|job| job.writes()) {
             if self.begun.contains(&job.namespace) {
                 continue;
             }
             let sql = "SELECT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
-            let mut statement = link.conn.prepare_cached(sql)?;
+            let mut statement = connection.conn.prepare_cached(sql)?;
             if !statement.query_row([job.namespace.as_str()], |row| row.get::<_, bool>(0))? {
                 return Ok(true);
             }
@@ -97,19 +98,19 @@ impl State {
     /// Begins a transaction, in the lineage that the data is in.
     fn begin(
         &mut self,
-        link: &mut Link,
+        connection: &mut FileConnection,
         machine: &Machine,
         writes: bool,
-    ) -> Result<Lineage, StoreError> {
+    ) -> Result<Lineage, DriverError> {
         let begin = if writes { "BEGIN IMMEDIATE" } else { "BEGIN" };
-        run(link, begin).map_err(undone)?;
-        let mut found = lineage::current(&link.conn).map_err(undone)?;
+        run(connection, begin)?;
+        let mut found = lineage::current(&connection.conn)?;
         if found < self.lineage {
             // The content went back, though the file is the same.
-            roll_back(link);
-            lineage::settle(link, machine, self.lineage).map_err(|refusal| refusal.in_use())?;
-            run(link, begin).map_err(undone)?;
-            found = lineage::current(&link.conn).map_err(undone)?;
+            roll_back(connection);
+            lineage::settle(connection, machine, self.lineage).map_err(|error| error.in_use())?;
+            run(connection, begin)?;
+            found = lineage::current(&connection.conn)?;
         }
         if found > self.lineage {
             // What was known of an older line of history is not known of this one.
@@ -132,53 +133,57 @@ fn beats<'a>(
 }
 
 fn perform_all(
-    link: &Link,
+    connection: &FileConnection,
     machine: &Machine,
     lineage: Lineage,
     jobs: &[Job],
-) -> Result<Answers, StoreError> {
+) -> Result<Answers, DriverError> {
     let mut answers = Vec::with_capacity(jobs.len());
     for job in jobs {
-        let step = Step {
-            conn: &link.conn,
+        let context = CallContext {
+            conn: &connection.conn,
             namespace: &job.namespace,
             at: machine.stamp(),
             machine,
             lineage,
-            boots: &link.boots,
+            boots: &connection.boots,
         };
-        answers.push(perform(&step, job)?);
+        answers.push(perform(&context, job)?.map_err(DriverError::into_store_error));
     }
     Ok(answers)
 }
 
 /// One job, between savepoints: an error undoes it and nothing else. The outer error undoes all.
-fn perform(step: &Step<'_>, job: &Job) -> Result<Result<Answer, StoreError>, StoreError> {
-    let run = |sql| step.conn.prepare_cached(sql)?.execute([]).map(drop);
-    let undone = |error| Fault::Sql(error).undone();
+fn perform(
+    context: &CallContext<'_>,
+    job: &Job,
+) -> Result<Result<Answer, DriverError>, DriverError> {
+    let run = |sql| context.conn.prepare_cached(sql)?.execute([]).map(drop);
     if !job.writes() {
-        return Ok(step.perform(&job.call).map_err(|fault| fault.undone()));
+        return Ok(context.perform(&job.call));
     }
-    run("SAVEPOINT job").map_err(undone)?;
-    let answer = step.perform(&job.call);
-    if let Err(fault) = &answer {
+    run("SAVEPOINT job")?;
+    let answer = context.perform(&job.call);
+    if answer.is_err() {
         // Some errors make SQLite give the whole transaction up.
-        if step.conn.is_autocommit() {
-            return Err(fault.undone());
+        if context.conn.is_autocommit() {
+            return answer.map(Ok);
         }
-        run("ROLLBACK TO job").map_err(undone)?;
+        run("ROLLBACK TO job")?;
     }
-    run("RELEASE job").map_err(undone)?;
-    Ok(answer.map_err(|fault| fault.undone()))
+    run("RELEASE job")?;
+    Ok(answer)
 }
 
 /// A write into a file that lost its name meanwhile may be lost.
-fn still_there(link: &Link, jobs: &[Job], answers: Answers) -> Answers {
-    let detail = match link.is_current() {
+fn still_there(connection: &FileConnection, jobs: &[Job], answers: Answers) -> Answers {
+    let detail = match connection.is_current() {
         Ok(true) => return answers,
-        Ok(false) => format!("{} was replaced meanwhile", link.path.display()),
-        Err(Refusal::Missing { path }) => format!("{} was removed meanwhile", path.display()),
-        Err(refusal) => refusal.to_string(),
+        Ok(false) => format!("{} was replaced meanwhile", connection.path.display()),
+        Err(SqliteOpenError::Missing { path }) => {
+            format!("{} was removed meanwhile", path.display())
+        }
+        Err(error) => error.to_string(),
     };
     let judge = |(job, answer): (&Job, Result<Answer, StoreError>)| match answer {
         Ok(_) if job.writes() => Err(StoreError::Unknown { detail: detail.clone() }),
@@ -188,17 +193,13 @@ fn still_there(link: &Link, jobs: &[Job], answers: Answers) -> Answers {
     jobs.iter().zip(answers).map(judge).collect()
 }
 
-fn run(link: &Link, sql: &str) -> rusqlite::Result<()> {
-    link.conn.prepare_cached(sql)?.execute([]).map(drop)
-}
-
-fn undone(error: rusqlite::Error) -> StoreError {
-    Fault::Sql(error).undone()
+fn run(connection: &FileConnection, sql: &str) -> rusqlite::Result<()> {
+    connection.conn.prepare_cached(sql)?.execute([]).map(drop)
 }
 
 /// Ends a transaction that failed. Whether that worked shows in the connection's state.
-fn roll_back(link: &Link) {
-    if !link.conn.is_autocommit() {
-        let _ = run(link, "ROLLBACK");
+fn roll_back(connection: &FileConnection) {
+    if !connection.conn.is_autocommit() {
+        let _ = run(connection, "ROLLBACK");
     }
 }

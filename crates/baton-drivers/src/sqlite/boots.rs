@@ -1,5 +1,5 @@
-//! The folder beside the database, with the process locks and the ledger: it is ours, or it is not
-//! used.
+//! The folder beside the database, with the process locks and the noted lineage: it is baton's
+//! own, or it is not used.
 //!
 //! ```text
 //!   app.db  rw-r--r--  ─► app.db-boots  rwx------   no link; owned by this user, by root, or by
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, Dir, Gid, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
-use super::error::Refusal;
-use super::place::beside;
+use super::error::SqliteOpenError;
+use super::file_identity::beside;
 
-/// Who may write: everybody.
+/// The mode with which all users may write.
 const OTHERS_WRITE: u32 = 0o002;
-/// Who may write: the group.
+/// The mode with which the group may write.
 const GROUP_WRITES: u32 = 0o020;
 
 /// Where the folder is, and whose it may be.
@@ -44,8 +44,8 @@ pub(super) struct Folder {
 
 impl Boots {
     /// The folder of this database, which may not be there.
-    pub(super) fn of(database: &Path) -> Result<Self, Refusal> {
-        let unreadable = |error| Refusal::Unreadable { path: database.to_owned(), error };
+    pub(super) fn of(database: &Path) -> Result<Self, SqliteOpenError> {
+        let unreadable = |error| SqliteOpenError::Unreadable { path: database.to_owned(), error };
         let real = std::fs::canonicalize(database).map_err(unreadable)?;
         let found = std::fs::metadata(&real).map_err(unreadable)?;
         Ok(Self {
@@ -57,8 +57,8 @@ impl Boots {
     }
 
     /// The folder, made if it is not there.
-    pub(super) fn ready(&self) -> Result<Folder, Refusal> {
-        self.make().map_err(|error| Refusal::Boots { path: self.path.clone(), error })
+    pub(super) fn ready(&self) -> Result<Folder, SqliteOpenError> {
+        self.make().map_err(|error| SqliteOpenError::Boots { path: self.path.clone(), error })
     }
 
     /// The same, in the words of the system.

@@ -1,4 +1,4 @@
-//! How values stand in columns. What cannot be read as one of ours is an error of the row.
+//! How values stand in columns. A value that is not one of baton's is an error of the row.
 
 use std::error::Error;
 
@@ -35,7 +35,7 @@ impl ToSql for Hex {
 
 impl FromSql for Hex {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        BootId::try_from(value.as_str()?.to_owned()).map(Self).map_err(not_ours)
+        BootId::try_from(value.as_str()?.to_owned()).map(Self).map_err(foreign)
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Name(pub(super) NodeId);
 
 impl FromSql for Name {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        NodeId::new(value.as_str()?).map(Self).map_err(not_ours)
+        NodeId::new(value.as_str()?).map(Self).map_err(foreign)
     }
 }
 
@@ -61,11 +61,11 @@ impl<T: Serialize> ToSql for Json<T> {
 
 impl<T: DeserializeOwned> FromSql for Json<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_str(value.as_str()?).map(Self).map_err(not_ours)
+        serde_json::from_str(value.as_str()?).map(Self).map_err(foreign)
     }
 }
 
-fn not_ours(error: impl Error + Send + Sync + 'static) -> FromSqlError {
+fn foreign(error: impl Error + Send + Sync + 'static) -> FromSqlError {
     FromSqlError::Other(Box::new(error))
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::error::Refusal;
+use super::error::SqliteOpenError;
 use crate::parts;
 use crate::shown::looks_like_login;
 
@@ -27,16 +27,16 @@ impl SqliteConfig {
 
     /// What follows `sqlite://` in a URL: a path, taken as it stands, and perhaps
     /// `?busy_timeout_ms=…`.
-    pub fn from_location(location: &str) -> Result<Self, Refusal> {
+    pub fn from_location(location: &str) -> Result<Self, SqliteOpenError> {
         let (path, options) = location.split_once('?').unwrap_or((location, ""));
         if path.is_empty() {
-            return Err(Refusal::EmptyPath);
+            return Err(SqliteOpenError::EmptyPath);
         }
         if path.starts_with(":memory:") {
-            return Err(Refusal::InMemory);
+            return Err(SqliteOpenError::InMemory);
         }
         if looks_like_login(location) {
-            return Err(Refusal::Login);
+            return Err(SqliteOpenError::Login);
         }
         let mut config = Self::at(path);
         for (name, value) in parts::options(options) {
@@ -45,12 +45,12 @@ impl SqliteConfig {
         Ok(config)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
+    fn set(&mut self, name: &str, value: &str) -> Result<(), SqliteOpenError> {
         if name != "busy_timeout_ms" {
-            return Err(Refusal::UnknownOption);
+            return Err(SqliteOpenError::UnknownOption);
         }
         let parsed = value.parse::<u32>().ok().filter(|ms| *ms > 0);
-        let ms = parsed.ok_or_else(|| Refusal::BusyTimeout { value: value.to_owned() })?;
+        let ms = parsed.ok_or_else(|| SqliteOpenError::BusyTimeout { value: value.to_owned() })?;
         self.busy_timeout = Duration::from_millis(u64::from(ms));
         Ok(())
     }
@@ -79,8 +79,8 @@ mod tests {
             ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
         ];
         for (given, wanted) in cases {
-            let refusal = SqliteConfig::from_location(given).expect_err("must be refused");
-            let message = refusal.to_string();
+            let error = SqliteConfig::from_location(given).expect_err("must be refused");
+            let message = error.to_string();
             assert!(message.starts_with(wanted), "{given} gave {message:?}");
         }
     }

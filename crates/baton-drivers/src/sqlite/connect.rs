@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
 
-use super::boot::Machine;
 use super::boots::Boots;
 use super::config::SqliteConfig;
-use super::error::Refusal;
-use super::place::{FileId, beside, is_not_planted, prepare};
-use super::{ledger, lineage, locks, patience, schema};
+use super::error::SqliteOpenError;
+use super::file_identity::{FileId, beside, is_not_planted, prepare};
+use super::machine::Machine;
+use super::{busy_handler, lineage, lineage_file, locks, schema};
 
 /// Prepared statements kept; there are fewer.
 const STATEMENTS: usize = 64;
@@ -26,24 +26,24 @@ const LOG_KEPT: i64 = 4 << 20;
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// A connection, and which file it is on.
-pub(super) struct Link {
+pub(super) struct FileConnection {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
     pub(super) file: FileId,
-    /// The folder beside it, with the process locks and the ledger.
+    /// The folder beside it, with the process locks and the noted lineage.
     pub(super) boots: Boots,
     pub(super) busy_timeout: Duration,
     syncs_fully: bool,
 }
 
-impl Link {
+impl FileConnection {
     /// Opens the file, and creates it if `create` says so and it is not there.
     pub(super) fn open(
         config: &SqliteConfig,
         machine: &Machine,
         create: bool,
         least: u64,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SqliteOpenError> {
         let path = config.path.as_path();
         if create {
             prepare(path)?;
@@ -53,18 +53,18 @@ impl Link {
         boots.ready()?;
         let busy_timeout = config.busy_timeout;
         let path = path.to_owned();
-        let mut link = Self { conn, path, file, boots, busy_timeout, syncs_fully: false };
-        lineage::settle(&mut link, machine, least)?;
-        let swept = locks::sweep(&link.conn, &link.boots);
-        swept.map_err(|error| Refusal::of(&link.path, busy_timeout, error))?;
-        Ok(link)
+        let mut connection = Self { conn, path, file, boots, busy_timeout, syncs_fully: false };
+        lineage::settle(&mut connection, machine, least)?;
+        let swept = locks::sweep(&connection.conn, &connection.boots);
+        swept.map_err(|error| SqliteOpenError::of(&connection.path, busy_timeout, error))?;
+        Ok(connection)
     }
 
     /// Does the path still name the file that is open?
-    pub(super) fn is_current(&self) -> Result<bool, Refusal> {
+    pub(super) fn is_current(&self) -> Result<bool, SqliteOpenError> {
         match FileId::at(&self.path)? {
             Some(file) => Ok(file == self.file),
-            None => Err(Refusal::Missing { path: self.path.clone() }),
+            None => Err(SqliteOpenError::Missing { path: self.path.clone() }),
         }
     }
 
@@ -84,23 +84,23 @@ fn connect(
     path: &Path,
     busy_timeout: Duration,
     create: bool,
-) -> Result<(Connection, FileId), Refusal> {
+) -> Result<(Connection, FileId), SqliteOpenError> {
     for _ in 0..TRIES {
         is_not_planted(path)?;
         let before = FileId::at(path)?;
         if before.is_none() && !create {
-            return Err(Refusal::Missing { path: path.to_owned() });
+            return Err(SqliteOpenError::Missing { path: path.to_owned() });
         }
         if before.is_some_and(|file| has_stale_log(path, file)) {
-            return Err(Refusal::StaleLog { path: path.to_owned() });
+            return Err(SqliteOpenError::StaleLog { path: path.to_owned() });
         }
         let conn = tuned(path, busy_timeout, create)?;
         match FileId::at(path)? {
             Some(file) if before == Some(file) => return Ok((conn, file)),
-            _ => patience::wait(PAUSE),
+            _ => busy_handler::wait(PAUSE),
         }
     }
-    Err(Refusal::Busy { path: path.to_owned(), waited: PAUSE * TRIES })
+    Err(SqliteOpenError::Busy { path: path.to_owned(), waited: PAUSE * TRIES })
 }
 
 /// Is the log that lies beside this file another one's?
@@ -109,19 +109,19 @@ pub(super) fn has_stale_log(path: &Path, file: FileId) -> bool {
         return false;
     };
     let log = fs::metadata(beside(&real, "-wal")).is_ok_and(|log| log.len() > 0);
-    let noted = Boots::of(path).ok().and_then(|boots| ledger::read(&boots));
-    log && noted.is_some_and(|ledger| !ledger.file.is_same_on_disk(&file))
+    let noted = Boots::of(path).ok().and_then(|boots| lineage_file::read(&boots));
+    log && noted.is_some_and(|noted| !noted.file.is_same_on_disk(&file))
 }
 
-fn tuned(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, Refusal> {
-    let broken = |error| Refusal::of(path, busy_timeout, error);
+fn tuned(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, SqliteOpenError> {
+    let broken = |error| SqliteOpenError::of(path, busy_timeout, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
     let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
-    conn.busy_handler(Some(patience::within(busy_timeout))).map_err(broken)?;
+    conn.busy_handler(Some(busy_handler::within(busy_timeout))).map_err(broken)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     if conn.is_readonly("main").map_err(broken)? {
-        return Err(Refusal::ReadOnly { path: path.to_owned() });
+        return Err(SqliteOpenError::ReadOnly { path: path.to_owned() });
     }
     schema::version(&conn, path, busy_timeout)?;
     write_ahead(&conn, busy_timeout).map_err(broken)?;
@@ -148,7 +148,7 @@ fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()
         };
         match mode {
             Err(error) if busy(&error) && waited < busy_timeout => {
-                patience::wait(PAUSE);
+                busy_handler::wait(PAUSE);
                 waited += PAUSE;
             }
             done => return done.map(drop),
@@ -170,14 +170,14 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room for tests");
         let config = SqliteConfig::at(folder.path().join("baton.db"));
         let machine = Machine::here(Arc::new(SystemClock)).expect("this is Linux");
-        let link = Link::open(&config, &machine, true, 0).expect("it can be made");
+        let connection = FileConnection::open(&config, &machine, true, 0).expect("it can be made");
         let looked_at = |suffix| {
             let found = fs::metadata(beside(&config.path, suffix)).expect("it is there");
             (found.ino(), found.len())
         };
         let ((log, length), (index, _)) = (looked_at("-wal"), looked_at("-shm"));
         assert!(length > 0, "the schema is in it");
-        drop(link);
+        drop(connection);
         assert_eq!(looked_at("-wal"), (log, 0));
         assert_eq!(looked_at("-shm").0, index);
     }

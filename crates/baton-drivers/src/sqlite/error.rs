@@ -1,4 +1,4 @@
-//! What went wrong: refusals at opening for people, faults of one step for the worker.
+//! What went wrong: errors of opening for people, and those of one call by what they mean for it.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,13 +7,14 @@ use std::time::Duration;
 use baton_store::StoreError;
 use rusqlite::ErrorCode;
 
+use crate::driver::{DriverError, IncompatibleSchema};
 use crate::sweep::CLOCK_WENT_BACK;
 
 /// Why a file cannot be used as a store. One line each, and it says what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message says what its variant and fields mean")]
-pub enum Refusal {
+pub enum SqliteOpenError {
     #[error("sqlite:// names no file; write sqlite://baton.db or sqlite:///var/lib/baton.db")]
     EmptyPath,
     #[error("sqlite://:memory: would be seen by one handle alone; use memory:// or name a file")]
@@ -50,11 +51,8 @@ pub enum Refusal {
         "{} is a SQLite database of something else; baton needs a file of its own", .path.display()
     )]
     Foreign { path: PathBuf },
-    #[error(
-        "{} has schema version {found}, and this program knows {known}; use a newer version of it",
-        .path.display()
-    )]
-    NewerSchema { path: PathBuf, found: i64, known: i64 },
+    #[error("{} {reason}", .path.display())]
+    NewerSchema { path: PathBuf, reason: IncompatibleSchema },
     #[error(
         "{} has schema version {found}, and this program reads {known}; baton run, serve and \
          doctor bring it up to date", .path.display()
@@ -108,7 +106,7 @@ fn in_ms(span: &Duration) -> String {
     format!("{} ms", span.as_millis())
 }
 
-impl Refusal {
+impl SqliteOpenError {
     /// Why the file at this path could not be opened.
     pub(super) fn of(path: &std::path::Path, waited: Duration, error: rusqlite::Error) -> Self {
         let path = path.to_owned();
@@ -134,46 +132,25 @@ impl Refusal {
     }
 }
 
-/// What went wrong in one step.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// The database could not do it.
-    Sql(rusqlite::Error),
-    /// A row is not one of ours.
-    Corrupt { record: String, detail: String },
-}
-
-impl From<rusqlite::Error> for Fault {
+/// Nothing was written: the statement was undone.
+impl From<rusqlite::Error> for DriverError {
     fn from(error: rusqlite::Error) -> Self {
-        Self::Sql(error)
+        undone(&error).into()
     }
 }
 
-impl Fault {
-    /// The error met while reading this record: if its columns are to blame, it is not one of ours.
-    pub(super) fn reading(record: impl FnOnce() -> String, error: rusqlite::Error) -> Self {
-        match error {
-            rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::InvalidColumnType(..) => {
-                Self::Corrupt { record: record(), detail: error.to_string() }
-            }
-            error => Self::Sql(error),
-        }
-    }
-
-    /// For the caller, if the step was undone. Nothing was written.
-    pub(super) fn undone(&self) -> StoreError {
-        match self {
-            Self::Sql(error) => undone(error),
-            Self::Corrupt { record, detail } => {
-                StoreError::Corrupt { record: record.clone(), detail: detail.clone() }
-            }
-        }
+/// The error of a statement that read this record: if its columns are to blame, the record is not
+/// one of baton's.
+pub(super) fn reading(record: String, error: rusqlite::Error) -> DriverError {
+    match error {
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..)
+        | rusqlite::Error::InvalidColumnType(..) => DriverError::corrupt(record, error.to_string()),
+        error => error.into(),
     }
 }
 
-fn undone(error: &rusqlite::Error) -> StoreError {
+pub(super) fn undone(error: &rusqlite::Error) -> StoreError {
     let detail = error.to_string();
     if let rusqlite::Error::StatementChangedRows(_) = error {
         return StoreError::Unavailable { detail: CLOCK_WENT_BACK.to_owned() };
@@ -218,8 +195,8 @@ mod tests {
     fn a_failed_step_says_what_it_means_for_the_write() {
         use baton_core::protocol::Failure::{NotDone, Rejected, Unknown};
         let (busy, full, io, corrupt, read_only) = (5, 13, 10, 11, 8);
-        let steps = [busy, full, io, corrupt, read_only]
-            .map(|code| Fault::Sql(failed(code)).undone().failure());
+        let steps =
+            [busy, full, io, corrupt, read_only].map(|code| undone(&failed(code)).failure());
         assert_eq!(steps, [NotDone, NotDone, NotDone, Rejected, Rejected]);
         let commits = [busy, full, io].map(|code| uncommitted(&failed(code)).failure());
         assert_eq!(commits, [NotDone, NotDone, Unknown]);

@@ -1,13 +1,12 @@
 //! The fences of a database of the user's own, for people.
 
 use baton_core::ids::Epoch;
-use baton_store::StoreError;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, TransactionBehavior};
 
 use super::columns::Bits;
 use super::config::SqliteConfig;
-use super::error::{Fault, Refusal, uncommitted};
-use super::{patience, reader};
+use super::error::{SqliteOpenError, uncommitted, undone};
+use super::{busy_handler, reader};
 use crate::OpenError;
 use crate::fences::{FencesError, StoredFence};
 
@@ -16,7 +15,7 @@ const IS_THERE: &str = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND nam
 fn config(location: &str) -> Result<SqliteConfig, FencesError> {
     let config = SqliteConfig::from_location(location).map_err(OpenError::from)?;
     let path = config.path.clone();
-    let unreadable = |error| OpenError::from(Refusal::Unreadable { path, error });
+    let unreadable = |error| OpenError::from(SqliteOpenError::Unreadable { path, error });
     let path = std::path::absolute(&config.path).map_err(unreadable)?;
     Ok(SqliteConfig { path, ..config })
 }
@@ -39,18 +38,19 @@ fn all(conn: &Connection) -> rusqlite::Result<Vec<StoredFence>> {
 
 pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, FencesError> {
     let config = config(location)?;
-    let broken = |error| Refusal::of(&config.path, config.busy_timeout, error);
+    let broken = |error| SqliteOpenError::of(&config.path, config.busy_timeout, error);
     let found = reader::look_at(&config, |conn| all(conn).map_err(broken));
     Ok(found.map_err(OpenError::from)?)
 }
 
 pub(crate) fn reset(location: &str, resource: &str) -> Result<Option<Epoch>, FencesError> {
     let config = config(location)?;
-    let broken = |error| OpenError::from(Refusal::of(&config.path, config.busy_timeout, error));
+    let broken =
+        |error| OpenError::from(SqliteOpenError::of(&config.path, config.busy_timeout, error));
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut conn = Connection::open_with_flags(&config.path, flags).map_err(broken)?;
-    conn.busy_handler(Some(patience::within(config.busy_timeout))).map_err(broken)?;
-    let undone = |error: rusqlite::Error| -> StoreError { Fault::Sql(error).undone() };
+    conn.busy_handler(Some(busy_handler::within(config.busy_timeout))).map_err(broken)?;
+    let undone = |error: rusqlite::Error| undone(&error);
     let now = TransactionBehavior::Immediate;
     let transaction = conn.transaction_with_behavior(now).map_err(undone)?;
     if !has_fences(&transaction).map_err(undone)? {

@@ -1,12 +1,12 @@
-//! The rules of the term history: written in the same step that begins or ends a term.
+//! The rules of the term history: written in the same transaction that begins or ends a term.
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
 use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex, Json, Name};
-use super::error::Fault;
-use super::step::Step;
+use super::context::CallContext;
+use crate::driver::DriverError;
 
 /// How many terms are kept of each namespace.
 const KEPT: i64 = 1_000;
@@ -22,51 +22,59 @@ pub(super) struct Unreleased {
 
 /// A term begins; the last one, if it is still open, ended as given.
 pub(super) fn begin(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     epoch: Epoch,
     node: &NodeRecord,
     unreleased: Option<Unreleased>,
-) -> Result<(), Fault> {
-    let last = last(step)?;
+) -> Result<(), DriverError> {
+    let last = last(context)?;
     let mut ended_ms = last.as_ref().and_then(|last| last.ended_ms);
-    let since = |at_ms: u64| Bits(step.at.wall_ms.saturating_sub(at_ms));
+    let since = |at_ms: u64| Bits(context.at.wall_ms.saturating_sub(at_ms));
     let mut gap_at_most_ms = None;
     if let (Some(last), Some(unreleased)) = (&last, unreleased)
         && last.ended_ms.is_none()
     {
-        close(step, last.seq, unreleased.ended_ms, unreleased.end)?;
+        close(context, last.seq, unreleased.ended_ms, unreleased.end)?;
         ended_ms = Some(unreleased.ended_ms);
         gap_at_most_ms = Some(since(unreleased.renewed_ms));
     }
     let gap_ms = ended_ms.map(since);
     let sql = "INSERT INTO baton_terms (namespace, epoch, node_id, boot, began_ms, gap_ms, \
                gap_at_most_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let (namespace, began_ms) = (step.namespace.as_str(), Bits(step.at.wall_ms));
+    let (namespace, began_ms) = (context.namespace.as_str(), Bits(context.at.wall_ms));
     let (id, boot) = (node.id.as_str(), Hex(node.boot));
     let values = (namespace, Bits(epoch.0), id, boot, began_ms, gap_ms, gap_at_most_ms);
-    step.conn.prepare_cached(sql)?.execute(values)?;
+    context.conn.prepare_cached(sql)?.execute(values)?;
     let forget = "DELETE FROM baton_terms WHERE namespace = ?1 AND seq <= (SELECT seq FROM \
                   baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";
-    step.conn.prepare_cached(forget)?.execute((namespace, KEPT))?;
+    context.conn.prepare_cached(forget)?.execute((namespace, KEPT))?;
     Ok(())
 }
 
 /// The term of this epoch ended then, if it is the last one.
-pub(super) fn end(step: &Step<'_>, epoch: Epoch, ended_ms: u64, end: TermEnd) -> Result<(), Fault> {
-    match last(step)? {
-        Some(last) if last.epoch == epoch => close(step, last.seq, ended_ms, end),
+pub(super) fn end(
+    context: &CallContext<'_>,
+    epoch: Epoch,
+    ended_ms: u64,
+    end: TermEnd,
+) -> Result<(), DriverError> {
+    match last(context)? {
+        Some(last) if last.epoch == epoch => close(context, last.seq, ended_ms, end),
         _ => Ok(()),
     }
 }
 
 /// The last terms, the newest first.
-pub(super) fn newest(step: &Step<'_>, limit: usize) -> Result<Vec<TermRecord>, Fault> {
+pub(super) fn newest(
+    context: &CallContext<'_>,
+    limit: usize,
+) -> Result<Vec<TermRecord>, DriverError> {
     let sql = "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms, gap_at_most_ms \
                FROM baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT ?2";
-    let mut statement = step.conn.prepare_cached(sql)?;
+    let mut statement = context.conn.prepare_cached(sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map((step.namespace.as_str(), limit), term)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(|error| spoilt(step, error))
+    let rows = statement.query_map((context.namespace.as_str(), limit), term)?;
+    rows.collect::<rusqlite::Result<_>>().map_err(context.spoilt("the term history"))
 }
 
 struct Last {
@@ -75,21 +83,21 @@ struct Last {
     ended_ms: Option<u64>,
 }
 
-fn last(step: &Step<'_>) -> Result<Option<Last>, Fault> {
+fn last(context: &CallContext<'_>) -> Result<Option<Last>, DriverError> {
     let sql = "SELECT seq, epoch, ended_ms FROM baton_terms WHERE namespace = ?1 \
                ORDER BY seq DESC LIMIT 1";
-    let mut statement = step.conn.prepare_cached(sql)?;
-    let found = statement.query_row([step.namespace.as_str()], |row| {
+    let mut statement = context.conn.prepare_cached(sql)?;
+    let found = statement.query_row([context.namespace.as_str()], |row| {
         let epoch = Epoch(row.get::<_, Bits>(1)?.0);
         let ended_ms = row.get::<_, Option<Bits>>(2)?.map(|bits| bits.0);
         Ok(Last { seq: row.get(0)?, epoch, ended_ms })
     });
-    found.optional().map_err(|error| spoilt(step, error))
+    found.optional().map_err(context.spoilt("the term history"))
 }
 
-fn close(step: &Step<'_>, seq: i64, at_ms: u64, end: TermEnd) -> Result<(), Fault> {
+fn close(context: &CallContext<'_>, seq: i64, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
     let sql = "UPDATE baton_terms SET ended_ms = ?2, ended_by = ?3 WHERE seq = ?1";
-    step.conn.prepare_cached(sql)?.execute((seq, Bits(at_ms), Json(end)))?;
+    context.conn.prepare_cached(sql)?.execute((seq, Bits(at_ms), Json(end)))?;
     Ok(())
 }
 
@@ -105,8 +113,4 @@ fn term(row: &Row<'_>) -> rusqlite::Result<TermRecord> {
         gap_ms: row.get::<_, Option<Bits>>("gap_ms")?.map(|bits| bits.0),
         gap_at_most_ms: row.get::<_, Option<Bits>>("gap_at_most_ms")?.map(|bits| bits.0),
     })
-}
-
-fn spoilt(step: &Step<'_>, error: rusqlite::Error) -> Fault {
-    Fault::reading(|| format!("the term history of namespace {}", step.namespace), error)
 }

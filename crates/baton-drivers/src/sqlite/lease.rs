@@ -8,80 +8,89 @@ use baton_core::protocol::{
 };
 use baton_core::time::whole_ms;
 
-use super::error::Fault;
+use super::context::{CallContext, Space};
 use super::history::{self, Unreleased};
 use super::lease_row::LeaseRow;
-use super::step::{Space, Step};
+use crate::driver::DriverError;
 
 /// How the last term ended, for a claim that holds.
 struct Ended(Option<TermEnd>);
 
 /// Begins a new term, if the claim holds.
 pub(super) fn acquire(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     space: Space,
     lease: &mut Option<LeaseRow>,
     node: &NodeRecord,
     grant: &Acquire,
-) -> Result<Outcome, Fault> {
-    let Some(Ended(end)) = claim_holds(step, lease.as_ref(), grant) else {
+) -> Result<Outcome, DriverError> {
+    let Some(Ended(end)) = claim_holds(context, lease.as_ref(), grant) else {
         return Ok(Outcome::Conflict);
     };
-    let epoch = next_epoch(step, space, lease.as_ref(), grant.floor);
-    let last = end.zip(lease.as_ref()).map(|(end, row)| unreleased(step, row, end));
-    history::begin(step, epoch, node, last)?;
+    let epoch = next_epoch(context, space, lease.as_ref(), grant.floor);
+    let last = end.zip(lease.as_ref()).map(|(end, row)| unreleased(context, row, end));
+    history::begin(context, epoch, node, last)?;
     let lifeline = node.profile.lifeline.clone();
     let granted = LeaseRow {
         version: Version { epoch, nonce: grant.nonce },
         holder: Some(Holder { node: node.id.clone(), boot: node.boot, lifeline }),
         successor: None,
         ttl: grant.ttl,
-        expires_at: step.at.now + grant.ttl,
-        machine: Arc::clone(&step.machine.boot),
-        written_in: step.lineage,
-        granted_in: step.lineage,
+        expires_at: context.at.now + grant.ttl,
+        machine: Arc::clone(&context.machine.boot),
+        written_in: context.lineage,
+        granted_in: context.lineage,
         asked: None,
-        updated_ms: step.at.wall_ms,
+        updated_ms: context.at.wall_ms,
     };
-    granted.write(step)?;
+    granted.write(context)?;
     *lease = Some(granted);
     Ok(Outcome::Applied)
 }
 
 /// Above all that was granted or written in here, all that the claimant has seen, and all that may
 /// have been granted and lost: a leap for each lineage since the last grant.
-fn next_epoch(step: &Step<'_>, space: Space, lease: Option<&LeaseRow>, floor: Epoch) -> Epoch {
+fn next_epoch(
+    context: &CallContext<'_>,
+    space: Space,
+    lease: Option<&LeaseRow>,
+    floor: Epoch,
+) -> Epoch {
     let granted = lease.map(|row| (row.version.epoch, row.granted_in));
     let (stored, granted_in) = granted.unwrap_or((Epoch::NONE, space.born_in));
-    let passed = step.lineage.0.saturating_sub(granted_in.0);
+    let passed = context.lineage.0.saturating_sub(granted_in.0);
     let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
     leapt.max(floor).max(space.fence).next()
 }
 
 /// The end of a term that another process's claim ends: its holder could act until the claim, or
 /// until its lease ran out, and is only known to have acted until it last renewed it.
-fn unreleased(step: &Step<'_>, row: &LeaseRow, end: TermEnd) -> Unreleased {
-    let now_ms = step.at.wall_ms;
-    let renewed_ms = if row.is_from_before_the_boot(step) {
+fn unreleased(context: &CallContext<'_>, row: &LeaseRow, end: TermEnd) -> Unreleased {
+    let now_ms = context.at.wall_ms;
+    let renewed_ms = if row.is_from_before_the_boot(context) {
         row.updated_ms.min(now_ms)
     } else {
-        now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at - row.ttl)))
+        now_ms.saturating_sub(whole_ms(context.at.now.since(row.expires_at - row.ttl)))
     };
-    Unreleased { end, ended_ms: last_acted_ms(step, row), renewed_ms }
+    Unreleased { end, ended_ms: last_acted_ms(context, row), renewed_ms }
 }
 
 /// When the holder could last act, if that ends now: now, or when the lease ran out.
-fn last_acted_ms(step: &Step<'_>, row: &LeaseRow) -> u64 {
-    let now_ms = step.at.wall_ms;
-    if row.is_from_before_the_boot(step) {
+fn last_acted_ms(context: &CallContext<'_>, row: &LeaseRow) -> u64 {
+    let now_ms = context.at.wall_ms;
+    if row.is_from_before_the_boot(context) {
         // The clock that the expiry was set by is gone; what people's clock said is left.
         return row.updated_ms.saturating_add(whole_ms(row.ttl)).min(now_ms);
     }
-    now_ms.saturating_sub(whole_ms(step.at.now.since(row.expires_at)))
+    now_ms.saturating_sub(whole_ms(context.at.now.since(row.expires_at)))
 }
 
-fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Option<Ended> {
-    if grant.lineage != step.lineage {
+fn claim_holds(
+    context: &CallContext<'_>,
+    lease: Option<&LeaseRow>,
+    grant: &Acquire,
+) -> Option<Ended> {
+    if grant.lineage != context.lineage {
         return None;
     }
     let Some(row) = lease else {
@@ -93,12 +102,14 @@ fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Op
     }
     match (grant.claim, &row.holder) {
         (Claim::Vacant, None) => Some(Ended(None)),
-        (Claim::Expired, Some(_)) if row.has_expired(step) => Some(Ended(Some(TermEnd::Expired))),
+        (Claim::Expired, Some(_)) if row.has_expired(context) => {
+            Some(Ended(Some(TermEnd::Expired)))
+        }
         (Claim::Expired, Some(_)) => {
-            row.holder_is_dead(step).then_some(Ended(Some(TermEnd::ProvedDead)))
+            row.holder_is_dead(context).then_some(Ended(Some(TermEnd::ProvedDead)))
         }
         (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-            let lives = step.is_alive(boot, &row.machine);
+            let lives = context.is_alive(boot, &row.machine);
             (!lives).then_some(Ended(Some(TermEnd::ProvedDead)))
         }
         _ => None,
@@ -107,51 +118,59 @@ fn claim_holds(step: &Step<'_>, lease: Option<&LeaseRow>, grant: &Acquire) -> Op
 
 /// Goes on with a term.
 pub(super) fn renew(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     lease: &mut Option<LeaseRow>,
     renew: &Renew,
-) -> Result<Outcome, Fault> {
+) -> Result<Outcome, DriverError> {
     let goes_on = |row: &&mut LeaseRow| {
-        row.version == renew.expect && row.holder.is_some() && !row.has_expired(step)
+        row.version == renew.expect && row.holder.is_some() && !row.has_expired(context)
     };
-    let Some(row) = lease.as_mut().filter(goes_on).filter(|_| renew.lineage == step.lineage) else {
+    let Some(row) = lease.as_mut().filter(goes_on).filter(|_| renew.lineage == context.lineage)
+    else {
         return Ok(Outcome::Conflict);
     };
     row.version.nonce = renew.nonce;
     row.ttl = renew.ttl;
-    row.expires_at = step.at.now + renew.ttl;
+    row.expires_at = context.at.now + renew.ttl;
     row.written_in = renew.lineage;
-    row.updated_ms = step.at.wall_ms;
-    row.write(step)?;
+    row.updated_ms = context.at.wall_ms;
+    row.write(context)?;
     Ok(Outcome::Applied)
 }
 
 /// Clears the holder and keeps everything else.
-pub(super) fn release(step: &Step<'_>, release: &Release) -> Result<Outcome, Fault> {
+pub(super) fn release(
+    context: &CallContext<'_>,
+    release: &Release,
+) -> Result<Outcome, DriverError> {
     let held = |row: &LeaseRow| row.version == release.expect && row.holder.is_some();
-    let Some(mut row) = LeaseRow::read(step)?.filter(held) else {
+    let Some(mut row) = LeaseRow::read(context)?.filter(held) else {
         return Ok(Outcome::Conflict);
     };
-    let ended_ms = last_acted_ms(step, &row);
+    let ended_ms = last_acted_ms(context, &row);
     row.holder = None;
     row.version.nonce = release.nonce;
     row.successor = release.successor.clone();
-    row.expires_at = step.at.now;
-    row.machine = Arc::clone(&step.machine.boot);
+    row.expires_at = context.at.now;
+    row.machine = Arc::clone(&context.machine.boot);
     row.asked = None;
-    row.updated_ms = step.at.wall_ms;
-    row.write(step)?;
-    history::end(step, row.version.epoch, ended_ms, TermEnd::Released(release.reason))?;
+    row.updated_ms = context.at.wall_ms;
+    row.write(context)?;
+    history::end(context, row.version.epoch, ended_ms, TermEnd::Released(release.reason))?;
     Ok(Outcome::Applied)
 }
 
 /// Leaves a request beside the lease.
-pub(super) fn ask(step: &Step<'_>, epoch: Epoch, ask: &Ask) -> Result<Outcome, Fault> {
+pub(super) fn ask(
+    context: &CallContext<'_>,
+    epoch: Epoch,
+    ask: &Ask,
+) -> Result<Outcome, DriverError> {
     let held = |row: &LeaseRow| row.version.epoch == epoch && row.holder.is_some();
-    let Some(mut row) = LeaseRow::read(step)?.filter(held) else {
+    let Some(mut row) = LeaseRow::read(context)?.filter(held) else {
         return Ok(Outcome::Conflict);
     };
     row.asked = Some(ask.clone());
-    row.write(step)?;
+    row.write(context)?;
     Ok(Outcome::Applied)
 }

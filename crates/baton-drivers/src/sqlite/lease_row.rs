@@ -10,9 +10,9 @@ use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex, Json, Name};
-use super::error::Fault;
+use super::context::CallContext;
 use super::registry;
-use super::step::Step;
+use crate::driver::DriverError;
 
 /// The one record of a namespace. Never deleted.
 pub(super) struct LeaseRow {
@@ -50,11 +50,10 @@ const RELEASED: i64 = 0;
 
 impl LeaseRow {
     /// The lease of the namespace; `None` if it never had one.
-    pub(super) fn read(step: &Step<'_>) -> Result<Option<Self>, Fault> {
-        let mut statement = step.conn.prepare_cached(READ)?;
-        let row = statement.query_row([step.namespace.as_str()], Self::from_row).optional();
-        let record = || format!("the lease of namespace {}", step.namespace);
-        row.map_err(|error| Fault::reading(record, error))
+    pub(super) fn read(context: &CallContext<'_>) -> Result<Option<Self>, DriverError> {
+        let mut statement = context.conn.prepare_cached(READ)?;
+        let row = statement.query_row([context.namespace.as_str()], Self::from_row).optional();
+        row.map_err(context.spoilt("the lease"))
     }
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
@@ -77,11 +76,11 @@ impl LeaseRow {
     }
 
     /// Puts the record in the place of the one there is.
-    pub(super) fn write(&self, step: &Step<'_>) -> Result<(), Fault> {
+    pub(super) fn write(&self, context: &CallContext<'_>) -> Result<(), DriverError> {
         let holder = self.holder.as_ref();
         let ttl = u64::try_from(self.ttl.as_micros()).unwrap_or(u64::MAX);
         let values = rusqlite::params![
-            step.namespace.as_str(),
+            context.namespace.as_str(),
             Bits(self.version.epoch.0),
             Hex(self.version.nonce.boot),
             Bits(self.version.nonce.attempt),
@@ -98,34 +97,34 @@ impl LeaseRow {
             self.asked.as_ref().map(Json),
             Bits(self.updated_ms),
         ];
-        step.conn.prepare_cached(WRITE)?.execute(values)?;
+        context.conn.prepare_cached(WRITE)?.execute(values)?;
         Ok(())
     }
 
     /// Was it written before the machine was last booted?
-    pub(super) fn is_from_before_the_boot(&self, step: &Step<'_>) -> bool {
-        self.machine != step.machine.boot
+    pub(super) fn is_from_before_the_boot(&self, context: &CallContext<'_>) -> bool {
+        self.machine != context.machine.boot
     }
 
     /// Has it run out by the clock? A reading of an earlier boot is over.
-    pub(super) fn has_expired(&self, step: &Step<'_>) -> bool {
-        self.is_from_before_the_boot(step) || step.at.now >= self.expires_at
+    pub(super) fn has_expired(&self, context: &CallContext<'_>) -> bool {
+        self.is_from_before_the_boot(context) || context.at.now >= self.expires_at
     }
 
     /// Is the holder's process known to be gone?
-    pub(super) fn holder_is_dead(&self, step: &Step<'_>) -> bool {
+    pub(super) fn holder_is_dead(&self, context: &CallContext<'_>) -> bool {
         let holder = self.holder.as_ref();
-        holder.is_some_and(|holder| step.is_dead(holder.boot, &self.machine))
+        holder.is_some_and(|holder| context.is_dead(holder.boot, &self.machine))
     }
 
     /// What a reply shows of it.
-    pub(super) fn snapshot(self, step: &Step<'_>) -> LeaseSnapshot {
-        let over = self.has_expired(step) || self.holder_is_dead(step);
-        let left = self.expires_at.since(step.at.now).max(Duration::from_millis(1));
+    pub(super) fn snapshot(self, context: &CallContext<'_>) -> LeaseSnapshot {
+        let over = self.has_expired(context) || self.holder_is_dead(context);
+        let left = self.expires_at.since(context.at.now).max(Duration::from_millis(1));
         // A resignation names the first of a view, which learns of a death much later than the
-        // kernel. If the record cannot be read, whoever reads it next says so.
+        // kernel. If the record cannot be read, the call that reads it next fails.
         let successor =
-            self.successor.filter(|node| !registry::is_dead(step, node).unwrap_or(false));
+            self.successor.filter(|node| !registry::is_dead(context, node).unwrap_or(false));
         LeaseSnapshot {
             version: self.version,
             holder: self.holder,

@@ -7,13 +7,14 @@
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
-use super::boot::Machine;
 use super::columns::Bits;
-use super::connect::Link;
-use super::error::Refusal;
-use super::ledger::{self, Ledger};
-use super::place::FileId;
+use super::connect::FileConnection;
+use super::error::SqliteOpenError;
+use super::file_identity::FileId;
+use super::lineage_file::{self, NotedLineage};
+use super::machine::Machine;
 use super::schema;
+use crate::driver::SchemaState;
 
 const MS_PER_MINUTE: u64 = 60_000;
 
@@ -31,47 +32,61 @@ pub(super) fn current(conn: &Connection) -> rusqlite::Result<u64> {
 
 /// Sees to it that the schema is known and that the lineage is one of this file on this machine.
 /// `least` is the highest lineage that this handle ever saw.
-pub(super) fn settle(link: &mut Link, machine: &Machine, least: u64) -> Result<(), Refusal> {
-    let path = link.path.clone();
-    let waited = link.busy_timeout;
-    let broken = |error| Refusal::of(&path, waited, error);
-    let known = schema::version(&link.conn, &path, waited)? == schema::KNOWN;
-    if known && is_settled(link, machine, least).map_err(broken)? {
+pub(super) fn settle(
+    connection: &mut FileConnection,
+    machine: &Machine,
+    least: u64,
+) -> Result<(), SqliteOpenError> {
+    let path = connection.path.clone();
+    let waited = connection.busy_timeout;
+    let broken = |error| SqliteOpenError::of(&path, waited, error);
+    let (_, state) = schema::version(&connection.conn, &path, waited)?;
+    if state == SchemaState::Usable && is_settled(connection, machine, least).map_err(broken)? {
         return Ok(());
     }
     // It must outlast a loss of power before anything is granted in it.
-    link.sync_fully(true).map_err(broken)?;
-    begin(link, machine, least)
+    connection.sync_fully(true).map_err(broken)?;
+    begin(connection, machine, least)
 }
 
-fn is_settled(link: &Link, machine: &Machine, least: u64) -> rusqlite::Result<bool> {
-    let meta = read(&link.conn)?;
-    Ok(meta.is_some_and(|meta| meta.is_of(link, machine) && stands(&meta, link, least)))
+fn is_settled(
+    connection: &FileConnection,
+    machine: &Machine,
+    least: u64,
+) -> rusqlite::Result<bool> {
+    let meta = read(&connection.conn)?;
+    Ok(meta.is_some_and(|meta| meta.is_of(connection, machine) && stands(&meta, connection, least)))
 }
 
 /// Has nothing beyond this lineage been seen?
-fn stands(meta: &Meta, link: &Link, least: u64) -> bool {
-    let noted = ledger::read(&link.boots);
-    let same = |ledger: Ledger| ledger.lineage <= meta.lineage && ledger.file == link.file;
+fn stands(meta: &Meta, connection: &FileConnection, least: u64) -> bool {
+    let noted = lineage_file::read(&connection.boots);
+    let same = |noted: NotedLineage| noted.lineage <= meta.lineage && noted.file == connection.file;
     meta.lineage >= least && noted.is_some_and(same)
 }
 
 impl Meta {
-    fn is_of(&self, link: &Link, machine: &Machine) -> bool {
-        self.machine == *machine.boot && self.file == link.file
+    fn is_of(&self, connection: &FileConnection, machine: &Machine) -> bool {
+        self.machine == *machine.boot && self.file == connection.file
     }
 }
 
-fn begin(link: &mut Link, machine: &Machine, least: u64) -> Result<(), Refusal> {
-    let (path, waited) = (link.path.clone(), link.busy_timeout);
-    let broken = |error| Refusal::of(&path, waited, error);
-    let (file, boots) = (link.file, link.boots.clone());
+fn begin(
+    connection: &mut FileConnection,
+    machine: &Machine,
+    least: u64,
+) -> Result<(), SqliteOpenError> {
+    let (path, waited) = (connection.path.clone(), connection.busy_timeout);
+    let broken = |error| SqliteOpenError::of(&path, waited, error);
+    let (file, boots) = (connection.file, connection.boots.clone());
     let behavior = TransactionBehavior::Immediate;
-    let transaction = link.conn.transaction_with_behavior(behavior).map_err(broken)?;
-    let version = schema::version(&transaction, &path, waited)?;
-    schema::migrate(&transaction, version).map_err(broken)?;
+    let transaction = connection.conn.transaction_with_behavior(behavior).map_err(broken)?;
+    let (version, state) = schema::version(&transaction, &path, waited)?;
+    if state == SchemaState::Older {
+        schema::migrate(&transaction, version).map_err(broken)?;
+    }
     let stored = read(&transaction).map_err(broken)?;
-    let noted = ledger::read(&boots).map(|ledger| ledger.lineage);
+    let noted = lineage_file::read(&boots).map(|noted| noted.lineage);
     let known = stored.as_ref().map(|meta| meta.lineage).max(noted).unwrap_or(0).max(least);
     let goes_on = stored.is_some_and(|meta| {
         meta.lineage == known && meta.machine == *machine.boot && meta.file == file
@@ -80,9 +95,9 @@ fn begin(link: &mut Link, machine: &Machine, least: u64) -> Result<(), Refusal> 
         true => known,
         false => known.saturating_add(1).max(machine.stamp().wall_ms / MS_PER_MINUTE),
     };
-    // Noted first: a ledger that is ahead costs a leap, one that is behind an epoch.
-    let unwritten = |error| Refusal::Write { path: boots.path.clone(), error };
-    ledger::write(&boots, Ledger { lineage, file }).map_err(unwritten)?;
+    // Noted first: a note that is ahead costs a leap, one that is behind an epoch.
+    let unwritten = |error| SqliteOpenError::Write { path: boots.path.clone(), error };
+    lineage_file::write(&boots, NotedLineage { lineage, file }).map_err(unwritten)?;
     write(&transaction, &Meta { lineage, machine: machine.boot.to_string(), file })
         .map_err(broken)?;
     transaction.commit().map_err(broken)

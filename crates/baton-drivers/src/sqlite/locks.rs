@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   draft ── lock, write what it is ──► rename to <boot>    never there without its lock
-//!   whoever asks: open, shared lock: refused ─► alive
-//!                                    granted ─► dead, if the file is the one that was locked
-//!   no such file, or another one of that name ─► nobody can tell
+//!   another process: open, shared lock: refused ─► alive
+//!                                       granted ─► dead, if the file is the one that was locked
+//!   no such file, or another one of that name ─► unknown
 //! ```
 //!
 //! The lock belongs to the process, not to a handle: a process without its store can still act.
@@ -20,11 +20,11 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Namespace};
 use rusqlite::Connection;
 
-use super::boot::Machine;
 use super::boots::{Boots, Folder};
+use super::busy_handler;
 use super::columns::Hex;
-use super::patience;
-use super::place::FileId;
+use super::file_identity::FileId;
+use super::machine::Machine;
 
 /// A lock of this process, and where its boot has beaten.
 struct Held {
@@ -120,7 +120,7 @@ fn is_abandoned(folder: &Folder, name: &str, machine: &Machine) -> io::Result<bo
     let mut said = String::new();
     file.read_to_string(&mut said)?;
     let itself = FileId::of(&file.metadata()?);
-    // Whoever lets its lock go while it lives takes the name away first.
+    // A process that lets its lock go while it lives takes the name away first.
     let named = FileId::of(&folder.open(name)?.metadata()?);
     Ok(said == stamp(itself, machine) && named == itself)
 }
@@ -137,7 +137,7 @@ pub(super) fn sweep(conn: &Connection, boots: &Boots) -> rusqlite::Result<()> {
             None => name.starts_with(".draft-") && is_unlocked(&folder, &name),
         };
         if unused {
-            // Somebody else may sweep too.
+            // Another process may sweep too.
             let _ = folder.remove(&name);
         }
     }
@@ -162,13 +162,13 @@ fn locked(boots: &Boots, boot: BootId, machine: &Machine) -> io::Result<File> {
         tries += 1;
         let folder = boots.make()?;
         match drafted(&folder, &draft, &boot.to_string(), machine) {
-            Err(error) if is_swept(&error) && tries < TRIES => patience::wait(PAUSE),
+            Err(error) if is_swept(&error) && tries < TRIES => busy_handler::wait(PAUSE),
             done => return done,
         }
     }
 }
 
-/// Did somebody who sweeps come between?
+/// Did a process that sweeps come between?
 fn is_swept(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
 }

@@ -4,51 +4,51 @@
 //!   SqliteStore ── Job ──► worker thread ── everything queued, one transaction ──► app.db
 //!    a handle   ◄─ answer ─┘  │ connect: is the path still the file that is open?   app.db-wal
 //!                             │ lineage: has the data gone back?                    app.db-shm
-//!                             ├ beat ── registry, lease, view, history
-//!                             └ documents, counters
+//!                             ├ context: one call ── beat, registry, lease, view, history,
+//!                             └                      documents, counters, prune
 //!   reader ── looks, and makes nothing: for reading commands
 //!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
 //! ```
 //!
-//! Who judges by which clock: leases and ages by the time since the machine was booted, which every
-//! process of the machine reads alike and nobody can step; it is read while the write lock is held.
+//! Which clock judges: leases and ages the time since the machine was booted, which every process of
+//! the machine reads alike and which cannot be stepped; it is read while the write lock is held.
 //! The wall clock stamps the term history for people, and numbers lineages, upwards only.
 //!
-//! Who judges death: the kernel. A process locks a file of its own before it first beats, and the
+//! Deaths are known from the kernel. A process locks a file of its own before it first beats, and the
 //! lock ends with the process. A stored reading of another boot of the machine is from a process
 //! that is gone.
 //!
 //! What cannot be noticed: a file whose *content* is replaced in place, by an older copy of the
 //! same lineage, while it keeps its inode. Put a copy back by renaming it, as
-//! [`Refusal::StaleLog`] explains.
+//! [`SqliteOpenError::StaleLog`] explains.
 
 mod batch;
 mod beat;
-mod boot;
 mod boots;
+mod busy_handler;
 mod columns;
 mod config;
 mod connect;
+mod context;
 mod counters;
 mod documents;
 mod error;
 pub mod fence;
 pub(crate) mod fences;
+mod file_identity;
 mod filesystem;
 mod history;
 mod lease;
 mod lease_row;
-mod ledger;
 mod lineage;
+mod lineage_file;
 mod locks;
-mod patience;
-mod place;
+mod machine;
 mod prune;
 mod reader;
 mod registry;
 mod schema;
-mod step;
 mod store;
 mod sweep;
 mod sweep_plan;
@@ -56,7 +56,7 @@ mod view;
 mod worker;
 
 pub use config::SqliteConfig;
-pub use error::Refusal;
+pub use error::SqliteOpenError;
 pub use locks::process_locks;
 pub(crate) use reader::SqliteReader;
 /// The client library, in the version that [`fence`] takes transactions of.

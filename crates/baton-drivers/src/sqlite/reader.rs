@@ -3,7 +3,7 @@
 //! ```text
 //!   app.db alone, or an empty log     no process has it open: read as it is, without locks
 //!   app.db, app.db-wal, app.db-shm    read only, with the locks that nodes heed
-//!   app.db, a log, no index           somebody copied it: the index would have to be made
+//!   app.db, a log, no index           a copy: the index would have to be made
 //! ```
 //!
 //! Every call opens the file anew, so `watch` sees a file that was put in its place.
@@ -17,17 +17,18 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
 use baton_store::clock::SystemClock;
-use baton_store::{Answer, Call, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{Answer, Backend, Call, Declaration, Finding, Operation, StoreError};
 use rusqlite::{Connection, OpenFlags};
 
-use super::boot::Machine;
 use super::boots::Boots;
 use super::config::SqliteConfig;
 use super::connect::has_stale_log;
-use super::error::{Fault, Refusal};
-use super::place::{FileId, beside, is_not_planted};
-use super::step::Step;
-use super::{lineage, patience, schema, store};
+use super::context::CallContext;
+use super::error::SqliteOpenError;
+use super::file_identity::{FileId, beside, is_not_planted};
+use super::machine::Machine;
+use super::{busy_handler, lineage, schema, store};
+use crate::driver::{DriverError, SchemaState};
 use crate::reader::only_reads;
 
 /// Between two looks the first node may start.
@@ -40,11 +41,11 @@ pub(crate) struct SqliteReader {
 }
 
 impl SqliteReader {
-    /// Looks whether the file is there and one of ours.
-    pub(crate) fn open(mut config: SqliteConfig) -> Result<Self, Refusal> {
+    /// Looks whether the file is there and one of baton's.
+    pub(crate) fn open(mut config: SqliteConfig) -> Result<Self, SqliteOpenError> {
         let machine = Machine::here(Arc::new(SystemClock))?;
         config.path = std::path::absolute(&config.path)
-            .map_err(|error| Refusal::Unreadable { path: config.path.clone(), error })?;
+            .map_err(|error| SqliteOpenError::Unreadable { path: config.path.clone(), error })?;
         let reader = Self { config, machine };
         reader.look(|_| Ok(()))?;
         Ok(reader)
@@ -53,48 +54,47 @@ impl SqliteReader {
     /// Does something with a connection; `None` if there is nothing in the file yet.
     fn look<T>(
         &self,
-        read: impl Fn(&Connection) -> Result<T, Refusal>,
-    ) -> Result<Option<T>, Refusal> {
+        read: impl Fn(&Connection) -> Result<T, SqliteOpenError>,
+    ) -> Result<Option<T>, SqliteOpenError> {
         look_at(&self.config, |conn| self.is_ready(conn, &read))
     }
 
     fn is_ready<T>(
         &self,
         conn: &Connection,
-        read: &impl Fn(&Connection) -> Result<T, Refusal>,
-    ) -> Result<Option<T>, Refusal> {
+        read: &impl Fn(&Connection) -> Result<T, SqliteOpenError>,
+    ) -> Result<Option<T>, SqliteOpenError> {
         let path = self.config.path.as_path();
         match schema::version(conn, path, self.config.busy_timeout)? {
-            0 => Ok(None),
-            schema::KNOWN => read(conn).map(Some),
-            found => {
-                let known = schema::KNOWN;
-                Err(Refusal::OlderSchema { path: path.to_owned(), found, known })
+            (0, _) => Ok(None),
+            (_, SchemaState::Usable) => read(conn).map(Some),
+            (found, SchemaState::Older) => {
+                let known = schema::KNOWN.version;
+                Err(SqliteOpenError::OlderSchema { path: path.to_owned(), found, known })
             }
         }
     }
 
     fn perform(&self, namespace: &Namespace, call: &Call) -> Result<Answer, StoreError> {
-        let boots = Boots::of(&self.config.path).map_err(|refusal| refusal.in_use())?;
-        let told = |error| Fault::Sql(error).undone();
-        let step = |conn: &Connection| {
-            conn.execute_batch("BEGIN").map_err(told)?;
-            let lineage = Lineage(lineage::current(conn).map_err(told)?);
+        let boots = Boots::of(&self.config.path).map_err(|error| error.in_use())?;
+        let perform = |conn: &Connection| -> Result<Answer, DriverError> {
+            conn.execute_batch("BEGIN")?;
+            let lineage = Lineage(lineage::current(conn)?);
             let (at, machine, boots) = (self.machine.stamp(), &self.machine, &boots);
-            let step = Step { conn, namespace, at, machine, lineage, boots };
-            step.perform(call).map_err(|fault| fault.undone())
+            let context = CallContext { conn, namespace, at, machine, lineage, boots };
+            context.perform(call)
         };
-        let done = self.look(|conn| Ok(step(conn))).map_err(|refusal| refusal.in_use())?;
-        let nothing = || call.answer_of_nothing().ok_or_else(only_reads);
-        done.unwrap_or_else(nothing)
+        let done = self.look(|conn| Ok(perform(conn))).map_err(|error| error.in_use())?;
+        let nothing = || call.answer_when_empty().ok_or_else(only_reads);
+        done.map_or_else(nothing, |answer| answer.map_err(DriverError::into_store_error))
     }
 }
 
 /// Does something with a connection to the database, whatever is in it.
 pub(super) fn look_at<T>(
     config: &SqliteConfig,
-    read: impl Fn(&Connection) -> Result<T, Refusal>,
-) -> Result<T, Refusal> {
+    read: impl Fn(&Connection) -> Result<T, SqliteOpenError>,
+) -> Result<T, SqliteOpenError> {
     let path = config.path.as_path();
     for _ in 0..TRIES {
         let beside = Beside::of(path)?;
@@ -106,12 +106,12 @@ pub(super) fn look_at<T>(
         }
         return done;
     }
-    Err(Refusal::Busy { path: path.to_owned(), waited: config.busy_timeout })
+    Err(SqliteOpenError::Busy { path: path.to_owned(), waited: config.busy_timeout })
 }
 
-fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, Refusal> {
+fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, SqliteOpenError> {
     let path = config.path.as_path();
-    let broken = |error| Refusal::of(path, config.busy_timeout, error);
+    let broken = |error| SqliteOpenError::of(path, config.busy_timeout, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let opened = match beside {
         Beside::Log => Connection::open_with_flags(path, flags),
@@ -121,34 +121,34 @@ fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, Refusal>
         }
     };
     let mut conn = opened.map_err(broken)?;
-    let patience = patience::within(config.busy_timeout);
-    conn.busy_handler(Some(patience)).map_err(broken)?;
+    let busy_handler = busy_handler::within(config.busy_timeout);
+    conn.busy_handler(Some(busy_handler)).map_err(broken)?;
     Ok(conn)
 }
 
 /// What lies beside the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Beside {
-    /// Neither a log with something in it nor anybody who writes one.
+    /// Neither a log with something in it nor a process that writes one.
     Nothing,
     /// A log and its index, as nodes leave them and have them.
     Log,
 }
 
 impl Beside {
-    fn of(path: &Path) -> Result<Self, Refusal> {
+    fn of(path: &Path) -> Result<Self, SqliteOpenError> {
         is_not_planted(path)?;
-        let missing = || Refusal::Missing { path: path.to_owned() };
+        let missing = || SqliteOpenError::Missing { path: path.to_owned() };
         let file = FileId::at(path)?.ok_or_else(missing)?;
         if has_stale_log(path, file) {
-            return Err(Refusal::StaleLog { path: path.to_owned() });
+            return Err(SqliteOpenError::StaleLog { path: path.to_owned() });
         }
-        let unreadable = |error| Refusal::Unreadable { path: path.to_owned(), error };
+        let unreadable = |error| SqliteOpenError::Unreadable { path: path.to_owned(), error };
         let real = fs::canonicalize(path).map_err(unreadable)?;
         let log = fs::metadata(beside(&real, "-wal")).map(|log| log.len());
         match (log, beside(&real, "-shm").exists()) {
             (Ok(_), true) => Ok(Self::Log),
-            (Ok(1..), false) => Err(Refusal::NoIndex { path: path.to_owned() }),
+            (Ok(1..), false) => Err(SqliteOpenError::NoIndex { path: path.to_owned() }),
             _ => Ok(Self::Nothing),
         }
     }
@@ -168,17 +168,13 @@ fn as_it_is(path: &Path) -> PathBuf {
 }
 
 #[async_trait]
-impl Store for SqliteReader {
+impl Backend for SqliteReader {
     fn declaration(&self) -> Declaration {
         store::declaration()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
         self.perform(namespace, &call)
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(baton_store::Capability::Push))
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

@@ -9,11 +9,11 @@ use baton_core::time::Moment;
 use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex, Json, Name};
-use super::error::Fault;
-use super::step::Step;
+use super::context::CallContext;
+use crate::driver::DriverError;
 
-/// The silence of a node that was last heard of before the machine was booted: nobody knows how
-/// long, and longer than anybody waits.
+/// The silence of a node that was last heard of before the machine was booted: unknown, and
+/// longer than any node waits.
 const BEFORE_THE_BOOT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
@@ -23,18 +23,19 @@ const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, el
 
 /// Writes the node's record, unless another process goes by its id.
 pub(super) fn register(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     node: &NodeRecord,
     replaces: Option<BootId>,
-) -> Result<Registration, Fault> {
-    if let Some((boot, beat, machine)) = known(step, &node.id)? {
-        let free = || boot == node.boot || Some(boot) == replaces || step.is_dead(boot, &machine);
+) -> Result<Registration, DriverError> {
+    if let Some((boot, beat, machine)) = known(context, &node.id)? {
+        let free =
+            || boot == node.boot || Some(boot) == replaces || context.is_dead(boot, &machine);
         if !free() {
             return Ok(Registration::TakenBy { boot, beat });
         }
     }
     let values = rusqlite::params![
-        step.namespace.as_str(),
+        context.namespace.as_str(),
         node.id.as_str(),
         Hex(node.boot),
         Bits(node.beat),
@@ -43,49 +44,54 @@ pub(super) fn register(
         node.load,
         Bits(node.seen.0),
         Json(&*node.profile),
-        &*step.machine.boot,
-        Bits(step.at.now.as_micros()),
+        &*context.machine.boot,
+        Bits(context.at.now.as_micros()),
     ];
-    step.conn.prepare_cached(WRITE)?.execute(values)?;
+    context.conn.prepare_cached(WRITE)?.execute(values)?;
     Ok(Registration::Registered)
 }
 
-/// Who goes by this id: the process, its beat count, and the machine's boot.
-fn known(step: &Step<'_>, node: &NodeId) -> Result<Option<(BootId, u64, String)>, Fault> {
+/// The record of this id: the process, its beat count, and the boot of the machine.
+fn known(
+    context: &CallContext<'_>,
+    node: &NodeId,
+) -> Result<Option<(BootId, u64, String)>, DriverError> {
     let sql = "SELECT boot, beat, machine FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2";
-    let mut statement = step.conn.prepare_cached(sql)?;
-    let found = statement.query_row((step.namespace.as_str(), node.as_str()), |row| {
+    let mut statement = context.conn.prepare_cached(sql)?;
+    let found = statement.query_row((context.namespace.as_str(), node.as_str()), |row| {
         Ok((row.get::<_, Hex>(0)?.0, row.get::<_, Bits>(1)?.0, row.get(2)?))
     });
-    let record = || format!("the record of node {node} in namespace {}", step.namespace);
-    found.optional().map_err(|error| Fault::reading(record, error))
+    found.optional().map_err(context.spoilt(format_args!("the record of node {node}")))
 }
 
 /// Is the process that goes by this id known to be gone?
-pub(super) fn is_dead(step: &Step<'_>, node: &NodeId) -> Result<bool, Fault> {
-    let known = known(step, node)?;
-    Ok(known.is_some_and(|(boot, _, machine)| step.is_dead(boot, &machine)))
+pub(super) fn is_dead(context: &CallContext<'_>, node: &NodeId) -> Result<bool, DriverError> {
+    let known = known(context, node)?;
+    Ok(known.is_some_and(|(boot, _, machine)| context.is_dead(boot, &machine)))
 }
 
 /// Takes a node's record out, if it is still this boot's.
-pub(super) fn leave(step: &Step<'_>, node: &NodeId, boot: BootId) -> Result<Outcome, Fault> {
+pub(super) fn leave(
+    context: &CallContext<'_>,
+    node: &NodeId,
+    boot: BootId,
+) -> Result<Outcome, DriverError> {
     let sql = "DELETE FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2 AND boot = ?3";
-    let values = (step.namespace.as_str(), node.as_str(), Hex(boot));
-    let removed = step.conn.prepare_cached(sql)?.execute(values)?;
+    let values = (context.namespace.as_str(), node.as_str(), Hex(boot));
+    let removed = context.conn.prepare_cached(sql)?.execute(values)?;
     Ok(if removed == 1 { Outcome::Applied } else { Outcome::Conflict })
 }
 
 /// Every node record, sorted by id, with its age.
-pub(super) fn members(step: &Step<'_>) -> Result<Vec<Member>, Fault> {
+pub(super) fn members(context: &CallContext<'_>) -> Result<Vec<Member>, DriverError> {
     let sql = "SELECT node_id, boot, beat, eligible, draining, load, seen, profile, machine, \
                beat_at FROM baton_nodes WHERE namespace = ?1 ORDER BY node_id";
-    let mut statement = step.conn.prepare_cached(sql)?;
-    let rows = statement.query_map([step.namespace.as_str()], |row| member(step, row))?;
-    let record = || format!("a node record of namespace {}", step.namespace);
-    rows.collect::<rusqlite::Result<_>>().map_err(|error| Fault::reading(record, error))
+    let mut statement = context.conn.prepare_cached(sql)?;
+    let rows = statement.query_map([context.namespace.as_str()], |row| member(context, row))?;
+    rows.collect::<rusqlite::Result<_>>().map_err(context.spoilt("a node record"))
 }
 
-fn member(step: &Step<'_>, row: &Row<'_>) -> rusqlite::Result<Member> {
+fn member(context: &CallContext<'_>, row: &Row<'_>) -> rusqlite::Result<Member> {
     let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
     let record = NodeRecord {
         id: row.get::<_, Name>("node_id")?.0,
@@ -99,7 +105,7 @@ fn member(step: &Step<'_>, row: &Row<'_>) -> rusqlite::Result<Member> {
     };
     let machine: String = row.get("machine")?;
     let beat_at = Moment::from_micros(bits("beat_at")?);
-    let here = machine == *step.machine.boot;
-    let silent_for = if here { step.at.now.since(beat_at) } else { BEFORE_THE_BOOT };
+    let here = machine == *context.machine.boot;
+    let silent_for = if here { context.at.now.since(beat_at) } else { BEFORE_THE_BOOT };
     Ok(Member { record, silent_for: Some(silent_for) })
 }

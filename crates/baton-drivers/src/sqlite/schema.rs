@@ -1,14 +1,23 @@
 //! The schema and its versions.
+//!
+//! SQLite's `user_version` is the version of the file. From the first version on that an earlier
+//! program can use, `baton_schema` says the lowest that a program must know; without it, that is
+//! the version of the file.
 
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::Connection;
 
-use super::error::Refusal;
+use super::error::SqliteOpenError;
+use crate::driver::{SchemaState, SchemaVersion};
 
 /// Marks a file as baton's own: `bato`, in SQLite's field for that.
 const APPLICATION: i64 = 0x6261_746f;
+
+/// Is there a lowest compatible version?
+const HAS_LOWEST: &str =
+    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'baton_schema'";
 
 /// One a version, from version 1. None is ever changed once it was released.
 const MIGRATIONS: [&str; 3] = [
@@ -17,24 +26,26 @@ const MIGRATIONS: [&str; 3] = [
     include_str!("sql/0003-gaps.sql"),
 ];
 
-/// The version that this program knows.
-pub(super) const KNOWN: i64 = MIGRATIONS.len() as i64;
+/// The version that this program makes.
+pub(super) const KNOWN: SchemaVersion = SchemaVersion::new(MIGRATIONS.len() as i64, None);
 
-/// The version of the file; 0 if there is nothing in it yet. Refuses what is not ours, or is of a
-/// later version, before anything is changed in it.
-pub(super) fn version(conn: &Connection, path: &Path, waited: Duration) -> Result<i64, Refusal> {
-    let found = at_one_moment(conn).map_err(|error| Refusal::of(path, waited, error))?;
-    match found {
-        Some(found) if found > KNOWN => {
-            Err(Refusal::NewerSchema { path: path.to_owned(), found, known: KNOWN })
-        }
-        Some(found) => Ok(found),
-        None => Err(Refusal::Foreign { path: path.to_owned() }),
-    }
+/// The version of the file, 0 if there is nothing in it yet, and whether this program can use it.
+/// Refuses what is not baton's, or needs a later program, before anything is changed in it.
+pub(super) fn version(
+    conn: &Connection,
+    path: &Path,
+    waited: Duration,
+) -> Result<(i64, SchemaState), SqliteOpenError> {
+    let found = at_one_moment(conn).map_err(|error| SqliteOpenError::of(path, waited, error))?;
+    let found = found.ok_or_else(|| SqliteOpenError::Foreign { path: path.to_owned() })?;
+    let state = found.check(KNOWN);
+    let state =
+        state.map_err(|reason| SqliteOpenError::NewerSchema { path: path.to_owned(), reason })?;
+    Ok((found.version, state))
 }
 
 /// Another process may be making the file right now: all is read in one transaction.
-fn at_one_moment(conn: &Connection) -> rusqlite::Result<Option<i64>> {
+fn at_one_moment(conn: &Connection) -> rusqlite::Result<Option<SchemaVersion>> {
     conn.execute_batch("SAVEPOINT look")?;
     let found = found(conn);
     // An error may have ended the transaction already: it is the one to tell.
@@ -43,26 +54,28 @@ fn at_one_moment(conn: &Connection) -> rusqlite::Result<Option<i64>> {
     released.map(|()| found)
 }
 
-/// The version of a file of ours; `None` if it is something else's.
-fn found(conn: &Connection) -> rusqlite::Result<Option<i64>> {
-    let number = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    if number("application_id")? == APPLICATION {
-        return number("user_version").map(Some);
+/// The version of a file of baton's; `None` if the file belongs to another program.
+fn found(conn: &Connection) -> rusqlite::Result<Option<SchemaVersion>> {
+    let pragma = |name| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let number = |sql| conn.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let version = pragma("user_version")?;
+    if pragma("application_id")? != APPLICATION {
+        let objects = number("SELECT count(*) FROM sqlite_schema")?;
+        return Ok((objects == 0 && version == 0).then_some(SchemaVersion::new(0, None)));
     }
-    let count = "SELECT count(*) FROM sqlite_schema";
-    let objects: i64 = conn.query_row(count, [], |row| row.get(0))?;
-    Ok((objects == 0 && number("user_version")? == 0).then_some(0))
+    let lowest = match number(HAS_LOWEST)? {
+        0 => None,
+        _ => Some(number("SELECT lowest_compatible FROM baton_schema")?),
+    };
+    Ok(Some(SchemaVersion::new(version, lowest)))
 }
 
-/// Brings the file from this version to the one known. Only under the write lock.
+/// Brings the file from this earlier version to the one known. Only under the write lock.
 pub(super) fn migrate(conn: &Connection, from: i64) -> rusqlite::Result<()> {
-    if from == KNOWN {
-        return Ok(());
-    }
     let done = usize::try_from(from).unwrap_or(0);
     for migration in MIGRATIONS.iter().skip(done) {
         conn.execute_batch(migration)?;
     }
     conn.pragma_update(None, "application_id", APPLICATION)?;
-    conn.pragma_update(None, "user_version", KNOWN)
+    conn.pragma_update(None, "user_version", KNOWN.version)
 }

@@ -7,15 +7,15 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Store,
-    StoreError,
+    Answer, Backend, Call, Capability, Class, Contract, Declaration, Election, ExpiryClock,
+    Finding, StoreError,
 };
 use tokio::sync::{mpsc, oneshot};
 
-use super::boot::Machine;
 use super::config::SqliteConfig;
-use super::connect::Link;
-use super::error::Refusal;
+use super::connect::FileConnection;
+use super::error::SqliteOpenError;
+use super::machine::Machine;
 use super::worker::{self, Job};
 
 /// A handle on the file, with a connection and a thread of its own. The thread ends with it.
@@ -26,7 +26,7 @@ pub struct SqliteStore {
 
 impl SqliteStore {
     /// Opens the file. Blocks for as long as that takes.
-    pub fn open(config: SqliteConfig) -> Result<Self, Refusal> {
+    pub fn open(config: SqliteConfig) -> Result<Self, SqliteOpenError> {
         Self::open_with_clock(config, Arc::new(SystemClock))
     }
 
@@ -34,14 +34,14 @@ impl SqliteStore {
     pub fn open_with_clock(
         mut config: SqliteConfig,
         clock: Arc<dyn Clock>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, SqliteOpenError> {
         let machine = Machine::here(clock)?;
         // The working directory may change; the file may not.
         config.path = std::path::absolute(&config.path)
-            .map_err(|error| Refusal::Unreadable { path: config.path.clone(), error })?;
-        let link = Link::open(&config, &machine, true, 0)?;
+            .map_err(|error| SqliteOpenError::Unreadable { path: config.path.clone(), error })?;
+        let connection = FileConnection::open(&config, &machine, true, 0)?;
         let commits = Arc::new(AtomicU64::new(0));
-        let jobs = worker::start(config, machine, link, Arc::clone(&commits))?;
+        let jobs = worker::start(config, machine, connection, Arc::clone(&commits))?;
         Ok(Self { jobs, commits })
     }
 
@@ -64,13 +64,13 @@ pub(super) fn declaration() -> Declaration {
 }
 
 #[async_trait]
-impl Store for SqliteStore {
+impl Backend for SqliteStore {
     fn declaration(&self) -> Declaration {
         declaration()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        call.check()?;
+        Election::check_call(&declaration(), &call)?;
         let (reply, answer) = oneshot::channel();
         let job = Job { namespace: namespace.clone(), call, reply };
         let ended = |detail: &str| detail.to_owned();
@@ -80,11 +80,7 @@ impl Store for SqliteStore {
         let answer = answer.await.map_err(|_| StoreError::Unknown {
             detail: ended("the store's thread ended at this"),
         })?;
-        answer?.check(namespace)
-    }
-
-    async fn hints(&self, _namespace: &Namespace) -> Result<HintStream, StoreError> {
-        Err(StoreError::Unsupported(Capability::Push))
+        Election::check_answer(namespace, answer?)
     }
 
     /// There is no server; what can be wrong with the file is found when it is opened.

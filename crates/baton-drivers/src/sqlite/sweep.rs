@@ -2,7 +2,7 @@
 //! it may block.
 //!
 //! ```text
-//!   BEGIN IMMEDIATE ── nobody else writes from now on ── Fence::admit ── the rows that are due
+//!   BEGIN IMMEDIATE ── no other process writes from now on ── Fence::admit ── the rows that are due
 //!   DELETE · UPDATE · INSERT … SELECT, DELETE, each row by its key, if it is due ── COMMIT
 //! ```
 //!
@@ -17,12 +17,13 @@ use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use super::busy_handler;
 use super::config::SqliteConfig;
-use super::error::{Fault, Refusal, uncommitted};
+use super::error::{SqliteOpenError, uncommitted};
 use super::fence::{Fence, FenceError};
-use super::patience;
-use super::place::FileId;
+use super::file_identity::FileId;
 use super::sweep_plan::{Plan, Read};
+use crate::driver::DriverError;
 use crate::sweep::{Strategy, Table, Unfit};
 
 /// A table that is swept.
@@ -57,7 +58,7 @@ pub(crate) fn sweep(
     table.check()?;
     strategy.check_for(&table)?;
     let config = SqliteConfig::from_location(location);
-    let config = config.map_err(|refusal| Unfit::Store(refusal.into()))?;
+    let config = config.map_err(|error| Unfit::Store(error.into()))?;
     let name = format!("sqlite table {}", table.name);
     let fence = Fence::new(&format!("ttl:{}", table.name));
     let work = Work { name, config, table, strategy, fence, ready: Mutex::default() };
@@ -65,7 +66,7 @@ pub(crate) fn sweep(
 }
 
 impl SqliteSweep {
-    /// Runs it where it may block. Whoever stops waiting cancels nothing.
+    /// Runs it where it may block. A caller that stops waiting cancels nothing.
     async fn apart<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Work) -> Result<T, SweepError> + Send + 'static,
@@ -123,11 +124,11 @@ impl Work {
     fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
         let path = self.config.path.as_path();
         let busy_timeout = self.config.busy_timeout;
-        let refused = |refusal: &Refusal| SweepError::of_store(&self.name, refusal.in_use());
-        let broken = |error| refused(&Refusal::of(path, busy_timeout, error));
+        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
+        let broken = |error| refused(&SqliteOpenError::of(path, busy_timeout, error));
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
-        conn.busy_handler(Some(patience::within(busy_timeout))).map_err(broken)?;
+        conn.busy_handler(Some(busy_handler::within(busy_timeout))).map_err(broken)?;
         let plan = Plan::make(&conn, &self.table, &self.strategy);
         let plan = plan.map_err(|error| self.undone(error))?;
         let plan = plan.map_err(|detail| self.rejected(detail))?;
@@ -137,9 +138,9 @@ impl Work {
     /// The file that the path names now.
     fn file(&self) -> Result<FileId, SweepError> {
         let path = self.config.path.as_path();
-        let refused = |refusal: &Refusal| SweepError::of_store(&self.name, refusal.in_use());
-        let found = FileId::at(path).map_err(|refusal| refused(&refusal))?;
-        found.ok_or_else(|| refused(&Refusal::Missing { path: path.to_owned() }))
+        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
+        let found = FileId::at(path).map_err(|error| refused(&error))?;
+        found.ok_or_else(|| refused(&SqliteOpenError::Missing { path: path.to_owned() }))
     }
 
     /// One transaction, fenced. After an error the connection is thrown away.
@@ -164,14 +165,14 @@ impl Work {
             FenceError::Store(error) => self.undone(error),
         })?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
-        let told = |error: StoreError| SweepError::of_store(&self.name, error);
-        transaction.commit().map_err(|error| told(uncommitted(&error)))?;
+        let sweep_error = |error: StoreError| SweepError::of_store(&self.name, error);
+        transaction.commit().map_err(|error| sweep_error(uncommitted(&error)))?;
         *held = Some(ready);
         Ok(done)
     }
 
     fn undone(&self, error: rusqlite::Error) -> SweepError {
-        SweepError::of_store(&self.name, Fault::Sql(error).undone())
+        SweepError::of_store(&self.name, DriverError::from(error).into())
     }
 
     fn rejected(&self, detail: String) -> SweepError {

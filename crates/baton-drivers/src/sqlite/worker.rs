@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use baton_core::ids::Namespace;
 use baton_core::protocol::Request;
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, Operation, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
 use super::batch;
-use super::boot::Machine;
 use super::config::SqliteConfig;
-use super::connect::Link;
-use super::error::Refusal;
+use super::connect::FileConnection;
+use super::error::SqliteOpenError;
 use super::locks;
+use super::machine::Machine;
 
-/// At most so many jobs share a transaction.
+/// How many jobs may share a transaction.
 const BATCH_MAX: usize = 256;
 
-/// At most so many jobs wait; whoever comes then waits to be let in.
+/// How many jobs may wait; the callers of further ones wait to be let in.
 const QUEUE_MAX: usize = 1_024;
 
 /// One call, and where its answer goes.
@@ -34,7 +34,7 @@ impl Job {
     }
 
     fn answer(self, answer: Result<Answer, StoreError>) {
-        // Whoever asked may have gone; then nobody is told.
+        // The caller may have stopped waiting.
         let _ = self.reply.send(answer);
     }
 }
@@ -43,7 +43,7 @@ impl Job {
 pub(super) struct Worker {
     config: SqliteConfig,
     machine: Machine,
-    link: Option<Link>,
+    connection: Option<FileConnection>,
     state: batch::State,
     commits: Arc<AtomicU64>,
 }
@@ -52,15 +52,15 @@ pub(super) struct Worker {
 pub(super) fn start(
     config: SqliteConfig,
     machine: Machine,
-    link: Link,
+    connection: FileConnection,
     commits: Arc<AtomicU64>,
-) -> Result<mpsc::Sender<Job>, Refusal> {
+) -> Result<mpsc::Sender<Job>, SqliteOpenError> {
     let (sender, jobs) = mpsc::channel(QUEUE_MAX);
     let state = batch::State::default();
-    let worker = Worker { config, machine, link: Some(link), state, commits };
+    let worker = Worker { config, machine, connection: Some(connection), state, commits };
     let thread = std::thread::Builder::new().name("baton-sqlite".to_owned());
     let started = thread.spawn(move || worker.run(jobs));
-    started.map_err(|error| Refusal::NoThread { error })?;
+    started.map_err(|error| SqliteOpenError::NoThread { error })?;
     Ok(sender)
 }
 
@@ -78,53 +78,54 @@ impl Worker {
     }
 
     fn serve(&mut self, batch: Vec<Job>) {
-        let mut link = match self.ready() {
-            Ok(link) => link,
-            Err(refusal) => {
-                let error = refusal.in_use();
+        let mut connection = match self.ready() {
+            Ok(connection) => connection,
+            Err(error) => {
+                let error = error.in_use();
                 return batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
             }
         };
-        let batch = locked(batch, &link, &self.machine);
-        let (answers, committed) = self.state.transact(&mut link, &self.machine, &batch);
+        let batch = locked(batch, &connection, &self.machine);
+        let (answers, committed) = self.state.transact(&mut connection, &self.machine, &batch);
         self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
-                locks::let_go(&link.boots, *boot, &job.namespace);
+                locks::let_go(&connection.boots, *boot, &job.namespace);
             }
             job.answer(answer);
         }
         // A connection that is stuck in a transaction is of no use any more.
-        self.link = Some(link).filter(|link| link.conn.is_autocommit());
+        self.connection = Some(connection).filter(|connection| connection.conn.is_autocommit());
     }
 
     /// The connection, on the file that the path names now.
-    fn ready(&mut self) -> Result<Link, Refusal> {
-        if let Some(link) = &self.link {
-            if link.is_current()? {
-                return Ok(self.link.take().expect("it was there a line ago"));
+    fn ready(&mut self) -> Result<FileConnection, SqliteOpenError> {
+        if let Some(connection) = &self.connection {
+            if connection.is_current()? {
+                return Ok(self.connection.take().expect("it was there a line ago"));
             }
             // The old connection is closed before another file of that name is opened.
-            self.link = None;
+            self.connection = None;
         }
-        Link::open(&self.config, &self.machine, false, self.state.lineage_seen())
+        FileConnection::open(&self.config, &self.machine, false, self.state.lineage_seen())
     }
 }
 
 /// Locks a file for each boot that beats. A beat that gets none is not made.
-fn locked(batch: Vec<Job>, link: &Link, machine: &Machine) -> Vec<Job> {
+fn locked(batch: Vec<Job>, connection: &FileConnection, machine: &Machine) -> Vec<Job> {
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
         let held = match &job.call {
             Call::Core(Request::Beat(beat)) => {
-                locks::hold(&link.boots, beat.node.boot, &job.namespace, machine)
+                locks::hold(&connection.boots, beat.node.boot, &job.namespace, machine)
             }
             _ => Ok(()),
         };
         match held {
             Ok(()) => ready.push(job),
             Err(error) => {
-                let detail = format!("no process lock in {}: {error}", link.boots.path.display());
+                let detail =
+                    format!("no process lock in {}: {error}", connection.boots.path.display());
                 job.answer(Err(StoreError::Unavailable { detail }));
             }
         }

@@ -142,17 +142,42 @@ async fn a_lease_key_of_ones_own_serves_one_namespace() {
 }
 
 #[tokio::test]
-async fn a_newer_schema_and_a_key_of_another_type_are_left_alone() {
+async fn a_later_schema_is_used_if_it_allows_this_program() {
+    let server = server(&[]).await;
+    let store = open(&server.url()).await;
+    let web = namespace("web");
+    let meta = key(&web, "meta");
+    let node = Contender::new(&store, &web, 1);
+    let held = node.take(Claim::Vacant).await;
+    let _: i64 = run(&server, &["HSET", &meta, "schema", "9"]).await;
+    let held = node.goes_on(held).await;
+    // What is written anew stays of the later version.
+    let _: u64 = run(&server, &["HDEL", &meta, "replid"]).await;
+    node.goes_on(held).await;
+    let kept: (String, String, Option<String>) =
+        run(&server, &["HMGET", &meta, "schema", "compatible", "replid"]).await;
+    assert_eq!((kept.0.as_str(), kept.1.as_str(), kept.2.is_some()), ("9", "1", true));
+
+    for (change, needed) in
+        [(["HSET", &meta, "compatible", "2"].as_slice(), 2), (&["HDEL", &meta, "compatible"], 9)]
+    {
+        let _: i64 = run(&server, change).await;
+        let refused = node.try_look().await.expect_err("it needs a later program");
+        let wanted = format!(
+            "the namespace has schema version 9, which needs a program that knows version {needed} \
+             or later, and this program knows 1; use a newer version of it"
+        );
+        assert_eq!(refused, StoreError::Refused { detail: wanted });
+    }
+}
+
+#[tokio::test]
+async fn a_key_of_another_type_is_left_alone() {
     let server = server(&[]).await;
     let store = open(&server.url()).await;
     let web = namespace("web");
     let node = Contender::new(&store, &web, 1);
     node.take(Claim::Vacant).await;
-    let _: i64 = run(&server, &["HSET", &key(&web, "meta"), "schema", "9"]).await;
-    let refused = node.try_look().await.expect_err("it is too new");
-    let wanted = "the namespace has schema version 9, and this program knows 1";
-    assert!(matches!(&refused, StoreError::Refused { detail } if detail.starts_with(wanted)));
-    let _: i64 = run(&server, &["HSET", &key(&web, "meta"), "schema", "1"]).await;
     for name in ["lease", "nodes", "view", "terms"] {
         let _: () = run(&server, &["SET", &key(&web, name), "something else"]).await;
         let seen =

@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_drivers::sqlite::SqliteConfig;
+use baton_testbed::subject::Ground;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -79,5 +81,33 @@ impl File {
         self.sql(&format!(
             "UPDATE baton_locks SET nonce_boot = 'not a boot' WHERE lock_key = '{namespace}'"
         ))
+    }
+}
+
+#[async_trait]
+impl Ground for File {
+    fn url(&self) -> String {
+        format!("sqlite://{}", self.path().display())
+    }
+
+    fn url_in_another_zone(&self) -> Option<String> {
+        Some(self.url())
+    }
+
+    /// There is no server; what a handle keeps in memory goes when the last one is dropped.
+    async fn restart(&self) -> Result<bool, String> {
+        self.sql("PRAGMA wal_checkpoint(TRUNCATE)").map(|()| true)
+    }
+
+    async fn keep_copy(&self, _namespace: &Namespace) -> Result<bool, String> {
+        self.keep_copy().map(|()| true)
+    }
+
+    async fn restore_copy(&self, _namespace: &Namespace) -> Result<(), String> {
+        self.restore_copy()
+    }
+
+    async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
+        self.corrupt(namespace).map(|()| true)
     }
 }

@@ -1,19 +1,23 @@
 //! Process locks: they last as long as the process, and as long as whoever was handed a duplicate.
 
 use std::fs;
-use std::process::Command;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Expiry};
-use baton_drivers::sqlite::{SqliteStore, process_locks};
+use baton_drivers::sqlite::{SqliteConfig, SqliteStore, process_locks};
 use baton_store::Store;
 use baton_store::wrap::Wrapped;
+use baton_testbed::paused::{self, Old};
+use baton_testbed::peer::{Process, Remote, Start};
+use baton_testbed::subject::Ground;
+use baton_testbed::wait::until;
 
 use crate::beats::{namespace, take};
 use crate::file::File;
-use crate::peer::{Order, Process, Remote, Said, Start};
 
 fn open(file: &File) -> Arc<SqliteStore> {
     Arc::new(SqliteStore::open(file.config()).expect("the file can be opened"))
@@ -21,7 +25,7 @@ fn open(file: &File) -> Arc<SqliteStore> {
 
 /// A process that has taken the lease.
 async fn holder(file: &File, boot: u128) -> Arc<Process> {
-    let process = Process::start(&file.path(), Start::default()).await.expect("it opens");
+    let process = Process::start(&file.url(), Start::default()).await.expect("it opens");
     let process = Arc::new(process);
     let remote = Wrapped::new(open(file), Remote(Arc::clone(&process)));
     take(&remote, &namespace("web"), boot, Claim::Vacant).await;
@@ -33,26 +37,45 @@ async fn is_over(store: &dyn Store) -> bool {
     found.lease.expect("it was granted").expiry == Expiry::Left(Duration::ZERO)
 }
 
+/// Takes the lease, and starts a process that has the lock too.
+async fn lead_with_a_guard(path: &Path) {
+    let store = SqliteStore::open(SqliteConfig::at(path)).expect("the file can be opened");
+    take(&store, &namespace("web"), 0xa1, Claim::Vacant).await;
+    let lock = process_locks(BootId(0xa1)).pop().expect("the boot has beaten here");
+    let guard = Command::new("sleep")
+        .arg("600")
+        .stdin(Stdio::from(lock))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let guard = guard.expect("every machine can sleep").id();
+    paused::say(&format!("{} {guard}", std::process::id()));
+    paused::wait_for_word();
+}
+
+fn kill(pid: &str) {
+    let killed = Command::new("kill").args(["-9", pid]).status();
+    assert!(killed.expect("every machine can kill").success());
+}
+
 #[tokio::test]
 async fn a_death_ends_the_lease_unless_a_guard_has_the_lock_too() {
+    if let Some(path) = paused::orders_if_asked() {
+        return lead_with_a_guard(Path::new(&path)).await;
+    }
     let file = File::new();
     let store = open(&file);
-    let process = holder(&file, 0xa1).await;
-    process.tell(&Order::Guard(BootId(0xa1))).await.expect("it listens");
-    let said = process.hear().await.expect("it answers");
-    let Said::Guard(guard) = said else { unreachable!("it said {said:?}") };
+    let test = "locks::a_death_ends_the_lease_unless_a_guard_has_the_lock_too";
+    let mut leader = Old::start(test, &file.path().display().to_string());
+    let said = leader.hear().await;
+    let (pid, guard) = said.split_once(' ').expect("it says two process ids");
     assert!(!is_over(&*store).await, "its process lives");
-    process.kill().await;
+    kill(pid);
+    assert!(!leader.ended_well().await);
     assert!(!is_over(&*store).await, "its guard lives");
-    let killed = Command::new("kill").args(["-9", &guard.to_string()]).status();
-    assert!(killed.expect("every machine can kill").success());
-    // The guard is nobody's child any more, so that only its lock tells when it is gone.
-    for _ in 0..100_000 {
-        if is_over(&*store).await {
-            break;
-        }
-    }
-    assert!(is_over(&*store).await, "its guard is gone too");
+    kill(guard);
+    // The guard has no parent that waits for it; its lock tells when it is gone.
+    until("the lease to be over", async || is_over(&*store).await.then_some(())).await;
 }
 
 #[tokio::test]
@@ -67,7 +90,7 @@ async fn a_dropped_handle_is_not_a_death_and_a_leave_is_not_one_either() {
     assert_eq!((process_locks(boot).len(), lock.exists()), (1, true));
 
     drop(one);
-    let process = Process::start(&file.path(), Start::default()).await.expect("it opens");
+    let process = Process::start(&file.url(), Start::default()).await.expect("it opens");
     let onlooker = Wrapped::new(open(&file), Remote(Arc::new(process)));
     assert!(!is_over(&onlooker).await, "the process goes on");
 

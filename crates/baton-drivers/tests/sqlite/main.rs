@@ -1,9 +1,9 @@
 //! The sqlite store, in one process and across processes.
 //!
 //! ```text
-//!   one_process ─┐                     ┌─ file: the database, its copies, SQL behind its back
-//!   processes ───┴─► conformance suite │  clock: time that every process reads, moved by hand
-//!        └─ peer: a process of its own, one call a line
+//!   conforms ── the suite in one process and across processes
+//!     ├─ by_hand: a clock that is moved by hand    file: the database, its copies, SQL
+//!     └─ peer: a process of its own                      behind the store's back
 //!   restored ── the questions of every store to copies of the file
 //!   batches  files  kills  locks  planted  reboot  refusals  start  sweep  upgrade
 //!   written_before ── what only sqlite has
@@ -11,17 +11,15 @@
 
 mod batches;
 mod beats;
-mod clock;
+mod by_hand;
 mod conforms;
 mod fence;
 mod file;
 mod files;
 mod kills;
 mod locks;
-mod one_process;
 mod peer;
 mod planted;
-mod processes;
 mod reboot;
 mod refusals;
 mod restored;

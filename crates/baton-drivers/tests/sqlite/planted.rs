@@ -10,10 +10,11 @@ use baton_core::protocol::{Claim, Expiry};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::Store;
 use baton_store::wrap::Wrapped;
+use baton_testbed::peer::{Process, Remote, Start};
+use baton_testbed::subject::Ground;
 
 use crate::beats::{namespace, take};
 use crate::file::File;
-use crate::peer::{Process, Remote, Start};
 
 /// Nobody, as most systems call that user and its group.
 const ANOTHER: u32 = 65_534;
@@ -111,9 +112,9 @@ async fn users_of_one_group_share_a_file_that_the_group_may_write() {
     assert_eq!((found.mode() & 0o777, found.gid()), (0o770, ANOTHER));
 
     let start = Start { user: Some(ANOTHER), ..Start::default() };
-    let process = Process::start(&file.path(), start).await.expect("it may use all of it");
+    let process = Process::start(&file.url(), start).await.expect("it may use all of it");
     let process = Arc::new(process);
-    let remote = Wrapped::new(Arc::clone(&store), Remote(Arc::clone(&process)));
+    let remote = Wrapped::new(store.clone(), Remote(Arc::clone(&process)));
     let web = namespace("web");
     take(&remote, &web, 0xc1, Claim::Vacant).await;
     let left = async || {

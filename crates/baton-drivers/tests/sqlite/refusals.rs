@@ -3,11 +3,14 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use baton_drivers::open;
+use baton_core::protocol::Claim;
+use baton_drivers::{open, open_to_read};
+use baton_testbed::contender::{Contender, namespace};
+use baton_testbed::peer::{Process, Start};
+use baton_testbed::subject::Ground;
 use rusqlite::Connection;
 
 use crate::file::File;
-use crate::peer::{Process, Start};
 
 /// Why the file is refused.
 async fn refusal(file: &File) -> String {
@@ -67,14 +70,37 @@ async fn a_database_of_something_else_is_left_alone() {
 }
 
 #[tokio::test]
-async fn a_later_schema_is_refused_with_both_numbers() {
+async fn a_later_schema_is_refused_with_both_numbers_unless_it_allows_this_program() {
     let file = File::new();
     let url = format!("sqlite://{}", file.path().display());
     drop(open(&url).await.expect("it can be opened"));
-    file.sql("PRAGMA user_version = 7").expect("it is a database");
-    let wanted = "DIR/baton.db has schema version 7, and this program knows 3; \
-                  use a newer version of it";
-    assert_eq!(refusal(&file).await, wanted);
+    let later = |lowest: i64| {
+        format!(
+            "PRAGMA user_version = 7; CREATE TABLE IF NOT EXISTS baton_schema (lowest_compatible); \
+             DELETE FROM baton_schema; INSERT INTO baton_schema VALUES ({lowest})"
+        )
+    };
+    for (sql, needed) in [("PRAGMA user_version = 7".to_owned(), 7), (later(4), 4)] {
+        file.sql(&sql).expect("it is a database");
+        let wanted = format!(
+            "DIR/baton.db has schema version 7, which needs a program that knows version {needed} \
+             or later, and this program knows 3; use a newer version of it"
+        );
+        assert_eq!(refusal(&file).await, wanted);
+        let read = open_to_read(&url).await.err().expect("it must be refused").to_string();
+        assert!(read.ends_with(wanted.trim_start_matches("DIR/baton.db")), "{read}");
+    }
+
+    // A later version that allows this program is used as it is.
+    file.sql(&later(3)).expect("it is a database");
+    let store = open(&url).await.expect("it allows this program");
+    let node = Contender::new(&store, &namespace("web"), 1);
+    let held = node.take(Claim::Vacant).await;
+    node.goes_on(held).await;
+    assert_eq!(file.number("PRAGMA user_version"), 7);
+    let reader = open_to_read(&url).await.expect("it allows this program");
+    let seen = reader.inspect(&node.namespace).await.expect("it can be read");
+    assert_eq!(seen.lease.map(|lease| lease.version.epoch), Some(held.epoch));
 }
 
 #[tokio::test]
@@ -103,7 +129,7 @@ async fn what_this_user_may_not_write_is_refused() {
     };
     set(if is_root { 0o755 } else { 0o555 });
     let start = Start { user: is_root.then_some(65_534), ..Start::default() };
-    let refused = Process::start(&file.path(), start).await.err().expect("it must be refused");
+    let refused = Process::start(&file.url(), start).await.err().expect("it must be refused");
     set(0o700);
     let refused = refused.replace(&file.folder().display().to_string(), "DIR");
     let place = if is_root { "DIR/baton.db" } else { "DIR" };

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::wrap::Wrapped;
+use baton_testbed::peer::{Process, Remote, Start};
+use baton_testbed::subject::Ground;
 use tokio::task::JoinSet;
 
 use crate::beats::{claim, namespace};
 use crate::file::File;
-use crate::peer::{Process, Remote, Start};
 
 const PROCESSES: u128 = 8;
 
@@ -21,7 +22,7 @@ async fn eight_processes_make_one_file_of_one_schema_and_one_lineage() {
         for boot in 1..=PROCESSES {
             let file = Arc::clone(&file);
             starts.spawn(async move {
-                let process = Process::start(&file.path(), Start::default()).await;
+                let process = Process::start(&file.url(), Start::default()).await;
                 let process = Arc::new(process.expect("each of them gets its turn"));
                 let here = SqliteStore::open(file.config()).expect("each of them gets its turn");
                 let store = Wrapped::new(Arc::new(here), Remote(process));

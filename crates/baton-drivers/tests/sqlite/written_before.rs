@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use baton_drivers::{fences, open};
 use baton_store::Store;
+use baton_testbed::subject::Ground;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use rusqlite::Connection;
 
 use crate::file::File;
 
 async fn opened(file: &File) -> Arc<dyn Store> {
-    let url = format!("sqlite://{}", file.path().display());
-    open(&url).await.expect("it can be opened")
+    open(&file.url()).await.expect("it can be opened")
 }
 
 #[tokio::test]

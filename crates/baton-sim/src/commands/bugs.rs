@@ -2,7 +2,7 @@
 
 use super::CommandError;
 #[cfg(baton_bugs)]
-use super::say::say;
+use super::print::print_line;
 
 /// Plants each bug in turn and runs seeds until it is caught.
 #[cfg(baton_bugs)]
@@ -16,7 +16,7 @@ pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
         return Err(super::input(&format!("no bug named {name:?} is planted")));
     }
     let kept = super::replay::read(std::path::Path::new(super::replay::KEPT))?;
-    say!("{:<24} {:<31} {:>5}  what is wrong", "planted bug", "caught by", "seeds");
+    print_line!("{:<24} {:<31} {:>5}  what is wrong", "planted bug", "caught by", "seeds");
     let mut survivors = 0;
     for bug in &bugs {
         let (caught, tried) = hunt(**bug, &kept, seeds);
@@ -25,12 +25,12 @@ pub fn run(seeds: u64, only: Option<&str>) -> Result<(), CommandError> {
             None => "NOT CAUGHT".to_owned(),
             Some((_, broken)) => format!("{} ({})", broken.invariant, broken.promise),
         };
-        say!("{:<24} {by:<31} {tried:>5}  {}", bug.name(), bug.what());
+        print_line!("{:<24} {by:<31} {tried:>5}  {}", bug.name(), bug.what());
         if let Some((seed, _)) = caught.filter(|_| only.is_some()) {
-            say!("  first by seed {seed}");
+            print_line!("  first by seed {seed}");
         }
     }
-    say!("{} bugs planted, {survivors} survived", bugs.len());
+    print_line!("{} bugs planted, {survivors} survived", bugs.len());
     if survivors == 0 { Ok(()) } else { Err(CommandError::Broken) }
 }
 

@@ -12,7 +12,7 @@ use crate::plan::{Fault, Overrides};
 use crate::stopwatch::Stopwatch;
 use serde::Serialize;
 
-use super::say::say;
+use super::print::print_line;
 use super::{CommandError, reproduction};
 
 /// Fewer seeds than this need not meet every fault.
@@ -69,7 +69,7 @@ pub fn report(
     };
     if json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        say!("{text}");
+        print_line!("{text}");
     } else {
         print_report(&report);
     }
@@ -78,7 +78,7 @@ pub fn report(
 }
 
 fn print_report(report: &Report<'_>) {
-    say!(
+    print_line!(
         "{} seeds, {} simulated in {}: {} events, {} terms",
         show_count(report.seeds),
         show_long(Duration::from_secs_f64(report.simulated_seconds)),
@@ -86,17 +86,17 @@ fn print_report(report: &Report<'_>) {
         show_count(report.events),
         show_count(report.terms),
     );
-    say!("\nfaults");
+    print_line!("\nfaults");
     print_counts(&report.faults);
-    say!("\nsituations");
+    print_line!("\nsituations");
     print_counts(&report.situations);
-    say!("\nstore requests");
+    print_line!("\nstore requests");
     print_counts(report.requests);
-    say!("\ntime without a leader, by cause, all faults on");
-    say!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
+    print_line!("\ntime without a leader, by cause, all faults on");
+    print_line!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
     for (cause, spread) in &report.failover {
         let name = serde_json::to_value(cause).expect("a plain name");
-        say!(
+        print_line!(
             "  {:<16} {:>8} {:>10} {:>10} {:>10}",
             name.as_str().unwrap_or_default(),
             show_count(spread.count as u64),
@@ -113,22 +113,22 @@ fn print_counts(counts: &BTreeMap<&'static str, u64>) {
     for row in rows.chunks(3) {
         let cells: Vec<String> =
             row.iter().map(|(name, n)| format!("{name:<18}{:>7}", show_count(**n))).collect();
-        say!("  {}", cells.join("  ").trim_end());
+        print_line!("  {}", cells.join("  ").trim_end());
     }
 }
 
 fn print_verdict(report: &Report<'_>) {
-    say!();
+    print_line!();
     for name in &report.never_happened {
-        say!("fault {name} never happened: this was no campaign");
+        print_line!("fault {name} never happened: this campaign proves too little");
     }
     if !report.canary_caught {
-        say!("the canary was not caught: the checkers did not look");
+        print_line!("the canary was not caught: the checkers do not work");
     }
     for (seed, violation) in report.violations {
         let Violation { invariant, promise, at, message } = violation;
-        say!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
-        say!("  {}", reproduction(*seed, &Overrides::default()));
+        print_line!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
+        print_line!("  {}", reproduction(*seed, &Overrides::default()));
     }
-    say!("{} violations", report.violations.len());
+    print_line!("{} violations", report.violations.len());
 }

@@ -7,15 +7,14 @@ use crate::figures::{show_count, show_long, show_ms};
 use serde::Serialize;
 
 use super::CommandError;
-use super::say::say;
+use super::print::print_line;
 
-/// What to measure.
 #[derive(clap::Args)]
 pub struct CostArguments {
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// 10, 100 and 1,000 nodes for an hour each.
+    /// Simulate only one hour each of 10, 100 and 1,000 nodes.
     #[arg(long)]
     quick: bool,
 }
@@ -40,7 +39,7 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
     let report = Report { rows, most_per_beat, problem: problem.as_deref() };
     if arguments.json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        say!("{text}");
+        print_line!("{text}");
     } else {
         print_report(&report);
     }
@@ -48,11 +47,11 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
 }
 
 fn print_report(report: &Report<'_>) {
-    say!(
+    print_line!(
         "store requests while nothing fails, by default settings; \
          a beat is one of one node\n"
     );
-    say!(
+    print_line!(
         "{:>6} {:>9} {:>11} {:>11} {:>9} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
         "nodes",
         "simulated",
@@ -70,8 +69,8 @@ fn print_report(report: &Report<'_>) {
         print_row(row);
     }
     match report.problem {
-        Some(problem) => say!("\n{problem}"),
-        None => say!(
+        Some(problem) => print_line!("\n{problem}"),
+        None => print_line!(
             "\nat most {} at 1,000 nodes, and no more per node in larger clusters: holds",
             report.most_per_beat
         ),
@@ -81,7 +80,7 @@ fn print_report(report: &Report<'_>) {
 fn print_row(row: &Row) {
     let kind = |name: &str| row.kinds.get(name).copied().unwrap_or(0);
     let [beat, renew, members, view] = ["beat", "renew", "members", "publish-view"].map(kind);
-    say!(
+    print_line!(
         "{:>6} {:>9} {:>11} {:>11} {:>9.4} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
         show_count(row.nodes as u64),
         show_long(Duration::from_secs_f64(row.simulated_seconds)),

@@ -5,7 +5,7 @@ use crate::plan::Plan;
 use crate::trace::Trace;
 
 use super::CommandError;
-use super::say::say;
+use super::print::print_line;
 
 /// Runs seeds twice and compares.
 pub fn run(seeds: u64) -> Result<(), CommandError> {
@@ -16,10 +16,10 @@ pub fn run(seeds: u64) -> Result<(), CommandError> {
         bytes += one.len();
         if one != other {
             let line = one.lines().zip(other.lines()).take_while(|(a, b)| a == b).count() + 1;
-            say!("seed {seed}: the traces differ from line {line} on");
+            print_line!("seed {seed}: the traces differ from line {line} on");
             differ += 1;
         }
     }
-    say!("{seeds} seeds run twice, {bytes} bytes of trace, {differ} differ");
+    print_line!("{seeds} seeds run twice, {bytes} bytes of trace, {differ} differ");
     if differ == 0 && bytes > 0 { Ok(()) } else { Err(CommandError::Broken) }
 }

@@ -7,25 +7,24 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::CommandError;
-use super::say::say;
+use super::print::print_line;
 
 /// Fewer distinct states than this, over all configurations, prove too little.
 const STATES_NEEDED: u64 = 1_000_000;
 
-/// How far to go.
 #[derive(clap::Args)]
 pub struct ExhaustiveArguments {
-    /// Only this many nodes; 2 and then 3 by default.
+    /// Number of nodes, 2 or 3; by default first 2, then 3.
     #[arg(long, value_parser = clap::value_parser!(u8).range(2..=3))]
     nodes: Option<u8>,
-    /// The last tick. A lease lasts 5.
+    /// Last tick of a run; a lease lasts 5 ticks.
     #[arg(long, value_name = "TICKS")]
     horizon: Option<u32>,
-    /// How many faults may happen in one run, of any kinds and at any times.
-    #[arg(long, value_name = "N")]
+    /// Largest number of faults in one run, of any kinds and at any times.
+    #[arg(long, value_name = "NUMBER")]
     faults: Option<u8>,
-    /// Stop a configuration after so many distinct states.
-    #[arg(long, value_name = "N", default_value_t = 4_000_000)]
+    /// Number of distinct states after which a configuration is stopped.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4_000_000)]
     states: u64,
     /// Print JSON.
     #[arg(long)]
@@ -70,7 +69,7 @@ pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
     };
     if arguments.json {
         let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        say!("{text}");
+        print_line!("{text}");
     } else {
         print_verdict(&report);
     }
@@ -90,7 +89,7 @@ fn asked_for(arguments: &ExhaustiveArguments, nodes: usize, clock: ExpiryClock) 
 }
 
 fn print_head() {
-    say!(
+    print_line!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
         "nodes",
         "clock",
@@ -107,7 +106,7 @@ fn print_head() {
 }
 
 fn print_row(one: &Findings) {
-    say!(
+    print_line!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
         one.nodes,
         clock_name(one.clock),
@@ -122,9 +121,9 @@ fn print_row(one: &Findings) {
         u8::from(one.found.is_some()),
     );
     if let Some(found) = &one.found {
-        say!("breaks {}", found.broken);
+        print_line!("breaks {}", found.broken);
         for line in &found.path {
-            say!("  {line}");
+            print_line!("  {line}");
         }
     }
 }
@@ -138,14 +137,17 @@ fn clock_name(clock: ExpiryClock) -> &'static str {
 }
 
 fn print_verdict(report: &Report) {
-    say!(
+    print_line!(
         "\n{} distinct states and {} transitions in {}; S1, S2, S4 and rule 6 checked in each",
         show_count(report.states),
         show_count(report.transitions),
         show_ms(report.seconds * 1e3),
     );
     if report.states < STATES_NEEDED {
-        say!("fewer than {}: this proves too little", show_count(STATES_NEEDED));
+        print_line!(
+            "fewer than {} distinct states: this proves too little",
+            show_count(STATES_NEEDED)
+        );
     }
-    say!("{} violations", report.violations);
+    print_line!("{} violations", report.violations);
 }

@@ -5,9 +5,9 @@ mod campaign;
 mod cost;
 mod determinism;
 mod exhaustive;
-mod one;
+mod print;
 mod replay;
-mod say;
+mod seed;
 mod shrink;
 mod soak;
 mod what_if;
@@ -19,13 +19,13 @@ use clap::{Args, Parser, Subcommand};
 
 /// Why a command did not succeed.
 pub enum CommandError {
-    /// A promise was broken, or the campaign was no campaign. It has been reported.
+    /// A promise was broken, or a campaign did not meet every fault. It has been reported.
     Broken,
-    /// What was asked makes no sense: one line for a person.
+    /// The arguments or a file are invalid: one line for a person.
     Input(String),
 }
 
-/// Runs baton's deciding core through storms of faults, seed by seed, and checks its promises.
+/// Runs the election code of baton through injected faults, seed by seed, and checks its promises.
 #[derive(Parser)]
 #[command(name = "baton-sim", version, args_conflicts_with_subcommands = true)]
 pub struct Arguments {
@@ -35,7 +35,7 @@ pub struct Arguments {
     campaign: CampaignArguments,
     #[command(flatten)]
     changes: Changes,
-    /// Plant this bug for the whole run.
+    /// Name of a bug to plant for the whole run.
     #[cfg(baton_bugs)]
     #[arg(long, global = true)]
     plant: Option<String>,
@@ -43,86 +43,87 @@ pub struct Arguments {
 
 #[derive(Args)]
 struct CampaignArguments {
-    /// How many seeds to run.
+    /// Number of seeds to run.
     #[arg(long, default_value_t = 500, value_parser = at_least_one())]
     seeds: u64,
-    /// The first seed.
+    /// First seed to run.
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Run this seed alone, and print its plan.
+    /// Run only this seed, and print its plan.
     #[arg(long, conflicts_with_all = ["seeds", "first"])]
     seed: Option<u64>,
-    /// With --seed: print what happens, line by line.
+    /// With --seed: print every event of the run.
     #[arg(long, requires = "seed", conflicts_with = "json")]
     trace: bool,
     /// Print JSON.
     #[arg(long)]
     json: bool,
-    /// Threads; all cores by default.
+    /// Number of threads; by default the number of cores.
     #[arg(long)]
     jobs: Option<usize>,
 }
 
 #[derive(Args)]
 struct Changes {
-    /// With --seed: leave these faults out.
+    /// With --seed: names of faults to leave out.
     #[arg(long, value_delimiter = ',', requires = "seed")]
     without: Vec<String>,
-    /// With --seed: so many nodes.
+    /// With --seed: number of nodes.
     #[arg(long, requires = "seed")]
     nodes: Option<usize>,
-    /// With --seed: so many leases of storm.
+    /// With --seed: how long faults are injected, in lease timeouts.
     #[arg(long, requires = "seed")]
     leases: Option<u32>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Replay the kept seeds, each of which broke a promise once.
+    /// Replay the stored seeds, each of which once broke a promise.
     Replay {
-        /// The file of seeds; by default the one kept with the sources.
+        /// File of seeds; by default the one in the source tree.
         #[arg(long, default_value = replay::KEPT, hide_default_value = true)]
         file: PathBuf,
     },
-    /// Make a failing seed's run as small as it can be.
+    /// Find the fewest faults and nodes with which a seed still breaks its promise.
     Shrink {
-        /// The seed.
+        /// Seed that breaks a promise.
         #[arg(long)]
         seed: u64,
     },
-    /// Run seeds twice and compare their traces byte by byte.
+    /// Run each seed twice and compare the traces byte by byte.
     Determinism {
-        /// How many seeds.
+        /// Number of seeds.
         #[arg(long, default_value_t = 50, value_parser = at_least_one())]
         seeds: u64,
     },
-    /// Run fresh seeds for as long as told.
+    /// Run new seeds for a given time.
     Soak {
-        /// How long.
+        /// Time in minutes.
         #[arg(long, value_parser = at_least_one())]
         minutes: u64,
-        /// The first seed.
+        /// First seed to run.
         #[arg(long, default_value_t = 1_000_000)]
         first: u64,
     },
-    /// Plant wrong rules one by one; each must be caught. Needs the build of `cargo xtask bugs`.
+    /// Plant bugs one by one, each of which a checker must catch; needs the build of `cargo xtask
+    /// bugs`.
     Bugs {
-        /// At most so many seeds for each, the kept ones first.
+        /// Largest number of seeds for each bug, the stored ones first.
         #[arg(long, default_value_t = 1_000, value_parser = at_least_one())]
         seeds: u64,
-        /// Plant this one alone.
+        /// Name of the only bug to plant.
         #[arg(long)]
         only: Option<String>,
     },
-    /// Visit every state that a few nodes can reach within bounds, and check S1 and S2 in each.
+    /// Visit every state that 2 or 3 nodes can reach within bounds, and check the promises in each.
     Exhaustive(exhaustive::ExhaustiveArguments),
-    /// Count store requests per node and beat, from 10 nodes to 5,000.
+    /// Count store requests per node and beat, for 10 to 5,000 nodes.
     Cost(cost::CostArguments),
-    /// Run your own settings through crashes, deploys, pauses and outages.
+    /// Simulate your own settings under crashes, deploys, pauses and outages.
     WhatIf(what_if::WhatIfArguments),
 }
 
-/// Carries out what was asked.
+/// Runs the command.
 pub fn run(arguments: Arguments) -> Result<(), CommandError> {
     #[cfg(baton_bugs)]
     bugs::plant_named(arguments.plant.as_deref())?;
@@ -137,7 +138,7 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
         Some(Command::Cost(arguments)) => cost::run(&arguments),
         Some(Command::WhatIf(arguments)) => what_if::run(&arguments),
         None => match campaign.seed {
-            Some(seed) => one::run(seed, &overrides(&changes)?, campaign.trace, campaign.json),
+            Some(seed) => seed::run(seed, &overrides(&changes)?, campaign.trace, campaign.json),
             None => {
                 let jobs = campaign.jobs.unwrap_or_else(cores);
                 campaign::run(campaign.first, campaign.seeds, jobs, campaign.json)
@@ -156,7 +157,7 @@ fn input(problem: &dyn std::fmt::Display) -> CommandError {
     CommandError::Input(problem.to_string())
 }
 
-/// A campaign of nothing would find nothing.
+/// A campaign without seeds would find nothing.
 fn at_least_one() -> clap::builder::RangedU64ValueParser {
     clap::value_parser!(u64).range(1..)
 }

@@ -6,7 +6,7 @@ use crate::campaign::run_plan;
 use crate::plan::Plan;
 use crate::trace::Trace;
 
-use super::say::say;
+use super::print::print_line;
 use super::{CommandError, input};
 
 /// Where they are kept.
@@ -28,11 +28,11 @@ pub fn run(file: &Path) -> Result<(), CommandError> {
     let mut broken = 0;
     for seed in &seeds {
         if let Some(violation) = run_plan(Plan::draw(*seed), Trace::Off).violation {
-            say!("seed {seed} breaks {}: {}", violation.promise, violation.message);
+            print_line!("seed {seed} breaks {}: {}", violation.promise, violation.message);
             broken += 1;
         }
     }
-    say!("{} kept seeds replayed, {broken} violations", seeds.len());
+    print_line!("{} kept seeds replayed, {broken} violations", seeds.len());
     if broken == 0 { Ok(()) } else { Err(CommandError::Broken) }
 }
 

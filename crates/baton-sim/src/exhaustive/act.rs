@@ -14,11 +14,8 @@ use super::store::serve;
 
 /// A step under way.
 pub struct Run<'a> {
-    /// What stays the same.
     pub model: &'a Model,
-    /// The state it leads to.
     pub state: State,
-    /// Did a term begin?
     pub begun: bool,
     /// The first promise it breaks.
     pub broken: Option<Broken>,

@@ -27,7 +27,6 @@ pub enum Wrong {
     PauseStopsClock,
     /// A process's clock is set back to where it was paused.
     ResumeSetsClockBack,
-    /// A paused process passes for dead.
     PausedIsDead,
     /// Work is said to have stopped while it goes on.
     StopIsNoProof,
@@ -36,11 +35,9 @@ pub enum Wrong {
 /// How far the search goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
-    /// How many nodes.
     pub nodes: usize,
     /// Whose clock judges that a lease is over.
     pub clock: ExpiryClock,
-    /// The last tick.
     pub horizon: u32,
     /// A node's first start may be put off until this tick, so that beats fall in and out of step.
     pub start_by: u32,
@@ -48,7 +45,6 @@ pub struct Bounds {
     /// lost, a pause, a crash, a start after a crash, a leader that is asked to resign, a
     /// firewall before a lifeline.
     pub faults: u8,
-    /// A wrong rule, if any.
     pub wrong: Option<Wrong>,
 }
 
@@ -74,7 +70,6 @@ impl Bounds {
 
 /// What stays the same in all states of one search.
 pub struct Model {
-    /// The bounds.
     pub bounds: Bounds,
     settings: Arc<Settings>,
     nodes: Vec<(NodeId, Arc<NodeProfile>)>,

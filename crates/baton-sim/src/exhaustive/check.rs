@@ -8,9 +8,7 @@ use serde::Serialize;
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Broken {
-    /// Which.
     pub promise: &'static str,
-    /// How.
     pub what: String,
 }
 
@@ -30,9 +28,7 @@ impl Broken {
 /// What one living process, paused or not, would answer if it were asked now.
 #[derive(Clone, Copy, Debug)]
 pub struct Glimpse {
-    /// Where it runs.
     pub slot: usize,
-    /// The epoch of its open window.
     pub open: Option<Epoch>,
     /// The epoch of which it would let work start.
     pub starts: Option<Epoch>,

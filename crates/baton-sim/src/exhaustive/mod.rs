@@ -26,16 +26,15 @@ mod act;
 mod apply;
 mod bounds;
 mod check;
+mod describe;
 mod node;
 mod search;
 mod state;
 mod step;
 mod store;
-mod tell;
 #[cfg(test)]
 mod tests;
 mod visited;
 
-pub use bounds::{Bounds, Wrong};
-pub use check::Broken;
-pub use search::{Findings, Found, search};
+pub use bounds::Bounds;
+pub use search::{Findings, search};

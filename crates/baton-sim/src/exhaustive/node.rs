@@ -14,48 +14,38 @@ use super::check::Glimpse;
 /// A place where processes of one node run, one after the other.
 #[derive(Clone, Hash)]
 pub struct Slot {
-    /// How many processes were started here.
     pub generation: u8,
-    /// The process, if one runs.
     pub process: Option<Process>,
 }
 
 /// Is a process running?
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pulse {
-    /// It is.
     Running,
     /// It was paused in this very tick: to resume at once would be no pause.
     JustPaused,
-    /// It is paused.
     Paused,
 }
 
 /// The watch on another process's lifeline.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Watch {
-    /// Whose.
     pub boot: BootId,
-    /// Was its death reported?
     pub told: bool,
 }
 
 /// A running process.
 #[derive(Clone)]
 pub struct Process {
-    /// The production core.
     pub core: Core,
     /// Its timers, by its own clock. The core knows the same, so they are not hashed twice.
     pub timers: [Option<Moment>; Timer::ALL.len()],
     /// Requests without an answer, and the tick in which each times out.
     pub waiting: Vec<(RequestId, u32)>,
-    /// Is it running?
     pub pulse: Pulse,
-    /// The term whose work has not stopped.
     pub working: Option<Epoch>,
     /// The term whose work was told to stop, and the tick by which it does.
     pub stopping: Option<(Epoch, u32)>,
-    /// The lifeline it watches.
     pub watch: Option<Watch>,
     /// The highest epoch whose window was open here and closed since.
     pub closed: Epoch,

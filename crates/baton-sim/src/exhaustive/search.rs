@@ -5,14 +5,13 @@ use serde::Serialize;
 
 use super::bounds::{Bounds, Model};
 use super::check::Broken;
+use super::describe::describe;
 use super::state::State;
-use super::tell::tell;
 use super::visited::Visited;
 
 /// A broken promise, and how to get there.
 #[derive(Clone, Debug, Serialize)]
 pub struct Found {
-    /// What is broken.
     pub broken: Broken,
     /// The steps that lead there from the start, a line each.
     pub path: Vec<String>,
@@ -21,25 +20,19 @@ pub struct Found {
 /// What a search came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    /// How many nodes.
     pub nodes: usize,
     /// Whose clock judges that a lease is over.
     pub clock: ExpiryClock,
-    /// The last tick.
     pub horizon: u32,
-    /// How many faults may happen.
     pub faults: u8,
-    /// Distinct states.
     pub states: u64,
     /// Steps taken, to new states and to known ones.
     pub transitions: u64,
     /// How many steps the farthest state is away from the first.
     pub deepest: u32,
-    /// Steps that began a term.
     pub begun: u64,
     /// The most often that one process took over from another, up to a term that began.
     pub takeovers: usize,
-    /// Was every state within the bounds visited?
     pub complete: bool,
     /// The first broken promise.
     pub found: Option<Found>,
@@ -68,7 +61,7 @@ pub fn search(bounds: Bounds, most: u64) -> Findings {
                 if let Some(broken) = run.broken {
                     let mut steps = visited.path(number);
                     steps.push(step);
-                    findings.found = Some(Found { broken, path: tell(&model, &steps) });
+                    findings.found = Some(Found { broken, path: describe(&model, &steps) });
                     return findings.with(&visited);
                 }
                 let new = visited.insert(run.state.fingerprint(), number, step);

@@ -43,9 +43,7 @@ impl<T> Deref for Sealed<T> {
 /// Where a message goes.
 #[derive(Clone, Hash)]
 pub enum Leg {
-    /// To the store.
     Out(Request),
-    /// Back to the node.
     Back(Reply),
 }
 
@@ -65,15 +63,10 @@ pub enum Pace {
 pub struct Message {
     /// Whose request it is. With the id, no two messages share it.
     pub boot: BootId,
-    /// Which of its requests.
     pub id: RequestId,
-    /// Where the process runs.
     pub slot: usize,
-    /// The tick in which the request times out.
     pub due: u32,
-    /// How fast it is.
     pub pace: Pace,
-    /// Where it goes.
     pub leg: Leg,
 }
 
@@ -93,15 +86,12 @@ pub struct State {
     pub tick: u32,
     /// Faults that may still happen.
     pub left: u8,
-    /// The nodes.
     pub slots: Vec<Arc<Sealed<Slot>>>,
-    /// The store.
     pub store: Arc<Sealed<Space>>,
     /// Requests and replies under way, by sender and number.
     pub flying: Vec<Arc<Sealed<Message>>>,
     /// Hints under way, by receiver.
     pub hints: Vec<(usize, Hint)>,
-    /// The last term that began.
     pub last: Option<(Epoch, BootId)>,
 }
 

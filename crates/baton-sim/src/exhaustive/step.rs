@@ -10,11 +10,9 @@ use super::state::{Leg, Message, Pace, State};
 /// What becomes of the store's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It arrives at once.
     Now,
     /// It arrives when its request is about to time out, or after a pause.
     Later,
-    /// It is lost, or nobody waits for it.
     Never,
 }
 
@@ -25,35 +23,26 @@ pub enum Step {
     Tick,
     /// A node starts for the first time.
     Start(u8),
-    /// A due timer of a node fires.
     Timer(u8, Timer),
-    /// A request reaches the store.
     Serve(u8, Answer),
     /// A reply that took its time reaches its node.
     Deliver(u8),
-    /// A request is lost.
     Lose(u8),
-    /// A request takes its time.
     Slow(u8),
-    /// A request takes longer than its sender waits.
     Delay(u8),
     /// A node gives up waiting for one of its requests.
     TimeOut(u8, u8),
     /// A node's work has stopped, as it was told.
     Stopped(u8),
-    /// A hint reaches its node.
     Hint(u8),
     /// A node is shown that the process whose lifeline it watches is dead.
     Prove(u8),
     /// A firewall resets the connection to the lifeline that a node watches, and refuses its dials.
     Refuse(u8),
-    /// A leader is asked to resign.
     Resign(u8),
-    /// A process is paused.
     Pause(u8),
     /// A process goes on after a pause.
     Resume(u8),
-    /// A process dies.
     Crash(u8),
     /// A node starts anew after a crash.
     Restart(u8),

@@ -49,7 +49,6 @@ pub trait Invariant {
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Violation {
-    /// Which checker fired.
     pub invariant: String,
     /// Which promise is broken.
     pub promise: String,

@@ -21,11 +21,8 @@ impl FromStr for Fault {
 /// What to change. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Faults to leave out.
     pub without: Vec<Fault>,
-    /// So many nodes.
     pub nodes: Option<usize>,
-    /// So many leases of storm.
     pub leases: Option<u32>,
 }
 

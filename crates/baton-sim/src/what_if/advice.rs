@@ -9,14 +9,17 @@ use crate::figures::show_ms;
 /// A cause that makes up more than this of the leaderless time is worth a line.
 const LARGE_SHARE: f64 = 0.5;
 
-/// Fewer than one in so many do not stand out.
+/// A failure that is felt less often than once in this many times does not stand out.
 const FEW: usize = 20;
 
 /// Looks for numbers that stand out, the dearest first.
 pub fn advise(report: &Report) -> Vec<String> {
     let mut lines = Vec::new();
     if report.nodes == 1 {
-        lines.push("one node: nobody can take over, each cause lasts until it is back".to_owned());
+        lines.push(
+            "one node: no other node can take over, so each failure lasts until it is back"
+                .to_owned(),
+        );
         return lines;
     }
     lines.extend(largest_share(report));

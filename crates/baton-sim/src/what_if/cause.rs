@@ -11,17 +11,11 @@ pub const MONTH_DAYS: f64 = 365.25 / 12.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The leader's process is killed.
     Crash,
-    /// Every node is replaced in turn.
     Deploy,
-    /// The leader's process is paused.
     Pause,
-    /// The leader's machine loses its network.
     Cut,
-    /// The store is away for a moment.
     BriefOutage,
-    /// The store is away for long.
     Outage,
 }
 

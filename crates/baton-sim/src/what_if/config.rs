@@ -13,11 +13,8 @@ use super::Environment;
 /// What a user wants to know about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Config {
-    /// What the settings start from.
     pub profile: Profile,
-    /// The settings of every node.
     pub settings: Settings,
-    /// What they live in.
     pub environment: Environment,
 }
 
@@ -39,7 +36,7 @@ enum Problem {
     Profile(#[from] UnknownProfile),
     #[error("{0} must be {1}")]
     Kind(&'static str, &'static str),
-    #[error("{0} is unknown; `baton-sim what-if --help` tells where all names are")]
+    #[error("{0} is unknown; `baton-sim what-if --help` lists all names")]
     UnknownKey(String),
     #[error("{key}: {message}")]
     BadValue { key: String, message: String },

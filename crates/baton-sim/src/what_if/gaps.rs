@@ -8,9 +8,7 @@ use crate::outcome::{Mark, Marked, Stats};
 /// A stretch without a leader that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// From when.
     pub from: True,
-    /// Until when.
     pub until: True,
 }
 
@@ -25,9 +23,9 @@ impl Gap {
 pub fn leaderless(stats: &Stats) -> Vec<Gap> {
     let end = True::default() + stats.simulated;
     let mut acting = Vec::new();
-    for reign in &stats.reigns {
-        let until = reign.until.map_or(end, |(at, _)| at);
-        acting.extend(able(reign.from, until, reign.who.slot, &stats.marks));
+    for span in &stats.terms {
+        let until = span.until.map_or(end, |(at, _)| at);
+        acting.extend(able(span.from, until, span.who.slot, &stats.marks));
     }
     acting.sort_unstable();
     let Some((_, mut covered)) = acting.first().copied() else { return Vec::new() };
@@ -44,7 +42,7 @@ pub fn leaderless(stats: &Stats) -> Vec<Gap> {
     gaps
 }
 
-/// A reign without the stretches in which its process was paused or its machine had no network.
+/// A span without the stretches in which its process was paused or its machine had no network.
 fn able(from: True, until: True, slot: usize, marks: &[Marked]) -> Vec<(True, True)> {
     let mut parts = vec![(from, until)];
     let unable = |marked: &&Marked| {
@@ -86,13 +84,13 @@ mod tests {
     #[test]
     fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
         let mut stats = lived(100);
-        stats.reign_begins(at(10), who(0), Epoch(1));
+        stats.term_begins(at(10), who(0), Epoch(1));
         stats.mark(Mark::Pause, Some(0), at(20), at(50));
-        stats.reign_ends(at(30), who(0), GapCause::Pause);
-        stats.reign_begins(at(35), who(1), Epoch(2));
+        stats.term_ends(at(30), who(0), GapCause::Pause);
+        stats.term_begins(at(35), who(1), Epoch(2));
         stats.mark(Mark::StoreAway, None, at(40), at(70));
-        stats.reign_ends(at(52), who(1), GapCause::Unreachable);
-        stats.reign_begins(at(72), who(1), Epoch(3));
+        stats.term_ends(at(52), who(1), GapCause::Unreachable);
+        stats.term_begins(at(72), who(1), Epoch(3));
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(35)), (at(52), at(72))]);
     }
@@ -100,10 +98,10 @@ mod tests {
     #[test]
     fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
         let mut stats = lived(100);
-        stats.reign_begins(at(10), who(0), Epoch(1));
+        stats.term_begins(at(10), who(0), Epoch(1));
         stats.mark(Mark::Pause, Some(0), at(20), at(22));
         stats.mark(Mark::Cut, Some(1), at(25), at(60));
-        stats.reign_ends(at(80), who(0), GapCause::CrashSilent);
+        stats.term_ends(at(80), who(0), GapCause::CrashSilent);
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);
     }

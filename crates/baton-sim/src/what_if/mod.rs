@@ -23,10 +23,10 @@ mod report;
 mod scripts;
 
 pub use cause::Cause;
-pub use config::{Config, ConfigError};
+pub use config::Config;
 pub use environment::Environment;
 pub use gaps::{Gap, leaderless};
-pub use report::{CauseReport, Lived, Report, StoreOperations, report};
+pub use report::{CauseReport, Lived, Report, report};
 
 use std::sync::Arc;
 
@@ -41,13 +41,9 @@ const CHECKED_NODES: usize = 50;
 /// How much to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Nodes of the cluster.
     pub nodes: usize,
-    /// Days lived as the environment has them.
     pub days: u32,
-    /// Strikes of each cause.
     pub runs: u32,
-    /// Where chance comes from.
     pub seed: u64,
 }
 

@@ -20,11 +20,9 @@ const DAY_SECONDS: f64 = 86_400.0;
 /// What one cause costs.
 #[derive(Clone, Debug, Serialize)]
 pub struct CauseReport {
-    /// Which.
     pub cause: Cause,
     /// How often a month it strikes, as the environment has it.
     pub a_month: f64,
-    /// How often it was tried.
     pub tried: usize,
     /// Strikes after which there was no leader for a while.
     pub felt: usize,
@@ -34,29 +32,23 @@ pub struct CauseReport {
     pub terms_per_strike: f64,
     /// Time without a leader per strike, on average.
     pub leaderless_seconds_per_strike: f64,
-    /// The same, by how often it strikes.
     pub leaderless_seconds_a_day: f64,
 }
 
 /// What the store is asked while nothing fails.
 #[derive(Clone, Debug, Serialize)]
 pub struct StoreOperations {
-    /// By kind, of all nodes together.
     pub by_kind: BTreeMap<&'static str, f64>,
-    /// Of all nodes together.
     pub total: f64,
-    /// Of each node.
     pub per_node: f64,
 }
 
 /// Days with every cause as often as the environment has it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Lived {
-    /// How many.
     pub days: u32,
     /// Terms after the first.
     pub leader_changes: usize,
-    /// Warnings of flapping, as all nodes gave them.
     pub flap_warnings: u64,
     /// Time without a leader.
     pub leaderless_seconds: f64,
@@ -65,23 +57,16 @@ pub struct Lived {
 /// All of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// How many nodes.
     pub nodes: usize,
-    /// The profile, the settings and the environment.
     pub config: Config,
-    /// Cause by cause.
     pub causes: Vec<CauseReport>,
     /// Time without a leader that is to be expected.
     pub leaderless_seconds_a_day: f64,
-    /// The share of time with one.
     pub availability_percent: f64,
     /// What the store is asked in an hour in which nothing fails.
     pub store_operations_an_hour: StoreOperations,
-    /// Changes of leader that are to be expected.
     pub leader_changes_a_day: f64,
-    /// Days as they might come.
     pub lived: Lived,
-    /// What stands out.
     pub advice: Vec<String>,
 }
 
@@ -106,7 +91,7 @@ pub fn report(config: &Config, effort: &Effort) -> Result<Report, Violation> {
         leader_changes_a_day: changes / MONTH_DAYS,
         lived: Lived {
             days: effort.days,
-            leader_changes: days.reigns.len().saturating_sub(1),
+            leader_changes: days.terms.len().saturating_sub(1),
             flap_warnings: days.flap_warnings,
             leaderless_seconds: total(&leaderless(&days)).as_secs_f64(),
         },
@@ -122,7 +107,7 @@ fn try_cause(config: &Config, effort: &Effort, cause: Cause) -> Result<CauseRepo
     let begin = |at: &Duration| True::default() + *at;
     let first = series.strikes.first().map(begin).unwrap_or_default();
     let gaps: Vec<Gap> = leaderless(&stats).into_iter().filter(|gap| gap.from >= first).collect();
-    let terms = stats.reigns.iter().filter(|reign| reign.from >= first).count();
+    let terms = stats.terms.iter().filter(|span| span.from >= first).count();
     let mut spans: Vec<Duration> = gaps.iter().map(Gap::span).collect();
     let mut felt = 0;
     for (number, strike) in series.strikes.iter().enumerate() {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::rng::Rng;
 
 use super::{Cause, Config, Effort};
-use crate::world::{Script, Step};
+use crate::world::{Script, ScriptedFault};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 
@@ -17,9 +17,7 @@ const PLOTTED_DEPLOY: Duration = Duration::from_secs(150);
 
 /// Strikes of one cause, far enough apart not to touch each other.
 pub struct Series {
-    /// The course.
     pub script: Script,
-    /// When each strike began.
     pub strikes: Vec<Duration>,
 }
 
@@ -90,35 +88,35 @@ fn strike(
     cause: Cause,
     at: Duration,
     rng: &mut Rng,
-    steps: &mut Vec<(Duration, Step)>,
+    steps: &mut Vec<(Duration, ScriptedFault)>,
 ) -> Duration {
     let environment = &config.environment;
     let mut about = |span: Duration| rng.span(span.mul_f64(0.8), span.mul_f64(1.2));
     let (step, over) = match cause {
-        Cause::Crash => (Step::CrashLeader, environment.restart),
+        Cause::Crash => (ScriptedFault::CrashLeader, environment.restart),
         Cause::Deploy => {
             let mut turn = at;
             for slot in 0..nodes {
-                steps.push((turn, Step::Leave(slot)));
+                steps.push((turn, ScriptedFault::Leave(slot)));
                 turn += environment.deploy_pace;
             }
             return turn + environment.restart;
         }
         Cause::Pause => {
             let span = about(environment.pause_length);
-            (Step::PauseLeader(span), span)
+            (ScriptedFault::PauseLeader(span), span)
         }
         Cause::Cut => {
             let span = about(environment.cut_length);
-            (Step::CutLeader(span), span)
+            (ScriptedFault::CutLeader(span), span)
         }
         Cause::BriefOutage => {
             let span = about(environment.brief_outage_length);
-            (Step::StoreAway(span), span)
+            (ScriptedFault::StoreAway(span), span)
         }
         Cause::Outage => {
             let span = about(environment.outage_length);
-            (Step::StoreAway(span), span)
+            (ScriptedFault::StoreAway(span), span)
         }
     };
     steps.push((at, step));
@@ -150,7 +148,10 @@ mod tests {
         let deploys = series(&config(), &EFFORT, Cause::Deploy);
         assert_eq!(deploys.strikes.len(), 4);
         let slots: Vec<_> = deploys.script.steps.iter().map(|(_, step)| *step).collect();
-        assert_eq!(slots[..3], [Step::Leave(0), Step::Leave(1), Step::Leave(2)]);
+        assert_eq!(
+            slots[..3],
+            [ScriptedFault::Leave(0), ScriptedFault::Leave(1), ScriptedFault::Leave(2)]
+        );
         assert_eq!(slots.len(), 12);
         let apart = deploys.strikes.windows(2).all(|pair| pair[1] - pair[0] > settle(&config()));
         assert!(apart, "{:?}", deploys.strikes);
@@ -159,11 +160,12 @@ mod tests {
     #[test]
     fn days_have_about_as_many_strikes_as_the_environment_says() {
         let script = days(&config(), &EFFORT);
-        let turns = script.steps.iter().filter(|(_, step)| matches!(step, Step::Leave(_))).count();
+        let turns =
+            script.steps.iter().filter(|(_, step)| matches!(step, ScriptedFault::Leave(_))).count();
         assert!((9..=60).contains(&turns), "{turns} turns in ten days of one deploy each");
         let none = Environment { deploys_per_day: 0.0, ..Environment::default() };
         let script = days(&Config { environment: none, ..config() }, &EFFORT);
-        assert!(!script.steps.iter().any(|(_, step)| matches!(step, Step::Leave(_))));
+        assert!(!script.steps.iter().any(|(_, step)| matches!(step, ScriptedFault::Leave(_))));
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl World {
     }
 
     fn dies_midway(&mut self, who: Who) -> bool {
-        let may = self.plan.has(Fault::CrashMidway) && !self.calm.is_calm();
+        let may = self.plan.has(Fault::CrashMidway) && !self.recovery.has_begun();
         if may && self.rng.one_in(400) {
             self.coverage.fault(Fault::CrashMidway);
             self.crash(who);
@@ -164,7 +164,7 @@ impl World {
             Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
             Action::WatchLifeline { boot, address } => self.watch(who, Some((boot, &address))),
             Action::UnwatchLifeline => self.watch(who, None),
-            Action::Tell { to, hint } => self.tell(who, &to, &hint),
+            Action::Tell { to, hint } => self.send_to_node(who, &to, &hint),
             Action::Prepare => self.coverage.situation("prepared-successor"),
             Action::Emit(event) => self.emitted(&event),
             Action::Halt => self.halted(who),
@@ -194,14 +194,15 @@ impl World {
 
     /// Now and then a node's standing changes just while its claim is under way.
     fn unsettle_claimant(&mut self, who: Who, request: &Request) {
-        let may = self.plan.has(Fault::StandingChange) && !self.calm.is_calm();
+        let may = self.plan.has(Fault::StandingChange) && !self.recovery.has_begun();
         if may && request.kind() == "acquire" && self.rng.one_in(20) && self.toggle_standing(who) {
             self.coverage.fault(Fault::StandingChange);
         }
     }
 
     fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
-        let late = self.plan.has(Fault::SlowTimer) && !self.calm.is_calm() && self.rng.one_in(50);
+        let late =
+            self.plan.has(Fault::SlowTimer) && !self.recovery.has_begun() && self.rng.one_in(50);
         let lag = if late {
             self.coverage.fault(Fault::SlowTimer);
             self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
@@ -222,9 +223,10 @@ impl World {
         process.running = Some(epoch);
         process.working = Some(epoch);
         process.shown = seen.max(epoch);
-        self.stats.reign_begins(self.now, who, epoch);
+        self.stats.term_begins(self.now, who, epoch);
         self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
-        let fails = self.plan.has(Fault::StartFails) && !self.calm.is_calm() && self.rng.one_in(6);
+        let fails =
+            self.plan.has(Fault::StartFails) && !self.recovery.has_begun() && self.rng.one_in(6);
         let at = self.now + self.rng.span_ms(0, 200);
         self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
         self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
@@ -258,10 +260,10 @@ impl World {
             DemotionReason::Released(_) => GapCause::Handover,
             _ => GapCause::Unreachable,
         };
-        self.stats.reign_ends(self.now, who, cause);
+        self.stats.term_ends(self.now, who, cause);
         let grace = self.plan.settings.stop_grace;
         let ignores =
-            self.plan.has(Fault::StopIgnored) && !self.calm.is_calm() && self.rng.one_in(8);
+            self.plan.has(Fault::StopIgnored) && !self.recovery.has_begun() && self.rng.one_in(8);
         let span = if ignores {
             self.coverage.fault(Fault::StopIgnored);
             self.rng.span(grace, 2 * self.plan.settings.lease_timeout)
@@ -289,7 +291,8 @@ impl World {
         if process.core.may_start_work(now, epoch) {
             let window = process.core.window(now);
             self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
-            if self.plan.has(Fault::WorkFails) && !self.calm.is_calm() && self.rng.one_in(30) {
+            if self.plan.has(Fault::WorkFails) && !self.recovery.has_begun() && self.rng.one_in(30)
+            {
                 self.coverage.fault(Fault::WorkFails);
                 return self.plugins_failed(who, now, epoch);
             }

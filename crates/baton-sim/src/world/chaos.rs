@@ -18,7 +18,7 @@ const LISTENS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
 impl World {
     /// The next scheduled fault strikes.
     pub(super) fn chaos(&mut self) {
-        if self.calm.is_calm() {
+        if self.recovery.has_begun() {
             return;
         }
         let every = self.plan.fault_every;
@@ -28,23 +28,23 @@ impl World {
         let plan = self.plan.clone();
         let ours = || Fault::SCHEDULED.iter().copied().filter(|fault| plan.has(*fault));
         let pick = self.rng.below(ours().count() as u64) as usize;
-        if let Some(fault) = ours().nth(pick).filter(|fault| self.strike(*fault)) {
+        if let Some(fault) = ours().nth(pick).filter(|fault| self.inject(*fault)) {
             self.trace.line(self.now, || format!("fault {}", fault.name()));
             self.coverage.fault(fault);
         }
     }
 
     /// Makes a fault happen; `false` if it could not.
-    fn strike(&mut self, fault: Fault) -> bool {
+    fn inject(&mut self, fault: Fault) -> bool {
         let lease = self.plan.settings.lease_timeout;
         match fault {
             Fault::StoreFailover => self.fail_store_over(),
             Fault::StoreRestart => self.take_store_away(lease / 20, lease / 4),
             Fault::StoreOutage => self.take_store_away(lease, 3 * lease),
             Fault::FalseHint => self.false_hint(),
-            Fault::Pause | Fault::Suspend => self.pause_somebody(lease / 4, 2 * lease, Self::pause),
-            Fault::Freeze => self.pause_somebody(lease / 4, 2 * lease, Self::freeze),
-            Fault::Crash => self.victim().is_some_and(|who| {
+            Fault::Pause | Fault::Suspend => self.pause_process(lease / 4, 2 * lease, Self::pause),
+            Fault::Freeze => self.pause_process(lease / 4, 2 * lease, Self::freeze),
+            Fault::Crash => self.target().is_some_and(|who| {
                 self.crash(who);
                 true
             }),
@@ -67,16 +67,16 @@ impl World {
             | Fault::UnheardNode => self.cut(fault),
             Fault::ClosedLifeline => self.close_lifeline(),
             Fault::FirewallRefuses | Fault::FirewallResets => self.raise_firewall(fault),
-            Fault::Leave => self.command_somebody(|_| Some(Command::Leave)),
-            Fault::Resign => self.command_somebody(|world| {
+            Fault::Leave => self.command_process(|_| Some(Command::Leave)),
+            Fault::Resign => self.command_process(|world| {
                 let force = world.rng.one_in(2);
                 Some(match force {
                     true => Command::EnsureCoordinator { force, desired: None },
                     false => Command::Resign,
                 })
             }),
-            Fault::Transfer => self.command_somebody(|world| {
-                let to = world.somebody()?;
+            Fault::Transfer => self.command_process(|world| {
+                let to = world.any_process()?;
                 Some(Command::Transfer { to: world.slots[to.slot].node.clone() })
             }),
             Fault::TransferToDead => self.transfer_to_dead(),
@@ -87,13 +87,13 @@ impl World {
     }
 
     /// The leader half of the time, anybody else otherwise.
-    fn victim(&mut self) -> Option<Who> {
+    fn target(&mut self) -> Option<Who> {
         let leader = self.leader().filter(|_| self.rng.one_in(2));
-        leader.or_else(|| self.somebody())
+        leader.or_else(|| self.any_process())
     }
 
-    pub(super) fn somebody(&mut self) -> Option<Who> {
-        let all = self.everyone();
+    pub(super) fn any_process(&mut self) -> Option<Who> {
+        let all = self.processes();
         (!all.is_empty()).then(|| all[self.rng.below(all.len() as u64) as usize])
     }
 
@@ -109,7 +109,7 @@ impl World {
 
     /// A grant was made: now and then the store loses it soon after, while it is trusted.
     pub(super) fn threaten_grant(&mut self) {
-        let may = self.plan.has(Fault::StoreFailover) && !self.calm.is_calm();
+        let may = self.plan.has(Fault::StoreFailover) && !self.recovery.has_begun();
         if may && self.rng.one_in(20) {
             let soon = self.plan.settings.heartbeat_interval;
             let at = self.now + self.rng.span(Duration::ZERO, soon);
@@ -120,7 +120,7 @@ impl World {
     /// The store goes back to before its last grant.
     pub(super) fn lose_grant(&mut self) {
         let back = if self.rng.one_in(2) { Rollback::ToVacant } else { Rollback::ToLastTerm };
-        if !self.calm.is_calm() && self.roll_back(back) {
+        if !self.recovery.has_begun() && self.roll_back(back) {
             self.trace.line(self.now, || "fault store-failover".to_owned());
             self.coverage.fault(Fault::StoreFailover);
         }
@@ -140,7 +140,7 @@ impl World {
     fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
         let Some(version) = lease.map(|lease| lease.version) else { return };
         let lease = self.plan.settings.lease_timeout;
-        for who in self.everyone() {
+        for who in self.processes() {
             let successor = Some(self.slots[who.slot].node.clone());
             for _ in 0..3 {
                 let at = self.now + self.rng.span(Duration::ZERO, lease);
@@ -169,14 +169,14 @@ impl World {
             return;
         }
         // Whoever listens connects again, and looks for what it has missed.
-        for who in self.everyone() {
+        for who in self.processes() {
             let at = self.now + self.rng.span(Duration::ZERO, LISTENS_AGAIN_WITHIN);
             self.queue.push(at, Event::Deliver(who, Delivery::Hint(Hint::Look)));
         }
     }
 
     fn false_hint(&mut self) -> bool {
-        let Some(who) = self.somebody() else { return false };
+        let Some(who) = self.any_process() else { return false };
         let lease = self.store.lease(self.now);
         let hint = match lease {
             Some(lease) if self.rng.one_in(2) => {
@@ -189,13 +189,13 @@ impl World {
         true
     }
 
-    fn pause_somebody(
+    fn pause_process(
         &mut self,
         least: Duration,
         most: Duration,
         pause: impl Fn(&mut Self, Who, Duration),
     ) -> bool {
-        let Some(who) = self.victim() else { return false };
+        let Some(who) = self.target() else { return false };
         if self.process(who).is_none_or(|process| process.paused) {
             return false;
         }
@@ -205,7 +205,7 @@ impl World {
     }
 
     fn start_twin(&mut self) -> bool {
-        let Some(who) = self.somebody() else { return false };
+        let Some(who) = self.any_process() else { return false };
         if self.slots.len() > 2 * self.plan.nodes {
             return false;
         }
@@ -228,7 +228,7 @@ impl World {
     }
 
     fn cut(&mut self, fault: Fault) -> bool {
-        let Some(who) = self.victim() else { return false };
+        let Some(who) = self.target() else { return false };
         match fault {
             Fault::CutToStore => self.cuts.cut_to_store(who.slot),
             Fault::CutFromStore => self.cuts.cut_from_store(who.slot),
@@ -247,7 +247,7 @@ impl World {
     }
 
     fn raise_firewall(&mut self, fault: Fault) -> bool {
-        let Some(who) = self.victim().filter(|_| self.plan.lifeline) else { return false };
+        let Some(who) = self.target().filter(|_| self.plan.lifeline) else { return false };
         self.cuts.refuse_dials(who.slot);
         if fault == Fault::FirewallResets {
             self.reset_lifelines(who.boot);
@@ -258,8 +258,8 @@ impl World {
         true
     }
 
-    fn command_somebody(&mut self, command: impl FnOnce(&mut Self) -> Option<Command>) -> bool {
-        let Some(who) = self.victim() else { return false };
+    fn command_process(&mut self, command: impl FnOnce(&mut Self) -> Option<Command>) -> bool {
+        let Some(who) = self.target() else { return false };
         let Some(command) = command(self) else { return false };
         self.queue.push(self.now, Event::Deliver(who, Delivery::Command(command)));
         true
@@ -267,7 +267,7 @@ impl World {
 
     fn transfer_to_dead(&mut self) -> bool {
         let Some(leader) = self.leader() else { return false };
-        let Some(to) = self.somebody().filter(|to| to.slot != leader.slot) else { return false };
+        let Some(to) = self.any_process().filter(|to| to.slot != leader.slot) else { return false };
         let node = self.slots[to.slot].node.clone();
         self.crash(to);
         let command = Command::Transfer { to: node };
@@ -276,7 +276,7 @@ impl World {
     }
 
     fn change_standing(&mut self) -> bool {
-        self.victim().is_some_and(|who| self.toggle_standing(who))
+        self.target().is_some_and(|who| self.toggle_standing(who))
     }
 
     /// A node may not lead any more, or may again.
@@ -293,7 +293,7 @@ impl World {
 
     /// A task of a recent epoch reaches some node.
     fn send_task(&mut self) {
-        let Some(who) = self.somebody() else { return };
+        let Some(who) = self.any_process() else { return };
         let Some(process) = self.process(who) else { return };
         let known = process.core.known_epoch().0;
         let local = self.slots[who.slot].clock.read(self.now);

@@ -16,7 +16,6 @@ const A_BEAT: [u32; 3] = [8, 40, 120];
 /// A flood in progress.
 #[derive(Clone, Copy)]
 pub struct Flood {
-    /// The time between two hints to each node.
     every: Duration,
     /// When it ends; `None` if it goes on to the end of the run.
     until: Option<True>,
@@ -47,7 +46,7 @@ impl World {
         if flood.until.is_some_and(|until| self.now >= until) {
             return;
         }
-        for who in self.everyone() {
+        for who in self.processes() {
             let hint = self.forged_hint(who);
             self.queue.push(self.now, Event::Deliver(who, Delivery::Hint(hint)));
         }
@@ -68,7 +67,7 @@ impl World {
             _ => {
                 let named = match self.rng.below(4) {
                     0 => None,
-                    1 => self.somebody(),
+                    1 => self.any_process(),
                     _ => Some(to),
                 };
                 let successor = named.map(|who| self.slots[who.slot].node.clone());

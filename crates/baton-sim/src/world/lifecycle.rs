@@ -84,19 +84,19 @@ impl World {
     }
 
     fn gone(&mut self, who: Who, cause: GapCause) {
-        self.stats.reign_ends(self.now, who, cause);
+        self.stats.term_ends(self.now, who, cause);
         self.slots[who.slot].process = None;
         self.lifeline_broke(who.boot);
     }
 
     fn restart_after(&mut self, slot: usize, least: Duration, most: Duration) {
-        let stays_away = self.calm.is_final() && !self.succession.restarts();
+        let stays_away = self.recovery.is_final() && !self.succession.restarts();
         if self.slots[slot].twin || stays_away {
             return;
         }
         let span = match self.restart {
             Some(span) => span,
-            None if self.calm.is_calm() => least,
+            None if self.recovery.has_begun() => least,
             None => self.rng.span(least, most),
         };
         self.queue.push(self.now + span, Event::Boot(slot));
@@ -129,7 +129,7 @@ impl World {
         let window = process.paused_with.take();
         let closed = window.map(|window| self.slots[who.slot].clock.when(window.hard));
         if let Some(at) = closed.filter(|at| *at < self.now) {
-            self.stats.reign_ends(at, who, GapCause::Pause);
+            self.stats.term_ends(at, who, GapCause::Pause);
         }
         let Some(process) = self.process_mut(who) else { return };
         let mut inbox = std::mem::take(&mut process.inbox);

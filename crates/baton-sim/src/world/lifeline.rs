@@ -25,7 +25,7 @@ impl World {
 
     /// A process died: its lifelines close, and whoever watches dials again at once.
     pub(super) fn lifeline_broke(&mut self, boot: BootId) {
-        for who in self.everyone() {
+        for who in self.processes() {
             if self.process(who).is_some_and(|process| process.watches == Some(boot)) {
                 let at = self.now + self.rng.span_ms(1, 3);
                 self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
@@ -51,7 +51,7 @@ impl World {
             }
         }
         let (report, own_host) = self.see_lifeline(who, boot, was_connected);
-        let gone = self.everyone().iter().all(|other| other.boot != boot);
+        let gone = self.processes().iter().all(|other| other.boot != boot);
         match report {
             LifelineReport::Refused if gone => self.coverage.fault(Fault::ProvedDeath),
             LifelineReport::OtherBoot(_) => self.coverage.fault(Fault::OtherBoot),
@@ -91,7 +91,7 @@ impl World {
 
     /// Every connection to a live process's lifeline is reset, and the next dial refused.
     pub(super) fn reset_lifelines(&mut self, boot: BootId) {
-        for who in self.everyone() {
+        for who in self.processes() {
             let watches = |process: &&mut Process| process.watches == Some(boot);
             let Some(process) = self.process_mut(who).filter(watches) else { continue };
             if std::mem::replace(&mut process.connected, false) {
@@ -105,8 +105,8 @@ impl World {
     pub(super) fn close_lifeline(&mut self) -> bool {
         let watches = |who: &Who| self.process(*who).and_then(|process| process.watches);
         let watchers: Vec<(Who, BootId)> =
-            self.everyone().into_iter().filter_map(|who| Some((who, watches(&who)?))).collect();
-        let lives = |boot: BootId| self.everyone().iter().any(|who| who.boot == boot);
+            self.processes().into_iter().filter_map(|who| Some((who, watches(&who)?))).collect();
+        let lives = |boot: BootId| self.processes().iter().any(|who| who.boot == boot);
         let Some((who, boot)) = watchers.into_iter().find(|(_, boot)| lives(*boot)) else {
             return false;
         };

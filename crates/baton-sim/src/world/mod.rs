@@ -7,7 +7,6 @@
 //! ```
 
 mod act;
-mod calm;
 mod chaos;
 mod flood;
 mod lifecycle;
@@ -15,6 +14,7 @@ mod lifeline;
 mod net;
 mod process;
 mod queue;
+mod recovery;
 mod script;
 mod store;
 mod succession;
@@ -26,7 +26,7 @@ use baton_core::rng::Rng;
 
 pub use process::{Delivery, Process, Slot};
 use queue::Queue;
-pub use script::{Script, Step};
+pub use script::{Script, ScriptedFault};
 use store::SimStore;
 
 use crate::clock::{SimClock, True};
@@ -42,15 +42,10 @@ use net::{Cuts, Message};
 pub enum Event {
     /// Something reaches a process, if that boot still runs.
     Deliver(Who, Delivery),
-    /// A request reaches the store.
     AtStore(Box<Message>),
-    /// A paused process goes on.
     Resume(Who),
-    /// A process starts in a slot.
     Boot(usize),
-    /// The store is back.
     StoreBack,
-    /// The cuts around a slot are mended.
     Mend(usize),
     /// The next scheduled fault.
     Chaos,
@@ -58,21 +53,18 @@ pub enum Event {
     Forge(flood::Flood),
     /// The store loses the grant it has just made.
     LoseGrant,
-    /// A step of a script.
-    Scripted(Step),
+    Scripted(ScriptedFault),
     /// A leader's death at the end of the calm, to time the last failover.
     LastKill,
-    /// Faults stop.
-    ReadCadence,
+    FaultsStop,
     /// The time within which something must have happened is over.
-    Deadline(calm::Deadline),
+    Deadline(recovery::Deadline),
     /// Everything has recovered: leaders are killed in quick succession.
     Succession,
     /// The next one is.
     Strike,
     /// The time in which it must have been followed is over.
     Succeeded,
-    /// The run is over.
     End,
 }
 
@@ -86,7 +78,7 @@ pub struct World {
     store: SimStore,
     cuts: Cuts,
     boots: u128,
-    calm: calm::CalmState,
+    recovery: recovery::Recovery,
     succession: succession::Succession,
     restart: Option<std::time::Duration>,
     checked: bool,
@@ -120,7 +112,7 @@ impl World {
             slots: Vec::new(),
             cuts: Cuts::default(),
             boots: 0,
-            calm: calm::CalmState::default(),
+            recovery: recovery::Recovery::default(),
             succession: succession::Succession::default(),
             restart: None,
             checked: true,
@@ -181,9 +173,9 @@ impl World {
             Event::Chaos => self.chaos(),
             Event::Forge(flood) => self.forge(flood),
             Event::LoseGrant => self.lose_grant(),
-            Event::Scripted(step) => self.step(step),
+            Event::Scripted(step) => self.inject_scripted(step),
             Event::LastKill => self.last_kill(),
-            Event::ReadCadence => self.begin_calm(),
+            Event::FaultsStop => self.stop_faults(),
             Event::Deadline(deadline) => self.deadline(deadline),
             Event::Succession => self.begin_succession(),
             Event::Strike => self.kill_leader(),
@@ -243,7 +235,7 @@ impl World {
     }
 
     /// Every running process.
-    fn everyone(&self) -> Vec<Who> {
+    fn processes(&self) -> Vec<Who> {
         let who = |(slot, place): (usize, &Slot)| {
             place.process.as_ref().map(|process| Who { slot, boot: process.boot })
         };
@@ -256,7 +248,7 @@ impl World {
             let local = self.slots[who.slot].clock.read(self.now);
             self.process(*who).is_some_and(|process| process.core.is_leader(local))
         };
-        self.everyone().into_iter().find(leads)
+        self.processes().into_iter().find(leads)
     }
 
     fn next_boot(&mut self) -> BootId {

@@ -14,11 +14,8 @@ use crate::plan::Fault;
 
 /// A request on its way.
 pub struct Message {
-    /// From whom.
     pub who: Who,
-    /// Which.
     pub id: RequestId,
-    /// What.
     pub request: Request,
     /// When it was sent, by the sender's clock.
     pub sent: Moment,
@@ -94,13 +91,13 @@ impl World {
     /// Most messages are quick, one in four is not while it storms.
     fn one_way(&mut self) -> Duration {
         let latency = &self.plan.latency;
-        let slow = self.rng.one_in(4) && !self.calm.is_calm();
+        let slow = self.rng.one_in(4) && !self.recovery.has_begun();
         let longest = if slow { latency.most } else { latency.usual };
         self.rng.span(latency.least, longest)
     }
 
     fn message_fault(&mut self) -> Option<Fault> {
-        if self.calm.is_calm() || !self.rng.one_in(self.plan.message_fault_one_in) {
+        if self.recovery.has_begun() || !self.rng.one_in(self.plan.message_fault_one_in) {
             return None;
         }
         let fault = Fault::MESSAGE[self.rng.below(Fault::MESSAGE.len() as u64) as usize];
@@ -204,7 +201,7 @@ impl World {
 
     /// The store took in a beat that may replace the record of this process, if it lives.
     fn replaced(&mut self, by: Who, boot: Option<BootId>) {
-        let living = self.everyone().into_iter().find(|other| Some(other.boot) == boot);
+        let living = self.processes().into_iter().find(|other| Some(other.boot) == boot);
         let after = self.process(by).map(|process| self.now.since(process.born));
         if let Some((living, after)) = living.zip(after) {
             self.fact(&Fact::Replaced { by, living, after });
@@ -229,7 +226,7 @@ impl World {
         if !self.plan.push {
             return;
         }
-        for who in self.everyone() {
+        for who in self.processes() {
             if !self.cuts.from_store.contains(&who.slot) {
                 self.send_hint(who, hint.clone());
             }
@@ -237,8 +234,8 @@ impl World {
     }
 
     /// A node passes a hint to another, if it is heard there.
-    pub(super) fn tell(&mut self, from: Who, to: &NodeId, hint: &Hint) {
-        for who in self.everyone() {
+    pub(super) fn send_to_node(&mut self, from: Who, to: &NodeId, hint: &Hint) {
+        for who in self.processes() {
             if self.slots[who.slot].node == *to && self.cuts.hears(from.slot, who.slot) {
                 self.send_hint(who, hint.clone());
             }
@@ -247,7 +244,7 @@ impl World {
 
     /// A hint may be lost, or come so late that others overtake it.
     pub(super) fn send_hint(&mut self, who: Who, hint: Hint) {
-        let stormy = !self.calm.is_calm();
+        let stormy = !self.recovery.has_begun();
         if stormy && self.plan.has(Fault::LostHint) && self.rng.one_in(3) {
             self.coverage.fault(Fault::LostHint);
             return;

@@ -19,34 +19,26 @@ pub struct Slot {
     pub node: NodeId,
     /// The machine's clock.
     pub clock: SimClock,
-    /// The process, if one runs.
     pub process: Option<Process>,
     /// Was it started with a node id that another slot has?
     pub twin: bool,
-    /// May its node lead?
     pub eligible: bool,
 }
 
 /// Something on its way to a process.
 #[derive(Clone, Debug)]
 pub enum Delivery {
-    /// It starts.
     Start,
-    /// A timer that was set for this moment.
     Timer(Timer, Moment),
     /// A reply, perhaps from an older state of the store.
     Replied(RequestId, Box<Reply>, bool),
     /// A request that failed, or whose time is up.
     Failed(RequestId, Failure),
-    /// A hint.
     Hint(Hint),
     /// A look at the lifeline it watches is due.
     Dial(BootId),
-    /// What a look at a lifeline showed.
     Lifeline(BootId, LifelineReport),
-    /// The term's plugins are up, or not.
     Started(Epoch, bool),
-    /// The term's work has stopped.
     Stopped(Epoch),
     /// The term's next call into a plugin is due.
     Work(Epoch),
@@ -54,17 +46,13 @@ pub enum Delivery {
     Task(Epoch, Moment),
     /// The wall clock shows that the machine stood still this long, its clock with it.
     ClockLeapt(Duration),
-    /// Somebody asks something.
     Command(Command),
 }
 
 /// A running process.
 pub struct Process {
-    /// Its boot.
     pub boot: BootId,
-    /// The production core.
     pub core: Core,
-    /// Is it stopped for the time being?
     pub paused: bool,
     /// The window it had open when it was paused.
     pub paused_with: Option<Window>,
@@ -78,27 +66,20 @@ pub struct Process {
     pub waiting: BTreeMap<RequestId, Moment>,
     /// The term whose work was started and not told to stop.
     pub running: Option<Epoch>,
-    /// The term whose work has not stopped.
     pub working: Option<Epoch>,
-    /// The process whose lifeline it watches.
     pub watches: Option<BootId>,
     /// The slot at whose address that process listens, or listened.
     pub watched_slot: usize,
-    /// Is there a connection to that lifeline?
     pub connected: bool,
     /// Was that connection reset, and has the process not noticed yet?
     pub was_reset: bool,
-    /// When the store last answered it.
     pub heard: True,
-    /// When it started.
     pub born: True,
     /// The highest epoch it was shown.
     pub shown: Epoch,
     /// The highest epoch of its own that ended.
     pub ended: Epoch,
-    /// Is it on its way out?
     pub leaving: bool,
-    /// Does it know itself to be eligible?
     pub eligible: bool,
 }
 

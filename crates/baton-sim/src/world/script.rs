@@ -17,16 +17,13 @@ use crate::trace::Trace;
 
 /// Something that is made to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The leader's process dies.
+pub enum ScriptedFault {
     CrashLeader,
-    /// The leader's process stops for a while.
     PauseLeader(Duration),
     /// The leader's machine reaches neither the store nor the other nodes for a while.
     CutLeader(Duration),
     /// The process in a slot leaves in an orderly way.
     Leave(usize),
-    /// The store is away for a while.
     StoreAway(Duration),
 }
 
@@ -34,10 +31,9 @@ pub enum Step {
 #[derive(Clone, Debug, Default)]
 pub struct Script {
     /// What happens, and how long after the start.
-    pub steps: Vec<(Duration, Step)>,
+    pub steps: Vec<(Duration, ScriptedFault)>,
     /// How long a process that died or left takes to come back.
     pub restart: Duration,
-    /// How long the run is.
     pub length: Duration,
 }
 
@@ -79,26 +75,26 @@ impl World {
         world
     }
 
-    pub(super) fn step(&mut self, step: Step) {
-        self.trace.line(self.now, || format!("{step:?}"));
-        match step {
-            Step::CrashLeader => {
+    pub(super) fn inject_scripted(&mut self, fault: ScriptedFault) {
+        self.trace.line(self.now, || format!("{fault:?}"));
+        match fault {
+            ScriptedFault::CrashLeader => {
                 if let Some(who) = self.leader() {
                     self.crash(who);
                 }
             }
-            Step::PauseLeader(span) => {
+            ScriptedFault::PauseLeader(span) => {
                 if let Some(who) = self.leader() {
                     self.pause(who, span);
                 }
             }
-            Step::CutLeader(span) => {
+            ScriptedFault::CutLeader(span) => {
                 if let Some(who) = self.leader() {
                     self.cut_off(who.slot, span);
                 }
             }
-            Step::Leave(slot) => self.tell_to_leave(slot),
-            Step::StoreAway(span) => {
+            ScriptedFault::Leave(slot) => self.tell_to_leave(slot),
+            ScriptedFault::StoreAway(span) => {
                 self.take_store_away(span, span);
             }
         }

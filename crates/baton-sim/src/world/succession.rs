@@ -106,7 +106,7 @@ impl World {
             self.crash(leader);
         }
         if self.succession.restarts() && self.succession.strikes > STRIKES {
-            self.everyone().into_iter().for_each(|who| self.crash(who));
+            self.processes().into_iter().for_each(|who| self.crash(who));
             self.succession.bound = self.plan.restart_bound();
         }
         self.queue.push(self.now + self.succession.bound, Event::Succeeded);

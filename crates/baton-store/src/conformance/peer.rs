@@ -10,7 +10,7 @@ use baton_core::protocol::{
 };
 
 use super::case::{Halt, same, there};
-use crate::contract::Store;
+use crate::election::Store;
 use crate::error::StoreError;
 
 /// A boot of a node, with a handle of its own. Its fields are what its next beat says.

@@ -10,8 +10,8 @@ use tokio::task::JoinSet;
 use super::case::{Check, Halt, cases, same, there};
 use super::peer::{Peer, shown};
 use super::stage::Stage;
-use crate::contract::Store;
 use crate::document::{Precondition, WriteOutcome};
+use crate::election::Store;
 
 cases! { "races":
     two_rivals_on_an_expired_epoch_three,

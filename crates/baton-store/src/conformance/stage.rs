@@ -11,7 +11,7 @@ use super::case::{Check, Halt, holds, same, there};
 use super::peer::{Peer, shown};
 use super::subject::{Pace, Subject};
 use crate::capability::{Declaration, ExpiryClock};
-use crate::contract::Store;
+use crate::election::Store;
 
 /// The boot of the one who only looks on.
 const ONLOOKER: BootId = BootId(u128::MAX);

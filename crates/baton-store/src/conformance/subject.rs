@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 
-use crate::contract::Store;
+use crate::election::Store;
 
 /// How long and how much. A driver whose time is real chooses short leases and fewer increments.
 #[derive(Clone, Copy, Debug)]

@@ -17,9 +17,9 @@ use super::history::History;
 use super::lease::LeaseRow;
 use super::registry::Registry;
 use crate::capability::ExpiryClock;
-use crate::contract::Inspection;
 use crate::counters::{CounterAnswer, CounterCall};
 use crate::document::{Document, Precondition, WriteOutcome};
+use crate::election::Inspection;
 use crate::prune::{Prune, PruneOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.

@@ -9,10 +9,10 @@ use baton_core::protocol::{Hint, Outcome, Reply, Request};
 use tokio::sync::mpsc;
 
 use super::space::{Space, Stamp};
-use crate::call::{Answer, Call};
 use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
-use crate::contract::{HintStream, Store};
+use crate::contract::{Backend, Contract, HintStream};
+use crate::election::{Answer, Call, Election};
 use crate::error::StoreError;
 use crate::finding::Finding;
 
@@ -115,9 +115,6 @@ impl MemoryStore {
             Call::History { limit } => {
                 self.step(namespace, |space, _| Answer::History(space.history(limit)))
             }
-            Call::Counters(_) if !self.has(Capability::Counters) => {
-                Err(StoreError::Unsupported(Capability::Counters))
-            }
             Call::Counters(call) => {
                 self.step(namespace, |space, at| Answer::Counters(space.counters(at, call)))
             }
@@ -194,14 +191,14 @@ impl MemoryStore {
 }
 
 #[async_trait]
-impl Store for MemoryStore {
+impl Backend for MemoryStore {
     fn declaration(&self) -> Declaration {
         self.config.declaration.clone()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        call.check()?;
-        self.answer(namespace, call)?.check(namespace)
+        Election::check_call(&self.config.declaration, &call)?;
+        Election::check_answer(namespace, self.answer(namespace, call)?)
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
@@ -228,6 +225,7 @@ mod tests {
     use super::super::testing;
     use super::*;
     use crate::clock::ManualClock;
+    use crate::election::Store;
 
     const TTL: Duration = Duration::from_secs(10);
 

@@ -11,10 +11,10 @@ use baton_core::protocol::Failure;
 use baton_core::time::Moment;
 
 use super::wrapped::{Layer, Wrapped};
-use crate::call::{Answer, Call};
 use crate::clock::Clock;
-use crate::contract::Store;
+use crate::contract::{Backend, Contract};
 use crate::error::StoreError;
+use crate::operation::Operation;
 use crate::tally::Tally;
 
 /// The longest that a call of each bucket took. What takes longer than the last is in none.
@@ -67,7 +67,7 @@ impl Outcome {
     }
 
     /// What the answer comes to.
-    pub fn of(answer: &Result<Answer, StoreError>) -> Self {
+    pub fn of<T>(answer: &Result<T, StoreError>) -> Self {
         match answer.as_ref().map_err(StoreError::failure) {
             Ok(_) => Self::Ok,
             Err(Failure::NotDone) => Self::Unavailable,
@@ -80,7 +80,7 @@ impl Outcome {
 /// The calls of one kind so far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Their short name, as [`Call::kind`] has it.
+    /// Their short name, as [`Operation::kind`] has it.
     pub kind: &'static str,
     /// How many ended in each way, in the order of [`Outcome::ALL`].
     pub outcomes: [u64; Outcome::ALL.len()],
@@ -138,7 +138,10 @@ pub struct Count {
 
 impl Count {
     /// A store whose calls are counted, timed by this clock.
-    pub fn around(inner: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Wrapped<Self> {
+    pub fn around<C: Contract>(
+        inner: Arc<dyn Backend<C>>,
+        clock: Arc<dyn Clock>,
+    ) -> Wrapped<Self, C> {
         Wrapped::new(inner, Self { clock, counters: Tally::default() })
     }
 
@@ -149,13 +152,13 @@ impl Count {
 }
 
 #[async_trait]
-impl Layer for Count {
+impl<C: Contract> Layer<C> for Count {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend<C>,
         namespace: &Namespace,
-        call: Call,
-    ) -> Result<Answer, StoreError> {
+        call: C::Call,
+    ) -> Result<C::Answer, StoreError> {
         let counters = self.counters.of(call.kind());
         let (clock, began) = (&*self.clock, self.clock.now());
         let mut under_way = UnderWay { counters, clock, began, outcome: Outcome::TimedOut };
@@ -190,6 +193,7 @@ mod tests {
     use super::*;
     use crate::capability::Capability;
     use crate::clock::ManualClock;
+    use crate::election::Store;
     use crate::memory::testing;
     use crate::wrap::{Fault, Faults, Latency};
 

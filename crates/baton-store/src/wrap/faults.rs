@@ -8,9 +8,9 @@ use baton_core::ids::Namespace;
 use baton_core::rng::Rng;
 
 use super::wrapped::{Layer, Wrapped};
-use crate::call::{Answer, Call};
-use crate::contract::Store;
+use crate::contract::{Backend, Contract};
 use crate::error::StoreError;
+use crate::operation::Operation;
 
 /// How one call goes wrong. What the caller hears says nothing of what the store did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +59,21 @@ pub struct Faults(Mutex<Plan>);
 impl Faults {
     /// Each named fault meets the next call of the named kind, in this order; then all is well.
     ///
-    /// The kinds are those of [`Call::kind`].
-    pub fn scripted(
-        inner: Arc<dyn Store>,
+    /// The kinds are those of [`Operation::kind`].
+    pub fn scripted<C: Contract>(
+        inner: Arc<dyn Backend<C>>,
         script: impl IntoIterator<Item = (&'static str, Fault)>,
-    ) -> Wrapped<Self> {
+    ) -> Wrapped<Self, C> {
         let plan = Plan::Scripted(script.into_iter().collect());
         Wrapped::new(inner, Self(Mutex::new(plan)))
     }
 
     /// One call in `one_in` meets a fault, both drawn from the seed.
-    pub fn seeded(inner: Arc<dyn Store>, seed: u64, one_in: u64) -> Wrapped<Self> {
+    pub fn seeded<C: Contract>(
+        inner: Arc<dyn Backend<C>>,
+        seed: u64,
+        one_in: u64,
+    ) -> Wrapped<Self, C> {
         let rng = Rng::new(seed);
         Wrapped::new(inner, Self(Mutex::new(Plan::Seeded { rng, one_in })))
     }
@@ -80,13 +84,13 @@ impl Faults {
 }
 
 #[async_trait]
-impl Layer for Faults {
+impl<C: Contract> Layer<C> for Faults {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend<C>,
         namespace: &Namespace,
-        call: Call,
-    ) -> Result<Answer, StoreError> {
+        call: C::Call,
+    ) -> Result<C::Answer, StoreError> {
         let kind = call.kind();
         let detail = |what: &str| format!("planned fault: {what} of {kind}");
         match self.next(kind) {
@@ -115,6 +119,7 @@ impl Layer for Faults {
 mod tests {
     use super::*;
     use crate::document::{Precondition, WriteOutcome};
+    use crate::election::Store;
     use crate::memory::testing;
 
     /// What a write that meets the fault says, and whether it took place.

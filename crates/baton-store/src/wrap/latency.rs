@@ -9,9 +9,8 @@ use baton_core::ids::Namespace;
 use baton_core::rng::Rng;
 
 use super::wrapped::{Layer, Wrapped};
-use crate::call::{Answer, Call};
 use crate::clock::Clock;
-use crate::contract::Store;
+use crate::contract::{Backend, Contract};
 use crate::error::StoreError;
 
 /// Waits before and after the inner call, each time for a span drawn from the seed.
@@ -23,12 +22,12 @@ pub struct Latency {
 
 impl Latency {
     /// A store whose way there and way back each take a span from the range, by this clock.
-    pub fn around(
-        inner: Arc<dyn Store>,
+    pub fn around<C: Contract>(
+        inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
         spans: RangeInclusive<Duration>,
         seed: u64,
-    ) -> Wrapped<Self> {
+    ) -> Wrapped<Self, C> {
         let rng = Mutex::new(Rng::new(seed));
         Wrapped::new(inner, Self { clock, spans, rng })
     }
@@ -40,13 +39,13 @@ impl Latency {
 }
 
 #[async_trait]
-impl Layer for Latency {
+impl<C: Contract> Layer<C> for Latency {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend<C>,
         namespace: &Namespace,
-        call: Call,
-    ) -> Result<Answer, StoreError> {
+        call: C::Call,
+    ) -> Result<C::Answer, StoreError> {
         let (there, back) = (self.draw(), self.draw());
         self.clock.sleep(there).await;
         let answer = inner.call(namespace, call).await;
@@ -64,6 +63,7 @@ mod tests {
     use super::*;
     use crate::clock::ManualClock;
     use crate::document::Precondition;
+    use crate::election::Store;
     use crate::memory::testing;
 
     const SPAN: Duration = Duration::from_millis(5);

@@ -9,10 +9,10 @@ use baton_core::time::Moment;
 use serde::{Deserialize, Serialize};
 
 use super::wrapped::{Layer, Wrapped};
-use crate::call::{Answer, Call};
 use crate::clock::Clock;
-use crate::contract::Store;
+use crate::contract::{Backend, Contract};
 use crate::error::StoreError;
+use crate::operation::Operation;
 
 /// How a call ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,11 +61,11 @@ pub struct Record {
 
 impl Record {
     /// A store whose first `entries_max` calls are kept, timed by this clock.
-    pub fn around(
-        inner: Arc<dyn Store>,
+    pub fn around<C: Contract>(
+        inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
         entries_max: usize,
-    ) -> Wrapped<Self> {
+    ) -> Wrapped<Self, C> {
         let pages = Mutex::default();
         let record = Self { clock, entries_max, pages };
         Wrapped::new(inner, record)
@@ -83,13 +83,13 @@ impl Record {
 }
 
 #[async_trait]
-impl Layer for Record {
+impl<C: Contract> Layer<C> for Record {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend<C>,
         namespace: &Namespace,
-        call: Call,
-    ) -> Result<Answer, StoreError> {
+        call: C::Call,
+    ) -> Result<C::Answer, StoreError> {
         let invoked_at = self.clock.now();
         let (kind, asked) = (call.kind().to_owned(), format!("{call:?}"));
         let answer = inner.call(namespace, call).await;
@@ -121,6 +121,7 @@ mod tests {
 
     use super::*;
     use crate::clock::ManualClock;
+    use crate::election::Store;
     use crate::memory::testing;
     use crate::wrap::{Fault, Faults};
 

@@ -11,7 +11,9 @@ use baton_store::clock::ManualClock;
 use baton_store::conformance::{Pace, Subject};
 use baton_store::memory::{MemoryConfig, MemoryStore, Space};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Store, StoreError};
+use baton_store::{
+    Answer, Backend, Call, Capability, Class, Declaration, ExpiryClock, Store, StoreError,
+};
 
 use crate::wrong::{Bent, Wrong};
 
@@ -46,7 +48,7 @@ struct Slow(Arc<ManualClock>, Duration);
 impl Layer for Slow {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -11,7 +11,7 @@ use baton_core::protocol::{
     ReleaseReason, Renew, Reply, Request, Version,
 };
 use baton_store::wrap::Layer;
-use baton_store::{Answer, Call, CounterCall, Delta, Precondition, Store, StoreError};
+use baton_store::{Answer, Backend, Call, CounterCall, Delta, Precondition, Store, StoreError};
 
 /// One way to be wrong.
 #[derive(Clone, Copy, Debug)]
@@ -168,7 +168,7 @@ impl Bent {
         *forgotten.entry(namespace.clone()).or_default() += 1;
     }
 
-    async fn bend(&self, inner: &dyn Store, at: &Namespace, call: &mut Call) {
+    async fn bend(&self, inner: &dyn Backend, at: &Namespace, call: &mut Call) {
         match (self.wrong, call) {
             (Wrong::IgnoresPreconditions, Call::WriteDocument { precondition, .. }) => {
                 *precondition = Precondition::Any;
@@ -194,7 +194,7 @@ impl Bent {
         }
     }
 
-    async fn bend_beat(&self, inner: &dyn Store, at: &Namespace, beat: &mut BeatRequest) {
+    async fn bend_beat(&self, inner: &dyn Backend, at: &Namespace, beat: &mut BeatRequest) {
         if matches!(self.wrong, Wrong::ReplacesAnyBoot) {
             let members = inner.members(at).await.unwrap_or_default();
             let namesake = members.iter().find(|known| known.record.id == beat.node.id);
@@ -262,7 +262,7 @@ impl Bent {
 
 impl Bent {
     /// What was applied is pending still.
-    async fn append_again(&self, inner: &dyn Store, at: &Namespace) {
+    async fn append_again(&self, inner: &dyn Backend, at: &Namespace) {
         let call = {
             let mut counted = self.counted.lock().expect("no holder panics");
             let deltas = counted.deltas.get(at).cloned().unwrap_or_default();
@@ -273,17 +273,21 @@ impl Bent {
     }
 }
 
-async fn seen_lease(inner: &dyn Store, at: &Namespace, look: BeatRequest) -> Option<LeaseSnapshot> {
+async fn seen_lease(
+    inner: &dyn Backend,
+    at: &Namespace,
+    look: BeatRequest,
+) -> Option<LeaseSnapshot> {
     inner.beat(at, look).await.ok()?.lease
 }
 
-async fn release(inner: &dyn Store, at: &Namespace, expect: Version) {
+async fn release(inner: &dyn Backend, at: &Namespace, expect: Version) {
     let (nonce, reason) = (Nonce { attempt: u64::MAX, ..expect.nonce }, ReleaseReason::Resigned);
     // A store that refuses it is not as wrong as it was to be, and the case says so.
     let _ = inner.release(at, Release { expect, nonce, successor: None, reason }).await;
 }
 
-async fn last_boot(inner: &dyn Store, at: &Namespace) -> Option<BootId> {
+async fn last_boot(inner: &dyn Backend, at: &Namespace) -> Option<BootId> {
     let terms = inner.history(at, 1).await.unwrap_or_default();
     terms.first().map(|term| term.boot)
 }
@@ -302,7 +306,7 @@ fn pretend_renewed(intent: &LeaseIntent, answer: &mut Answer) {
 impl Layer for Bent {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         mut call: Call,
     ) -> Result<Answer, StoreError> {

@@ -26,6 +26,8 @@ pub struct Start<'a> {
     pub zone: Option<&'a str>,
     /// The file that says how far its wall clock is ahead, see [`Process::set_clock`].
     pub faketime: Option<&'a Path>,
+    /// The user and the group that it runs as, instead of those of the test.
+    pub user: Option<u32>,
 }
 
 /// A peer's process. Killed with -9 when it is dropped.
@@ -52,6 +54,7 @@ impl Process {
         command.env(URL, url).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         start.zone.map(|zone| command.env("TZ", zone));
+        start.user.map(|user| command.uid(user).gid(user));
         if let Some(file) = start.faketime {
             command.envs(faketime::environment(file).map_err(|error| error.to_string())?);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::wrap::Layer;
-use baton_store::{Answer, Call, Store, StoreError};
+use baton_store::{Answer, Backend, Call, StoreError};
 
 use super::process::Process;
 
@@ -16,7 +16,7 @@ pub struct Remote(pub Arc<Process>);
 impl Layer for Remote {
     async fn call(
         &self,
-        _inner: &dyn Store,
+        _inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

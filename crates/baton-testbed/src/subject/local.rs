@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 
-use baton_store::{Answer, Call, Capability, Declaration, Finding, HintStream, Store, StoreError};
+use baton_store::{
+    Answer, Backend, Call, Capability, Declaration, Finding, HintStream, Store, StoreError,
+};
 
 use crate::peer::Open;
 
@@ -22,7 +24,7 @@ pub struct Local {
 }
 
 #[async_trait]
-impl Store for Local {
+impl Backend for Local {
     fn declaration(&self) -> Declaration {
         self.declaration.clone()
     }

@@ -64,7 +64,7 @@ impl Apart {
 impl Handles for Apart {
     async fn open(&self, url: String, zone: &str) -> Arc<dyn Store> {
         let clock = self.clock();
-        let start = Start { zone: Some(zone), faketime: Some(&clock) };
+        let start = Start { zone: Some(zone), faketime: Some(&clock), ..Start::default() };
         let process = Process::start(&url, start).await.expect("the server answers");
         let process = Arc::new(process);
         self.alive.lock().expect("no holder panics").push(Arc::clone(&process));

@@ -85,7 +85,7 @@ fn namespaces_lead_each_on_its_own() {
 #[test]
 fn health_changes_when_somebody_can_take_over() {
     let said = lines("health");
-    let lone = "  only 1 eligible node is live, not 2: nobody could take over";
+    let lone = "  only 1 eligible node is live, not 2: no node could take over";
     assert_eq!(said.first().map(String::as_str), Some("degraded"));
     assert!(said.iter().any(|line| line == lone), "{said:?}");
     assert_eq!(said.last().map(String::as_str), Some("healthy"));

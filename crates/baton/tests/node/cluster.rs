@@ -11,7 +11,7 @@ use baton::{
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::{MemoryConfig, MemoryStore};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock};
+use baton_store::{Answer, Backend, Call, Capability, Class, Declaration, ExpiryClock};
 
 /// Long enough for anything that is to happen at all.
 pub const PATIENCE: Duration = Duration::from_secs(30);
@@ -113,7 +113,7 @@ impl Outage {
 impl Layer for Outage {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

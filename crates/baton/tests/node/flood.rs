@@ -9,7 +9,7 @@ use baton::lifeline::send_hint;
 use baton::{Event, LifelineConfig, Namespace, Node, Settings, Store, StoreError, async_trait};
 use baton_core::protocol::Hint;
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call};
+use baton_store::{Answer, Backend, Call, Operation};
 
 use crate::cluster::{builder, quick, soon, store, until};
 
@@ -27,7 +27,7 @@ impl Beats {
 impl Layer for Beats {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -13,7 +13,7 @@ use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Acquire, Ask, Hint, LeaseIntent, Request, Version, Wish};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call};
+use baton_store::{Answer, Backend, Call};
 
 use crate::cluster::{builder, event, soon, store, until};
 
@@ -198,7 +198,7 @@ impl Bids {
 impl Layer for Bids {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -13,86 +13,71 @@ use std::time::Duration;
 
 use baton::plugins::counters::{CountError, Counters, CountersConfig};
 
-use crate::config::PlaceFlags;
+use super::StoreArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::place::Place;
+use crate::open_store::OpenStore;
 
-/// What to do.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    command: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum What {
+enum Command {
     /// Add to a counter.
-    Add(change::Arguments),
-    /// Take from a counter.
-    Sub(change::Arguments),
-    /// Set a counter.
-    Set(change::Arguments),
-    /// Show counters: consolidated, pending, and both together.
+    Add(change::Change),
+    /// Subtract from a counter.
+    Sub(change::Change),
+    /// Set a counter to a value.
+    Set(change::Change),
+    /// Show counters by name: consolidated value, pending changes, and the sum of both.
     Get(show::Get),
-    /// Show all counters, or those whose name begins so.
+    /// List all counters, or those with a prefix.
     List(show::List),
-    /// Ask the leader to consolidate now.
+    /// Ask the leader to add the pending changes to the consolidated values now.
     Consolidate(change::Consolidate),
 }
 
-/// Where, and how to print.
-#[derive(Debug, clap::Args)]
-struct Shared {
-    #[command(flatten)]
-    place: PlaceFlags,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
-}
-
-/// Counts, or reads.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
-        match &arguments.what {
-            What::Add(it) => it.add().await,
-            What::Sub(it) => it.sub().await,
-            What::Set(it) => it.set().await,
-            What::Get(it) => it.run().await,
-            What::List(it) => it.run().await,
-            What::Consolidate(it) => it.run().await,
+        match &arguments.command {
+            Command::Add(arguments) => arguments.run("add").await,
+            Command::Sub(arguments) => arguments.run("sub").await,
+            Command::Set(arguments) => arguments.run("set").await,
+            Command::Get(arguments) => arguments.run().await,
+            Command::List(arguments) => arguments.run().await,
+            Command::Consolidate(arguments) => arguments.run().await,
         }
     })
 }
 
-/// The counters of a store that exists.
-struct Desk {
-    place: Place,
+/// A client for the counters of an open store.
+struct CountersClient {
+    opened: OpenStore,
     counters: Counters,
 }
 
-impl Desk {
-    /// To read what was counted.
-    async fn to_look_at(shared: &Shared) -> Result<Self, CommandError> {
-        Ok(Self::at(Place::to_look_at(&shared.place.0).await?, Duration::ZERO))
+impl CountersClient {
+    async fn to_read(store: &StoreArguments) -> Result<Self, CommandError> {
+        Ok(Self::new(store.open_to_read().await?, Duration::ZERO))
     }
 
-    /// To count.
-    async fn to_change(shared: &Shared, deadline: Duration) -> Result<Self, CommandError> {
-        Ok(Self::at(Place::to_change(&shared.place.0).await?, deadline))
+    async fn to_write(store: &StoreArguments, deadline: Duration) -> Result<Self, CommandError> {
+        Ok(Self::new(store.open_to_write().await?, deadline))
     }
 
-    fn at(place: Place, deadline: Duration) -> Self {
-        // One change is not worth waiting for company.
+    fn new(opened: OpenStore, deadline: Duration) -> Self {
+        // A single change does not wait for others to share its request.
         let config = CountersConfig { linger: Duration::ZERO, deadline, ..Default::default() };
-        let (store, namespace) = (place.store.clone(), place.namespace().clone());
-        let counters = Counters::with_config(store, namespace, config);
-        Self { place, counters }
+        let (store, namespace) = (opened.store.clone(), opened.namespace().clone());
+        Self { counters: Counters::with_config(store, namespace, config), opened }
     }
 
-    fn trouble(&self, problem: CountError) -> CommandError {
+    fn error(&self, problem: CountError) -> CommandError {
         match problem {
-            CountError::Store(problem) => self.place.trouble(problem),
+            CountError::Store(problem) => self.opened.error(problem),
             problem => CommandError::Count(problem),
         }
     }

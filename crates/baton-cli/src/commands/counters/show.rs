@@ -3,61 +3,60 @@
 use baton::plugins::counters::Reading;
 use serde::Serialize;
 
-use super::{Desk, Shared};
+use super::CountersClient;
+use crate::commands::StoreArguments;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::style::Tone;
-use crate::output::table::{Cell, Lean, Table};
-use crate::output::{json, say};
+use crate::output::table::{Align, Cell, Table};
+use crate::output::{json, log, stdout};
 
-/// Which counters.
 #[derive(Debug, clap::Args)]
 pub struct Get {
-    /// The counters.
+    /// Names of the counters.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
-    shared: Shared,
+    store: StoreArguments,
 }
 
 impl Get {
     pub(super) async fn run(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::to_look_at(&self.shared).await?;
+        let client = CountersClient::to_read(&self.store).await?;
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let found = desk.counters.read(&names).await;
-        let found = found.map_err(|problem| desk.trouble(problem))?;
-        print(&found, self.shared.json);
+        let found = client.counters.read(&names).await;
+        let found = found.map_err(|problem| client.error(problem))?;
+        print(&found, self.store.json);
         let is_unknown = |name: &&&str| !found.iter().any(|it| it.counter.as_str() == **name);
         let unknown: Vec<&str> = names.iter().filter(is_unknown).copied().collect();
         if unknown.is_empty() {
             return Ok(Exit::Done);
         }
-        let (namespace, names) = (desk.place.namespace(), unknown.join(", "));
-        say::aside(&format!("never counted in namespace {namespace}: {names}"));
+        let (namespace, names) = (client.opened.namespace(), unknown.join(", "));
+        log::info(&format!("no such counter in namespace {namespace}: {names}"));
         Ok(Exit::Failed)
     }
 }
 
-/// How their names begin.
 #[derive(Debug, clap::Args)]
 pub struct List {
-    /// Only those whose name begins so.
+    /// List only counters whose name starts with this text.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
     #[command(flatten)]
-    shared: Shared,
+    store: StoreArguments,
 }
 
 impl List {
     pub(super) async fn run(&self) -> Result<Exit, CommandError> {
-        let desk = Desk::to_look_at(&self.shared).await?;
-        let found = desk.counters.list(&self.prefix).await;
-        let found = found.map_err(|problem| desk.trouble(problem))?;
-        if found.is_empty() && !self.shared.json {
-            let namespace = desk.place.namespace();
-            say::line(&format!("nothing has been counted in namespace {namespace} yet"));
+        let client = CountersClient::to_read(&self.store).await?;
+        let found = client.counters.list(&self.prefix).await;
+        let found = found.map_err(|problem| client.error(problem))?;
+        if found.is_empty() && !self.store.json {
+            let namespace = client.opened.namespace();
+            stdout::line(&format!("there are no counters in namespace {namespace} yet"));
         } else {
-            print(&found, self.shared.json);
+            print(&found, self.store.json);
         }
         Ok(Exit::Done)
     }
@@ -88,16 +87,16 @@ fn print(readings: &[Reading], as_json: bool) {
     if as_json {
         json::document(&lines);
     } else if !lines.is_empty() {
-        say::text(&table(&lines).render(say::width()));
+        stdout::text(&table(&lines).render(stdout::width()));
     }
 }
 
 fn table(lines: &[Line<'_>]) -> Table {
     let mut table = Table::new(&[
-        ("COUNTER", Lean::Left),
-        ("VALUE", Lean::Right),
-        ("CONSOLIDATED", Lean::Right),
-        ("PENDING", Lean::Right),
+        ("COUNTER", Align::Left),
+        ("VALUE", Align::Right),
+        ("CONSOLIDATED", Align::Right),
+        ("PENDING", Align::Right),
     ]);
     for line in lines {
         let value = match line.overflowed {

@@ -10,9 +10,9 @@ use baton_core::LifelineReport;
 use baton_core::settings::Profile;
 
 use super::Finding;
+use crate::attempts::Attempts;
 use crate::config::{Config, StoreUrl};
-use crate::look::Looks;
-use crate::place;
+use crate::open_store;
 
 /// How long a node in memory may take to register, to answer, or to close its port: far more than
 /// it needs, so that a busy machine is not taken for a broken network.
@@ -34,7 +34,7 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
         ..LifelineConfig::default()
     };
     let remedy = "choose another --lifeline-bind, or --lifeline false";
-    let store = match place::open(&StoreUrl::new("memory://")).await {
+    let store = match open_store::open(&StoreUrl::new("memory://")).await {
         Ok(store) => store,
         Err(problem) => return vec![Finding::fail("lifeline", problem.to_string(), remedy)],
     };
@@ -67,8 +67,8 @@ async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> V
 }
 
 async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
         let members = store.members(node.namespace()).await.unwrap_or_default();
         let mine = members.into_iter().find(|member| member.record.boot == node.boot());
         if let Some(told) = mine.and_then(|member| member.record.profile.lifeline.clone()) {
@@ -100,8 +100,8 @@ async fn probed(
     awaited: impl Fn(&LifelineReport) -> bool,
 ) -> Result<(), LifelineReport> {
     let mut last = LifelineReport::TimedOut;
-    let mut looks = Looks::new(LOOK_EVERY, PATIENCE);
-    while looks.again().await {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
         last = probe(told).await;
         if awaited(&last) {
             return Ok(());

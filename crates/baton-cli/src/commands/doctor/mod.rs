@@ -1,4 +1,4 @@
-//! `baton doctor`: will this store, this machine and these settings do?
+//! `baton doctor`: checks of the store, the machine, the network and the settings.
 //!
 //! ```text
 //!   settings ─┐
@@ -27,18 +27,18 @@ use serde::Serialize;
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::open_store;
+use crate::output::json;
 use crate::output::style::Tone;
-use crate::output::{json, say};
-use crate::place;
 
 use baton_store::{Finding, Verdict};
 
-/// What to look at.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
-    /// Let eight handles race for the same record, to find a store that is not atomic.
+    /// Also let eight clients compete for one record, to detect a store whose conditional writes are
+    /// not atomic.
     #[arg(long)]
     stress: bool,
     /// Print JSON.
@@ -53,9 +53,8 @@ struct Report {
     findings: Vec<Finding>,
 }
 
-/// Looks at everything.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    let config = place::load(&arguments.node.0)?;
+    let config = open_store::load(&arguments.node.0)?;
     super::block_on(async {
         let mut findings = vec![settings(&config)];
         findings.extend(clock::examine().await);
@@ -69,10 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         }
         let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
         let report = Report { store: config.store.to_string(), worst, findings };
-        match arguments.json {
-            true => json::document(&report),
-            false => print(&report),
-        }
+        json::or_text(arguments.json, &report, || render(&report));
         Ok(match worst {
             Verdict::Ok => Exit::Done,
             Verdict::Warn => Exit::Warned,
@@ -101,24 +97,25 @@ fn settings(config: &Config) -> Finding {
 /// The longest name of a check, so that what was found stands in a column.
 const WIDTH: usize = 11;
 
-fn print(report: &Report) {
-    say::line(&format!("{}\n", report.store));
+fn render(report: &Report) -> String {
+    let mut lines = vec![format!("{}\n", report.store)];
     for Finding { check, verdict, detail, remedy } in &report.findings {
         let tone = match verdict {
             Verdict::Ok => Tone::Good,
             Verdict::Warn => Tone::Warn,
             Verdict::Fail => Tone::Bad,
         };
-        say::line(&format!("{}  {check:<WIDTH$} {detail}", tone.paint(verdict.word())));
+        lines.push(format!("{}  {check:<WIDTH$} {detail}", tone.paint(verdict.word())));
         if let Some(remedy) = remedy {
-            say::line(&format!("      {:<WIDTH$} → {remedy}", ""));
+            lines.push(format!("      {:<WIDTH$} → {remedy}", ""));
         }
     }
     let count = |verdict| report.findings.iter().filter(|f| f.verdict == verdict).count();
-    say::line(&format!(
-        "\n{} ok, {} to look at, {} failed",
+    lines.push(format!(
+        "\n{} ok, {} warnings, {} failed\n",
         count(Verdict::Ok),
         count(Verdict::Warn),
         count(Verdict::Fail)
     ));
+    lines.join("\n")
 }

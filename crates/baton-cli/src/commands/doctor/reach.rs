@@ -8,7 +8,7 @@ use baton_store::Capability;
 
 use super::Finding;
 use crate::config::Config;
-use crate::notice;
+use crate::crash_notice;
 
 /// The most nodes that are dialled.
 const DIALLED_MAX: usize = 5;
@@ -24,10 +24,11 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
         }
         Err(_) => (Vec::new(), false),
     };
-    let mut findings = vec![match notice::among(config, config.id.as_ref(), &members, proves) {
-        None => Finding::ok("crash", "noticed at once, as far as the addresses tell"),
-        Some(late) => warning("crash", &late, "this node"),
-    }];
+    let mut findings =
+        vec![match crash_notice::among(config, config.id.as_ref(), &members, proves) {
+            None => Finding::ok("crash", "noticed at once, as far as the addresses tell"),
+            Some(late) => warning("crash", &late, "this node"),
+        }];
     let worker_timeout = config.settings.worker_timeout;
     members.retain(|member| {
         let silent = member.silent_for.unwrap_or_default();
@@ -49,7 +50,7 @@ fn warning(check: &'static str, late: &LateNotice, node: &str) -> Finding {
 async fn reach(config: &Config, member: &Member, store_proves_deaths: bool) -> Option<Finding> {
     let record = &member.record;
     let address = record.profile.lifeline.as_deref()?;
-    let own = notice::lifeline(config);
+    let own = crash_notice::lifeline(config);
     let here = [Watcher { node: &record.id, lifeline: own.as_deref() }];
     let after = noticed_without(&config.settings, store_proves_deaths);
     let (node, bare) = (&record.id, without_key(address));

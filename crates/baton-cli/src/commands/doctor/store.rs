@@ -9,11 +9,11 @@ use super::trial::Trial;
 use super::{Finding, file};
 use crate::config::Config;
 use crate::error::CommandError;
-use crate::place;
+use crate::open_store;
 
 /// Looks at the configured store.
 pub async fn examine(config: &Config) -> Vec<Finding> {
-    let store = match place::open_existing(&config.store).await {
+    let store = match open_store::open_existing(&config.store).await {
         Ok(store) => store,
         Err(absent @ CommandError::NoDatabase { .. }) => {
             let remedy = "start a node, then ask the doctor again";

@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use super::Finding;
 use crate::config::StoreUrl;
 use crate::error::CommandError;
-use crate::place;
+use crate::open_store;
 
 /// How many race.
 const RACERS: usize = 8;
@@ -49,7 +49,7 @@ impl Race {
     async fn new(url: &StoreUrl) -> Result<Self, CommandError> {
         let mut handles = Vec::new();
         for _ in 0..RACERS {
-            handles.push(place::open_existing(url).await?);
+            handles.push(open_store::open_existing(url).await?);
         }
         let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
         Ok(Self { handles, namespace })

@@ -3,12 +3,12 @@
 
 use super::Finding;
 use crate::config::{Config, TtlTable};
-use crate::housekeeping;
+use crate::serve_plugins;
 
 /// Looks at each in turn, and changes nothing.
 pub async fn examine(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::with_capacity(config.ttl.len() + 1);
-    if let Err(problem) = housekeeping::own_records(config) {
+    if let Err(problem) = serve_plugins::own_records(config) {
         let remedy = "baton serve refuses to start with it: change or omit it";
         findings.push(Finding::fail("own-records", problem.to_string(), remedy));
     }
@@ -25,8 +25,8 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
 }
 
 async fn look(number: usize, table: &TtlTable, config: &Config) -> Result<String, String> {
-    let sweep = housekeeping::swept(table, config).map_err(|problem| problem.to_string())?;
-    let plugin = housekeeping::ttl(number, table, sweep.clone());
+    let sweep = serve_plugins::swept(table, config).map_err(|problem| problem.to_string())?;
+    let plugin = serve_plugins::ttl(number, table, sweep.clone());
     plugin.map_err(|problem| problem.to_string())?;
     let looked = sweep.examine().await;
     looked.map_err(|problem| format!("{}: {problem}", table.place))?;

@@ -42,7 +42,7 @@ end
 
 local function read_meta()
   local names = { 'schema', 'lineage', 'born_in', 'fence', 'granted', 'run_id', 'replid', 'synced',
-    'mark', 'here' }
+    'mark', 'here', 'compatible' }
   local found = read(META, 'HMGET', KEYS[1], unpack(names))
   if not found[1] then return nil end
   local meta = {}
@@ -50,8 +50,12 @@ local function read_meta()
     if not is_number(found[at]) then spoilt(META, 'its ' .. names[at] .. ' is not a number') end
     meta[names[at]] = found[at]
   end
-  if less(SCHEMA, meta.schema) then error({ newer = meta.schema }) end
   for at = 6, #names do meta[names[at]] = found[at] end
+  -- A layout from before there was a lowest compatible one is compatible with itself.
+  local lowest = is_number(meta.compatible) and meta.compatible or meta.schema
+  if less(SCHEMA, meta.schema) and less(SCHEMA, lowest) then
+    error({ newer = meta.schema, lowest = lowest })
+  end
   return meta
 end
 
@@ -92,7 +96,8 @@ local function settle(meta, lease)
   if lease then granted = lease.epoch end
   local fence = granted
   if meta then fence = higher(meta.fence, granted) end
-  return { lineage = lineage, born_in = born_in, fence = fence, granted = granted, new = true }
+  return { lineage = lineage, born_in = born_in, fence = fence, granted = granted, new = true,
+    schema = meta and meta.schema }
 end
 
 -- Leaves the fields that tell, later on, whether a server goes on. The log is rewritten from memory
@@ -108,9 +113,14 @@ end
 
 local function keep(meta)
   local run_id, replid = server().run_id, server().replid
-  if not meta.new and meta.run_id == run_id and meta.replid == replid then return end
-  write('HSET', KEYS[1], 'schema', SCHEMA, 'lineage', meta.lineage, 'born_in', meta.born_in,
-    'fence', meta.fence, 'granted', meta.granted, 'run_id', run_id, 'replid', replid)
+  local is_known = not meta.new and meta.run_id == run_id and meta.replid == replid
+  if is_known and not less(meta.schema, SCHEMA) then return end
+  write('HSET', KEYS[1], 'lineage', meta.lineage, 'born_in', meta.born_in, 'fence', meta.fence,
+    'granted', meta.granted, 'run_id', run_id, 'replid', replid)
+  -- What a later program has written stays of its version.
+  if not (meta.schema and less(SCHEMA, meta.schema)) then
+    write('HSET', KEYS[1], 'schema', SCHEMA, 'compatible', COMPATIBLE)
+  end
 end
 
 -- What an onlooker is shown, who may not begin a lineage: the one that is there, or one above all

@@ -7,7 +7,8 @@
 -- A script that fails half-way keeps what it has written. So every step reads all it needs first,
 -- and what it reads is checked before the first write.
 
-local SCHEMA = '1'
+-- The layout that these scripts write, and the lowest that a program must know to use it.
+local SCHEMA, COMPATIBLE = '1', '1'
 local MARK_SEEN = ARGV[1]
 local SYNCS = MARK_SEEN ~= ''
 local KEPT_TERMS = 1000
@@ -108,7 +109,7 @@ local function step(body)
   if type(answer) ~= 'table' then answer = { refusal = tostring(answer) } end
   if wrote then return { 'partial', answer.refusal or answer.detail or '' } end
   if answer.record then return { 'corrupt', answer.record, answer.detail } end
-  if answer.newer then return { 'newer', answer.newer } end
+  if answer.newer then return { 'newer', answer.newer, answer.lowest } end
   if answer.elsewhere then return { 'elsewhere', answer.elsewhere } end
   return redis.error_reply((string.gsub(answer.refusal, '^%-', '')))
 end

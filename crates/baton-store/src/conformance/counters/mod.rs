@@ -13,8 +13,8 @@ use baton_core::ids::{BootId, Epoch, Namespace};
 use super::case::{Case, Check, Halt, Need, same};
 use super::stage::Stage;
 use crate::capability::Capability;
-use crate::contract::Store;
 use crate::counters::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use crate::election::Store;
 use crate::error::StoreError;
 
 /// What every case of this theme needs.

@@ -7,7 +7,7 @@ use baton_core::ids::Namespace;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{BOUNDS, Layer, Outcome, Wrapped};
-use baton_store::{Answer, Call, Store, StoreError};
+use baton_store::{Answer, Backend, Call, Operation, Store, StoreError};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Histogram, Meter};
 use opentelemetry::trace::Status;
@@ -35,7 +35,7 @@ pub fn around(store: Arc<dyn Store>, spans: Arc<Spans>, meter: &Meter) -> Arc<dy
 impl Layer for Traced {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton::{Event, Namespace, Settings, Store, StoreError, async_trait};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call};
+use baton_store::{Answer, Backend, Call};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -92,7 +92,7 @@ struct Block(Mutex<Option<mpsc::Receiver<()>>>);
 impl Layer for Block {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {

@@ -28,16 +28,16 @@ pub(super) fn name(parent: Pid) -> String {
 }
 
 /// A process that leads a group of its own and waits. It ends when nobody holds this any more.
-pub(super) struct Recruit {
+pub(super) struct Prefork {
     pid: Pid,
     /// Readable when the process has ended.
     exit: OwnedFd,
     channel: Channel,
 }
 
-impl Recruit {
+impl Prefork {
     /// Starts one.
-    pub(super) fn enlist() -> io::Result<Self> {
+    pub(super) fn start() -> io::Result<Self> {
         let (channel, theirs) = Channel::pair()?;
         let mut process = Command::new(THIS_PROGRAM)
             .arg0(name(getpid()))
@@ -58,7 +58,7 @@ impl Recruit {
     }
 
     /// Does it still wait? Anybody may have killed it.
-    pub(super) fn is_there(&self) -> bool {
+    pub(super) fn is_running(&self) -> bool {
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         matches!(poll(&mut exit, Some(&at_once)), Ok(0))
@@ -66,7 +66,7 @@ impl Recruit {
 
     /// Has it become the command. What is left is its process id, what becomes readable at its end,
     /// and the socket that closes when the command runs, or says why it does not.
-    pub(super) fn send(
+    pub(super) fn run(
         mut self,
         start: Start,
         stdin: BorrowedFd<'_>,
@@ -75,14 +75,14 @@ impl Recruit {
         match self.channel.send_with(&Order::Become { start, guard }, &[stdin]) {
             Ok(()) => Ok((self.pid, self.exit, self.channel)),
             Err(error) => {
-                self.dismiss();
+                self.kill();
                 Err(error)
             }
         }
     }
 
     /// Ends it, and returns when it is gone.
-    pub(super) fn dismiss(self) {
+    pub(super) fn kill(self) {
         // It was not waited for: the number is still its own.
         let _ = kill_process(self.pid, Signal::KILL);
         let _ = waitpid(Some(self.pid), WaitOptions::empty());

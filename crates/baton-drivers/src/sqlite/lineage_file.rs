@@ -1,35 +1,35 @@
-//! The ledger: the last lineage of the file, noted beside it.
+//! The last lineage of the database, noted in a file beside it.
 //!
-//! A copy that comes back for the second time knows nothing of the first; the ledger does. It also
+//! A copy that comes back for the second time knows nothing of the first; the note does. It also
 //! tells which file the log belongs to.
 
 use std::io::{self, Read, Write};
 
 use super::boots::Boots;
-use super::place::FileId;
+use super::file_identity::FileId;
 
 /// Its name in the folder beside the database.
 const NAME: &str = "lineage";
 
 /// What it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ledger {
+pub(super) struct NotedLineage {
     pub(super) lineage: u64,
     pub(super) file: FileId,
 }
 
-/// What it says now; `None` if it is not there, or not one of ours.
-pub(super) fn read(boots: &Boots) -> Option<Ledger> {
+/// What it says now; `None` if it is not there, or not one of baton's.
+pub(super) fn read(boots: &Boots) -> Option<NotedLineage> {
     let mut text = String::new();
     boots.look().ok()?.open(NAME).ok()?.read_to_string(&mut text).ok()?;
     let numbers: Result<Vec<u64>, _> = text.split_whitespace().map(str::parse).collect();
     let [lineage, device, inode, born] = <[u64; 4]>::try_from(numbers.ok()?).ok()?;
-    Some(Ledger { lineage, file: FileId { device, inode, born } })
+    Some(NotedLineage { lineage, file: FileId { device, inode, born } })
 }
 
 /// Notes it, durably. Only under the write lock of the database.
-pub(super) fn write(boots: &Boots, ledger: Ledger) -> io::Result<()> {
-    let Ledger { lineage, file: FileId { device, inode, born } } = ledger;
+pub(super) fn write(boots: &Boots, noted: NotedLineage) -> io::Result<()> {
+    let NotedLineage { lineage, file: FileId { device, inode, born } } = noted;
     let (folder, draft) = (boots.look()?, format!(".{NAME}"));
     let mut file = folder.create(&draft)?;
     writeln!(file, "{lineage} {device} {inode} {born}")?;
@@ -52,9 +52,10 @@ mod tests {
         let boots = Boots::of(&database).expect("it is there");
         assert_eq!(read(&boots), None);
         boots.make().expect("it can be made");
-        let ledger = Ledger { lineage: u64::MAX, file: FileId { device: 1, inode: 2, born: 3 } };
-        write(&boots, ledger).expect("the folder can be written");
-        assert_eq!(read(&boots), Some(ledger));
+        let noted =
+            NotedLineage { lineage: u64::MAX, file: FileId { device: 1, inode: 2, born: 3 } };
+        write(&boots, noted).expect("the folder can be written");
+        assert_eq!(read(&boots), Some(noted));
         for nonsense in ["", "1 2 3", "1 2 3 x", "1 2 3 4 5"] {
             fs::write(boots.path.join(NAME), nonsense).expect("the folder can be written");
             assert_eq!(read(&boots), None, "{nonsense:?}");

@@ -12,7 +12,7 @@ use std::time::UNIX_EPOCH;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 
-use super::error::Refusal;
+use super::error::SqliteOpenError;
 use super::filesystem;
 
 /// Tells one file from another. The birth tells a new file from the one whose number it got.
@@ -26,11 +26,11 @@ pub(super) struct FileId {
 
 impl FileId {
     /// The file that the path names now; `None` if it names none.
-    pub(super) fn at(path: &Path) -> Result<Option<Self>, Refusal> {
+    pub(super) fn at(path: &Path) -> Result<Option<Self>, SqliteOpenError> {
         match fs::metadata(path) {
             Ok(metadata) => Ok(Some(Self::of(&metadata))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Refusal::Unreadable { path: path.to_owned(), error }),
+            Err(error) => Err(SqliteOpenError::Unreadable { path: path.to_owned(), error }),
         }
     }
 
@@ -55,13 +55,13 @@ pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// Checks that a store can be here. Makes the folders above it, for this user alone.
-pub(super) fn prepare(path: &Path) -> Result<(), Refusal> {
+pub(super) fn prepare(path: &Path) -> Result<(), SqliteOpenError> {
     if path.is_dir() {
-        return Err(Refusal::IsFolder { path: path.to_owned() });
+        return Err(SqliteOpenError::IsFolder { path: path.to_owned() });
     }
     let folder = path.parent().unwrap_or(Path::new("/"));
     let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    make.map_err(|error| Refusal::NoFolder { path: folder.to_owned(), error })?;
+    make.map_err(|error| SqliteOpenError::NoFolder { path: folder.to_owned(), error })?;
     let exists = path.exists();
     is_local(if exists { path } else { folder }, path)?;
     if exists {
@@ -72,42 +72,42 @@ pub(super) fn prepare(path: &Path) -> Result<(), Refusal> {
 }
 
 /// Refuses another user's link in a folder where all users may make one.
-pub(super) fn is_not_planted(path: &Path) -> Result<(), Refusal> {
+pub(super) fn is_not_planted(path: &Path) -> Result<(), SqliteOpenError> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
     let open_to_all = folder.as_ref().is_some_and(|folder| folder.mode() & 0o002 != 0);
     let mine = rustix::process::geteuid().as_raw();
     let trusted = [mine, folder.map_or(mine, |folder| folder.uid())];
     match found.is_symlink() && open_to_all && !trusted.contains(&found.uid()) {
-        true => Err(Refusal::Planted { path: path.to_owned(), owner: found.uid() }),
+        true => Err(SqliteOpenError::Planted { path: path.to_owned(), owner: found.uid() }),
         false => Ok(()),
     }
 }
 
-fn is_local(place: &Path, path: &Path) -> Result<(), Refusal> {
-    let unreadable = |error: Errno| Refusal::Unreadable {
+fn is_local(place: &Path, path: &Path) -> Result<(), SqliteOpenError> {
+    let unreadable = |error: Errno| SqliteOpenError::Unreadable {
         path: place.to_owned(),
         error: io::Error::from(error),
     };
     let found = rustix::fs::statfs(place).map_err(unreadable)?;
     // The numbers have 32 bits; some platforms extend their sign.
     match filesystem::shared(found.f_type as u32) {
-        Some(filesystem) => Err(Refusal::Remote { path: path.to_owned(), filesystem }),
+        Some(filesystem) => Err(SqliteOpenError::Remote { path: path.to_owned(), filesystem }),
         None => Ok(()),
     }
 }
 
-fn may_write(path: &Path, access: Access) -> Result<(), Refusal> {
+fn may_write(path: &Path, access: Access) -> Result<(), SqliteOpenError> {
     let allowed = rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS);
     allowed.map_err(|error| not_writable(path, error))
 }
 
-fn not_writable(path: &Path, error: Errno) -> Refusal {
+fn not_writable(path: &Path, error: Errno) -> SqliteOpenError {
     let path = path.to_owned();
     match error {
-        Errno::ROFS => Refusal::ReadOnly { path },
-        Errno::ACCESS | Errno::PERM => Refusal::NoPermission { path },
-        error => Refusal::Unreadable { path, error: io::Error::from(error) },
+        Errno::ROFS => SqliteOpenError::ReadOnly { path },
+        Errno::ACCESS | Errno::PERM => SqliteOpenError::NoPermission { path },
+        error => SqliteOpenError::Unreadable { path, error: io::Error::from(error) },
     }
 }
 

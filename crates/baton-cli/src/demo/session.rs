@@ -1,4 +1,4 @@
-//! The stage: the cluster, what happened on it so far, and the view of both.
+//! The session: the cluster, what happened on it so far, and the view of both.
 
 use std::time::Duration;
 
@@ -8,44 +8,38 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
 use super::view::{Scene, render};
+use crate::attempts::Attempts;
 use crate::cluster::{Cluster, ClusterError, Lead, Member, Tick, Ticks};
 use crate::error::CommandError;
-use crate::look::Looks;
 use crate::output::live::Live;
-use crate::output::say;
+use crate::output::{log, stdout};
 
-/// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(5);
+/// Time between two reads of the store.
+const READ_EVERY: Duration = Duration::from_millis(5);
 
-/// Between two frames of the view.
+/// Time between two frames of the view.
 const FRAME_EVERY: Duration = Duration::from_millis(100);
 
 /// Something that was done or happened.
 #[derive(Clone, Debug)]
 pub struct Note {
-    /// When.
     pub at: Moment,
-    /// An act, and at whom.
-    pub deed: Option<(Act, NodeId)>,
-    /// In words.
+    pub until: Option<Moment>,
+    pub act: Option<(Act, NodeId)>,
     pub text: String,
 }
 
-/// Everything the demo looks at.
-pub struct Stage {
+pub struct Session {
     cluster: Cluster,
     settings: Settings,
     live: Option<Live>,
-    /// When the demo began.
     pub began: Moment,
     drawn_at: Moment,
-    /// What happened so far.
     pub notes: Vec<Note>,
-    /// Who is paused at present.
     pub paused: Option<NodeId>,
 }
 
-impl Stage {
+impl Session {
     pub fn new(cluster: Cluster, settings: Settings, live: bool) -> Self {
         let now = SystemClock.now();
         let live = live.then(Live::default);
@@ -73,51 +67,69 @@ impl Stage {
         Ok(self.cluster.ask_to_resign(lead).await?)
     }
 
-    /// Writes down what happened; on anything but a terminal, says it.
-    pub fn note(&mut self, deed: Option<(Act, &NodeId)>, text: &str) {
-        let at = SystemClock.now();
-        let deed = deed.map(|(act, node)| (act, node.clone()));
+    /// Records what happened; without a live view, prints it.
+    pub fn note(&mut self, text: &str) {
+        self.record(SystemClock.now(), None, text);
+    }
+
+    /// Records what was done to a node.
+    pub fn note_act(&mut self, at: Moment, act: Act, node: &NodeId, text: &str) {
+        self.record(at, Some((act, node.clone())), text);
+    }
+
+    /// Lets a paused node go on.
+    pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
+        self.member(node)?.resume()?;
+        self.paused = None;
+        let is_pause = |note: &&mut Note| matches!(note.act, Some((Act::Pause, _)));
+        if let Some(note) = self.notes.iter_mut().rev().find(is_pause) {
+            note.until = Some(SystemClock.now());
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
         if self.live.is_none() {
             let seconds = at.since(self.began).as_secs_f64();
-            say::aside(&format!("{seconds:5.1} s  {text}"));
+            log::info(&format!("{seconds:5.1} s  {text}"));
         }
-        self.notes.push(Note { at, deed, text: text.to_owned() });
+        self.notes.push(Note { at, until: None, act, text: text.to_owned() });
     }
 
-    /// Waits until somebody leads.
-    pub async fn leader(&mut self, patience: Duration) -> Result<Lead, CommandError> {
-        self.awaited("a leader", patience, async |_, lead| Ok(lead)).await
+    /// Waits until a node leads.
+    pub async fn leader(&mut self, limit: Duration) -> Result<Lead, CommandError> {
+        self.awaited("a leader", limit, async |_, lead| Ok(lead)).await
     }
 
-    /// Waits for a job of a later epoch than this one.
+    /// Waits for the first tick after this moment in a later epoch than this one.
     pub async fn until_term(
         &mut self,
         after: Moment,
         beyond: u64,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<Tick, CommandError> {
         let look =
             async |cluster: &Cluster, _| Ok(cluster.ticks()?.first_beyond(after, beyond).cloned());
-        self.awaited("another term's job", patience, look).await
+        self.awaited("a tick of the next term", limit, look).await
     }
 
     /// Waits until the leader knows this many nodes.
     pub async fn until_gathered(
         &mut self,
         count: usize,
-        patience: Duration,
+        limit: Duration,
     ) -> Result<(), CommandError> {
         let look =
             async |cluster: &Cluster, _| Ok((cluster.in_view().await? >= count).then_some(()));
-        self.awaited("all nodes in the view", patience, look).await
+        self.awaited("a view with all nodes", limit, look).await
     }
 
-    /// Lets time pass, with the view going on.
+    /// Waits, and keeps the view up to date.
     pub async fn rest(&mut self, span: Duration) -> Result<(), CommandError> {
         let until = SystemClock.now() + span;
         while SystemClock.now() < until {
             self.look().await?;
-            SystemClock.sleep(LOOK_EVERY).await;
+            SystemClock.sleep(READ_EVERY).await;
         }
         Ok(())
     }
@@ -129,21 +141,21 @@ impl Stage {
         Ok(self.cluster.stop().await?)
     }
 
-    /// Looks until something is found, with the view going on.
+    /// Looks until something is found, and keeps the view up to date.
     async fn awaited<T>(
         &mut self,
         what: &'static str,
-        patience: Duration,
+        limit: Duration,
         look: impl AsyncFn(&Cluster, Option<Lead>) -> Result<Option<T>, ClusterError>,
     ) -> Result<T, CommandError> {
-        let mut looks = Looks::new(LOOK_EVERY, patience);
-        while looks.again().await {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let lead = self.look().await?;
             if let Some(found) = look(&self.cluster, lead).await? {
                 return Ok(found);
             }
         }
-        Err(ClusterError::Waited { what, patience }.into())
+        Err(ClusterError::TimedOut { what, limit }.into())
     }
 
     async fn look(&mut self) -> Result<Option<Lead>, CommandError> {
@@ -168,7 +180,7 @@ impl Stage {
             paused: self.paused.as_ref(),
             ticks: &ticks,
             notes: &self.notes,
-            width: say::width().unwrap_or(80).min(100),
+            width: stdout::width().unwrap_or(80).min(100),
         };
         live.draw(&render(&scene));
         self.live = Some(live);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use baton_store::clock::Clock;
 use baton_store::memory::Stamp;
 
-use super::error::Refusal;
+use super::error::SqliteOpenError;
 
 /// Names the running kernel; another one after each reboot, the same in every container.
 const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
@@ -25,13 +25,14 @@ pub(super) struct Machine {
 
 impl Machine {
     /// This machine, now, by this clock.
-    pub(super) fn here(clock: Arc<dyn Clock>) -> Result<Self, Refusal> {
-        // A kernel without time namespaces has no such link, and one time for all.
+    pub(super) fn here(clock: Arc<dyn Clock>) -> Result<Self, SqliteOpenError> {
+        // A kernel without time namespaces has no such connection, and one time for all.
         let other = fs::read_link(TIME_NAMESPACE).is_ok_and(|it| it.as_os_str() != MACHINES_OWN);
         if other {
-            return Err(Refusal::OwnTime);
+            return Err(SqliteOpenError::OwnTime);
         }
-        let text = fs::read_to_string(BOOT_ID).map_err(|error| Refusal::NoBootId { error })?;
+        let text =
+            fs::read_to_string(BOOT_ID).map_err(|error| SqliteOpenError::NoBootId { error })?;
         Ok(Self { boot: Arc::from(text.trim()), clock })
     }
 

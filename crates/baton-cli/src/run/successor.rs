@@ -9,11 +9,11 @@ use crate::snapshot::{Snapshot, State, gather};
 
 /// What to do instead, for a reader who expected one run in all.
 const ONCE: &str = "baton run keeps a command running on one instance at a time; work that must \
-                    be done only once has to record that it is done, and look there first";
+                    be done only once must record that it is done and check this record first";
 
 /// Lines that say which node runs the command next. None if no other node waits, if the command
 /// did not end by itself, or if the store does not answer within one request's time.
-pub async fn what_happens(
+pub async fn announce(
     node: &Node,
     store: &dyn Store,
     job: &Job,

@@ -9,11 +9,11 @@ const LONGEST: Duration = Duration::from_secs(10);
 
 /// Doubles with each end in the same term; a new term starts anew.
 #[derive(Default)]
-pub struct Pauses {
+pub struct Backoff {
     last: Option<(Epoch, Duration)>,
 }
 
-impl Pauses {
+impl Backoff {
     /// The next pause.
     pub fn next(&mut self, epoch: Epoch) -> Duration {
         let pause = match self.last {
@@ -31,9 +31,9 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_longest_and_start_anew_with_a_term() {
-        let mut pauses = Pauses::default();
-        let drawn: Vec<u128> = (0..9).map(|_| pauses.next(Epoch(1)).as_millis()).collect();
+        let mut backoff = Backoff::default();
+        let drawn: Vec<u128> = (0..9).map(|_| backoff.next(Epoch(1)).as_millis()).collect();
         assert_eq!(drawn, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
-        assert_eq!(pauses.next(Epoch(2)), SHORTEST);
+        assert_eq!(backoff.next(Epoch(2)), SHORTEST);
     }
 }

@@ -15,12 +15,12 @@ use rustix::time::{
 };
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::channel::{Channel, Heard};
+use super::channel::{Channel, Received};
 use super::child::{Child, become_command};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
-use super::recruit::Recruit;
-use super::term::{Attended, Term};
+use super::prefork::Prefork;
+use super::term::{Term, TermState};
 use crate::output::log;
 
 /// What `baton guard` does. Its standard input is the control socket; the first order on it says
@@ -41,7 +41,7 @@ fn serve() -> io::Result<()> {
     let socket = io::stdin().as_fd().try_clone_to_owned()?;
     let mut channel = Channel::over(socket);
     match first_order(&mut channel)? {
-        Some(Order::Hold) => Watch::new(channel)?.keep(),
+        Some(Order::Hold) => EventLoop::new(channel)?.run(),
         Some(Order::Become { start, guard }) => become_command(channel, start, guard),
         Some(order) => Err(out_of_turn(&order)),
         None => Ok(()),
@@ -55,11 +55,11 @@ fn first_order(channel: &mut Channel) -> io::Result<Option<Order>> {
         }
         let mut event = [PollFd::new(channel, PollFlags::IN)];
         rustix::io::retry_on_intr(|| poll(&mut event, None))?;
-        let heard = channel.listen().map_err(|error| {
+        let received = channel.receive().map_err(|error| {
             let text = "standard input is no control socket; `baton run` starts this, not you";
             io::Error::new(error.kind(), format!("{text} ({error})"))
         });
-        if heard? == Heard::End {
+        if received? == Received::Closed {
             return Ok(None);
         }
     }
@@ -70,7 +70,7 @@ fn out_of_turn(order: &Order) -> io::Error {
 }
 
 /// The guard.
-struct Watch {
+struct EventLoop {
     baton: Channel,
     timer: OwnedFd,
     /// Wakes the guard when the wall clock is set.
@@ -80,11 +80,10 @@ struct Watch {
     /// Only kept open: as long as they are, nobody takes this process's baton for dead.
     _held: Vec<OwnedFd>,
     term: Option<Term>,
-    /// Only between terms.
-    recruit: Option<Recruit>,
+    prefork: Option<Prefork>,
 }
 
-impl Watch {
+impl EventLoop {
     fn new(mut baton: Channel) -> io::Result<Self> {
         let mut descriptors = baton.take_descriptors().into_iter();
         let stdin = descriptors.next();
@@ -92,27 +91,27 @@ impl Watch {
         let timer = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC)?;
         set_child_subreaper(Some(getpid()))?;
         setsid()?;
-        shrug_off_signals()?;
-        let (term, recruit) = (None, None);
+        ignore_signals()?;
+        let (term, prefork) = (None, None);
         let clock_set = timerfd_create(TimerfdClockId::Realtime, TimerfdFlags::CLOEXEC)?;
         watch_clock(&clock_set)?;
         let leaps = LeapWatch::new(&SystemClock);
         let _held = descriptors.collect();
-        Ok(Self { baton, timer, clock_set, leaps, stdin, _held, term, recruit })
+        Ok(Self { baton, timer, clock_set, leaps, stdin, _held, term, prefork })
     }
 
     /// Serves until baton is gone, then leaves nothing behind. Between terms there is nothing but a
-    /// recruit: that is what ends one.
-    fn keep(mut self) -> io::Result<()> {
+    /// prefork: that is what ends one.
+    fn run(mut self) -> io::Result<()> {
         let served = self.serve();
         if let Some(term) = &mut self.term {
-            term.child.strike();
+            term.child.kill_all();
         }
-        if let Some(recruit) = self.recruit.take() {
-            recruit.dismiss();
+        if let Some(prefork) = self.prefork.take() {
+            prefork.kill();
         }
         match served {
-            // Baton went without a word. It is not there to be told either.
+            // Baton went without a word. It is not there to be terminating either.
             Err(error) if is_hang_up(&error) => Ok(()),
             served => served,
         }
@@ -121,16 +120,16 @@ impl Watch {
     fn serve(&mut self) -> io::Result<()> {
         loop {
             while let Some(order) = self.baton.take()? {
-                self.obey(order)?;
+                self.handle_order(order)?;
             }
-            self.attend()?;
-            if self.has_baton_gone()? || self.baton.listen()? == Heard::End {
+            self.advance()?;
+            if self.has_baton_gone()? || self.baton.receive()? == Received::Closed {
                 return Ok(());
             }
         }
     }
 
-    fn obey(&mut self, order: Order) -> io::Result<()> {
+    fn handle_order(&mut self, order: Order) -> io::Result<()> {
         match (order, &mut self.term) {
             (Order::Start(start), None) => self.start(start)?,
             (Order::Extend(window), Some(term)) => {
@@ -155,10 +154,10 @@ impl Watch {
         let now = SystemClock.now();
         let (window, program) = (start.window, start.program.clone());
         let launched = if window.may_start(now) {
-            let ready = self.recruit.take().filter(Recruit::is_there);
-            let recruit = ready.map_or_else(Recruit::enlist, Ok);
+            let ready = self.prefork.take().filter(Prefork::is_running);
+            let prefork = ready.map_or_else(Prefork::start, Ok);
             let child =
-                recruit.and_then(|recruit| Child::launch(recruit, start, self.stdin.as_fd()));
+                prefork.and_then(|prefork| Child::launch(prefork, start, self.stdin.as_fd()));
             child.map_err(|error| error.to_string())
         } else {
             let late = now.since(window.soft).as_millis();
@@ -176,23 +175,23 @@ impl Watch {
     }
 
     /// Minds the term, and sets the timer for the next time that is needed.
-    fn attend(&mut self) -> io::Result<()> {
+    fn advance(&mut self) -> io::Result<()> {
         // The orders that came before this were sent before the machine stood still, or since.
         let leapt = self.leaps.look(&SystemClock);
         if let Some((term, span)) = self.term.as_mut().zip(leapt) {
-            term.deadline.lose(span);
+            term.deadline.shorten(span);
         }
-        let attended = match &mut self.term {
-            Some(term) => term.attend(SystemClock.now(), &mut self.baton)?,
-            None => Attended::Over,
+        let state = match &mut self.term {
+            Some(term) => term.advance(SystemClock.now(), &mut self.baton)?,
+            None => TermState::Over,
         };
-        let wake = match attended {
-            Attended::Until(wake) => wake,
-            Attended::Over => {
+        let wake = match state {
+            TermState::Until(wake) => wake,
+            TermState::Over => {
                 self.term = None;
                 self.baton.flush()?;
                 // Without one the next command starts a little later.
-                self.recruit = self.recruit.take().or_else(|| Recruit::enlist().ok());
+                self.prefork = self.prefork.take().or_else(|| Prefork::start().ok());
                 Moment::NEVER
             }
         };
@@ -243,7 +242,7 @@ fn is_hang_up(error: &io::Error) -> bool {
 
 /// Catches the signals that people and service managers send to everybody, so that they end neither
 /// the guard nor, by inheritance, are ignored by the command. A child's end only wakes the loop.
-fn shrug_off_signals() -> io::Result<()> {
+fn ignore_signals() -> io::Result<()> {
     // The handlers stay when the runtime, which never runs anything, is gone.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();

@@ -3,7 +3,7 @@
 use clap::error::{ContextValue, ErrorKind};
 
 /// Is this no complaint but what was asked for: a help text or the version?
-pub fn is_answer(error: &clap::Error) -> bool {
+pub fn is_help_or_version(error: &clap::Error) -> bool {
     matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion)
 }
 

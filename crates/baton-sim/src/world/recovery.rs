@@ -16,14 +16,14 @@ use crate::plan::Fault;
 
 /// How far the calm is.
 #[derive(Default)]
-pub struct CalmState {
+pub struct Recovery {
     began: Option<True>,
     killed: Option<True>,
 }
 
-impl CalmState {
+impl Recovery {
     /// Have faults stopped?
-    pub fn is_calm(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         self.began.is_some()
     }
 
@@ -36,7 +36,6 @@ impl CalmState {
 /// What must have happened by now.
 #[derive(Clone, Copy)]
 pub enum Deadline {
-    /// There is a leader.
     Recovered,
     /// There is another one after the last kill.
     TakenOver,
@@ -54,7 +53,7 @@ impl World {
         let settled = calm + self.settling();
         let killed = settled + Duration::from_micros(1);
         let last = killed + plan.recovery_bound();
-        self.queue.push(calm, Event::ReadCadence);
+        self.queue.push(calm, Event::FaultsStop);
         self.queue.push(settled, Event::Deadline(Deadline::Recovered));
         self.queue.push(killed, Event::LastKill);
         self.queue.push(last, Event::Deadline(Deadline::TakenOver));
@@ -70,9 +69,9 @@ impl World {
         id_dispute + cold + stragglers + self.plan.latency.tail + self.plan.recovery_bound()
     }
 
-    pub(super) fn begin_calm(&mut self) {
+    pub(super) fn stop_faults(&mut self) {
         self.trace.line(self.now, || "calm".to_owned());
-        self.calm.began = Some(self.now);
+        self.recovery.began = Some(self.now);
         if self.store.health != Health::Up {
             self.store_back();
         }
@@ -88,7 +87,7 @@ impl World {
         }
         let ppm = drift(&mut self.rng, self.plan.drift_ppm);
         self.store.set_rate(self.now, ppm);
-        for who in self.everyone() {
+        for who in self.processes() {
             if self.process(who).is_some_and(|process| process.paused) {
                 self.resume(who);
             }
@@ -122,7 +121,7 @@ impl World {
                 let message = format!("no leader {:?} after faults stopped", self.settling());
                 self.violate("recovers", "L1", message);
             }
-            Deadline::TakenOver if self.calm.killed.is_some_and(|at| !self.led_since(at)) => {
+            Deadline::TakenOver if self.recovery.killed.is_some_and(|at| !self.led_since(at)) => {
                 let bound = self.plan.recovery_bound();
                 let message = format!("no leader {bound:?} after the last one died");
                 self.violate("recovers", "L1", message);
@@ -135,26 +134,26 @@ impl World {
     /// Is there a leader, or is one being handed over to?
     fn is_led(&self) -> bool {
         let soon = self.plan.recovery_bound();
-        self.stats.reigns.iter().rev().take(8).any(|reign| match reign.until {
+        self.stats.terms.iter().rev().take(8).any(|span| match span.until {
             None => true,
             Some((at, cause)) => cause == GapCause::Handover && self.now.since(at) < soon,
         })
     }
 
     pub(super) fn led_since(&self, at: True) -> bool {
-        self.stats.reigns.iter().rev().take(8).any(|reign| reign.from > at)
+        self.stats.terms.iter().rev().take(8).any(|span| span.from > at)
     }
 
     /// Everybody must know who leads by now.
     fn check_agreement(&mut self) {
         let Some(leader) = self.leader() else { return };
         let news = self.plan.settings.heartbeat_interval + self.plan.settings.heartbeat_jitter;
-        let began = self.stats.reigns.last().map_or(self.now, |reign| reign.from);
+        let began = self.stats.terms.last().map_or(self.now, |span| span.from);
         if self.now.since(began) < 2 * news {
             return;
         }
         let node = self.slots[leader.slot].node.clone();
-        for who in self.everyone() {
+        for who in self.processes() {
             let local = self.slots[who.slot].clock.read(self.now);
             let known = self.process(who).and_then(|process| process.core.leader(local));
             if known.is_some_and(|known| *known != node) {
@@ -169,7 +168,7 @@ impl World {
     pub(super) fn last_kill(&mut self) {
         let candidates = self.slots.iter().filter(|place| place.eligible && !place.twin).count();
         if let Some(leader) = self.leader().filter(|_| candidates > 1) {
-            self.calm.killed = Some(self.now);
+            self.recovery.killed = Some(self.now);
             self.crash(leader);
         }
     }

@@ -7,11 +7,11 @@ use super::state::{Leg, State};
 use super::step::{Answer, Step};
 
 /// Takes the steps again and says what happens, a line each.
-pub fn tell(model: &Model, steps: &[Step]) -> Vec<String> {
+pub fn describe(model: &Model, steps: &[Step]) -> Vec<String> {
     let mut state = State::first(model);
     let mut lines = Vec::new();
     for step in steps {
-        let what = describe(&state, *step);
+        let what = sentence(&state, *step);
         state = state.apply(model, *step).state;
         let open = state.glimpses().into_iter().filter_map(|one| Some((one.slot, one.open?)));
         let open: String =
@@ -21,7 +21,7 @@ pub fn tell(model: &Model, steps: &[Step]) -> Vec<String> {
     lines
 }
 
-fn describe(state: &State, step: Step) -> String {
+fn sentence(state: &State, step: Step) -> String {
     let message = |at: u8| {
         let message = &state.flying[usize::from(at)];
         let (slot, id) = (message.slot, message.id.0);

@@ -6,7 +6,7 @@ use std::io::Write as _;
 const PIPE_CLOSED: i32 = 141;
 
 /// Writes text as it is.
-pub fn say_text(text: &str) {
+pub fn print_text(text: &str) {
     let mut stdout = std::io::stdout().lock();
     if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
         std::process::exit(PIPE_CLOSED);
@@ -14,11 +14,11 @@ pub fn say_text(text: &str) {
 }
 
 /// Writes a line.
-macro_rules! say {
-    () => { $crate::commands::say::say_text("\n") };
+macro_rules! print_line {
+    () => { $crate::commands::print::print_text("\n") };
     ($($arguments:tt)*) => {
-        $crate::commands::say::say_text(&format!("{}\n", format_args!($($arguments)*)))
+        $crate::commands::print::print_text(&format!("{}\n", format_args!($($arguments)*)))
     };
 }
 
-pub(crate) use say;
+pub(crate) use print_line;

@@ -6,10 +6,10 @@ use crate::trace::Trace;
 use serde::Serialize;
 
 use super::CommandError;
-use super::say::{say, say_text};
+use super::print::{print_line, print_text};
 
 #[derive(Serialize)]
-struct OneReport<'a> {
+struct SeedReport<'a> {
     seed: u64,
     plan: &'a Plan,
     violation: Option<&'a crate::invariants::Violation>,
@@ -22,22 +22,22 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
     let plan = changes.apply(Plan::draw(seed));
     let keep = if trace { Trace::kept() } else { Trace::Off };
     let outcome = run_plan(plan.clone(), keep);
-    say_text(&outcome.trace);
-    let report = OneReport {
+    print_text(&outcome.trace);
+    let report = SeedReport {
         seed,
         plan: &plan,
         violation: outcome.violation.as_ref(),
         events: outcome.stats.events,
-        terms: outcome.stats.reigns.len(),
+        terms: outcome.stats.terms.len(),
     };
     let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
     if json {
-        say!("{text}");
+        print_line!("{text}");
     } else {
-        say!("plan of seed {seed}\n\n{}", plan_text(&plan));
+        print_line!("plan of seed {seed}\n\n{}", plan_text(&plan));
         match &outcome.violation {
-            None => say!("all promises kept through {} events", outcome.stats.events),
-            Some(broken) => say!(
+            None => print_line!("all promises kept through {} events", outcome.stats.events),
+            Some(broken) => print_line!(
                 "breaks {} ({}) at {:?}: {}",
                 broken.promise,
                 broken.invariant,

@@ -14,7 +14,10 @@ use crate::config::{Config, ConfigError, TtlTable};
 const OWN_RECORDS_EVERY: Duration = Duration::from_secs(10 * 60);
 
 /// Adds every built-in. None of them ever costs leadership.
-pub fn housekeeping(builder: NodeBuilder, config: &Config) -> Result<NodeBuilder, ConfigError> {
+pub fn add_serve_plugins(
+    builder: NodeBuilder,
+    config: &Config,
+) -> Result<NodeBuilder, ConfigError> {
     if !config.settings.enabled {
         // A node that leads alone has no store to keep in order.
         return Ok(builder);
@@ -33,9 +36,9 @@ pub fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
     let ttl = Ttl::new().named("own-records").every(OWN_RECORDS_EVERY);
     let ttl = ttl.own_records(config.own_records);
     let key = "own_records.forget_dead_after";
-    let said = || format!("{}:", config.source(key).place(key));
+    let given = || format!("{}:", config.source(key).place(key));
     let refuse =
-        |invalid: InvalidTtl| ConfigError::Value { said: said(), complaint: invalid.to_string() };
+        |invalid: InvalidTtl| ConfigError::Value { given: given(), message: invalid.to_string() };
     ttl.check().map_err(refuse)?;
     Ok(ttl)
 }
@@ -47,8 +50,8 @@ pub fn swept(table: &TtlTable, config: &Config) -> Result<Arc<dyn Sweep>, Config
     sweep.map_err(|unfit| refused(table, unfit.to_string()))
 }
 
-fn refused(table: &TtlTable, complaint: String) -> ConfigError {
-    ConfigError::Value { said: format!("{}:", table.place), complaint }
+fn refused(table: &TtlTable, message: String) -> ConfigError {
+    ConfigError::Value { given: format!("{}:", table.place), message }
 }
 
 /// The plugin of one `[[ttl]]` table, which sweeps this.

@@ -1,0 +1,137 @@
+//! `docs/messages.md`: every help line, event sentence and error message in one file, for review.
+//! `UPDATE_MESSAGES=1 cargo test -p baton-cli --test messages` writes it anew.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use baton::Event;
+use baton_cli::cli::Cli;
+use baton_cli::output::sentence::sentence;
+use clap::{Arg, Command, CommandFactory as _};
+
+/// One event per line, as JSON. Events with several sentences have a line for each.
+const EVENTS: &str = include_str!("events.jsonl");
+
+const CRATES: [&str; 6] =
+    ["baton", "baton-core", "baton-store", "baton-drivers", "baton-cli", "baton-sim"];
+
+const INTRODUCTION: &str = "\
+# Messages
+
+Every help line, event sentence and error message, for review: each must be understood without its
+neighbours. Generated from the sources by
+`UPDATE_MESSAGES=1 cargo test -p baton-cli --test messages`; a test compares.
+
+## Help
+
+A line that several commands share is listed with the first of them.
+";
+
+#[test]
+fn the_list_of_messages_is_up_to_date() {
+    let mut text = INTRODUCTION.to_owned();
+    let mut command = Cli::command();
+    command.build();
+    help(&command, &mut BTreeSet::new(), &mut text);
+    text.push_str("\n## Events\n\n```text\n");
+    for line in EVENTS.lines() {
+        let event: Event = serde_json::from_str(line).expect(line);
+        writeln!(text, "{:<30} {}", event.name(), sentence(&event)).expect("text has room");
+    }
+    text.push_str("```\n\n## Errors\n\n`{…}` stands for a value.\n");
+    for name in CRATES {
+        let mut messages = BTreeSet::new();
+        errors(&root().join("crates").join(name).join("src"), &mut messages);
+        let messages: Vec<String> = messages.into_iter().collect();
+        write!(text, "\n### {name}\n\n```text\n{}\n```\n", messages.join("\n")).expect("room");
+    }
+    let file = root().join("docs/messages.md");
+    if std::env::var_os("UPDATE_MESSAGES").is_some() {
+        std::fs::write(&file, &text).expect("the checkout can be written to");
+    }
+    let stored = std::fs::read_to_string(&file).unwrap_or_default();
+    let differs = stored.lines().zip(text.lines()).find(|(old, new)| old != new);
+    let advice = "run UPDATE_MESSAGES=1 cargo test -p baton-cli --test messages";
+    assert!(stored == text, "docs/messages.md is out of date: {advice}\n{differs:#?}");
+}
+
+#[test]
+fn every_event_and_every_reason_has_a_sample() {
+    let sources = ["crates/baton-core/src/event.rs", "crates/baton-core/src/health/reason.rs"];
+    let [events, reasons] = sources
+        .map(|path| std::fs::read_to_string(root().join(path)).expect("the sources are there"));
+    let renamed = events.split("#[serde(rename = \"").skip(1);
+    let reasons = reasons.lines().filter(|line| line.trim_start().starts_with("Self::"));
+    let names = renamed.chain(reasons.filter_map(|line| line.split("=> \"").nth(1)));
+    let names: Vec<&str> = names.filter_map(|rest| rest.split('"').next()).collect();
+    assert!(names.len() > 40, "{names:?}");
+    for name in names {
+        assert!(EVENTS.contains(&format!("\"{name}\"")), "{name} has no line in events.jsonl");
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A command, its own lines, and its subcommands.
+fn help(command: &Command, known: &mut BTreeSet<String>, text: &mut String) {
+    let about = command.get_long_about().or(command.get_about()).unwrap_or_default();
+    let name = command.get_bin_name().unwrap_or(command.get_name());
+    write!(text, "\n### {name}\n\n```text\n{about}\n").expect("room");
+    let lines: Vec<String> = command.get_arguments().filter_map(argument).collect();
+    let new: Vec<String> = lines.into_iter().filter(|line| known.insert(line.clone())).collect();
+    if !new.is_empty() {
+        writeln!(text, "\n{}", new.join("\n")).expect("room");
+    }
+    if let Some(after) = command.get_after_long_help().or(command.get_after_help()) {
+        writeln!(text, "\n{after}").expect("room");
+    }
+    text.push_str("```\n");
+    let is_own = |it: &&Command| it.get_name() != "help";
+    command.get_subcommands().filter(is_own).for_each(|it| help(it, known, text));
+}
+
+fn argument(argument: &Arg) -> Option<String> {
+    let help = argument.get_long_help().or(argument.get_help())?.to_string();
+    let default: Vec<_> = argument.get_default_values().iter().map(|it| it.display()).collect();
+    let default = match default.first() {
+        Some(default) if argument.get_action().takes_values() => format!(" [default: {default}]"),
+        _ => String::new(),
+    };
+    let is_ours = !matches!(argument.get_id().as_str(), "help" | "version");
+    is_ours.then(|| format!("{argument}: {help}{default}"))
+}
+
+/// The texts of all `#[error("…")]` attributes below a folder.
+fn errors(folder: &Path, messages: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("a folder of sources").path();
+        if path.is_dir() {
+            errors(&path, messages);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = std::fs::read_to_string(&path).expect("a source file");
+            let attributes = source.split("#[error(").skip(1);
+            let texts = attributes.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+            messages.extend(texts.map(literal).filter(|text| text.contains(' ')));
+        }
+    }
+}
+
+/// A string literal up to its closing quotation mark, on one line.
+fn literal(source: &str) -> String {
+    let mut text = String::new();
+    let mut letters = source.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => break,
+            '\\' => match letters.next() {
+                Some('\n') => letters = letters.as_str().trim_start().chars(),
+                escaped => text.extend(escaped),
+            },
+            _ => text.push(letter),
+        }
+    }
+    text
+}

@@ -1,0 +1,179 @@
+//! Every call becomes one script, sent once.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use ::redis::FromRedisValue;
+use async_trait::async_trait;
+use baton_core::ids::{Lineage, Namespace};
+use baton_core::protocol::{Outcome, Reply, Request};
+use baton_store::{
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+};
+
+use super::config::RedisConfig;
+use super::connect::RedisConnector;
+use super::hints::Hints;
+use super::schema::Keys;
+use super::script::{Arguments, Script, Scripts};
+use super::{NAME, error, examine};
+use crate::OpenError;
+use crate::driver::{ConnectionSlot, within};
+use crate::reader::Access;
+use crate::service::Engine;
+
+/// A store in a Redis server.
+pub(super) struct RedisEngine {
+    pub(super) slot: ConnectionSlot<RedisConnector>,
+    pub(super) keys: Keys,
+    pub(super) scripts: Scripts,
+    seen: Mutex<BTreeMap<Namespace, Seen>>,
+    hints: Hints,
+}
+
+/// How far a namespace's history went, as far as this handle saw.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// The highest lineage.
+    lineage: u64,
+    /// The time of the latest beat by the server's clock, in microseconds.
+    mark_us: u64,
+}
+
+impl RedisEngine {
+    /// Connects, and makes sure that this user may run what the scripts run, if they are to write.
+    pub(super) async fn open(config: RedisConfig, access: Access) -> Result<Self, OpenError> {
+        let engine = Self {
+            keys: Keys::new(&config),
+            scripts: Scripts::new(),
+            seen: Mutex::default(),
+            hints: Hints::new(config.clone())?,
+            slot: RedisConnector::slot(config, None)?,
+        };
+        let connection = engine.slot.get().await?;
+        if access == Access::Write {
+            let (scripts, keys) = (&engine.scripts, &engine.keys);
+            let place = engine.slot.connector().config.place();
+            let missing = examine::missing_rights(&connection, scripts, keys, &place);
+            let Some(missing) = within(engine.slot.timeout(), missing).await else {
+                let detail = "it does not answer EVAL".to_owned();
+                return Err(OpenError::Unreachable { store: NAME, place, detail });
+            };
+            let missing = missing?.join(", ");
+            if !missing.is_empty() {
+                return Err(error::missing_rights(format!("run {missing}"), place));
+            }
+        }
+        Ok(engine)
+    }
+
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, Seen>> {
+        self.seen.lock().expect("no holder of this lock panics")
+    }
+}
+
+/// Where a call happens.
+pub(super) struct CallContext<'a> {
+    pub(super) engine: &'a RedisEngine,
+    pub(super) namespace: &'a Namespace,
+}
+
+impl CallContext<'_> {
+    /// Runs a script, once, and reads its answer.
+    pub(super) async fn run<T: FromRedisValue>(
+        &self,
+        script: &Script,
+        arguments: Arguments,
+    ) -> Result<T, StoreError> {
+        let engine = self.engine;
+        let seen = engine.seen().get(self.namespace).copied().unwrap_or_default();
+        let syncs = engine.slot.connector().config.syncs;
+        let common = Arguments::default()
+            .maybe(syncs.then_some(seen.mark_us))
+            .text(seen.lineage)
+            .text(self.namespace);
+        let (keys, arguments) = (engine.keys.of(self.namespace), common.and(arguments));
+        let run = engine.slot.run(|connection| async move {
+            let answer = script.run(&connection, &keys[..script.keys], &arguments).await?;
+            script.read(answer)
+        });
+        run.await
+    }
+
+    /// Runs a script that answers the lineage and what its write came to.
+    pub(super) async fn outcome(
+        &self,
+        script: &Script,
+        arguments: Arguments,
+    ) -> Result<Outcome, StoreError> {
+        let (lineage, word): (u64, String) = self.run(script, arguments).await?;
+        self.note(Lineage(lineage), 0);
+        Ok(script.word(&word)?)
+    }
+
+    /// Notes how far the history went: the lineage that a call took place in, and when.
+    pub(super) fn note(&self, lineage: Lineage, mark_us: u64) {
+        let mut seen = self.engine.seen();
+        let known = seen.entry(self.namespace.clone()).or_default();
+        known.lineage = known.lineage.max(lineage.0);
+        known.mark_us = known.mark_us.max(mark_us);
+    }
+
+    /// The channel of the namespace's hints.
+    pub(super) fn channel(&self) -> String {
+        self.engine.keys.channel(self.namespace)
+    }
+
+    async fn perform(&self, request: &Request) -> Result<Reply, StoreError> {
+        let hint = request.hint_when_applied();
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => return self.beat(beat).await.map(Reply::Beat),
+            Request::ReadMembers => return self.members().await.map(Reply::Members),
+            Request::PublishView { fence, view } => self.publish_view(*fence, view, &hint).await?,
+            Request::Release(release) => self.release(release, &hint).await?,
+            Request::Leave { node, boot } => self.leave(node, *boot).await?,
+            Request::Ask { epoch, ask } => self.ask(*epoch, ask, &hint).await?,
+        }))
+    }
+}
+
+#[async_trait]
+impl Engine for RedisEngine {
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            class: Class::AsyncReplicated,
+            expiry: ExpiryClock::Store,
+            capabilities: [
+                Capability::Push,
+                Capability::MemberAge,
+                Capability::Lineage,
+                Capability::Counters,
+            ]
+            .into(),
+        }
+    }
+
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        let context = CallContext { engine: self, namespace };
+        Ok(match call {
+            Call::Core(request) => Answer::Core(context.perform(&request).await?),
+            Call::Inspect => Answer::Inspected(context.inspect().await?),
+            Call::ReadDocument { name } => Answer::Document(context.read_document(name).await?),
+            Call::WriteDocument { name, body, precondition, fence } => {
+                Answer::Written(context.write_document(name, body, precondition, fence).await?)
+            }
+            Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, &prune).await?),
+            Call::History { limit } => Answer::History(context.history(limit).await?),
+            Call::Counters(call) => Answer::Counters(context.count(call).await?),
+        })
+    }
+
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+        self.hints.subscribe(self.keys.channel(namespace), namespace).await
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        examine::examine(self).await
+    }
+}

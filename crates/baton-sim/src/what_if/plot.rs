@@ -1,0 +1,87 @@
+//! Which node led when, through one fault of each kind, as a picture.
+
+use std::time::Duration;
+
+use baton_core::settings::show_span;
+
+use super::{Config, Effort, Gap, leaderless, run, scripts};
+use crate::clock::True;
+use crate::figures::show_ms;
+use crate::invariants::Violation;
+use crate::outcome::{Mark, Marked, TermSpan};
+use crate::timeline::{self, Kind, Shape};
+
+/// The most nodes that a picture can show.
+pub const NODES_MAX: usize = 50;
+
+/// Draws a run with one fault of each kind.
+pub fn draw(config: &Config, effort: &Effort) -> Result<String, Violation> {
+    let stats = run(config, effort, &scripts::one_of_each(config, effort))?;
+    let terms = stats.terms.iter().map(|span| term(span, stats.simulated));
+    let gaps = leaderless(&stats);
+    let marks = stats.marks.iter().map(mark);
+    let shapes: Vec<Shape> = terms.chain(gaps.iter().map(gap)).chain(marks).collect();
+    let nodes: Vec<String> = (1..=effort.nodes).map(|node| format!("node {node}")).collect();
+    Ok(timeline::draw(&title(config, effort), &nodes, stats.simulated, &shapes))
+}
+
+fn at(time: True) -> Duration {
+    time.since(True::default())
+}
+
+fn term(span: &TermSpan, end: Duration) -> Shape {
+    let until = span.until.map_or(end, |(until, _)| at(until));
+    let (lane, label) = (span.who.slot + 1, format!("epoch {}", span.epoch));
+    Shape { kind: Kind::Term, lane, from: at(span.from), until, label }
+}
+
+fn gap(gap: &Gap) -> Shape {
+    let label = show_ms(gap.span().as_secs_f64() * 1e3);
+    Shape { kind: Kind::Gap, lane: 0, from: at(gap.from), until: at(gap.until), label }
+}
+
+fn mark(marked: &Marked) -> Shape {
+    let kind = match marked.mark {
+        Mark::Crash => Kind::Killed,
+        Mark::Leave => Kind::Leave,
+        Mark::Pause => Kind::Pause,
+        Mark::Cut => Kind::Cut,
+        Mark::StoreAway => Kind::Away,
+    };
+    let lane = marked.slot.map_or(0, |slot| slot + 1);
+    let (from, until) = (at(marked.from), at(marked.until));
+    Shape { kind, lane, from, until, label: String::new() }
+}
+
+fn title(config: &Config, effort: &Effort) -> String {
+    let (settings, environment) = (&config.settings, &config.environment);
+    let with = |name: &str, there: bool| format!("{} {name}", if there { "with" } else { "no" });
+    format!(
+        "{} nodes, profile {}: lease {}, beat {} ± {}, {}, {}",
+        effort.nodes,
+        config.profile,
+        show_span(settings.lease_timeout),
+        show_span(settings.heartbeat_interval),
+        show_span(settings.heartbeat_jitter),
+        with("lifeline", environment.lifeline),
+        with("push", environment.push),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::what_if::Environment;
+
+    #[test]
+    fn a_picture_has_a_lane_for_each_node_and_every_kind_of_fault() {
+        let (profile, settings) = Default::default();
+        let config = Config { profile, settings, environment: Environment::default() };
+        let effort = Effort { nodes: 4, days: 1, runs: 1, seed: 3 };
+        let picture = draw(&config, &effort).expect("no promise is broken");
+        assert_eq!(picture.matches("class=\"lane\"").count(), 4);
+        for kind in ["term", "gap", "killed", "pause", "cut", "away", "leave"] {
+            assert!(picture.contains(&format!("class=\"{kind}\"")), "{kind}");
+        }
+    }
+}
