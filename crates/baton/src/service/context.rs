@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use baton_core::Snapshot;
 use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_store::wrap::{Layer, Wrapped};
-use baton_store::{Answer, Call, Store, StoreError};
+use baton_store::{Answer, Backend, Call, Store, StoreError};
 use tokio::sync::{Notify, Semaphore};
 use tokio_util::sync::CancellationToken;
 
@@ -120,7 +120,7 @@ struct CallBudget(Semaphore);
 impl Layer for CallBudget {
     async fn call(
         &self,
-        inner: &dyn Store,
+        inner: &dyn Backend,
         namespace: &Namespace,
         call: Call,
     ) -> Result<Answer, StoreError> {
