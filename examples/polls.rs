@@ -22,7 +22,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node)?;
 
     let hour = Duration::from_secs(3_600);
-    let poll = Poll { payload: "pencil".to_owned(), unique_for: hour, ..Poll::new("price") };
+    let poll = Poll::new("price").tune(|it| {
+        it.payload = "pencil".to_owned();
+        it.unique_for = hour;
+    });
     let asked = node.polls().request(&poll).await?;
     let again = node.polls().request(&poll).await?;
     println!("{asked:?}, {again:?}");

@@ -19,7 +19,7 @@ fn bench_arguments(arguments: &[String]) -> Vec<String> {
 /// alone, with fewer features, they would be built again.
 pub fn short() -> Command {
     let short = "chaos --store sqlite,redis --seconds 15 --failovers 3";
-    Command::built("target/debug/baton-bench", short)
+    Command::built("debug/baton-bench", short)
 }
 
 #[cfg(test)]

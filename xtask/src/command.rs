@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process;
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,8 @@ use crate::failure::Failure;
 #[derive(Clone, Debug)]
 pub struct Command {
     program: &'static str,
+    /// Does it lie in the target folder?
+    is_built: bool,
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
 }
@@ -22,19 +24,25 @@ impl Command {
         Self::new("cargo", args)
     }
 
+    /// A call of `rustc`, with its arguments separated by spaces.
+    pub fn rustc(args: &str) -> Self {
+        Self::new("rustc", args)
+    }
+
     /// A call of `git`, with its arguments separated by spaces.
     pub fn git(args: &str) -> Self {
         Self::new("git", args)
     }
 
-    /// A call of a program that was built beside this one, named by its path from the root.
+    /// A call of a program that was built, named by its path in the target folder.
     pub fn built(program: &'static str, args: &str) -> Self {
-        Self::new(program, args)
+        Self { is_built: true, ..Self::new(program, args) }
     }
 
     fn new(program: &'static str, args: &str) -> Self {
         Self {
             program,
+            is_built: false,
             args: args.split_whitespace().map(str::to_owned).collect(),
             env: Vec::new(),
         }
@@ -72,13 +80,9 @@ impl Command {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    fn prepare(&self, root: &Path) -> process::Command {
-        let mut command = process::Command::new(self.found());
-        // What cargo tells this program of itself would look to a build script like a change, and
-        // everything that depends on it would be built again.
-        for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
-            command.env_remove(name);
-        }
+    /// Ready to be run in `root`.
+    pub fn prepare(&self, root: &Path) -> process::Command {
+        let mut command = clean(self.found());
         command
             .args(&self.args)
             .envs(self.env.iter().map(|(name, value)| (name, value)))
@@ -87,10 +91,8 @@ impl Command {
     }
 
     fn found(&self) -> OsString {
-        if let Some(built) = self.program.strip_prefix("target/debug/") {
-            // Wherever that folder is this time.
-            let beside = |this: std::path::PathBuf| this.with_file_name(built).into_os_string();
-            return std::env::current_exe().map_or_else(|_| self.program.into(), beside);
+        if self.is_built {
+            return target().join(self.program).into_os_string();
         }
         // Under `cargo xtask` the variable names the very cargo that runs us.
         let cargo = std::env::var_os("CARGO").filter(|_| self.program == "cargo");
@@ -109,8 +111,25 @@ impl Command {
     }
 }
 
-/// Does the variable describe the package that cargo runs, instead of the machine or the wishes of
-/// whoever calls?
+/// The target folder: the one that this program was built in.
+pub fn target() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_default();
+    let profile = program.ancestors().find(|folder| folder.ends_with("debug"));
+    profile.and_then(Path::parent).map_or_else(|| PathBuf::from("target"), Path::to_path_buf)
+}
+
+/// A program without the variables in which cargo describes this package. A build script would take
+/// them for a change, and everything that depends on it would be built again.
+pub fn clean(program: impl AsRef<OsStr>) -> process::Command {
+    let mut command = process::Command::new(program);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_about_us(name)) {
+        command.env_remove(name);
+    }
+    command
+}
+
+/// Does the variable describe the package that cargo runs, instead of the machine or the caller's
+/// wishes?
 fn is_about_us(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|prefix| name.starts_with(prefix))
@@ -121,7 +140,8 @@ impl fmt::Display for Command {
         for (name, value) in &self.env {
             write!(f, "{name}=\"{value}\" ")?;
         }
-        f.write_str(self.program)?;
+        let folder = if self.is_built { "target/" } else { "" };
+        write!(f, "{folder}{}", self.program)?;
         self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
     }
 }
@@ -163,10 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_was_built_is_the_one_beside_this() {
-        let found = Command::built("target/debug/baton-bench", "chaos").found();
+    fn a_program_that_was_built_lies_in_the_target_folder_of_this_one() {
+        let bench = Command::built("debug/baton-bench", "chaos");
         let here = std::env::current_exe().expect("a test has a path");
-        assert_eq!(Path::new(&found), here.with_file_name("baton-bench"));
+        let built = Path::new(&bench.found()).with_file_name("");
+        assert!(here.starts_with(&built), "{} is not above {}", built.display(), here.display());
+        assert_eq!(bench.to_string(), "target/debug/baton-bench chaos");
     }
 
     #[test]

@@ -30,6 +30,23 @@ pub enum Failure {
         /// What the system said.
         source: io::Error,
     },
+    /// A log or its folder cannot be made.
+    #[error("could not write {}: {source}", path.display())]
+    Unwritable {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Tests failed, and were named with the commands that repeat them.
+    #[error("{failed} tests failed")]
+    Tests {
+        /// How many.
+        failed: usize,
+    },
+    /// No test ran, so that nothing was shown.
+    #[error("no test ran")]
+    NoTests,
     /// A file or folder of an earlier run stays.
     #[error("could not remove {}: {source}", path.display())]
     Unremovable {

@@ -1,9 +1,11 @@
 //! The project's chores, as `cargo xtask <task>`.
 //!
 //! ```text
-//!   test ──► fmt ► clippy ► doc ► build ► tests ► conformance ► chaos ► tidy ► simulation
+//!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
+//!            └─► simulation ► replay ► determinism ► bugs
 //!   tidy ──► one small file per rule, over every file that git would track
-//!   bugs, determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//!   determinism, soak, cost, exhaustive ──► baton-sim, in release mode
+//!   bugs ──► baton-sim once more, with wrong rules planted
 //!   bench ──► baton-bench with the baton program beside it, in release mode
 //!   chaos ──► baton-bench again: processes, connections and servers struck at random
 //!   matrix ──► the tests of drivers on servers that the test suite does not use
@@ -24,8 +26,10 @@ mod matrix;
 mod newcomer;
 mod servers;
 mod sim;
+mod suite;
 mod test;
 mod tidy;
+mod variants;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -48,10 +52,11 @@ struct Cli {
 enum Task {
     /// Run every check that a submission must pass
     ///
-    /// In order: formatting, clippy, documentation, the tests, the table of what conforms, a short
-    /// chaos, tidy, a short simulation and the kept failing seeds. Stops at the first step that
-    /// fails and prints the command that repeats it; otherwise the last line says how long each
-    /// step took.
+    /// In order: formatting, tidy, clippy, each feature alone, macOS if Rust's library for it is
+    /// installed, documentation, the tests, the table of what conforms, a short chaos, a short
+    /// simulation, the kept failing seeds and the planted bugs. Stops at the first step that fails
+    /// and prints the command that repeats it; otherwise the last line says how long each step
+    /// took.
     Test {
         /// Run the tests and the chaos beside this many busy loops, 1 to 64
         ///
@@ -60,6 +65,19 @@ enum Task {
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
         load: Option<u32>,
     },
+    /// Run the tests of the workspace, several test programs at a time
+    ///
+    /// Prints what each program wrote when it ends, then the slowest ones, then each failed program
+    /// with the command that repeats its failed tests. The last line is `N passed, N failed`.
+    Suite {
+        /// How many test programs run at once, 1 to 64
+        #[arg(long, value_name = "N", default_value_t = suite::AT_ONCE as u32,
+              value_parser = clap::value_parser!(u32).range(1..=64))]
+        at_once: u32,
+        /// Only programs whose name contains one of these, such as `redis` or `baton-cli test`
+        #[arg(value_name = "NAME")]
+        names: Vec<String>,
+    },
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
     /// Looks at every file that git tracks or would track. Prints all findings, one
@@ -67,8 +85,8 @@ enum Task {
     Tidy,
     /// Show that the simulator catches every planted bug
     ///
-    /// Builds with `--cfg baton_bugs` in a target folder of its own, plants each bug in turn and
-    /// searches the seeds for one that exposes it. The exit code is the simulator's.
+    /// Builds the simulator with `--cfg baton_bugs`, plants each bug in turn and searches
+    /// the seeds for one that exposes it. The exit code is the simulator's.
     Bugs {
         /// How many seeds to try for each bug
         #[arg(long, value_name = "N", default_value = "1000")]
@@ -143,8 +161,9 @@ fn main() -> ExitCode {
 fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
     match task {
         Task::Test { load } => test::run(root, load.unwrap_or(0)),
+        Task::Suite { at_once, names } => suite::run(root, *at_once as usize, names, &[]),
         Task::Tidy => tidy::run(root),
-        Task::Bugs { seeds } => sim::bugs(*seeds).run(root),
+        Task::Bugs { seeds } => sim::bugs(*seeds, root),
         Task::Determinism { seeds } => sim::determinism(*seeds).run(root),
         Task::Soak { minutes } => sim::soak(*minutes).run(root),
         Task::Cost => sim::cost().run(root),

@@ -28,13 +28,20 @@ struct Entry {
     files: &'static [&'static str],
 }
 
-const ENTRIES: [Entry; 2] = [
+const ENTRIES: [Entry; 3] = [
     Entry {
         server: "mysql",
         given_as: "BATON_TEST_ORACLE_MYSQL_URL",
         wanted_as: "BATON_TEST_MYSQL_URL",
         driver: "mysql",
         files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
+    },
+    Entry {
+        server: "postgres18",
+        given_as: "BATON_TEST_POSTGRES18_URL",
+        wanted_as: "BATON_TEST_POSTGRES_URL",
+        driver: "postgres",
+        files: &["conforms::", "peer::", "fence::", "sweep::", "round_trips::", "traps::"],
     },
     Entry {
         server: "seaweedfs",

@@ -1,77 +1,98 @@
-//! The chores that baton-sim carries out, always in release mode.
+//! The chores that baton-sim carries out.
+//!
+//! `cargo xtask test` runs the program that was built for the tests, so that nothing is compiled
+//! again; the longer chores are commands of their own and run in release mode.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 
-use crate::command::Command;
+use crate::command::{Command, target};
+use crate::failure::Failure;
 
 /// The short simulation of `cargo xtask test`.
 pub fn short() -> Command {
-    baton_sim("--seeds 1000")
+    Command::built("debug/baton-sim", "--seeds 1000")
 }
 
 /// Replays the kept failing seeds.
 pub fn replay() -> Command {
-    baton_sim("replay")
+    Command::built("debug/baton-sim", "replay")
 }
 
-/// Plants every bug in turn. The target folder is its own, because `RUSTFLAGS` would otherwise
-/// make cargo rebuild everything now and again at the next ordinary build.
-pub fn bugs(seeds: NonZeroU32) -> Command {
-    baton_sim(&format!("bugs --seeds {seeds}"))
-        .env("RUSTFLAGS", "--cfg baton_bugs")
-        .env("CARGO_TARGET_DIR", "target/bugs")
+/// Runs a few seeds twice and compares.
+pub fn short_determinism() -> Command {
+    Command::built("debug/baton-sim", "determinism --seeds 10")
+}
+
+/// Plants every bug in turn, in a program built for that.
+///
+/// The flag reaches the crates of the workspace alone, through a wrapper of the compiler. Cargo
+/// keeps what was compiled with a wrapper apart from what was not, so everything else is shared
+/// with the tests. The program lies in a target folder of its own, where nothing else looks for
+/// one.
+pub fn bugs(seeds: NonZeroU32, root: &Path) -> Result<(), Failure> {
+    planted_build(root).run(root)?;
+    Command::built("bugs/debug/baton-sim", &format!("bugs --seeds {seeds}")).run(root)
+}
+
+fn planted_build(root: &Path) -> Command {
+    // The whole workspace is selected, so that dependencies have the features that the tests need.
+    Command::cargo("build --workspace --bin baton-sim")
+        .env("RUSTC_WORKSPACE_WRAPPER", root.join("xtask/planted-rustc.sh").display().to_string())
+        .env("CARGO_BUILD_BUILD_DIR", target().display().to_string())
+        .env("CARGO_TARGET_DIR", target().join("bugs").display().to_string())
 }
 
 /// Runs each seed twice and compares.
 pub fn determinism(seeds: NonZeroU32) -> Command {
-    baton_sim(&format!("determinism --seeds {seeds}"))
+    released(&format!("determinism --seeds {seeds}"))
 }
 
-/// Simulates fresh seeds for so many minutes.
+/// Simulates fresh seeds for this many minutes.
 pub fn soak(minutes: NonZeroU32) -> Command {
-    baton_sim(&format!("soak --minutes {minutes}"))
+    released(&format!("soak --minutes {minutes}"))
 }
 
 /// Measures what the protocol asks of the store.
 pub fn cost() -> Command {
-    baton_sim("cost")
+    released("cost")
 }
 
 /// Walks every interleaving of a small cluster.
 pub fn exhaustive() -> Command {
-    baton_sim("exhaustive")
+    released("exhaustive")
 }
 
-fn baton_sim(args: &str) -> Command {
+fn released(args: &str) -> Command {
     Command::cargo(&format!("run --release -p baton-sim -- {args}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{bugs, cost, determinism, exhaustive, replay, short, soak};
     use std::num::NonZeroU32;
+    use std::path::Path;
 
-    const RUN: &str = "cargo run --release -p baton-sim --";
+    use super::{cost, determinism, exhaustive, planted_build, replay, short, soak};
 
     fn count(n: u32) -> NonZeroU32 {
         NonZeroU32::new(n).expect("the tests count from one")
     }
 
     #[test]
-    fn each_chore_runs_the_simulator_in_release_mode() {
-        assert_eq!(short().to_string(), format!("{RUN} --seeds 1000"));
-        assert_eq!(replay().to_string(), format!("{RUN} replay"));
-        let twice = determinism(count(50)).to_string();
-        assert_eq!(twice, format!("{RUN} determinism --seeds 50"));
-        assert_eq!(soak(count(7)).to_string(), format!("{RUN} soak --minutes 7"));
-        assert_eq!(cost().to_string(), format!("{RUN} cost"));
-        assert_eq!(exhaustive().to_string(), format!("{RUN} exhaustive"));
+    fn long_chores_run_in_release_mode_and_short_ones_build_nothing() {
+        let run = "cargo run --release -p baton-sim --";
+        assert_eq!(determinism(count(50)).to_string(), format!("{run} determinism --seeds 50"));
+        assert_eq!(soak(count(7)).to_string(), format!("{run} soak --minutes 7"));
+        assert_eq!(cost().to_string(), format!("{run} cost"));
+        assert_eq!(exhaustive().to_string(), format!("{run} exhaustive"));
+        assert_eq!(short().to_string(), "target/debug/baton-sim --seeds 1000");
+        assert_eq!(replay().to_string(), "target/debug/baton-sim replay");
     }
 
     #[test]
-    fn bugs_are_planted_by_flags_in_a_target_folder_of_their_own() {
-        let flags = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
-        let expected = format!("{flags} {RUN} bugs --seeds 9");
-        assert_eq!(bugs(count(9)).to_string(), expected);
+    fn bugs_are_planted_in_a_program_of_their_own() {
+        let build = planted_build(Path::new("/w")).to_string();
+        assert!(build.starts_with("RUSTC_WORKSPACE_WRAPPER=\"/w/xtask/planted-rustc.sh\" "));
+        assert!(build.contains("/bugs\" cargo build --workspace --bin baton-sim"), "{build}");
     }
 }

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use crate::command::{Command, seconds, timed};
 use crate::failure::Failure;
-use crate::{chaos, conformance, load, sim, tidy};
+use crate::{chaos, conformance, load, sim, suite, tidy, variants};
+
+/// How many seeds may be tried for each planted bug.
+const SEEDS: NonZeroU32 = NonZeroU32::new(1_000).expect("it is above zero");
 
 /// One step, by its short name in the summary.
 struct Step {
@@ -30,32 +33,47 @@ impl Step {
 
 enum Job {
     Run(Command),
+    /// Several commands, up to the first that fails.
+    RunAll(Vec<Command>),
+    /// A check for macOS, where that can be done.
+    Macos,
     /// The tests, which leave the reports for the table behind.
-    Tests(Command),
+    Tests,
     Conformance,
     Tidy,
+    Bugs,
 }
 
 impl Job {
     fn perform(&self, root: &Path) -> Result<(), Failure> {
         match self {
             Self::Run(command) => command.run(root),
-            Self::Tests(command) => {
+            Self::RunAll(commands) => commands.iter().try_for_each(|command| command.run(root)),
+            Self::Macos => variants::macos(root),
+            Self::Tests => {
                 conformance::forget(root)?;
                 let folder = conformance::folder(root).display().to_string();
-                command.clone().env(conformance::VARIABLE, folder).run(root)
+                suite::run(root, suite::AT_ONCE, &[], &[(conformance::VARIABLE, folder)])
             }
             Self::Conformance => conformance::run(root),
             Self::Tidy => tidy::run(root),
+            Self::Bugs => sim::bugs(SEEDS, root),
         }
     }
 
     /// The command that does this alone.
     fn repeat(&self) -> String {
         match self {
-            Self::Run(command) | Self::Tests(command) => command.to_string(),
+            Self::Run(command) => command.to_string(),
+            Self::RunAll(commands) => {
+                let lines: Vec<String> = commands.iter().map(ToString::to_string).collect();
+                lines.join(" && ")
+            }
+            Self::Macos => variants::macos_command().to_string(),
+            Self::Tests => "cargo xtask suite".to_owned(),
             Self::Conformance => "cargo xtask conformance".to_owned(),
             Self::Tidy => "cargo xtask tidy".to_owned(),
+            Self::Bugs => format!("cargo xtask bugs --seeds {SEEDS}"),
         }
     }
 }
@@ -88,27 +106,24 @@ fn run_steps(steps: &[Step], root: &Path) -> Result<(), Failure> {
 fn steps(loops: u32) -> Vec<Step> {
     let step = |name, job| Step { name, job, loops: 0 };
     let run = |name, command| step(name, Job::Run(command));
-    let tests = Job::Tests(Command::cargo("test --workspace --no-fail-fast"));
     let doc = "doc --workspace --no-deps --document-private-items";
     vec![
         run("fmt", Command::cargo("fmt --all --check")),
+        step("tidy", Job::Tidy),
         run("clippy", Command::cargo("clippy --workspace --all-targets -- -D warnings")),
+        step("features", Job::RunAll(variants::features())),
+        step("macos", Job::Macos),
         run("doc", Command::cargo(doc).env("RUSTDOCFLAGS", "-D warnings")),
         // Built before the loops begin: a compiler beside them takes longer and shows nothing.
         run("build", Command::cargo("test --workspace --no-run")),
-        Step { name: "tests", job: tests, loops },
+        Step { name: "tests", job: Job::Tests, loops },
         step("conformance", Job::Conformance),
         Step { name: "chaos", job: Job::Run(chaos::short()), loops },
-        step("tidy", Job::Tidy),
         run("simulation", sim::short()),
         run("replay", sim::replay()),
-        run("determinism", sim::determinism(count(10))),
-        run("bugs", sim::bugs(count(1_000))),
+        run("determinism", sim::short_determinism()),
+        step("bugs", Job::Bugs),
     ]
-}
-
-fn count(n: u32) -> NonZeroU32 {
-    NonZeroU32::new(n).unwrap_or(NonZeroU32::MIN)
 }
 
 fn summary(done: &[(&'static str, Duration)]) -> String {
@@ -128,25 +143,25 @@ mod tests {
 
     #[test]
     fn the_steps_stand_in_their_order() {
-        let repeats: Vec<String> = steps(0).iter().map(Step::repeat).collect();
+        let ordinary = |step: &&Step| !["features", "macos"].contains(&step.name);
+        let repeats: Vec<String> = steps(0).iter().filter(ordinary).map(Step::repeat).collect();
         let doc = "cargo doc --workspace --no-deps --document-private-items";
         let chaos = "chaos --store sqlite,redis --seconds 15 --failovers 3";
-        let planted = r#"RUSTFLAGS="--cfg baton_bugs" CARGO_TARGET_DIR="target/bugs""#;
         assert_eq!(
             repeats,
             [
                 "cargo fmt --all --check",
+                "cargo xtask tidy",
                 "cargo clippy --workspace --all-targets -- -D warnings",
                 &format!("RUSTDOCFLAGS=\"-D warnings\" {doc}"),
                 "cargo test --workspace --no-run",
-                "cargo test --workspace --no-fail-fast",
+                "cargo xtask suite",
                 "cargo xtask conformance",
                 &format!("target/debug/baton-bench {chaos}"),
-                "cargo xtask tidy",
-                "cargo run --release -p baton-sim -- --seeds 1000",
-                "cargo run --release -p baton-sim -- replay",
-                "cargo run --release -p baton-sim -- determinism --seeds 10",
-                &format!("{planted} cargo run --release -p baton-sim -- bugs --seeds 1000"),
+                "target/debug/baton-sim --seeds 1000",
+                "target/debug/baton-sim replay",
+                "target/debug/baton-sim determinism --seeds 10",
+                "cargo xtask bugs --seeds 1000",
             ]
         );
     }
@@ -158,7 +173,7 @@ mod tests {
             steps.iter().filter(|step| step.loops == 2).map(|step| step.name).collect();
         assert_eq!(loaded, ["tests", "chaos"]);
         let tests = steps.iter().find(|step| step.name == "tests").map(Step::repeat);
-        let repeat = "cargo test --workspace --no-fail-fast # beside 2 busy loops";
+        let repeat = "cargo xtask suite # beside 2 busy loops";
         assert_eq!(tests.as_deref(), Some(repeat));
     }
 

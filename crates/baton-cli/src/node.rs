@@ -45,12 +45,13 @@ pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
 
 /// A node of this configuration, not yet started.
 pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
-    let lifeline = LifelineConfig {
-        enabled: config.lifeline.enabled,
-        bind: config.lifeline.bind,
-        advertise: config.lifeline.advertise,
-        connections_max: usize::try_from(config.lifeline.connections_max).unwrap_or(usize::MAX),
-    };
+    let connections = usize::try_from(config.lifeline.connections_max).unwrap_or(usize::MAX);
+    let lifeline = LifelineConfig::default().tune(|lifeline| {
+        lifeline.enabled = config.lifeline.enabled;
+        lifeline.bind = config.lifeline.bind;
+        lifeline.advertise = config.lifeline.advertise;
+        lifeline.connections_max = connections;
+    });
     let builder = Node::builder(store)
         .namespace(config.namespace.clone())
         .settings(config.settings.clone())

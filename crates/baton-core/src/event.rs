@@ -15,6 +15,7 @@ use crate::refusal::TransferRefusal;
 /// Something worth telling. All spans are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event")]
+#[non_exhaustive]
 pub enum Event {
     /// The namespace has another leader, or none.
     #[serde(rename = "leader:changed")]
@@ -328,6 +329,7 @@ impl Event {
 /// Why a leader stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum DemotionReason {
     /// It gave the lease up of its own will.
     Released(ReleaseReason),
@@ -344,6 +346,7 @@ pub enum DemotionReason {
 /// How far a node's cold start has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Phase {
     /// Watching who else starts.
     Observing,

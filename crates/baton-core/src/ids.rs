@@ -12,6 +12,7 @@ pub const NAME_BYTES_MAX: usize = 128;
 
 /// Why a name was refused. The message names the field, the limit and what was given.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidName {
     /// Nothing was given.
     #[error("{field} is empty; give 1 to {NAME_BYTES_MAX} letters, digits, '.', '_', ':' or '-'")]

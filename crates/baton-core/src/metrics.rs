@@ -10,6 +10,7 @@ use crate::time::{Moment, whole_ms};
 
 /// What `metrics()` reports. Spans are in milliseconds, moments on the node's own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct MetricsReport {
     /// Beats that came through.
     pub heartbeat_count: u64,

@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::settings::show_span;
+use crate::time::whole_ms;
 
 /// The crash of a node will be noticed only after a while: no other node can prove its death.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct LateNotice {
     /// After how long at most.
     pub after_ms: u64,
@@ -19,6 +21,11 @@ pub struct LateNotice {
 }
 
 impl LateNotice {
+    /// It will be noticed this long after the crash, for this reason, unless the remedy is applied.
+    pub fn new(after: Duration, because: String, remedy: &str) -> Self {
+        Self { after_ms: whole_ms(after), because, remedy: remedy.to_owned() }
+    }
+
     /// In words, of the node that is called so.
     pub fn of(&self, node: impl fmt::Display) -> String {
         let Self { after_ms, because, remedy } = self;

@@ -13,6 +13,7 @@ use crate::time::whole_ms;
 /// Why leadership is not handed to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum TransferRefusal {
     /// No node has this id.
     NotAMember,

@@ -104,13 +104,17 @@ fn offset(clock: &dyn Clock) -> i64 {
 }
 
 /// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
-/// Every process of one machine reads the same one, and its origin is the boot. Where there is no
-/// such clock, suspend is not counted. A sleep is measured by the runtime's timer, which stands
-/// still during a suspend: after waking, read [`Clock::now`] and compare.
+/// Every process of one machine reads the same one, and its origin is the boot.
+///
+/// Linux has it as `CLOCK_BOOTTIME`. macOS counts suspend in `CLOCK_MONOTONIC`. On other systems
+/// that clock may stand still during a suspend: there a machine that leads must not be suspended.
+///
+/// A sleep is measured by the runtime's timer, which stands still during a suspend: after waking,
+/// read [`Clock::now`] and compare.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
-/// Counts while the machine is suspended, where there is such a clock.
+/// The clock that counts while the machine is suspended, on Linux and macOS.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const UNSTEPPABLE: rustix::time::ClockId = rustix::time::ClockId::Boottime;
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

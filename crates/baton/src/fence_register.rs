@@ -11,6 +11,7 @@ const PREFIX: &str = "fence:";
 
 /// Why an epoch was not admitted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum FenceRegisterError {
     /// The caller's term is over: stop.
     #[error(

@@ -30,6 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Leadership, after somebody asked for it to move or to be there.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Handover {
     /// Who led when it was asked.
     pub previous: Option<NodeId>,

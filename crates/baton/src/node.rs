@@ -28,6 +28,7 @@ use crate::shared::Shared;
 
 /// How a node's part ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Departure {
     /// It left of its own will.
     Left,

@@ -6,6 +6,7 @@ use crate::node::{Departure, Node};
 
 /// The signal that asked the process to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Signalled {
     /// SIGTERM: an orchestrator, or `kill`.
     Terminate,

@@ -53,7 +53,10 @@ async fn what_a_killed_process_ran_is_run_by_another_one() {
         .build()
         .expect("it starts");
     let mut workers = ["w1", "w2"].map(|id| (id, Worker::start(&url, id)));
-    let poll = Poll { timeout: Duration::from_secs(3_600), retries: 1, ..Poll::new("device") };
+    let poll = Poll::new("device").tune(|it| {
+        it.timeout = Duration::from_secs(3_600);
+        it.retries = 1;
+    });
     let asked = node.polls().request(&poll).await.expect("there is room");
     let Enqueued::New(id) = asked else { unreachable!("{asked:?}") };
     let running = async {

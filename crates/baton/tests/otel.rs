@@ -110,7 +110,7 @@ async fn until_told(events: &mut Events, wanted: impl Fn(&Event) -> bool) {
 async fn a_term_its_store_operations_and_the_figures_reach_the_collector() {
     let collector = Collector::listen();
     let telemetry = Telemetry::otlp(&collector.url(), "billing").expect("a collector");
-    let settings = Settings { skip_cold_start: true, ..Settings::default() };
+    let settings = Settings::default().tune(|it| it.skip_cold_start = true);
     let store = baton::open("memory://").await.expect("it is always there");
     let (node, mut events) = Node::builder(store)
         .id(NodeId::new("web-1").expect("valid"))

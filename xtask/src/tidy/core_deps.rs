@@ -94,12 +94,14 @@ fn edges(metadata: &Value) -> Result<BTreeMap<&str, Vec<&str>>, Failure> {
     Ok(edges)
 }
 
-fn list<'a>(value: &'a Value, pointer: &str) -> Result<&'a Vec<Value>, Failure> {
+/// The list there.
+pub fn list<'a>(value: &'a Value, pointer: &str) -> Result<&'a Vec<Value>, Failure> {
     let found = value.pointer(pointer).and_then(Value::as_array);
     found.ok_or_else(|| Failure::Metadata(format!("no list at {pointer}")))
 }
 
-fn text<'a>(value: &'a Value, pointer: &str) -> Result<&'a str, Failure> {
+/// The text there.
+pub fn text<'a>(value: &'a Value, pointer: &str) -> Result<&'a str, Failure> {
     let found = value.pointer(pointer).and_then(Value::as_str);
     found.ok_or_else(|| Failure::Metadata(format!("no text at {pointer}")))
 }

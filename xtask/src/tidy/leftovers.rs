@@ -7,14 +7,10 @@ use super::finding::{Finding, numbered};
 use super::source::{Kind, code, only};
 
 /// What may not stay, and what to do about it.
-const LEFTOVERS: [(&str, &str); 7] = [
-    ("todo!", "finish it"),
-    ("unimplemented!", "finish it"),
-    ("dbg!(", "remove it"),
+const LEFTOVERS: [(&str, &str); 3] = [
     ("FIXME", "fix it, or say what holds today"),
     ("XXX", "fix it, or say what holds today"),
     ("#[ignore", "run the test or delete it"),
-    (".unwrap()", "use `expect` with the reason, or handle it"),
 ];
 
 /// Folders of the programs that talk to a terminal.
@@ -79,9 +75,8 @@ mod tests {
 
     #[test]
     fn is_silent_on_literals_examples_and_other_files() {
-        assert_eq!(check("a.rs", "let a = \"FIXME todo! .unwrap()\";\n"), []);
+        assert_eq!(check("a.rs", "let a = \"FIXME XXX\";\n"), []);
         assert_eq!(check("a.rs", "/// println!(\"{lease}\");\n"), []);
-        assert_eq!(check("a.rs", "a.unwrap_or(b).expect(\"why\");\n"), []);
         assert_eq!(check("a.md", "FIXME\n"), []);
     }
 }

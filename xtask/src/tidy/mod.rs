@@ -3,15 +3,17 @@
 //! ```text
 //!   files ──► Repo ──► rules over one file:  (path, text) ─┐
 //!                 └──► rules over all files: (repo) ───────┼──► findings, sorted, printed
-//!   cargo metadata ──► core_deps ──────────────────────────┘
+//!   cargo metadata ──► core_deps, dependencies ────────────┘
 //! ```
 //!
 //! `source` and `tokens` read Rust just well enough for the rules: what is a comment, what is a
-//! literal, where a function ends. `markdown` does the same for documents.
+//! literal, where a function ends. `markdown` does the same for documents. What clippy or rustfmt
+//! can check is no rule here.
 
 mod assertions;
 mod bug_cfg;
 mod core_deps;
+mod dependencies;
 mod file_length;
 mod finding;
 mod function_length;
@@ -52,7 +54,9 @@ const REPO_RULES: [RepoRule; 3] = [links::check, named_paths::check, unused_file
 pub fn run(root: &Path) -> Result<(), Failure> {
     let repo = Repo::read(root)?;
     let mut findings = findings_in(&repo);
-    findings.extend(core_deps::check(&core_deps::metadata(root)?)?);
+    let metadata = core_deps::metadata(root)?;
+    findings.extend(core_deps::check(&metadata)?);
+    findings.extend(dependencies::check(&metadata)?);
     findings.sort();
     for finding in &findings {
         println!("{finding}");
@@ -79,7 +83,7 @@ mod tests {
     fn every_finding_of_every_file_is_reported() {
         let repo = Repo::of(&[
             ("a/Cargo.toml", ""),
-            ("a/src/lib.rs", "fn a() { todo!() }\n"),
+            ("a/src/lib.rs", "// FIXME\n"),
             ("a/src/lost.rs", "//! Lost.\n"),
             ("README.md", "[gone](gone.md)\n"),
         ]);

@@ -134,21 +134,20 @@ fn pause() {
 /// A lease of 2 s, and all that must be shorter.
 fn settings() -> Settings {
     let ms = Duration::from_millis;
-    Settings {
-        lease_timeout: LEASE,
-        heartbeat_interval: ms(500),
-        heartbeat_jitter: ms(50),
-        request_timeout: ms(500),
-        safety_margin: ms(100),
-        stop_grace: ms(250),
-        worker_timeout: LEASE,
-        dead_node_timeout: 2 * LEASE,
-        startup_jitter_max: ms(100),
-        election_interval: ms(500),
-        takeover_delay: ms(100),
-        takeover_stagger: ms(10),
-        ..Settings::default()
-    }
+    Settings::default().tune(|it| {
+        it.lease_timeout = LEASE;
+        it.heartbeat_interval = ms(500);
+        it.heartbeat_jitter = ms(50);
+        it.request_timeout = ms(500);
+        it.safety_margin = ms(100);
+        it.stop_grace = ms(250);
+        it.worker_timeout = LEASE;
+        it.dead_node_timeout = 2 * LEASE;
+        it.startup_jitter_max = ms(100);
+        it.election_interval = ms(500);
+        it.takeover_delay = ms(100);
+        it.takeover_stagger = ms(10);
+    })
 }
 
 #[cfg(test)]

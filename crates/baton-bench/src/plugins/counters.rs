@@ -48,7 +48,7 @@ pub async fn run(
     let url = ground.url(&site.room(&format!("counters-{kind}"))?);
     let namespace = Namespace::new("counters").expect("a plain name");
     let plugged = |node: baton::NodeBuilder, _| {
-        let config = PluginConfig { every: CONSOLIDATE_EVERY, ..PluginConfig::default() };
+        let config = PluginConfig::default().tune(|it| it.every = CONSOLIDATE_EVERY);
         node.profile(Profile::Fast).plugin(CountersPlugin::new(config))
     };
     let fleet = Fleet::start(&url, &namespace, 2, plugged).await?;

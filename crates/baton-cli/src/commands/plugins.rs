@@ -95,6 +95,7 @@ fn status(doing: PluginStatus) -> (&'static str, Tone) {
         PluginStatus::Resting => ("waiting", Tone::Good),
         PluginStatus::Failing => ("failing", Tone::Bad),
         PluginStatus::GaveUp => ("gave up", Tone::Bad),
+        _ => ("unknown", Tone::Plain),
     }
 }
 

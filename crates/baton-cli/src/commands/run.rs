@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::config::NodeFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::guard::{Ending, reap_orphans};
+use crate::guard::{Ending, is_supported, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::run::{Finished, Job, OnEnd, OnLost};
 use crate::telemetry::Telemetry;
@@ -58,6 +58,7 @@ this instance runs it again. Work that must be done only once, such as a
 migration, must record that it is done and check this record first.";
 
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    is_supported().map_err(|problem| CommandError::System { what: "baton run", problem })?;
     let config = open_store::load_node(&arguments.node.0)?;
     let (program, args) = arguments.command.split_first().expect("clap requires one");
     let on_end = match (arguments.once, arguments.restart) {

@@ -143,7 +143,7 @@ pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError>
             Ok(Exit::Done)
         }
         Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
-        Departure::Broken => Err(CommandError::Broken { id: node.id().clone() }),
         Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),
+        _ => Err(CommandError::Broken { id: node.id().clone() }),
     }
 }

@@ -96,6 +96,7 @@ pub fn format() -> Format {
 }
 
 /// What a process of this one's own is to be told, so that it writes alike.
+#[cfg(target_os = "linux")]
 pub fn argument() -> Option<&'static str> {
     (format() == Format::Json).then_some("--log-format=json")
 }

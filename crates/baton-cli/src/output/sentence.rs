@@ -204,6 +204,7 @@ pub fn demotion(reason: &DemotionReason) -> String {
         DemotionReason::HigherEpoch(epoch) => format!("epoch {epoch} has begun"),
         DemotionReason::LeaseGone => "another node holds the lease".to_owned(),
         DemotionReason::Superseded => "a newer process took over the id of this node".to_owned(),
+        _ => "its time is over".to_owned(),
     }
 }
 
@@ -213,6 +214,7 @@ fn phase_word(phase: Phase) -> &'static str {
         Phase::Election => "standing for election",
         Phase::Preparing => "elected, preparing to work",
         Phase::Ready => "ready",
+        _ => "starting",
     }
 }
 

@@ -36,7 +36,7 @@ pub async fn gather(
         if coordinator.is_some() { State::Leader } else { State::Silent }
     };
     let crash = lease.filter(|_| coordinator.is_some()).and_then(|lease| {
-        let settings = &Settings { lease_timeout: lease.ttl, ..settings.clone() };
+        let settings = &settings.clone().tune(|it| it.lease_timeout = lease.ttl);
         let watchers = watchers(holds, &members, view.as_deref(), settings);
         let lifeline = lease.holder.as_ref().and_then(|holder| holder.lifeline.as_deref());
         let is_watched = !watchers.is_empty();

@@ -166,6 +166,7 @@ pub fn term_end(end: TermEnd) -> &'static str {
             ReleaseReason::Superseded => "superseded",
             ReleaseReason::FencedOff => "fenced off",
             ReleaseReason::GivenBack => "given back",
+            _ => "released",
         },
     }
 }

@@ -36,7 +36,7 @@ impl Stage {
     }
 
     async fn look(&self) -> Snapshot {
-        let settings = Settings { worker_timeout: TTL * 2, ..Settings::default() };
+        let settings = Settings::default().tune(|it| it.worker_timeout = TTL * 2);
         let seen = gather(&self.store, "memory://", &namespace(), &settings).await;
         seen.expect("it answers")
     }

@@ -103,7 +103,7 @@ async fn obey(order: Order) {
         0 => store,
         one_in => Arc::new(Faults::seeded(store, std::process::id().into(), one_in)),
     };
-    let config = CountersConfig { deadline: Duration::from_secs(120), ..CountersConfig::default() };
+    let config = CountersConfig::default().tune(|it| it.deadline = Duration::from_secs(120));
     let counters = Counters::with_config(store, namespace(), config);
     let mut tasks = JoinSet::new();
     for _ in 0..order.tasks {

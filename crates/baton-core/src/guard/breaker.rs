@@ -34,6 +34,7 @@ pub enum BreakerState {
 
 /// What `circuit_breaker_status()` reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct BreakerStatus {
     /// The state.
     pub state: BreakerState,

@@ -11,6 +11,7 @@ use crate::ids::NodeId;
 /// What is wrong. All spans are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Reason {
     /// Nobody is there.
     NoNode,

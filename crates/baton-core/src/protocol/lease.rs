@@ -163,6 +163,7 @@ pub enum Wish {
 /// Why a holder gave the lease up, as the term history keeps it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum ReleaseReason {
     /// Its process is stopping.
     Shutdown,

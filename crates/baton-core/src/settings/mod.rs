@@ -26,6 +26,7 @@ use crate::lease::LeaseTerms;
 /// Who *should* coordinate among the eligible live nodes. The lease decides who *may*.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Policy {
     /// The first id in lexicographic order.
     #[default]
@@ -39,6 +40,7 @@ pub enum Policy {
 /// May a better node replace a live leader?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Preempt {
     /// Never merely because it is better.
     #[default]
@@ -50,6 +52,7 @@ pub enum Preempt {
 /// When the breaker opens, and how it closes again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct BreakerSettings {
     /// Failures in a row before it opens.
     pub failure_threshold: u32,
@@ -74,6 +77,7 @@ impl Default for BreakerSettings {
 /// When a slow beat is worth an event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ContentionSettings {
     /// Whether to look at all.
     pub enabled: bool,
@@ -93,6 +97,7 @@ impl Default for ContentionSettings {
 /// Everything that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Settings {
     /// `false`: single-instance mode, the node leads alone and uses no store.
     pub enabled: bool,
@@ -226,6 +231,21 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The same, with some changed. From another crate a struct expression cannot name them all:
+    /// a later version may have more.
+    ///
+    /// ```
+    /// use baton_core::settings::Settings;
+    ///
+    /// let settings = Settings::default().tune(|settings| settings.eligible = false);
+    /// assert!(!settings.eligible);
+    /// ```
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
     /// The numbers of the trust window.
     pub fn lease_terms(&self) -> LeaseTerms {
         LeaseTerms {

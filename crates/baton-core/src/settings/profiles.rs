@@ -12,6 +12,7 @@ use super::{Policy, Settings};
 /// A named set of settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Profile {
     /// Most services: a 15 s lease, a beat every 5 s, one second of cold start.
     #[default]

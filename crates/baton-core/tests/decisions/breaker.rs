@@ -1,7 +1,6 @@
 //! The circuit breaker: holds beats back while the store keeps failing, and never a deadline.
 
 use baton_core::protocol::Failure;
-use baton_core::settings::{BreakerSettings, Settings};
 use baton_core::timer::Timer;
 use baton_core::{Action, BreakerState, Command, Event};
 
@@ -105,8 +104,8 @@ fn a_probe_that_fails_opens_it_again_for_as_long() {
 
 #[test]
 fn it_closes_after_as_many_probes_as_are_asked_for() {
-    let circuit_breaker = BreakerSettings { half_open_max_attempts: 2, ..Default::default() };
-    let mut node = Node::follower_with(Settings { circuit_breaker, ..settings() }, &[ME]);
+    let two = settings().tune(|it| it.circuit_breaker.half_open_max_attempts = 2);
+    let mut node = Node::follower_with(two, &[ME]);
     let (now, _) = fail_beats(&mut node, 5);
     node.due(now + 15_000, Timer::Beat);
     let first = node.answer(now + 15_010, Answer::held(version("a", 4, 20)));
@@ -118,8 +117,8 @@ fn it_closes_after_as_many_probes_as_are_asked_for() {
 
 #[test]
 fn a_shorter_reset_than_the_lease_is_kept() {
-    let circuit_breaker = BreakerSettings { reset_timeout: ms(4_000), ..Default::default() };
-    let mut node = Node::follower_with(Settings { circuit_breaker, ..settings() }, &[ME]);
+    let four_seconds = settings().tune(|it| it.circuit_breaker.reset_timeout = ms(4_000));
+    let mut node = Node::follower_with(four_seconds, &[ME]);
     let (now, actions) = fail_beats(&mut node, 5);
     assert_eq!(actions[..2], [open(5), drawn(&actions, Timer::Beat, now + 4_000..=now + 5_000)]);
 }

@@ -5,7 +5,6 @@ use baton_core::ids::{BootId, Epoch};
 use baton_core::protocol::ReleaseReason;
 use baton_core::protocol::ReleaseReason::{GivenBack, NotEligible, PluginsFailed};
 use baton_core::protocol::{Claim, Outcome};
-use baton_core::settings::Settings;
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event, Input};
 
@@ -24,7 +23,7 @@ fn is_claim(action: &Action) -> bool {
 
 #[test]
 fn an_ineligible_node_observes_and_never_claims() {
-    let mut node = Node::new(Settings { eligible: false, ..at_once() });
+    let mut node = Node::new(at_once().tune(|it| it.eligible = false));
     let mut actions = node.start(0);
     actions.extend(node.answer(0, Answer::free()));
     actions.extend(node.due(60_000, Timer::Takeover));

@@ -1,6 +1,7 @@
 //! Event names are stable: every variant is written under its documented name, and comes back.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use baton_core::health::{Reason, Verdict};
 use baton_core::ids::Epoch;
@@ -68,8 +69,8 @@ fn table() -> Vec<(Event, &'static [&'static str])> {
 }
 
 fn unwatched() -> Event {
-    let (because, remedy) = ("its lifeline is off".to_owned(), "set it".to_owned());
-    Event::LifelineUnwatched(LateNotice { after_ms: 15_000, because, remedy })
+    let (after, because) = (Duration::from_secs(15), "its lifeline is off".to_owned());
+    Event::LifelineUnwatched(LateNotice::new(after, because, "set it"))
 }
 
 /// The events that go by a plugin's name too, and what plugins tell.

@@ -3,7 +3,7 @@
 use baton_core::ids::Epoch;
 use baton_core::protocol::Failure;
 use baton_core::timer::Timer;
-use baton_core::{BreakerState, BreakerStatus, Command, Event, MetricsReport};
+use baton_core::{BreakerState, Command, Event};
 
 use crate::harness::expect::{emit, set};
 use crate::harness::store::{Answer, heard};
@@ -66,14 +66,9 @@ fn the_breaker_reports_its_settings_in_effect() {
     let mut node = Node::follower();
     node.due(5_000, Timer::Beat);
     node.fail(5_010, "beat", Failure::NotDone);
-    let expected = BreakerStatus {
-        state: BreakerState::Closed,
-        failure_count: 1,
-        failure_threshold: 5,
-        reset_timeout_ms: 15_000,
-        trips: 0,
-    };
-    assert_eq!(node.core.snapshot().breaker, expected);
+    let status = node.core.snapshot().breaker;
+    assert_eq!((status.state, status.failure_count, status.trips), (BreakerState::Closed, 1, 0));
+    assert_eq!((status.failure_threshold, status.reset_timeout_ms), (5, 15_000));
 }
 
 #[test]
@@ -94,21 +89,18 @@ fn the_metrics_of_a_cold_start_that_was_won() {
     node.answer(110, Answer::free());
     node.answer(140, Answer::held(version(ME, 1, 1)).applied());
     node.members(150, vec![heard(ME, 1), heard("z", 1)]);
-    let expected = MetricsReport {
-        heartbeat_count: 2,
-        election_count: 1,
-        election_duration_ms: 30,
-        leader_changes: 1,
-        worker_registrations: 2,
-        worker_timeouts: 0,
-        start_time: at(100),
-        last_heartbeat_time: at(140),
-        latency_p50_ms: 10.0,
-        latency_p95_ms: 30.0,
-        latency_p99_ms: 30.0,
-        latency_sum_ms: 40.0,
-    };
-    assert_eq!(node.core.snapshot().metrics(), expected);
+    let report = node.core.snapshot().metrics();
+    assert_eq!(
+        (report.heartbeat_count, report.worker_registrations, report.worker_timeouts),
+        (2, 2, 0)
+    );
+    assert_eq!(
+        (report.election_count, report.election_duration_ms, report.leader_changes),
+        (1, 30, 1)
+    );
+    assert_eq!((report.start_time, report.last_heartbeat_time), (at(100), at(140)));
+    let latencies = [report.latency_p50_ms, report.latency_p95_ms, report.latency_p99_ms];
+    assert_eq!((latencies, report.latency_sum_ms), ([10.0, 30.0, 30.0], 40.0));
     assert_eq!(node.core.snapshot().leaderless(at(150)), ms(40), "until it led");
 }
 
@@ -124,7 +116,7 @@ fn a_beat_that_got_no_answer_is_not_counted() {
 #[test]
 fn a_contradiction_in_the_settings_is_refused_before_anything_starts() {
     let me = Node::new(settings()).core.identity().clone();
-    let contradictory = baton_core::settings::Settings { worker_timeout: ms(4_000), ..settings() };
+    let contradictory = settings().tune(|it| it.worker_timeout = ms(4_000));
     let refused = baton_core::Core::new(me, contradictory.into(), 1);
     let message = refused.expect_err("4 s is too short").to_string();
     assert_eq!(message, "worker_timeout (4s) must be at least 2 × heartbeat_interval (5s)");

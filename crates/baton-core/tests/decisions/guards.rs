@@ -2,7 +2,7 @@
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::Failure;
-use baton_core::settings::{ContentionSettings, Settings};
+use baton_core::settings::Settings;
 use baton_core::timer::Timer;
 use baton_core::{Action, Core, Event};
 
@@ -44,8 +44,8 @@ fn a_beat_that_was_tried_again_counts_from_its_first_try() {
 
 #[test]
 fn contention_can_be_switched_off() {
-    let contention = ContentionSettings { enabled: false, ..Default::default() };
-    let mut node = Node::follower_with(Settings { contention, ..settings() }, &["m"]);
+    let off = settings().tune(|it| it.contention.enabled = false);
+    let mut node = Node::follower_with(off, &["m"]);
     let actions = beat(&mut node, 5_000, 16_000, 10);
     assert_eq!(actions[..2], [heartbeat(11_000), set(Timer::Beat, 16_000)]);
 }
@@ -76,8 +76,8 @@ fn five_changes_within_ten_minutes_are_worth_a_warning() {
 
 #[test]
 fn changes_that_are_far_apart_are_not() {
-    let contention = ContentionSettings { enabled: false, ..Default::default() };
-    let mut node = Node::follower_with(Settings { contention, ..settings() }, &["m"]);
+    let off = settings().tune(|it| it.contention.enabled = false);
+    let mut node = Node::follower_with(off, &["m"]);
     let last = flap(&mut node, 9, 200_000);
     assert_eq!(last, [heartbeat(0), leader_changed(Some("a"), Some("b"), 13)]);
 }
@@ -127,7 +127,7 @@ fn a_task_of_the_previous_epoch_created_after_the_grace_is_refused() {
 
 #[test]
 fn with_fencing_off_every_epoch_is_accepted() {
-    let mut core = known_5(Settings { epoch_fencing_enabled: false, ..settings() });
+    let mut core = known_5(settings().tune(|it| it.epoch_fencing_enabled = false));
     for epoch in [0, 3, 4, 5, 6] {
         assert!(core.is_epoch_valid(at(900_000), Epoch(epoch), at(0)), "epoch {epoch}");
     }

@@ -34,7 +34,7 @@ fn lead_until(node: &mut Node, seconds: u64) -> Vec<Action> {
 }
 
 fn preempted() -> Settings {
-    Settings { preempt: Preempt::AfterMandate, ..settings() }
+    settings().tune(|it| it.preempt = Preempt::AfterMandate)
 }
 
 fn confirmed() -> Action {
@@ -131,7 +131,7 @@ fn lead_quietly(node: &mut Node, seconds: u64) -> Vec<Action> {
 
 #[test]
 fn under_first_come_first_served_nobody_is_better() {
-    let incumbent = Settings { policy: Policy::Incumbent, ..preempted() };
+    let incumbent = preempted().tune(|it| it.policy = Policy::Incumbent);
     let mut node = Node::leader_with(incumbent, &["a"]);
     assert_eq!(lead_until(&mut node, 120), []);
 }

@@ -16,7 +16,7 @@ use crate::harness::{ME, Node, id, ms, settings, version};
 
 /// A fresh leader in epoch 1 whose first reading of the members, request 3, is out.
 fn fresh(settings: Settings) -> Node {
-    let mut node = Node::new(Settings { skip_cold_start: true, ..settings });
+    let mut node = Node::new(settings.tune(|it| it.skip_cold_start = true));
     node.start(0);
     node.answer(0, Answer::free());
     node.answer(10, Answer::held(version(ME, 1, 1)).applied());
@@ -212,7 +212,7 @@ fn each_policy_puts_the_successors_in_its_order() {
         (Policy::Incumbent, ["a", "b", "z"]),
     ];
     for (policy, successors) in cases {
-        let mut node = fresh(Settings { policy, ..settings() });
+        let mut node = fresh(settings().tune(|it| it.policy = policy));
         let expected = view(ME, (1, 1), &["a", "b", ME, "z"], &successors);
         assert_eq!(node.members(20, members()), [publish(4, expected)], "{policy:?}");
     }
@@ -220,7 +220,7 @@ fn each_policy_puts_the_successors_in_its_order() {
 
 #[test]
 fn first_come_first_served_keeps_the_order_of_arrival_through_a_change_of_coordinator() {
-    let incumbent = Settings { policy: Policy::Incumbent, ..settings() };
+    let incumbent = settings().tune(|it| it.policy = Policy::Incumbent);
     let mut node = Node::follower_with(incumbent, &["z", ME, "b"]);
     node.due(5_000, Timer::Beat);
     node.answer(5_000, Answer::vacant(version("a", 4, 10), Some(ME)));

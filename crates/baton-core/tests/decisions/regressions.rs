@@ -2,7 +2,6 @@
 
 use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Ask, Failure, Hint, Member, Outcome, Wish};
-use baton_core::settings::Settings;
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event, Input, Phase};
 
@@ -14,7 +13,7 @@ use crate::harness::{ME, Node, ask, at, at_once, id, ms, settings, version};
 
 /// A node that won a cold start with a preparation delay; the claim was sent at 1 020 ms.
 fn prepared() -> (Node, Vec<Action>) {
-    let prepare = Settings { cold_start_preparation_delay: ms(8_000), ..settings() };
+    let prepare = settings().tune(|it| it.cold_start_preparation_delay = ms(8_000));
     let mut node = Node::new(prepare);
     node.start(0);
     node.answer(10, Answer::free());
@@ -84,7 +83,7 @@ fn a_long_silent_record_is_dead_also_while_the_clock_is_young() {
 #[test]
 fn single_instance_mode_never_sends_to_a_store() {
     for command in [Command::SetDraining(true), Command::SetEligible(true)] {
-        let mut node = Node::new(Settings { enabled: false, ..settings() });
+        let mut node = Node::new(settings().tune(|it| it.enabled = false));
         node.start(0);
         let mut actions = node.command(1_000, command);
         actions.extend(node.due(1_000, Timer::Beat));
@@ -97,7 +96,7 @@ fn single_instance_mode_never_sends_to_a_store() {
 fn single_instance_mode_leads_again_after_it_resigned_or_failed_to_start() {
     let resign = Input::Command(Command::Resign);
     for input in [resign, Input::TermFailed { epoch: Epoch(1) }] {
-        let mut node = Node::new(Settings { enabled: false, ..settings() });
+        let mut node = Node::new(settings().tune(|it| it.enabled = false));
         node.start(0);
         node.handle(1_000, input.clone());
         node.stopped(1_010, 1);

@@ -3,7 +3,6 @@
 use baton_core::ids::Epoch;
 use baton_core::lease::Window;
 use baton_core::protocol::ReleaseReason::Shutdown;
-use baton_core::settings::Settings;
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, DemotionReason, Phase};
@@ -12,7 +11,7 @@ use crate::harness::expect::{demoted, phase, promoted};
 use crate::harness::{ME, Node, at, id, settings};
 
 fn alone() -> Node {
-    Node::new(Settings { enabled: false, ..settings() })
+    Node::new(settings().tune(|it| it.enabled = false))
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(super) struct EtcdConfig {
     pub(super) endpoints: Vec<String>,
     /// The hosts, for messages.
     pub(super) place: String,
-    /// Who connects, if the server asks.
+    /// User and password, if the server asks for them.
     pub(super) login: Option<(String, Secret)>,
     /// What every key begins with, without a slash at its end.
     pub(super) prefix: String,

@@ -9,32 +9,49 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use baton_core::time::Moment;
+use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response, redirect, retry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::NAME;
 use super::config::EtcdConfig;
-use super::error::{Trouble, code};
+use super::error::{GatewayError, code};
+use super::wire::{KeyValue, Range, RangeAnswer, Txn, TxnAnswer};
+use crate::OpenError;
+use crate::driver::within;
+use crate::tls::TlsFiles;
 
-/// What is said of an answer that did not come.
+/// The detail of an answer that did not come.
 const LATE: &str = "no answer in time";
 
 /// One place where etcd listens.
 struct Endpoint {
     url: String,
-    /// Its connections. Thrown away, all of them, when one of them fails.
+    /// Its connections. All of them are discarded when one of them fails.
     client: Mutex<Client>,
 }
 
 /// A way to the cluster.
-pub(super) struct Link {
+pub(super) struct Connection {
     pub(super) config: EtcdConfig,
     pub(super) clock: Arc<dyn Clock>,
     tls: Option<rustls::ClientConfig>,
     endpoints: Vec<Endpoint>,
     current: AtomicUsize,
     token: Mutex<Option<String>>,
+}
+
+/// A request: where it goes, its body, and until when the answer must be there.
+#[derive(Clone, Copy)]
+struct Request<'a> {
+    path: &'a str,
+    body: &'a [u8],
+    deadline: Moment,
+    /// The answer goes on for as long as the connection does; only its beginning must come in time.
+    is_stream: bool,
 }
 
 #[derive(Serialize)]
@@ -49,25 +66,26 @@ struct Token {
     token: String,
 }
 
-/// What the gateway says instead of an answer.
+/// What the gateway answers to a request that it refuses.
 #[derive(Deserialize)]
-struct Said {
+struct Refusal {
     code: i64,
     #[serde(default)]
     message: String,
 }
 
-impl Link {
+impl Connection {
     /// Nothing is sent yet.
-    pub(super) fn new(config: EtcdConfig) -> Result<Self, String> {
-        // The client library looks for it even where it is not needed; somebody else's will do.
+    pub(super) fn new(config: EtcdConfig) -> Result<Self, OpenError> {
+        // The client library looks for it even where it is not needed; another one will do.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let tls = config.tls.as_ref().map(crate::tls::TlsFiles::client_config).transpose()?;
-        let mut endpoints = Vec::new();
-        for url in &config.endpoints {
-            let client = Mutex::new(client(&config, tls.as_ref())?);
-            endpoints.push(Endpoint { url: url.clone(), client });
-        }
+        let failed = |detail| OpenError::Tls { store: NAME, place: config.place.clone(), detail };
+        let tls = config.tls.as_ref().map(TlsFiles::client_config).transpose().map_err(failed)?;
+        let endpoint = |url: &String| {
+            let client = Mutex::new(client(&config, tls.as_ref()).map_err(failed)?);
+            Ok(Endpoint { url: url.clone(), client })
+        };
+        let endpoints = config.endpoints.iter().map(endpoint).collect::<Result<_, OpenError>>()?;
         let (current, token) = (AtomicUsize::new(0), Mutex::new(None));
         Ok(Self { config, clock: Arc::new(SystemClock), tls, endpoints, current, token })
     }
@@ -77,172 +95,176 @@ impl Link {
         self.clock.now() + self.config.timeout
     }
 
-    /// Asks, and reads the answer.
-    pub(super) async fn ask<Q, A>(&self, path: &str, query: &Q, by: Moment) -> Result<A, Trouble>
-    where
-        Q: Serialize + Sync,
-        A: DeserializeOwned,
-    {
-        let (at, response) = self.send(path, query, by, false).await?;
+    /// Reads keys.
+    pub(super) async fn range(&self, range: &Range) -> Result<Vec<KeyValue>, StoreError> {
+        let answer: RangeAnswer =
+            self.ask("kv/range", range).await.map_err(GatewayError::of_read)?;
+        Ok(answer.kvs)
+    }
+
+    /// Carries out a transaction that may write.
+    pub(super) async fn commit(&self, txn: &Txn) -> Result<TxnAnswer, StoreError> {
+        self.ask("kv/txn", txn).await.map_err(GatewayError::of_write)
+    }
+
+    /// Sends a request, and reads the answer.
+    pub(super) async fn ask<A: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &impl Serialize,
+    ) -> Result<A, GatewayError> {
+        self.ask_by(path, query, self.deadline()).await
+    }
+
+    /// The same within the time that a call has left.
+    pub(super) async fn ask_by<A: DeserializeOwned>(
+        &self,
+        path: &str,
+        query: &impl Serialize,
+        deadline: Moment,
+    ) -> Result<A, GatewayError> {
+        let body = json(query);
+        let request = Request { path, body: &body, deadline, is_stream: false };
+        let (at, response) = self.send(request).await?;
         self.read(at, response).await
     }
 
-    /// Asks for answers that go on, for as long as the connection does.
-    pub(super) async fn stream<Q>(&self, path: &str, query: &Q) -> Result<Response, Trouble>
-    where
-        Q: Serialize + Sync,
-    {
-        self.send(path, query, self.deadline(), true).await.map(|(_, response)| response)
-    }
-
-    /// Sends it once, as somebody whom the server knows.
-    async fn send<Q>(
+    /// Sends a request whose answers go on for as long as the connection does.
+    pub(super) async fn stream(
         &self,
         path: &str,
-        query: &Q,
-        by: Moment,
-        endless: bool,
-    ) -> Result<(usize, Response), Trouble>
-    where
-        Q: Serialize + Sync,
-    {
-        let mut new_here = self.log_in(by).await?;
+        query: &impl Serialize,
+    ) -> Result<Response, GatewayError> {
+        let (body, deadline) = (json(query), self.deadline());
+        let request = Request { path, body: &body, deadline, is_stream: true };
+        self.send(request).await.map(|(_, response)| response)
+    }
+
+    /// Is there a user, and does the server not ask for one?
+    pub(super) fn login_is_ignored(&self) -> bool {
+        self.lock_token().as_deref() == Some("")
+    }
+
+    /// Sends it once, as a user whom the server knows.
+    async fn send(&self, request: Request<'_>) -> Result<(usize, Response), GatewayError> {
+        let mut is_new = self.log_in(request.deadline).await?;
         loop {
-            let answer = self.send_as(path, query, by, endless).await;
+            let answer = self.send_to_any(request).await;
             let turned_away = matches!(
                 &answer,
-                Err(Trouble::Said { code: code::UNAUTHENTICATED | code::INVALID_ARGUMENT, .. })
+                Err(GatewayError::Refused {
+                    code: code::UNAUTHENTICATED | code::INVALID_ARGUMENT,
+                    ..
+                })
             );
-            if !turned_away || new_here || self.config.login.is_none() {
+            if !turned_away || is_new || self.config.login.is_none() {
                 return answer;
             }
-            // Checked before anything is done: a token ran out, or somebody changed the users.
+            // Checked before anything is done: a token ran out, or the users were changed.
             *self.lock_token() = None;
-            new_here = self.log_in(by).await?;
+            is_new = self.log_in(request.deadline).await?;
         }
     }
 
-    /// Sees to a token. Says whether it is a new one.
-    async fn log_in(&self, by: Moment) -> Result<bool, Trouble> {
+    /// Gets a token if one is needed. Is it a new one?
+    async fn log_in(&self, deadline: Moment) -> Result<bool, GatewayError> {
         let Some((name, password)) = &self.config.login else { return Ok(false) };
         if self.lock_token().is_some() {
             return Ok(false);
         }
-        let login = Login { name, password: password.reveal() };
-        let token = match self.send_as("auth/authenticate", &login, by, false).await {
+        let body = json(&Login { name, password: password.reveal() });
+        let path = "auth/authenticate";
+        let request = Request { path, body: &body, deadline, is_stream: false };
+        let token = match self.send_to_any(request).await {
             Ok((at, response)) => self.read::<Token>(at, response).await?.token,
-            // The server asks nobody who they are; `examine` warns of it.
-            Err(Trouble::Said { code: code::FAILED_PRECONDITION, .. }) => String::new(),
-            Err(trouble) => return Err(trouble),
+            // The server does not ask for users; `examine` warns of it.
+            Err(GatewayError::Refused { code: code::FAILED_PRECONDITION, .. }) => String::new(),
+            Err(error) => return Err(error),
         };
         *self.lock_token() = Some(token);
         Ok(true)
     }
 
-    /// Sends it to the first endpoint that a connection can be had to.
-    async fn send_as<Q>(
-        &self,
-        path: &str,
-        query: &Q,
-        by: Moment,
-        endless: bool,
-    ) -> Result<(usize, Response), Trouble>
-    where
-        Q: Serialize + Sync,
-    {
-        let mut trouble = Trouble::NotSent("no time is left".to_owned());
+    /// Sends it to the first endpoint that a connection can be made to.
+    async fn send_to_any(&self, request: Request<'_>) -> Result<(usize, Response), GatewayError> {
+        let mut error = GatewayError::NotSent("no time is left".to_owned());
         for _ in 0..self.endpoints.len() {
             let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
-            let left = by.since(self.clock.now());
+            let left = request.deadline.since(self.clock.now());
             if left.is_zero() {
-                return Err(trouble);
+                return Err(error);
             }
-            let request = self.request(at, path, query);
-            let sent = match endless {
-                false => request.timeout(left).send().await.map_err(|problem| told(&problem)),
-                true => self.send_endless(request, left).await,
+            let builder = self.request(at, request.path, request.body);
+            let sent = if request.is_stream {
+                // A member that has lost its cluster ends the answer.
+                let sent = builder.header("Grpc-Metadata-hasleader", "true").send();
+                match within(left, sent).await {
+                    Some(sent) => sent.map_err(|problem| failed(&problem)),
+                    None => Err(GatewayError::NoAnswer(LATE.to_owned())),
+                }
+            } else {
+                builder.timeout(left).send().await.map_err(|problem| failed(&problem))
             };
             match sent {
-                Ok(response) => return self.judged(at, response).await,
-                Err(problem) => trouble = problem,
+                Ok(response) => return self.accepted(at, response).await,
+                Err(problem) => error = problem,
             }
             self.give_up(at);
-            if matches!(trouble, Trouble::NoAnswer(_)) {
-                return Err(trouble);
+            if matches!(error, GatewayError::NoAnswer(_)) {
+                return Err(error);
             }
         }
-        Err(trouble)
+        Err(error)
     }
 
-    /// The answer must begin in time; it need not end. A member that has lost its cluster ends it.
-    async fn send_endless(
-        &self,
-        request: RequestBuilder,
-        left: Duration,
-    ) -> Result<Response, Trouble> {
-        let request = request.header("Grpc-Metadata-hasleader", "true");
-        tokio::select! {
-            sent = request.send() => sent.map_err(|problem| told(&problem)),
-            () = self.clock.sleep(left) => Err(Trouble::NoAnswer(LATE.to_owned())),
-        }
-    }
-
-    /// Asks one endpoint and no other.
-    pub(super) async fn ask_one<Q, A>(&self, at: usize, path: &str, query: &Q) -> Result<A, Trouble>
-    where
-        Q: Serialize + Sync,
-        A: DeserializeOwned,
-    {
-        let request = self.request(at, path, query).timeout(self.config.timeout);
-        let response = request.send().await.map_err(|problem| told(&problem))?;
-        let (at, response) = self.judged(at, response).await?;
-        self.read(at, response).await
-    }
-
-    /// Is there a user, and does the server not care?
-    pub(super) fn login_is_ignored(&self) -> bool {
-        self.lock_token().as_deref() == Some("")
-    }
-
-    fn request<Q: Serialize>(&self, at: usize, path: &str, query: &Q) -> RequestBuilder {
+    fn request(&self, at: usize, path: &str, body: &[u8]) -> RequestBuilder {
         let endpoint = &self.endpoints[at];
         let client = endpoint.client.lock().expect("no holder of this lock panics").clone();
-        let request = client.post(format!("{}/v3/{path}", endpoint.url)).json(query);
+        let request = client.post(format!("{}/v3/{path}", endpoint.url));
+        let request = request.header(CONTENT_TYPE, "application/json").body(body.to_vec());
         match self.lock_token().as_deref() {
             None | Some("") => request,
-            Some(token) => request.header("Authorization", token),
+            Some(token) => request.header(AUTHORIZATION, token),
         }
     }
 
     /// A refusal is not an answer.
-    async fn judged(&self, at: usize, response: Response) -> Result<(usize, Response), Trouble> {
+    async fn accepted(
+        &self,
+        at: usize,
+        response: Response,
+    ) -> Result<(usize, Response), GatewayError> {
         let status = response.status();
         if status.is_success() {
             return Ok((at, response));
         }
         let body = response.bytes().await.map_err(|problem| self.broken(at, &problem))?;
-        let Ok(said) = serde_json::from_slice::<Said>(&body) else {
+        let Ok(Refusal { code, message }) = serde_json::from_slice(&body) else {
             self.give_up(at);
-            return Err(Trouble::Strange(format!("HTTP status {}", status.as_u16())));
+            return Err(GatewayError::Strange(format!("HTTP status {}", status.as_u16())));
         };
         if status.is_server_error() {
             // This member may have lost its cluster; the next may not.
             self.give_up(at);
         }
-        Err(Trouble::Said { code: said.code, message: said.message })
+        Err(GatewayError::Refused { code, message })
     }
 
-    async fn read<A: DeserializeOwned>(&self, at: usize, response: Response) -> Result<A, Trouble> {
+    async fn read<A: DeserializeOwned>(
+        &self,
+        at: usize,
+        response: Response,
+    ) -> Result<A, GatewayError> {
         let body = response.bytes().await.map_err(|problem| self.broken(at, &problem))?;
-        serde_json::from_slice(&body).map_err(|problem| Trouble::Strange(problem.to_string()))
+        serde_json::from_slice(&body).map_err(|problem| GatewayError::Strange(problem.to_string()))
     }
 
-    fn broken(&self, at: usize, problem: &reqwest::Error) -> Trouble {
+    fn broken(&self, at: usize, problem: &reqwest::Error) -> GatewayError {
         self.give_up(at);
-        Trouble::NoAnswer(words(problem))
+        GatewayError::NoAnswer(words(problem))
     }
 
-    /// Throws this endpoint's connections away and turns to the next.
+    /// Discards this endpoint's connections and turns to the next.
     fn give_up(&self, at: usize) {
         let next = (at + 1) % self.endpoints.len();
         let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
@@ -256,6 +278,10 @@ impl Link {
     fn lock_token(&self) -> MutexGuard<'_, Option<String>> {
         self.token.lock().expect("no holder of this lock panics")
     }
+}
+
+fn json(query: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(query).expect("it is plain data")
 }
 
 fn client(config: &EtcdConfig, tls: Option<&rustls::ClientConfig>) -> Result<Client, String> {
@@ -279,32 +305,26 @@ fn client(config: &EtcdConfig, tls: Option<&rustls::ClientConfig>) -> Result<Cli
 }
 
 /// What an error of the client library means.
-fn told(problem: &reqwest::Error) -> Trouble {
+fn failed(problem: &reqwest::Error) -> GatewayError {
     let words = words(problem);
     match problem.is_connect() {
-        true if is_about_tls(problem) => Trouble::Tls(words),
-        true => Trouble::NotSent(words),
-        false => Trouble::NoAnswer(words),
+        true if is_about_tls(problem) => GatewayError::Tls(words),
+        true => GatewayError::NotSent(words),
+        false => GatewayError::NoAnswer(words),
     }
 }
 
-fn is_about_tls(problem: &reqwest::Error) -> bool {
-    let mut cause = problem.source();
-    while let Some(error) = cause {
-        if error.is::<rustls::Error>() {
-            return true;
+fn is_about_tls(error: &(dyn Error + 'static)) -> bool {
+    // What an I/O error is made from is not its source, but what that was made from.
+    let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || match made_from {
+            Some(inner) => is_about_tls(inner),
+            None => error.source().is_some_and(is_about_tls),
         }
-        // What an I/O error is made from is not its source, but what that was made from.
-        let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        cause = match made_from {
-            Some(inner) => Some(inner),
-            None => error.source(),
-        };
-    }
-    false
 }
 
-/// The innermost cause is the one that says something.
+/// The innermost cause is the one that explains the error.
 fn words(problem: &reqwest::Error) -> String {
     if problem.is_timeout() {
         return LATE.to_owned();

@@ -1,10 +1,12 @@
-//! What went wrong, and what it means: for a write, for a read, for opening.
+//! Why a request to the gateway failed, and what that means: for a call, and for opening.
 
 use baton_store::StoreError;
 
-use crate::refusal::Refusal;
+use super::NAME;
+use crate::OpenError;
+use crate::driver::DriverError;
 
-/// The codes of gRPC that tell cases apart. An error is never known by its text.
+/// The codes of gRPC that tell cases apart. An error is never judged by its text.
 pub(super) mod code {
     pub(in super::super) const INVALID_ARGUMENT: i64 = 3;
     pub(in super::super) const NOT_FOUND: i64 = 5;
@@ -18,83 +20,68 @@ pub(super) mod code {
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
-    /// No server was there to send it to.
+pub(super) enum GatewayError {
+    /// There was no connection to send it over.
     NotSent(String),
     /// The other side's certificate, or ours, is not accepted.
     Tls(String),
-    /// It was sent, and what became of it is not known.
+    /// It was sent, and no answer came.
     NoAnswer(String),
-    /// The server said no.
-    Said {
-        /// Its code.
-        code: i64,
-        /// Its words, for people.
-        message: String,
-    },
-    /// Whatever answered is not etcd's gateway.
+    /// The server refused it, with a code and a message for people.
+    Refused { code: i64, message: String },
+    /// What answered is not etcd's gateway.
     Strange(String),
 }
 
-impl Trouble {
-    /// Was the request refused before anything was done?
-    fn refused(&self) -> Option<StoreError> {
-        let Self::Said { code, message } = self else { return None };
-        let detail = match *code {
+/// What it means for a request that would have written.
+impl From<GatewayError> for DriverError {
+    fn from(error: GatewayError) -> Self {
+        let (code, said) = match error {
+            GatewayError::NotSent(detail) | GatewayError::Tls(detail) => {
+                return Self::unavailable(detail);
+            }
+            GatewayError::NoAnswer(detail) => return Self::unknown(detail),
+            GatewayError::Strange(detail) => {
+                return Self::unknown(format!("this is no etcd gateway: {detail}"));
+            }
+            GatewayError::Refused { code, message } => (code, format!("etcd says {message:?}")),
+        };
+        let size = "check user, password and the size of the request";
+        match code {
             code::RESOURCE_EXHAUSTED => {
-                let detail = format!("etcd says {message:?}; baton doctor tells its alarms");
-                return Some(StoreError::Throttled { detail });
+                Self::throttled(format!("{said}; baton doctor shows its alarms"))
             }
             // The lease that was granted a moment ago is gone: etcd changed leaders or was stopped.
-            code::NOT_FOUND | code::OUT_OF_RANGE => {
-                let detail = format!("etcd says {message:?}");
-                return Some(StoreError::Unavailable { detail });
-            }
+            code::NOT_FOUND | code::OUT_OF_RANGE => Self::unavailable(said),
             code::PERMISSION_DENIED => {
-                format!("etcd says {message:?}; grant the user readwrite on baton's prefix")
+                Self::refused(format!("{said}; grant the user readwrite on baton's prefix"))
             }
-            code::UNAUTHENTICATED => {
-                format!("etcd says {message:?}; check user and password")
-            }
-            code::INVALID_ARGUMENT => {
-                format!("etcd says {message:?}; check user, password and the size of the request")
-            }
-            code::FAILED_PRECONDITION | code::UNIMPLEMENTED => format!("etcd says {message:?}"),
-            _ => return None,
-        };
-        Some(StoreError::Refused { detail })
+            code::UNAUTHENTICATED => Self::refused(format!("{said}; check user and password")),
+            code::INVALID_ARGUMENT => Self::refused(format!("{said}; {size}")),
+            code::FAILED_PRECONDITION | code::UNIMPLEMENTED => Self::refused(said),
+            // Unavailable among them: etcd says so too when a proposal timed out, which may still be
+            // applied.
+            _ => Self::unknown(format!("{said}, code {code}")),
+        }
     }
+}
 
+impl GatewayError {
     /// What it means for a request that would have written.
     pub(super) fn of_write(self) -> StoreError {
-        match self.refused() {
-            Some(error) => error,
-            None => match self {
-                Self::NotSent(detail) | Self::Tls(detail) => StoreError::Unavailable { detail },
-                other => StoreError::Unknown { detail: other.words() },
-            },
-        }
+        DriverError::from(self).into_store_error()
     }
 
     /// What it means for a request that changes nothing of baton's.
     pub(super) fn of_read(self) -> StoreError {
-        let error = self.refused();
-        error.unwrap_or_else(|| StoreError::Unavailable { detail: self.words() })
-    }
-
-    fn words(self) -> String {
-        match self {
-            Self::NotSent(detail) | Self::Tls(detail) | Self::NoAnswer(detail) => detail,
-            Self::Said { code, message } => format!("etcd says {message:?}, code {code}"),
-            Self::Strange(detail) => format!("this is no etcd gateway: {detail}"),
-        }
+        DriverError::from(self).of_read().into_store_error()
     }
 
     /// What it means for opening.
-    pub(super) fn of_opening(self, place: &str, prefix: &str) -> Refusal {
-        let (store, place) = ("etcd", place.to_owned());
+    pub(super) fn at_opening(self, place: &str, prefix: &str) -> OpenError {
+        let (store, place) = (NAME, place.to_owned());
         match self {
-            Self::Said { code: code::PERMISSION_DENIED, .. } => Refusal::Rights {
+            Self::Refused { code: code::PERMISSION_DENIED, .. } => OpenError::Rights {
                 store,
                 place,
                 what: format!("read and write keys under {prefix}/"),
@@ -102,15 +89,21 @@ impl Trouble {
                     "run etcdctl role grant-permission ROLE --prefix=true readwrite {prefix}/"
                 ),
             },
-            Self::Said { code: code::UNAUTHENTICATED | code::INVALID_ARGUMENT, message } => {
-                Refusal::Login { store, place, detail: message }
+            Self::Refused { code: code::UNAUTHENTICATED | code::INVALID_ARGUMENT, message } => {
+                OpenError::Login { store, place, detail: message }
             }
-            Self::Tls(detail) => Refusal::Tls { store, place, detail },
+            Self::Tls(detail) => OpenError::Tls { store, place, detail },
             Self::Strange(detail) => {
                 let detail = format!("{detail}; is it 3.4 or later, with its gRPC gateway on?");
-                Refusal::Strange { store, place, detail }
+                OpenError::Strange { store, place, detail }
             }
-            other => Refusal::Unreachable { store, place, detail: other.words() },
+            Self::NotSent(detail) | Self::NoAnswer(detail) => {
+                OpenError::Unreachable { store, place, detail }
+            }
+            Self::Refused { code, message } => {
+                let detail = format!("etcd says {message:?}, code {code}");
+                OpenError::Unreachable { store, place, detail }
+            }
         }
     }
 }
@@ -119,8 +112,8 @@ impl Trouble {
 mod tests {
     use super::*;
 
-    fn said(code: i64) -> Trouble {
-        Trouble::Said { code, message: "no".to_owned() }
+    fn refused(code: i64) -> GatewayError {
+        GatewayError::Refused { code, message: "no".to_owned() }
     }
 
     #[test]
@@ -128,22 +121,22 @@ mod tests {
         use baton_core::protocol::Failure::{NotDone, Rejected, Unknown};
         let text = || "x".to_owned();
         let cases = [
-            (Trouble::NotSent(text()), NotDone, NotDone),
-            (Trouble::Tls(text()), NotDone, NotDone),
-            (Trouble::NoAnswer(text()), Unknown, NotDone),
-            (Trouble::Strange(text()), Unknown, NotDone),
-            (said(code::PERMISSION_DENIED), Rejected, Rejected),
-            (said(code::UNAUTHENTICATED), Rejected, Rejected),
-            (said(code::RESOURCE_EXHAUSTED), NotDone, NotDone),
-            (said(code::NOT_FOUND), NotDone, NotDone),
-            // Unavailable: etcd says so too when a proposal timed out, which may still be applied.
-            (said(14), Unknown, NotDone),
-            (said(4), Unknown, NotDone),
-            (said(2), Unknown, NotDone),
+            (GatewayError::NotSent(text()), NotDone, NotDone),
+            (GatewayError::Tls(text()), NotDone, NotDone),
+            (GatewayError::NoAnswer(text()), Unknown, NotDone),
+            (GatewayError::Strange(text()), Unknown, NotDone),
+            (refused(code::PERMISSION_DENIED), Rejected, Rejected),
+            (refused(code::UNAUTHENTICATED), Rejected, Rejected),
+            (refused(code::RESOURCE_EXHAUSTED), NotDone, NotDone),
+            (refused(code::NOT_FOUND), NotDone, NotDone),
+            // Unavailable, and two more.
+            (refused(14), Unknown, NotDone),
+            (refused(4), Unknown, NotDone),
+            (refused(2), Unknown, NotDone),
         ];
-        for (trouble, write, read) in cases {
-            assert_eq!(trouble.clone().of_write().failure(), write, "{trouble:?}");
-            assert_eq!(trouble.clone().of_read().failure(), read, "{trouble:?}");
+        for (error, write, read) in cases {
+            assert_eq!(error.clone().of_write().failure(), write, "{error:?}");
+            assert_eq!(error.clone().of_read().failure(), read, "{error:?}");
         }
     }
 }

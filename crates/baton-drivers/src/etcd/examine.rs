@@ -1,16 +1,18 @@
-//! What is to be said of the cluster: version, members, alarms, room, rights, speed.
+//! What `baton doctor` says of the cluster: version, members, alarms, room, rights, speed.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_store::{Finding, StoreError};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::connect::Link;
-use super::error::Trouble;
-use super::keys;
-use super::wire::{Decimal, Grant, Granted, Nothing, OfLease, Range, RangeAnswer};
+use super::config::EtcdConfig;
+use super::connect::Connection;
+use super::error::GatewayError;
+use super::schema;
+use super::wire::{EtcdLease, Nothing, Range, RangeAnswer, decimal};
 
-/// etcd's own limit, where nobody set another. It tells the limit from 3.6 on.
+/// etcd's own limit, where no other is set. It shows the limit from 3.6 on.
 const QUOTA_BYTES: i64 = 2 << 30;
 
 /// A read that takes longer deserves a look.
@@ -20,22 +22,18 @@ const SLOW: Duration = Duration::from_millis(100);
 #[serde(default)]
 struct Status {
     version: String,
-    leader: Decimal<u64>,
-    #[serde(rename = "dbSize")]
-    size: Decimal<i64>,
-    #[serde(rename = "dbSizeQuota")]
-    quota: Decimal<i64>,
+    #[serde(deserialize_with = "decimal::deserialize")]
+    leader: u64,
+    #[serde(rename = "dbSize", deserialize_with = "decimal::deserialize")]
+    size: i64,
+    #[serde(rename = "dbSizeQuota", deserialize_with = "decimal::deserialize")]
+    quota: i64,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Members {
     members: Vec<Nothing>,
-}
-
-#[derive(Serialize)]
-struct AlarmQuery {
-    action: &'static str,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -51,19 +49,24 @@ struct Alarm {
 }
 
 /// Looks at everything that would weaken a promise.
-pub(super) async fn examine(link: &Link) -> Result<Vec<Finding>, StoreError> {
-    let by = link.deadline();
-    let status: Status =
-        link.ask("maintenance/status", &Nothing {}, by).await.map_err(Trouble::of_read)?;
+pub(super) async fn examine(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+    let status = connection.ask("maintenance/status", &Nothing {}).await;
+    let status: Status = status.map_err(GatewayError::of_read)?;
     let mut findings = vec![version(&status.version), leader(&status), room(&status)];
-    findings.push(members(link).await);
-    findings.extend(endpoints(link).await);
-    findings.push(alarms(link).await);
-    findings.push(login(link));
-    findings.push(privacy(link));
-    findings.push(shortest(link).await);
-    findings.push(speed(link).await);
+    findings.push(known("members", members(connection).await));
+    findings.extend(endpoints(connection).await);
+    findings.push(known("alarms", alarms(connection).await));
+    findings.push(login(connection));
+    findings.push(privacy(connection));
+    findings.push(known("ttl", shortest(connection).await));
+    findings.push(known("speed", speed(connection).await));
     Ok(findings)
+}
+
+/// A finding; a warning if etcd did not answer.
+fn known(check: &'static str, found: Result<Finding, GatewayError>) -> Finding {
+    let remedy = "try again, or look as a user who may";
+    found.unwrap_or_else(|error| Finding::warn(check, error.of_read().to_string(), remedy))
 }
 
 fn version(found: &str) -> Finding {
@@ -76,7 +79,7 @@ fn version(found: &str) -> Finding {
 }
 
 fn leader(status: &Status) -> Finding {
-    match status.leader.0 {
+    match status.leader {
         0 => {
             let remedy = "start more of its members, or look at the network between them";
             Finding::fail("leader", "the cluster has none, so nothing can be written", remedy)
@@ -86,9 +89,9 @@ fn leader(status: &Status) -> Finding {
 }
 
 fn room(status: &Status) -> Finding {
-    let quota = if status.quota.0 > 0 { status.quota.0 } else { QUOTA_BYTES };
-    let detail = format!("{} MiB of {} MiB are used", status.size.0 >> 20, quota >> 20);
-    match status.size.0 > quota / 5 * 4 {
+    let quota = if status.quota > 0 { status.quota } else { QUOTA_BYTES };
+    let detail = format!("{} MiB of {} MiB are used", status.size >> 20, quota >> 20);
+    match status.size > quota / 5 * 4 {
         true => {
             let remedy = "compact and defragment, or raise --quota-backend-bytes";
             Finding::warn("room", detail, remedy)
@@ -97,62 +100,60 @@ fn room(status: &Status) -> Finding {
     }
 }
 
-async fn members(link: &Link) -> Finding {
-    let found: Result<Members, _> =
-        link.ask("cluster/member/list", &Nothing {}, link.deadline()).await;
-    match found.map(|found| found.members.len()) {
-        Ok(count) if count >= 3 => Finding::ok("members", format!("{count}")),
-        Ok(count) => {
+async fn members(connection: &Connection) -> Result<Finding, GatewayError> {
+    let found: Members = connection.ask("cluster/member/list", &Nothing {}).await?;
+    Ok(match found.members.len() {
+        count if count >= 3 => Finding::ok("members", format!("{count}")),
+        count => {
             let detail = format!("{count}: when one is gone, nothing can be written");
             Finding::warn("members", detail, "run 3 or 5 members")
         }
-        Err(trouble) => not_told("members", trouble),
-    }
+    })
 }
 
-async fn endpoints(link: &Link) -> Vec<Finding> {
+async fn endpoints(connection: &Connection) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (at, url) in link.config.endpoints.iter().enumerate() {
-        let answer: Result<Status, _> = link.ask_one(at, "maintenance/status", &Nothing {}).await;
-        if let Err(trouble) = answer {
-            let detail = format!("{url}: {}", trouble.of_read());
+    for url in &connection.config.endpoints {
+        let config = EtcdConfig { endpoints: vec![url.clone()], ..connection.config.clone() };
+        let Ok(only) = Connection::new(config) else { continue };
+        if let Err::<Status, _>(error) = only.ask("maintenance/status", &Nothing {}).await {
+            let detail = format!("{url}: {}", error.of_read());
             findings.push(Finding::warn("endpoint", detail, "start it, or take it out of the URL"));
         }
     }
     findings
 }
 
-async fn alarms(link: &Link) -> Finding {
-    let query = AlarmQuery { action: "GET" };
-    let found: Result<Alarms, _> = link.ask("maintenance/alarm", &query, link.deadline()).await;
-    match found.map(|found| found.alarms) {
-        Ok(alarms) if alarms.is_empty() => Finding::ok("alarms", "none"),
-        Ok(alarms) => {
-            let names: Vec<&str> = alarms.iter().map(|alarm| alarm.alarm.as_str()).collect();
-            let remedy = "NOSPACE: compact, defragment, then etcdctl alarm disarm; CORRUPT: \
-                          replace the member";
-            Finding::fail("alarms", names.join(", "), remedy)
-        }
-        Err(trouble) => not_told("alarms", trouble),
-    }
+async fn alarms(connection: &Connection) -> Result<Finding, GatewayError> {
+    let query = BTreeMap::from([("action", "GET")]);
+    let found: Alarms = connection.ask("maintenance/alarm", &query).await?;
+    let names: Vec<&str> = found.alarms.iter().map(|alarm| alarm.alarm.as_str()).collect();
+    let remedy = "NOSPACE: compact, defragment, then etcdctl alarm disarm; CORRUPT: replace the \
+                  member";
+    Ok(match names.is_empty() {
+        true => Finding::ok("alarms", "none"),
+        false => Finding::fail("alarms", names.join(", "), remedy),
+    })
 }
 
-fn login(link: &Link) -> Finding {
+fn login(connection: &Connection) -> Finding {
     let remedy = "make a user with readwrite on the prefix, then etcdctl auth enable";
-    match &link.config.login {
-        Some((user, _)) if !link.login_is_ignored() => {
-            Finding::ok("login", format!("as {user}, whom etcd knows"))
+    match &connection.config.login {
+        Some((user, _)) if !connection.login_is_ignored() => {
+            Finding::ok("login", format!("as {user}, who is known to etcd"))
         }
         Some((user, _)) => {
-            Finding::warn("login", format!("as {user}, but etcd asks nobody who they are"), remedy)
+            Finding::warn("login", format!("as {user}, but etcd does not ask for users"), remedy)
         }
-        None if link.config.local => Finding::ok("login", "none is asked for, on this machine"),
+        None if connection.config.local => {
+            Finding::ok("login", "none is asked for, on this machine")
+        }
         None => Finding::warn("login", "none is asked for: anybody may write the lease", remedy),
     }
 }
 
-fn privacy(link: &Link) -> Finding {
-    match (&link.config.tls, link.config.local) {
+fn privacy(connection: &Connection) -> Finding {
+    match (&connection.config.tls, connection.config.local) {
         (Some(_), _) => Finding::ok("tls", "the connection is encrypted"),
         (None, true) => Finding::ok("tls", "off, on this machine"),
         (None, false) => {
@@ -163,45 +164,32 @@ fn privacy(link: &Link) -> Finding {
 }
 
 /// The shortest lease that etcd grants: it depends on its election timeout.
-async fn shortest(link: &Link) -> Finding {
-    let query = Grant { ttl: Decimal(1) };
-    let granted: Result<Granted, _> = link.ask("lease/grant", &query, link.deadline()).await;
-    let granted = match granted {
-        Ok(granted) => granted,
-        Err(trouble) => return not_told("ttl", trouble),
-    };
+async fn shortest(connection: &Connection) -> Result<Finding, GatewayError> {
+    let query = EtcdLease { id: 0, ttl: 1 };
+    let EtcdLease { id, ttl } = connection.ask("lease/grant", &query).await?;
     // It would end by itself; this is only tidier.
-    let query = OfLease { id: granted.id };
-    let _: Result<Nothing, _> = link.ask("lease/revoke", &query, link.deadline()).await;
-    let detail = format!("a lease lasts {} s at least, whatever lease_timeout says", granted.ttl.0);
-    match granted.ttl.0 > 5 {
+    let _: Result<Nothing, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
+    let detail = format!("a lease lasts {ttl} s at least, whatever lease_timeout says");
+    Ok(match ttl > 5 {
         true => Finding::warn("ttl", detail, "lower etcd's --election-timeout"),
         false => Finding::ok("ttl", detail),
-    }
+    })
 }
 
 /// The best of three: the first makes the connection.
-async fn speed(link: &Link) -> Finding {
-    let query = Range::key(&keys::format(&link.config.prefix));
+async fn speed(connection: &Connection) -> Result<Finding, GatewayError> {
+    let query = Range::key(&schema::format(&connection.config.prefix));
     let mut best = Duration::MAX;
     for _ in 0..3 {
-        let before = link.clock.now();
-        let answer: Result<RangeAnswer, _> = link.ask("kv/range", &query, link.deadline()).await;
-        if let Err(trouble) = answer {
-            return not_told("speed", trouble);
-        }
-        best = best.min(link.clock.now().since(before));
+        let before = connection.clock.now();
+        let _: RangeAnswer = connection.ask("kv/range", &query).await?;
+        best = best.min(connection.clock.now().since(before));
     }
     let detail = format!("a read takes {:.1} ms", best.as_secs_f64() * 1_000.0);
-    match best > SLOW {
+    Ok(match best > SLOW {
         true => Finding::warn("speed", detail, "look at etcd's disk and at the network"),
         false => Finding::ok("speed", detail),
-    }
-}
-
-fn not_told(check: &'static str, trouble: Trouble) -> Finding {
-    let remedy = "try again, or look as a user who may";
-    Finding::warn(check, trouble.of_read().to_string(), remedy)
+    })
 }
 
 #[cfg(test)]
@@ -211,10 +199,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_judged() {
+    fn weak_spots_are_warned_of() {
         assert_eq!(version("3.3.27").verdict, Verdict::Fail);
         assert_eq!(version("3.10.0").verdict, Verdict::Ok);
-        let full = Status { size: Decimal(1_900 << 20), ..Status::default() };
+        let full = Status { size: 1_900 << 20, ..Status::default() };
         assert_eq!(room(&full).verdict, Verdict::Warn);
         assert_eq!(leader(&full).verdict, Verdict::Fail);
     }

@@ -16,12 +16,12 @@ use baton_core::ids::{Epoch, EpochTooHigh, Namespace};
 use baton_store::StoreError;
 
 use super::config::EtcdConfig;
-use super::connect::Link;
-use super::error::Trouble;
-use super::keys::Keys;
+use super::connect::Connection;
+use super::error::GatewayError;
 use super::record::Record;
+use super::schema::Keys;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
-use crate::refusal::Refusal;
+use crate::OpenError;
 use baton_store::StaleEpoch;
 
 /// How often a change is tried that others keep getting ahead of.
@@ -56,7 +56,7 @@ pub enum FenceError {
 
 /// The fence of one resource, with a connection of its own.
 pub struct Fence {
-    link: Link,
+    connection: Connection,
     resource: String,
     key: String,
 }
@@ -64,20 +64,20 @@ pub struct Fence {
 impl Fence {
     /// The fence of a resource, which is anything that only one leader may write to at a time.
     /// It belongs to a namespace, whose epochs it compares.
-    pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, Refusal> {
+    pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, OpenError> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("etcd", url));
         let config = EtcdConfig::from_location(scheme, rest)?;
-        let link = super::connected(config)?;
-        let key = Keys::new(&link.config.prefix, namespace).resource(resource);
+        let connection = Connection::new(config)?;
+        let key = Keys::new(&connection.config.prefix, namespace).resource(resource);
         let txn = Txn {
             compare: vec![Compare::absent(&key)],
             success: vec![Op::put(&key, Epoch::NONE.write())],
             failure: Vec::new(),
         };
-        let made: Result<TxnAnswer, _> = link.ask("kv/txn", &txn, link.deadline()).await;
-        let (place, prefix) = (&link.config.place, &link.config.prefix);
-        made.map_err(|trouble| trouble.of_opening(place, prefix))?;
-        Ok(Self { resource: resource.to_owned(), key, link })
+        let made: Result<TxnAnswer, _> = connection.ask("kv/txn", &txn).await;
+        let (place, prefix) = (&connection.config.place, &connection.config.prefix);
+        made.map_err(|error| error.at_opening(place, prefix))?;
+        Ok(Self { resource: resource.to_owned(), key, connection })
     }
 
     /// The condition for a transaction of one's own.
@@ -116,13 +116,12 @@ impl Fence {
     ) -> Result<(), FenceError> {
         epoch.grantable()?;
         let look = Txn { success: self.both(key), ..Txn::default() };
-        let answer: Result<TxnAnswer, _> =
-            self.link.ask("kv/txn", &look, self.link.deadline()).await;
-        let mut answer = answer.map_err(Trouble::of_read)?;
+        let answer: Result<TxnAnswer, _> = self.connection.ask("kv/txn", &look).await;
+        let mut answer = answer.map_err(GatewayError::of_read)?;
         for _ in 0..TRIES {
             let found = found(&answer, 1);
-            let revision = found.map_or(0, |found| found.mod_revision.0);
-            let value = change(found.map(|found| found.value.0.as_slice()));
+            let revision = found.map_or(0, |found| found.mod_revision);
+            let value = change(found.map(|found| found.value.as_slice()));
             let same = vec![Compare::written_at(key, revision)];
             answer = self.commit(epoch, same, Op::put(key, value), key).await?;
             if answer.succeeded {
@@ -147,8 +146,7 @@ impl Fence {
         compare.push(Compare::says_less(&guard.key, &guard.less_than));
         let success = vec![Op::put(&guard.key, guard.value), write];
         let txn = Txn { compare, success, failure: self.both(key) };
-        let answer = self.link.ask("kv/txn", &txn, self.link.deadline()).await;
-        answer.map_err(|trouble: Trouble| trouble.of_write().into())
+        Ok(self.connection.commit(&txn).await?)
     }
 
     /// Reads the fence, then the key.
@@ -162,7 +160,7 @@ impl Fence {
             StoreError::Corrupt { record, detail }
         };
         let found = found(answer, 0).ok_or_else(|| corrupt("it was deleted".to_owned()))?;
-        Epoch::read(&found.value.0).map_err(corrupt)
+        Epoch::read(&found.value).map_err(corrupt)
     }
 
     fn behind(&self, given: Epoch, answer: &TxnAnswer) -> Result<StaleEpoch, StoreError> {
@@ -172,5 +170,5 @@ impl Fence {
 }
 
 fn found(answer: &TxnAnswer, at: usize) -> Option<&KeyValue> {
-    answer.responses.get(at)?.response_range.as_ref()?.kvs.first()
+    answer.responses.get(at)?.response_range.kvs.first()
 }

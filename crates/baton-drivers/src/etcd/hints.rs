@@ -15,157 +15,140 @@ use baton_core::ids::{Namespace, Nonce};
 use baton_core::protocol::Hint;
 use baton_store::{HintStream, StoreError};
 use reqwest::Response;
-use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::connect::Link;
-use super::error::Trouble;
-use super::keys::Keys;
-use super::memory::Memories;
+use super::cache::Cache;
+use super::connect::Connection;
+use super::error::GatewayError;
 use super::record::{LeaseRow, Record};
-use super::wire::{KeyValue, Octets, end_of};
+use super::schema::Keys;
+use super::wire::{Event, Events, Watch, WatchLine};
+use crate::driver::within;
 
-/// So many hints wait for a slow listener. It may lose the rest.
-const HINTS_KEPT: usize = 64;
+/// How many hints wait for a slow receiver. It may miss the rest.
+const HINTS_MAX: usize = 64;
 
-/// Renewals are heard too, so a watch that is silent for so long is dead, or no node leads.
+/// Renewals are events too, so a watch that is silent for this long is dead, or no node leads.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// How long to wait before listening again, at first and at most.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
+/// How long to wait before watching again, at first and at most.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-#[derive(Serialize)]
-struct Watch {
-    create_request: Create,
-}
-
-#[derive(Serialize)]
-struct Create {
-    key: Octets,
-    range_end: Octets,
-}
-
-#[derive(Deserialize)]
-struct Line {
-    result: Option<Events>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Events {
-    created: bool,
-    canceled: bool,
-    events: Vec<Event>,
-}
-
-#[derive(Deserialize)]
-struct Event {
-    #[serde(default, rename = "type")]
-    kind: String,
-    kv: KeyValue,
-}
-
-impl Event {
-    fn is_delete(&self) -> bool {
-        self.kind == "DELETE"
-    }
-}
-
-/// Listens. The future does the listening, and ends when nobody takes the hints any more.
-pub(super) async fn listen(
-    link: &Arc<Link>,
-    memories: &Arc<Memories>,
+/// Begins to watch. The future goes on with it, and ends when the receiver is dropped.
+pub(super) async fn watch(
+    connection: &Arc<Connection>,
+    cache: &Arc<Cache>,
     namespace: &Namespace,
 ) -> Result<(HintStream, impl Future<Output = ()> + use<>), StoreError> {
-    let keys = Keys::new(&link.config.prefix, namespace);
-    let ear = Ear::open(link, &keys).await.map_err(Trouble::of_read)?;
-    let (sender, receiver) = mpsc::channel(HINTS_KEPT);
-    let (link, memories) = (Arc::clone(link), Arc::clone(memories));
-    let listener = Listener { link, memories, namespace: namespace.clone(), keys, sender };
-    Ok((receiver, listener.relay(ear)))
+    let keys = Keys::new(&connection.config.prefix, namespace);
+    let stream = EventStream::open(connection, &keys).await.map_err(GatewayError::of_read)?;
+    let (sender, receiver) = mpsc::channel(HINTS_MAX);
+    let (connection, cache) = (Arc::clone(connection), Arc::clone(cache));
+    let watcher =
+        Watcher { connection, cache, namespace: namespace.clone(), keys, sender, asked: None };
+    Ok((receiver, watcher.run(stream)))
 }
 
-struct Listener {
-    link: Arc<Link>,
-    memories: Arc<Memories>,
+struct Watcher {
+    connection: Arc<Connection>,
+    cache: Arc<Cache>,
     namespace: Namespace,
     keys: Keys,
     sender: mpsc::Sender<Hint>,
+    /// The request to the holder that a hint was sent for.
+    asked: Option<Nonce>,
 }
 
-impl Listener {
-    async fn relay(self, mut ear: Ear) {
-        let mut heard = Heard::default();
+impl Watcher {
+    async fn run(mut self, mut stream: EventStream) {
         loop {
             let events = tokio::select! {
                 () = self.sender.closed() => return,
-                events = ear.next() => events,
-                () = self.link.clock.sleep(SILENCE) => None,
+                events = within(SILENCE, stream.next()) => events.flatten(),
             };
             let hints = match events {
                 Some(events) => {
-                    self.overhear(&events);
-                    heard.hints(&self.keys, &events)
+                    for event in &events {
+                        // So that the call that follows a hint need not read first.
+                        self.cache.receive(&self.namespace, &self.keys, event);
+                    }
+                    self.hints(&events)
                 }
                 None => {
-                    let again = open_again(&self.link, &self.keys, &self.sender).await;
-                    let Some(again) = again else { return };
-                    ear = again;
+                    let Some(again) = self.open_again().await else { return };
+                    stream = again;
                     vec![Hint::Look]
                 }
             };
             for hint in hints {
-                // A full listener misses a hint, which hints may be.
+                // A receiver whose queue is full misses a hint, which hints may be.
                 let _ = self.sender.try_send(hint);
             }
         }
     }
 
-    /// So that whoever acts on a hint need not look first.
-    fn overhear(&self, events: &[Event]) {
-        for event in events {
-            self.memories.overhear(&self.namespace, &self.keys, &event.kv, event.is_delete());
+    /// Tries until it watches again; `None` if the receiver is gone.
+    async fn open_again(&self) -> Option<EventStream> {
+        let (mut pause, most) = BACKOFF;
+        loop {
+            tokio::select! {
+                () = self.sender.closed() => return None,
+                () = self.connection.clock.sleep(pause) => {}
+            }
+            if let Ok(stream) = EventStream::open(&self.connection, &self.keys).await {
+                return Some(stream);
+            }
+            pause = (pause * 2).min(most);
         }
     }
-}
 
-/// Tries until it listens again; `None` if nobody wants to hear any more.
-async fn open_again(link: &Link, keys: &Keys, sender: &mpsc::Sender<Hint>) -> Option<Ear> {
-    let (mut pause, most) = PAUSE;
-    loop {
-        tokio::select! {
-            () = sender.closed() => return None,
-            () = link.clock.sleep(pause) => {}
+    fn hints(&mut self, events: &[Event]) -> Vec<Hint> {
+        let (lease, holder) = (self.keys.lease(), self.keys.holder());
+        let mut hints = Vec::new();
+        for event in events {
+            if event.is_about(&lease) {
+                hints.extend(self.hint_of_lease(event));
+            } else if event.is_about(&self.keys.view()) && !event.is_delete() {
+                hints.push(Hint::ViewMoved);
+            } else if event.is_about(&holder) && event.is_delete() {
+                // A release deletes it too, and says more.
+                let revision = event.kv.mod_revision;
+                let with_lease =
+                    |other: &Event| other.is_about(&lease) && other.kv.mod_revision == revision;
+                hints.extend((!events.iter().any(with_lease)).then_some(Hint::Look));
+            }
         }
-        if let Ok(ear) = Ear::open(link, keys).await {
-            return Some(ear);
+        hints
+    }
+
+    /// A release, or a new request to the holder. A renewal is no news.
+    fn hint_of_lease(&mut self, event: &Event) -> Option<Hint> {
+        let Ok(row) = LeaseRow::read(&event.kv.value) else { return Some(Hint::Look) };
+        if row.holder.is_none() {
+            let (version, successor) = (row.version(), row.successor);
+            return Some(Hint::Released { version, successor });
         }
-        pause = (pause * 2).min(most);
+        let asked = row.asked.map(|ask| ask.nonce);
+        let is_new = asked.is_some() && asked != self.asked;
+        self.asked = asked;
+        is_new.then_some(Hint::Asked)
     }
 }
 
 /// An open watch.
-struct Ear {
+struct EventStream {
     response: Response,
     buffer: Vec<u8>,
 }
 
-impl Ear {
+impl EventStream {
     /// Returns once etcd has said that it watches.
-    async fn open(link: &Link, keys: &Keys) -> Result<Self, Trouble> {
-        let prefix = keys.lead();
-        let range_end = end_of(&prefix);
-        let query =
-            Watch { create_request: Create { key: Octets(prefix.into_bytes()), range_end } };
-        let response = link.stream("watch", &query).await?;
-        let mut ear = Self { response, buffer: Vec::new() };
-        let first = tokio::select! {
-            first = ear.line() => first,
-            () = link.clock.sleep(link.config.timeout) => None,
-        };
-        match first {
-            Some(events) if events.created && !events.canceled => Ok(ear),
-            _ => Err(Trouble::NoAnswer("the watch did not begin".to_owned())),
+    async fn open(connection: &Connection, keys: &Keys) -> Result<Self, GatewayError> {
+        let response = connection.stream("watch", &Watch::under(&keys.lead())).await?;
+        let mut stream = Self { response, buffer: Vec::new() };
+        match within(connection.config.timeout, stream.line()).await.flatten() {
+            Some(events) if events.created && !events.canceled => Ok(stream),
+            _ => Err(GatewayError::NoAnswer("the watch did not begin".to_owned())),
         }
     }
 
@@ -179,51 +162,10 @@ impl Ear {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                return serde_json::from_slice::<Line>(&line).ok()?.result;
+                return serde_json::from_slice::<WatchLine>(&line).ok()?.result;
             }
             let more = self.response.chunk().await.ok()??;
             self.buffer.extend_from_slice(&more);
         }
-    }
-}
-
-/// What was heard so far, as far as it tells news from repetition.
-#[derive(Default)]
-struct Heard {
-    asked: Option<Nonce>,
-}
-
-impl Heard {
-    fn hints(&mut self, keys: &Keys, events: &[Event]) -> Vec<Hint> {
-        let (lease, holder, view) = (keys.lease(), keys.holder(), keys.view());
-        let is = |event: &Event, key: &str| event.kv.key.0 == key.as_bytes();
-        let mut hints = Vec::new();
-        for event in events {
-            if is(event, &lease) {
-                hints.extend(self.of_lease(event));
-            } else if is(event, &view) && !event.is_delete() {
-                hints.push(Hint::ViewMoved);
-            } else if is(event, &holder) && event.is_delete() {
-                // A release deletes it too, and says more.
-                let written = event.kv.mod_revision;
-                let with_lease =
-                    |other: &Event| is(other, &lease) && other.kv.mod_revision == written;
-                hints.extend((!events.iter().any(with_lease)).then_some(Hint::Look));
-            }
-        }
-        hints
-    }
-
-    /// A release, or a new request to the holder. A renewal is no news.
-    fn of_lease(&mut self, event: &Event) -> Option<Hint> {
-        let Ok(row) = LeaseRow::read(&event.kv.value.0) else { return Some(Hint::Look) };
-        if row.holder.is_none() {
-            let (version, successor) = (row.version(), row.successor);
-            return Some(Hint::Released { version, successor });
-        }
-        let asked = row.asked.map(|ask| ask.nonce);
-        let is_new = asked.is_some() && asked != self.asked;
-        self.asked = asked;
-        is_new.then_some(Hint::Asked)
     }
 }

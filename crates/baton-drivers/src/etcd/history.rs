@@ -1,13 +1,12 @@
 //! The term history: one key a term, written in the transaction that begins or ends it.
 
-use baton_core::ids::Namespace;
 use baton_core::protocol::TermRecord;
 use baton_store::StoreError;
 
-use super::engine::EtcdEngine;
-use super::keys::Keys;
+use super::context::CallContext;
 use super::record::{self, LeaseRow, Record};
-use super::wire::{Op, Range, RangeAnswer};
+use super::schema::Keys;
+use super::wire::{Op, Range};
 
 /// How many terms are kept.
 const KEPT: u64 = 1_000;
@@ -27,20 +26,15 @@ pub(super) fn closed(keys: &Keys, row: &LeaseRow) -> Op {
     Op::put(&keys.term(row.number), row.term.write())
 }
 
-/// The last terms, the newest first.
-pub(super) async fn newest(
-    engine: &EtcdEngine,
-    namespace: &Namespace,
-    limit: usize,
-) -> Result<Vec<TermRecord>, StoreError> {
-    if limit == 0 {
-        return Ok(Vec::new());
+impl CallContext<'_> {
+    /// The last terms, the newest first.
+    pub(super) async fn history(&self, limit: usize) -> Result<Vec<TermRecord>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let range = Range::last_under(&self.keys().terms(), limit);
+        let found = self.engine.connection.range(&range).await?;
+        let what = || format!("a term of namespace {}", self.namespace);
+        found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
     }
-    let keys = Keys::new(&engine.link.config.prefix, namespace);
-    let query = Range::last_under(&keys.terms(), limit);
-    let answer: Result<RangeAnswer, _> =
-        engine.link.ask("kv/range", &query, engine.link.deadline()).await;
-    let found = answer.map_err(super::error::Trouble::of_read)?.kvs;
-    let what = || format!("a term of namespace {namespace}");
-    found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
 }

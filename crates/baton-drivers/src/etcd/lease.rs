@@ -1,30 +1,35 @@
-//! The rules of the lease, judged on what was last seen. The step that follows compares all of it.
+//! The rules of the lease, judged on what was last seen; the transaction that follows compares it.
 //!
 //! # Why one trusted leader (S1)
 //!
 //! Every acquisition and every renewal has an etcd lease of its own, which etcd keeps for at least
 //! the ttl after the beat was sent: one of that length that was granted since, or a longer one that
 //! was granted before ([`Spare::serves`](super::spare::Spare::serves)). One transaction writes the
-//! record and the holder key that goes with that lease. So wherever the attempt's nonce is read,
+//! record and the holder key that is attached to that lease. So wherever the attempt's nonce is read,
 //! now or later, the holder's window (counted from the send) ends before the holder key's lease.
 //! Another node is let in only when the holder key *and* its lease are gone.
 //!
 //! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
-//! is answered by whoever believes to be etcd's leader. One that was replaced without noticing
-//! prolongs nothing, and an etcd leader that was paused revokes, when it goes on, leases that were
+//! is answered by the member that believes to be etcd's leader. One that was replaced without
+//! noticing prolongs nothing, and an etcd leader that was paused revokes, when it goes on, leases that were
 //! kept alive meanwhile (etcd issue 15247). A grant goes through etcd's log like any write, and a
 //! leader that knows of it at all knows that it is young.
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Nonce};
+use baton_core::ids::Epoch;
 use baton_core::protocol::{
-    Acquire, Ask, Claim, Holder, NodeRecord, Release, Renew, TermEnd, TermRecord,
+    Acquire, Ask, Claim, Holder, NodeRecord, Outcome, Release, Renew, TermEnd, TermRecord,
 };
 use baton_core::time::whole_ms;
+use baton_store::StoreError;
 
-use super::record::{HolderKey, LeaseRow};
-use super::sight::Sight;
+use super::context::{CallContext, Plan};
+use super::history;
+use super::namespace_state::{NamespaceState, unchanged};
+use super::record::{HolderKey, LeaseRow, Record};
+use super::schema::Keys;
+use super::wire::Op;
 
 /// An etcd lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,23 +41,23 @@ pub(super) struct Grant {
 /// etcd grants no more, which is 285 years.
 const TTL_MAX_SECONDS: i64 = 9_000_000_000;
 
-/// When a step happens, for the history: by this machine's wall clock, as etcd tells no time.
+/// When a call happens, for the history: by this machine's wall clock, as etcd has none to ask.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WallMs(pub(super) u64);
 
 /// How the last term ends if the claim holds; `None` if it does not hold. `is_over`: the holder key
 /// and its etcd lease are gone.
 pub(super) fn claim_holds(
-    sight: &Sight,
+    state: &NamespaceState,
     is_over: bool,
     grant: &Acquire,
 ) -> Option<Option<TermEnd>> {
     if grant.lineage != super::LINEAGE {
         return None;
     }
-    let Some(row) = sight.row() else {
-        // Somebody deleted the record of a term whose holder may still trust it.
-        let in_use = sight.holder.as_ref().is_some_and(|key| key.lease != 0);
+    let Some(row) = state.row() else {
+        // The record was deleted of a term whose holder may still trust it.
+        let in_use = state.holder.as_ref().is_some_and(|key| key.lease != 0);
         let vacant = grant.expect.is_none() && grant.claim == Claim::Vacant && !in_use;
         return vacant.then_some(None);
     };
@@ -70,25 +75,25 @@ pub(super) fn claim_holds(
 }
 
 /// May the term go on?
-pub(super) fn renewal_holds(sight: &Sight, renew: &Renew) -> bool {
-    let at_version = sight.held().is_some_and(|row| row.version() == renew.expect);
-    at_version && renew.lineage == super::LINEAGE && sight.is_live()
+pub(super) fn renewal_holds(state: &NamespaceState, renew: &Renew) -> bool {
+    let at_version = state.held().is_some_and(|row| row.version() == renew.expect);
+    at_version && renew.lineage == super::LINEAGE && state.is_live()
 }
 
 /// The record of a new term.
 pub(super) fn begin(
-    sight: &Sight,
+    state: &NamespaceState,
     node: &NodeRecord,
     wanted: &Acquire,
     last_end: Option<TermEnd>,
     grant: Grant,
     at: WallMs,
 ) -> LeaseRow {
-    let epoch: Epoch = sight.highest_epoch().max(wanted.floor).next();
-    let last = sight.row().map(|row| ended(row, last_end, at));
+    let epoch: Epoch = state.highest_epoch().max(wanted.floor).next();
+    let last = state.row().map(|row| ended(row, last_end, at));
     let ended_ms = last.and_then(|term| term.ended).map(|(at, _)| at);
     let since = |then_ms: u64| at.0.saturating_sub(then_ms);
-    let unreleased = sight.row().filter(|row| last_end.is_some() && row.term.ended.is_none());
+    let unreleased = state.row().filter(|row| last_end.is_some() && row.term.ended.is_none());
     let (boot, id) = (node.boot, node.id.clone());
     LeaseRow {
         epoch,
@@ -109,7 +114,7 @@ pub(super) fn begin(
             gap_ms: ended_ms.map(since),
             gap_at_most_ms: unreleased.map(|row| since(renewed_ms(row))),
         },
-        number: sight.row().map_or(0, |row| row.number).saturating_add(1),
+        number: state.row().map_or(0, |row| row.number).saturating_add(1),
     }
 }
 
@@ -151,8 +156,8 @@ pub(super) fn with_lease(row: &LeaseRow, grant: Grant, at: WallMs) -> LeaseRow {
 }
 
 /// The record without a holder, if it is held at the version.
-pub(super) fn released(sight: &Sight, release: &Release, at: WallMs) -> Option<LeaseRow> {
-    let row = sight.held().filter(|row| row.version() == release.expect)?;
+pub(super) fn released(state: &NamespaceState, release: &Release, at: WallMs) -> Option<LeaseRow> {
+    let row = state.held().filter(|row| row.version() == release.expect)?;
     let mut term = row.term.clone();
     term.ended = Some((last_acted_ms(row, at), TermEnd::Released(release.reason)));
     Some(LeaseRow {
@@ -168,15 +173,48 @@ pub(super) fn released(sight: &Sight, release: &Release, at: WallMs) -> Option<L
 }
 
 /// The record with a request beside it, if this term is held.
-pub(super) fn asked(sight: &Sight, epoch: Epoch, ask: Ask) -> Option<LeaseRow> {
-    let row = sight.held().filter(|row| row.epoch == epoch)?;
+pub(super) fn asked(state: &NamespaceState, epoch: Epoch, ask: Ask) -> Option<LeaseRow> {
+    let row = state.held().filter(|row| row.epoch == epoch)?;
     Some(LeaseRow { asked: Some(ask), ..row.clone() })
 }
 
-/// What the holder key says for this record.
-pub(super) fn holder_key(row: &LeaseRow) -> HolderKey {
-    let nonce: Nonce = row.nonce;
-    HolderKey { epoch: row.epoch, nonce }
+/// The writes of a record that is held: itself, and the holder key with its lease.
+pub(super) fn held_writes(keys: &Keys, row: &LeaseRow) -> [Op; 2] {
+    let key = HolderKey { epoch: row.epoch, nonce: row.nonce };
+    [Op::put(&keys.lease(), row.write()), Op::put_with(&keys.holder(), key.write(), row.lease)]
+}
+
+impl CallContext<'_> {
+    /// Gives the lease up.
+    pub(super) async fn release(&self, release: &Release) -> Result<Outcome, StoreError> {
+        self.change(|state| {
+            let row = released(state, release, self.wall())?;
+            let closed = history::closed(self.keys(), &row);
+            Some((row, vec![Op::delete(&self.keys().holder()), closed]))
+        })
+        .await
+    }
+
+    /// Leaves a request beside the lease.
+    pub(super) async fn ask(&self, epoch: Epoch, ask: &Ask) -> Result<Outcome, StoreError> {
+        self.change(|state| Some((asked(state, epoch, ask.clone())?, Vec::new()))).await
+    }
+
+    /// Changes the record, if there is something to change.
+    async fn change(
+        &self,
+        next: impl Fn(&NamespaceState) -> Option<(LeaseRow, Vec<Op>)>,
+    ) -> Result<Outcome, StoreError> {
+        let lease = self.keys().lease();
+        self.carry_out(|state| match next(state) {
+            None => Plan::Answer(Outcome::Conflict),
+            Some((row, mut writes)) => {
+                writes.push(Op::put(&lease, row.write()));
+                Plan::Write(unchanged(&lease, &state.lease), writes, Outcome::Applied)
+            }
+        })
+        .await
+    }
 }
 
 /// Whole seconds, and never fewer than were asked for. etcd raises what is below its own minimum,

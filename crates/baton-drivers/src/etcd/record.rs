@@ -6,7 +6,6 @@ use std::time::Duration;
 use baton_core::ids::{Epoch, NodeId, Nonce};
 use baton_core::protocol::{Ask, Holder, NodeRecord, TermRecord, Version, View};
 use baton_store::{Document, StoreError};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::wire::KeyValue;
@@ -19,11 +18,11 @@ pub(super) struct LeaseRow {
     pub(super) holder: Option<Holder>,
     pub(super) successor: Option<NodeId>,
     pub(super) ttl: Duration,
-    /// The etcd lease that the holder key goes with; 0 after a release.
+    /// The etcd lease that the holder key is attached to; 0 after a release.
     pub(super) lease: i64,
     /// What etcd granted: whole seconds, at least the ttl.
     pub(super) granted: Duration,
-    /// When it ends if nobody renews it, by the holder's wall clock. For the history alone.
+    /// When it ends if it is not renewed, by the holder's wall clock. For the history alone.
     pub(super) until_ms: u64,
     pub(super) asked: Option<Ask>,
     /// The present or last term, and its number among all of them.
@@ -37,16 +36,16 @@ impl LeaseRow {
     }
 }
 
-/// What the holder key says. Every write of it differs from all others, or goes with another lease.
+/// The holder key. Every write of it differs from all others, or is attached to another lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct HolderKey {
     pub(super) epoch: Epoch,
     pub(super) nonce: Nonce,
 }
 
-/// A record as it was read, and how it can be told that it did not change.
+/// A record as it was read, and what shows that it did not change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Seen<T> {
+pub(super) struct Stored<T> {
     pub(super) record: T,
     /// The very bytes. Numbers of revisions come again when a copy is restored; nonces do not.
     pub(super) raw: Vec<u8>,
@@ -64,7 +63,7 @@ macro_rules! json {
     ($($record:ty),+) => {$(
         impl Record for $record {
             fn read(raw: &[u8]) -> Result<Self, String> {
-                from_json(raw)
+                serde_json::from_slice(raw).map_err(|problem| problem.to_string())
             }
 
             fn write(&self) -> Vec<u8> {
@@ -75,10 +74,6 @@ macro_rules! json {
 }
 
 json!(LeaseRow, HolderKey, NodeRecord, TermRecord, Arc<View>);
-
-fn from_json<T: DeserializeOwned>(raw: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(raw).map_err(|problem| problem.to_string())
-}
 
 /// All its digits, so that etcd, which compares bytes, compares numbers.
 impl Record for Epoch {
@@ -108,10 +103,10 @@ impl Record for Document {
 pub(super) fn read<T: Record>(
     found: &KeyValue,
     what: impl FnOnce() -> String,
-) -> Result<Seen<T>, StoreError> {
-    let raw = found.value.0.clone();
+) -> Result<Stored<T>, StoreError> {
+    let raw = found.value.clone();
     let record = T::read(&raw).map_err(|detail| StoreError::Corrupt { record: what(), detail })?;
-    Ok(Seen { record, raw, revision: found.mod_revision.0, lease: found.lease.0 })
+    Ok(Stored { record, raw, revision: found.mod_revision, lease: found.lease })
 }
 
 #[cfg(test)]

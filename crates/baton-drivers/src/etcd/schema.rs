@@ -1,61 +1,132 @@
-//! The version of the format, kept under the prefix. Whoever comes first writes it.
+//! Where everything is kept, and the version of this format.
+//!
+//! ```text
+//!   PREFIX/format                   its version
+//!   PREFIX/compatible               the lowest version that a program must know to use it
+//!   PREFIX/NAMESPACE/lead/lease     the lease record; never deleted
+//!                        /holder    attached to an etcd lease: while it is there, the term is live
+//!                        /fence     the highest epoch that a write carried
+//!                        /view      the published view
+//!                   /nodes/ID       one record a node
+//!                   /terms/NUMBER   one record a term
+//!                   /documents/NAME
+//!                   /fences/NAME    for the user's own data
+//! ```
+//!
+//! Neither a namespace nor a node id has a `/` in it, so no key can be taken for another kind's.
 
-use super::connect::Link;
-use super::keys;
-use super::wire::{Compare, KeyValue, Op, Range, RangeAnswer, Txn, TxnAnswer};
+use baton_core::ids::{Namespace, NodeId};
+
+use super::NAME;
+use super::connect::Connection;
+use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
+use crate::OpenError;
 use crate::driver::SchemaVersion;
-use crate::refusal::Refusal;
+use crate::reader::Access;
 
-/// The format that this program reads and writes.
-const VERSION: i64 = 1;
+/// The format that this program writes.
+const KNOWN: SchemaVersion = SchemaVersion::new(1, Some(1));
 
-/// Sees to it that the format is there and known. The transaction would write, so a user who may
-/// not is told now, whether it comes to that or not.
-pub(super) async fn settle(link: &Link) -> Result<(), Refusal> {
-    let (place, prefix) = (&link.config.place, &link.config.prefix);
-    let key = keys::format(prefix);
-    let txn = Txn {
-        compare: vec![Compare::absent(&key)],
-        success: vec![Op::put(&key, VERSION.to_string())],
-        failure: vec![Op::Range(Range::key(&key))],
+/// The key of the format's version.
+pub(super) fn format(prefix: &str) -> String {
+    format!("{prefix}/format")
+}
+
+/// The keys of one namespace.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    space: String,
+}
+
+impl Keys {
+    pub(super) fn new(prefix: &str, namespace: &Namespace) -> Self {
+        Self { space: format!("{prefix}/{namespace}/") }
+    }
+
+    /// What hints are made from.
+    pub(super) fn lead(&self) -> String {
+        format!("{}lead/", self.space)
+    }
+
+    pub(super) fn lease(&self) -> String {
+        format!("{}lead/lease", self.space)
+    }
+
+    pub(super) fn holder(&self) -> String {
+        format!("{}lead/holder", self.space)
+    }
+
+    pub(super) fn fence(&self) -> String {
+        format!("{}lead/fence", self.space)
+    }
+
+    pub(super) fn view(&self) -> String {
+        format!("{}lead/view", self.space)
+    }
+
+    pub(super) fn nodes(&self) -> String {
+        format!("{}nodes/", self.space)
+    }
+
+    pub(super) fn node(&self, node: &NodeId) -> String {
+        format!("{}nodes/{node}", self.space)
+    }
+
+    pub(super) fn terms(&self) -> String {
+        format!("{}terms/", self.space)
+    }
+
+    /// Numbers have all their digits, so that keys sort as they do.
+    pub(super) fn term(&self, number: u64) -> String {
+        format!("{}terms/{number:020}", self.space)
+    }
+
+    pub(super) fn document(&self, name: &str) -> String {
+        format!("{}documents/{name}", self.space)
+    }
+
+    pub(super) fn resource(&self, name: &str) -> String {
+        format!("{}fences/{name}", self.space)
+    }
+}
+
+/// Makes sure that the format is there and can be used. For a node the transaction would write, so a
+/// user who may not write is refused now, whether it comes to that or not. A reader may find none.
+pub(super) async fn check(connection: &Connection, access: Access) -> Result<(), OpenError> {
+    let (place, prefix) = (&connection.config.place, &connection.config.prefix);
+    let (format, compatible) = (format(prefix), format!("{prefix}/compatible"));
+    let read = [&format, &compatible].map(|key| Op::Range(Range::key(key)));
+    let txn = match access {
+        Access::Read => Txn { success: read.into(), ..Txn::default() },
+        Access::Write => Txn {
+            compare: vec![Compare::absent(&format)],
+            success: vec![
+                Op::put(&format, KNOWN.version.to_string()),
+                Op::put(&compatible, KNOWN.lowest_compatible.to_string()),
+            ],
+            failure: read.into(),
+        },
     };
-    let answer: Result<TxnAnswer, _> = link.ask("kv/txn", &txn, link.deadline()).await;
-    let answer = answer.map_err(|trouble| trouble.of_opening(place, prefix))?;
-    let range = answer.responses.into_iter().find_map(|answer| answer.response_range);
-    match answer.succeeded {
-        true => Ok(()),
-        false => judge(link, range.unwrap_or_default().kvs.first()),
-    }
-}
-
-/// The same for a reader: no format is there before the first node writes it.
-pub(super) async fn look(link: &Link) -> Result<(), Refusal> {
-    let (place, prefix) = (&link.config.place, &link.config.prefix);
-    let range = Range::key(&keys::format(prefix));
-    let answer: Result<RangeAnswer, _> = link.ask("kv/range", &range, link.deadline()).await;
-    let answer = answer.map_err(|trouble| trouble.of_opening(place, prefix))?;
-    match answer.kvs.first() {
-        None => Ok(()),
-        found => judge(link, found),
-    }
-}
-
-/// Is what was found under the key the format that is known?
-fn judge(link: &Link, found: Option<&KeyValue>) -> Result<(), Refusal> {
-    let (place, prefix) = (link.config.place.clone(), &link.config.prefix);
-    let text = found.and_then(|found| std::str::from_utf8(found.value.0.as_slice()).ok());
-    match text.and_then(|text| text.parse().ok()) {
-        Some(found) => {
-            let known = SchemaVersion::new(VERSION, None);
-            SchemaVersion::new(found, None).check_at(known, "etcd", &place).map(drop)
-        }
-        None => Err(Refusal::Strange {
-            store: "etcd",
-            place,
+    let answer: Result<TxnAnswer, _> = connection.ask("kv/txn", &txn).await;
+    let answer = answer.map_err(|error| error.at_opening(place, prefix))?;
+    let number = |found: &KeyValue| {
+        let text = std::str::from_utf8(&found.value).ok();
+        text.and_then(|text| text.parse().ok()).ok_or_else(|| OpenError::Strange {
+            store: NAME,
+            place: place.clone(),
             detail: format!(
                 "{} is not a version; is the prefix {prefix} something else's?",
-                keys::format(prefix)
+                String::from_utf8_lossy(&found.key)
             ),
-        }),
+        })
+    };
+    let mut found = answer.responses.iter().map(|answer| answer.response_range.kvs.first());
+    // The format has just been made, or is still to be.
+    let Some(version) = found.next().flatten() else { return Ok(()) };
+    let lowest = found.next().flatten().map(number).transpose()?;
+    let found = SchemaVersion::new(number(version)?, lowest);
+    match access {
+        Access::Read => found.check_to_read(KNOWN, NAME, place),
+        Access::Write => found.check_at(KNOWN, NAME, place).map(drop),
     }
 }

@@ -12,19 +12,16 @@
 
 use std::time::Duration;
 
-use baton_core::ids::Namespace;
 use baton_core::protocol::NodeRecord;
 use baton_core::time::Moment;
 use baton_store::StoreError;
 
-use super::engine::EtcdEngine;
+use super::context::{CallContext, Plan};
 use super::lease::{self, Grant};
-use super::record::{LeaseRow, Record};
-use super::sight::{Sight, unchanged};
-use super::step::{Committed, Step, TRIES};
-use super::wire::Op;
+use super::namespace_state::{NamespaceState, unchanged};
+use super::record::LeaseRow;
 
-/// A lease that is nobody's yet.
+/// A lease that belongs to no term yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spare {
     pub(super) grant: Grant,
@@ -43,7 +40,7 @@ impl Spare {
 
 /// What is to be done once a call is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum FollowUp {
     /// The first in line gets a spare for a lease of this length.
     Spare(Duration),
     /// The term that began with this lease gets one of its own.
@@ -51,55 +48,65 @@ pub(super) enum Due {
 }
 
 /// Is a spare due after a look by this node?
-pub(super) fn after_look(sight: &Sight, node: &NodeRecord) -> Option<Due> {
-    let row = sight.held()?;
+pub(super) fn after_look(state: &NamespaceState, node: &NodeRecord) -> Option<FollowUp> {
+    let row = state.held()?;
     let holder = row.holder.as_ref().filter(|holder| holder.boot != node.boot);
-    let first = sight.view.as_ref()?.record.successors.first().filter(|_| holder.is_some());
-    (first == Some(&node.id)).then_some(Due::Spare(row.ttl))
+    let first = state.view.as_ref()?.record.successors.first().filter(|_| holder.is_some());
+    (first == Some(&node.id)).then_some(FollowUp::Spare(row.ttl))
 }
 
-/// Does what is due. Whatever fails is left to the next beat.
-pub(super) async fn settle(
-    engine: &EtcdEngine,
-    namespace: &Namespace,
-    due: Due,
-) -> Result<(), StoreError> {
-    let step = Step::new(engine, namespace, None, None);
-    match due {
-        Due::Spare(ttl) => {
-            let since = step.now();
-            let grant = step.grant(ttl.saturating_mul(2)).await?;
-            engine.memories.keep_spare(namespace, Spare { grant, since });
-            Ok(())
+impl CallContext<'_> {
+    /// The spare, if it serves; else a lease that is granted now.
+    pub(super) async fn spare_or_grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
+        match self.engine.cache.take_spare(self.namespace, ttl, self.now()) {
+            Some(spare) => {
+                self.leave_follow_up(Some(FollowUp::OwnLease(spare.id)));
+                Ok(spare)
+            }
+            None => self.grant(ttl).await,
         }
-        Due::OwnLease(spare) => replace(&step, spare).await,
     }
-}
 
-/// Puts a lease of its own in the place of the spare, unless a renewal has done so.
-async fn replace(step: &Step<'_>, spare: i64) -> Result<(), StoreError> {
-    let Some(mut sight) = step.remembered() else { return Ok(()) };
-    let mut granted = None;
-    for _ in 0..TRIES {
-        let begun_with = |row: &&LeaseRow| row.lease == spare && sight.is_live();
-        let Some(row) = sight.held().filter(begun_with) else { break };
-        let grant = match granted {
-            Some(grant) => grant,
-            None => step.grant(row.ttl).await?,
-        };
-        granted = Some(grant);
-        let row = lease::with_lease(row, grant, step.wall());
-        let (lease, holder) = (step.keys().lease(), step.keys().holder());
-        let mut compare = unchanged(&lease, &sight.lease);
-        compare.extend(unchanged(&holder, &sight.holder));
-        let key = lease::holder_key(&row).write();
-        let writes = vec![Op::put(&lease, row.write()), Op::put_with(&holder, key, grant.id)];
-        match step.commit(compare, writes).await? {
-            Committed::Done(_) => break,
-            Committed::Stale(now) => sight = *now,
+    /// Leaves this to be done once the call is answered.
+    pub(super) fn leave_follow_up(&self, due: Option<FollowUp>) {
+        if due.is_some() {
+            self.engine.cache.with(self.namespace, |cached| cached.follow_up = due);
         }
     }
-    Ok(())
+
+    /// Does what is due. What fails is left to the next beat.
+    pub(super) async fn follow_up(&self, due: FollowUp) -> Result<(), StoreError> {
+        match due {
+            FollowUp::Spare(ttl) => {
+                let since = self.now();
+                let grant = self.grant(ttl.saturating_mul(2)).await?;
+                let spare = Some(Spare { grant, since });
+                self.engine.cache.with(self.namespace, |cached| cached.spare = spare);
+                Ok(())
+            }
+            FollowUp::OwnLease(spare) => self.replace_spare(spare).await,
+        }
+    }
+
+    /// Puts a lease of its own in the place of the spare, unless a renewal has done so.
+    async fn replace_spare(&self, spare: i64) -> Result<(), StoreError> {
+        fn begun_with(state: &NamespaceState, spare: i64) -> Option<&LeaseRow> {
+            state.held().filter(|row| row.lease == spare && state.is_live())
+        }
+        let Some(state) = self.cached() else { return Ok(()) };
+        let Some(row) = begun_with(&state, spare) else { return Ok(()) };
+        let (keys, grant) = (self.keys(), self.grant(row.ttl).await?);
+        self.carry_out(|state| match begun_with(state, spare) {
+            None => Plan::Answer(()),
+            Some(row) => {
+                let row = lease::with_lease(row, grant, self.wall());
+                let mut compare = unchanged(&keys.lease(), &state.lease);
+                compare.extend(unchanged(&keys.holder(), &state.holder));
+                Plan::Write(compare, lease::held_writes(keys, &row).into(), ())
+            }
+        })
+        .await
+    }
 }
 
 #[cfg(test)]

@@ -1,117 +1,109 @@
-//! What is said to the JSON gateway and heard back: only the fields that are used.
+//! The requests and answers of the JSON gateway: only the fields that are used.
 
-use std::fmt::Display;
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
-use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize, Serializer};
+/// A key or a value: bytes, which JSON carries in Base64.
+mod base64 {
+    use base64::Engine;
+    use base64::prelude::BASE64_STANDARD;
+    use serde::de::{Deserializer, Error};
+    use serde::{Deserialize, Serializer};
 
-/// A key or a value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Octets(pub Vec<u8>);
-
-impl Serialize for Octets {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&BASE64_STANDARD.encode(&self.0))
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&BASE64_STANDARD.encode(bytes))
     }
-}
 
-impl<'de> Deserialize<'de> for Octets {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        BASE64_STANDARD.decode(text).map(Self).map_err(D::Error::custom)
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<u8>, D::Error> {
+        BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
 /// A 64-bit number, which JSON carries as text.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Decimal<T>(pub T);
+pub(super) mod decimal {
+    use std::fmt::Display;
+    use std::str::FromStr;
 
-impl<T: Display> Serialize for Decimal<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
+    use serde::de::{Deserializer, Error};
+    use serde::{Deserialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(number: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(number)
+    }
+
+    pub(in super::super) fn deserialize<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+    where
+        T: FromStr<Err: Display>,
+        D: Deserializer<'de>,
+    {
+        String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
 }
 
-impl<'de, T: FromStr + TryFrom<i64>> Deserialize<'de> for Decimal<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Either {
-            Text(String),
-            Number(i64),
-        }
-        let read = match Either::deserialize(deserializer)? {
-            Either::Text(text) => text.parse().ok(),
-            Either::Number(number) => T::try_from(number).ok(),
-        };
-        read.map(Self).ok_or_else(|| D::Error::custom("not a 64-bit number"))
-    }
-}
-
-fn is_zero(number: &Decimal<i64>) -> bool {
-    number.0 == 0
+fn is_zero(number: &i64) -> bool {
+    *number == 0
 }
 
 /// What must hold of a key for a transaction to take its first branch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(super) struct Compare {
-    key: Octets,
-    target: &'static str,
+    #[serde(with = "base64")]
+    key: Vec<u8>,
     result: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Octets>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    create_revision: Option<Decimal<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mod_revision: Option<Decimal<i64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lease: Option<Decimal<i64>>,
+    #[serde(flatten)]
+    target: Target,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "target", rename_all = "UPPERCASE", rename_all_fields = "camelCase")]
+enum Target {
+    Create {
+        #[serde(with = "decimal")]
+        create_revision: i64,
+    },
+    Mod {
+        #[serde(with = "decimal")]
+        mod_revision: i64,
+    },
+    Value {
+        #[serde(with = "base64")]
+        value: Vec<u8>,
+    },
+    Lease {
+        #[serde(with = "decimal")]
+        lease: i64,
+    },
 }
 
 impl Compare {
-    fn equal(key: &str, target: &'static str) -> Self {
-        Self {
-            key: octets(key),
-            target,
-            result: "EQUAL",
-            value: None,
-            create_revision: None,
-            mod_revision: None,
-            lease: None,
-        }
+    fn equal(key: &str, target: Target) -> Self {
+        Self { key: key.into(), result: "EQUAL", target }
     }
 
     /// It is not there.
     pub(super) fn absent(key: &str) -> Self {
-        let create_revision = Some(Decimal(0));
-        Self { create_revision, ..Self::equal(key, "CREATE") }
+        Self::equal(key, Target::Create { create_revision: 0 })
     }
 
-    /// It says exactly this.
+    /// It has exactly this value.
     pub(super) fn says(key: &str, value: &[u8]) -> Self {
-        let value = Some(Octets(value.to_vec()));
-        Self { value, ..Self::equal(key, "VALUE") }
+        Self::equal(key, Target::Value { value: value.to_vec() })
     }
 
-    /// It is there and says something that sorts before this.
+    /// It is there and has a value that sorts before this.
     pub(super) fn says_less(key: &str, value: &[u8]) -> Self {
         Self { result: "LESS", ..Self::says(key, value) }
     }
 
     /// It was last written at this revision; 0 if it is not there.
-    pub(super) fn written_at(key: &str, revision: i64) -> Self {
-        let mod_revision = Some(Decimal(revision));
-        Self { mod_revision, ..Self::equal(key, "MOD") }
+    pub(super) fn written_at(key: &str, mod_revision: i64) -> Self {
+        Self::equal(key, Target::Mod { mod_revision })
     }
 
-    /// It goes with this lease; 0 if with none.
-    pub(super) fn goes_with(key: &str, lease: i64) -> Self {
-        let lease = Some(Decimal(lease));
-        Self { lease, ..Self::equal(key, "LEASE") }
+    /// It is attached to this lease; 0 if to none.
+    pub(super) fn attached_to(key: &str, lease: i64) -> Self {
+        Self::equal(key, Target::Lease { lease })
     }
 }
 
@@ -119,31 +111,32 @@ impl Compare {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Op {
     #[serde(rename = "requestPut")]
-    Put(Put),
+    Put {
+        #[serde(with = "base64")]
+        key: Vec<u8>,
+        #[serde(with = "base64")]
+        value: Vec<u8>,
+        #[serde(with = "decimal", skip_serializing_if = "is_zero")]
+        lease: i64,
+    },
     #[serde(rename = "requestRange")]
     Range(Range),
     #[serde(rename = "requestDeleteRange")]
-    Delete(Delete),
+    Delete(Range),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Put {
-    key: Octets,
-    value: Octets,
-    #[serde(skip_serializing_if = "is_zero")]
-    lease: Decimal<i64>,
-}
-
+/// Which keys to read, to watch or to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Range {
-    key: Octets,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range_end: Option<Octets>,
-    #[serde(skip_serializing_if = "is_zero")]
-    limit: Decimal<i64>,
-    #[serde(skip_serializing_if = "is_zero")]
-    min_mod_revision: Decimal<i64>,
+    #[serde(with = "base64")]
+    key: Vec<u8>,
+    #[serde(with = "base64", skip_serializing_if = "Vec::is_empty")]
+    range_end: Vec<u8>,
+    #[serde(with = "decimal", skip_serializing_if = "is_zero")]
+    limit: i64,
+    #[serde(with = "decimal", skip_serializing_if = "is_zero")]
+    min_mod_revision: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     sort_order: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,33 +146,25 @@ pub(super) struct Range {
 impl Range {
     /// One key.
     pub(super) fn key(key: &str) -> Self {
-        Self { key: octets(key), ..Self::default() }
+        Self { key: key.into(), ..Self::default() }
     }
 
     /// One key, whose value comes only if it was written after this revision.
     pub(super) fn key_after(key: &str, revision: i64) -> Self {
-        Self { min_mod_revision: Decimal(revision.saturating_add(1)), ..Self::key(key) }
+        Self { min_mod_revision: revision.saturating_add(1), ..Self::key(key) }
     }
 
-    /// Every key that begins so.
+    /// Every key with this prefix.
     pub(super) fn under(prefix: &str) -> Self {
-        Self { range_end: Some(end_of(prefix)), ..Self::key(prefix) }
+        Self { range_end: end_of(prefix), ..Self::key(prefix) }
     }
 
-    /// The last so many of those that begin so, the last first.
+    /// The last keys with this prefix, at most this many, the last first.
     pub(super) fn last_under(prefix: &str, limit: usize) -> Self {
-        let limit = Decimal(i64::try_from(limit).unwrap_or(i64::MAX));
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let (sort_order, sort_target) = (Some("DESCEND"), Some("KEY"));
         Self { limit, sort_order, sort_target, ..Self::under(prefix) }
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Delete {
-    key: Octets,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range_end: Option<Octets>,
 }
 
 impl Op {
@@ -187,33 +172,28 @@ impl Op {
         Self::put_with(key, value, 0)
     }
 
-    /// The key goes when the lease does.
+    /// The key is removed when the lease ends.
     pub(super) fn put_with(key: &str, value: impl Into<Vec<u8>>, lease: i64) -> Self {
-        let value = Octets(value.into());
-        Self::Put(Put { key: octets(key), value, lease: Decimal(lease) })
+        Self::Put { key: key.into(), value: value.into(), lease }
     }
 
     pub(super) fn delete(key: &str) -> Self {
-        Self::Delete(Delete { key: octets(key), range_end: None })
+        Self::Delete(Range::key(key))
     }
 
     /// Deletes from the first key to just before the second.
     pub(super) fn delete_range(from: &str, to: &str) -> Self {
-        Self::Delete(Delete { key: octets(from), range_end: Some(octets(to)) })
+        Self::Delete(Range { range_end: to.into(), ..Range::key(from) })
     }
 }
 
-fn octets(text: &str) -> Octets {
-    Octets(text.as_bytes().to_vec())
-}
-
-/// Just after every key that begins so. Prefixes end in `/`, so the last byte can be raised.
-pub(super) fn end_of(prefix: &str) -> Octets {
+/// Just after every key with this prefix. Prefixes end in `/`, so the last byte can be raised.
+fn end_of(prefix: &str) -> Vec<u8> {
     let mut end = prefix.as_bytes().to_vec();
     if let Some(last) = end.last_mut() {
         *last += 1;
     }
-    Octets(end)
+    end
 }
 
 /// All of `compare` holds: then `success`, otherwise `failure`.
@@ -228,8 +208,10 @@ pub(super) struct Txn {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Header {
-    pub(super) cluster_id: Decimal<u64>,
-    pub(super) revision: Decimal<i64>,
+    #[serde(with = "decimal")]
+    pub(super) cluster_id: u64,
+    #[serde(with = "decimal")]
+    pub(super) revision: i64,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -243,55 +225,86 @@ pub(super) struct TxnAnswer {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct OpAnswer {
-    pub(super) response_range: Option<RangeAnswer>,
+    pub(super) response_range: RangeAnswer,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct RangeAnswer {
     pub(super) kvs: Vec<KeyValue>,
-    pub(super) count: Decimal<i64>,
+    #[serde(with = "decimal")]
+    pub(super) count: i64,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct KeyValue {
-    pub(super) key: Octets,
-    pub(super) value: Octets,
-    pub(super) mod_revision: Decimal<i64>,
-    pub(super) lease: Decimal<i64>,
+    #[serde(with = "base64")]
+    pub(super) key: Vec<u8>,
+    #[serde(with = "base64")]
+    pub(super) value: Vec<u8>,
+    #[serde(with = "decimal")]
+    pub(super) mod_revision: i64,
+    #[serde(with = "decimal")]
+    pub(super) lease: i64,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Grant {
-    #[serde(rename = "TTL")]
-    pub(super) ttl: Decimal<i64>,
-}
-
-#[derive(Debug, Default, Deserialize)]
+/// An etcd lease, as requests name it and answers describe it.
+#[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Granted {
-    #[serde(rename = "ID")]
-    pub(super) id: Decimal<i64>,
-    #[serde(rename = "TTL")]
-    pub(super) ttl: Decimal<i64>,
+pub(super) struct EtcdLease {
+    #[serde(rename = "ID", with = "decimal", skip_serializing_if = "is_zero")]
+    pub(super) id: i64,
+    /// Whole seconds; of what is left rounded down, and -1 if there is no such lease.
+    #[serde(rename = "TTL", with = "decimal", skip_serializing_if = "is_zero")]
+    pub(super) ttl: i64,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct OfLease {
-    #[serde(rename = "ID")]
-    pub(super) id: Decimal<i64>,
+/// Which keys to watch.
+#[derive(Serialize)]
+pub(super) struct Watch {
+    create_request: Range,
 }
 
-#[derive(Debug, Default, Deserialize)]
+impl Watch {
+    /// Every key with this prefix.
+    pub(super) fn under(prefix: &str) -> Self {
+        Self { create_request: Range::under(prefix) }
+    }
+}
+
+/// One line of a watch's answer.
+#[derive(Deserialize)]
+pub(super) struct WatchLine {
+    pub(super) result: Option<Events>,
+}
+
+#[derive(Default, Deserialize)]
 #[serde(default)]
-pub(super) struct TimeToLive {
-    /// Whole seconds, rounded down; -1 if there is no such lease.
-    #[serde(rename = "TTL")]
-    pub(super) ttl: Decimal<i64>,
+pub(super) struct Events {
+    pub(super) created: bool,
+    pub(super) canceled: bool,
+    pub(super) events: Vec<Event>,
 }
 
-/// Nothing to say, or nothing that is of interest.
+#[derive(Deserialize)]
+pub(super) struct Event {
+    #[serde(default, rename = "type")]
+    kind: String,
+    pub(super) kv: KeyValue,
+}
+
+impl Event {
+    pub(super) fn is_delete(&self) -> bool {
+        self.kind == "DELETE"
+    }
+
+    pub(super) fn is_about(&self, key: &str) -> bool {
+        self.kv.key == key.as_bytes()
+    }
+}
+
+/// A request or an answer without fields that are of interest.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Nothing {}

@@ -25,7 +25,7 @@ pub(super) fn beat(
     };
     Ok(BeatReply {
         registration,
-        lease: lease.map(|row| row.snapshot(context)),
+        lease: lease.as_ref().map(|row| row.snapshot(context)),
         outcome,
         lineage: context.lineage,
         view: view::newer_than(context, beat.known_view)?,

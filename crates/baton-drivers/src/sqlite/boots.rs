@@ -69,7 +69,6 @@ impl Boots {
         }
         let folder = self.look()?;
         let found = folder.metadata()?;
-        let mode = if self.is_shared { 0o770 } else { found.mode() & 0o777 };
         let is_mine = found.uid() == rustix::process::geteuid().as_raw();
         if is_mine && (found.uid(), found.gid()) != (self.owner, self.group) {
             // As SQLite does with its log: the superuser leaves nothing that the owner cannot use.
@@ -77,8 +76,8 @@ impl Boots {
             let owner = rustix::process::geteuid().is_root().then(|| Uid::from_raw(self.owner));
             let _ = rustix::fs::fchown(&folder.fd, owner, Some(Gid::from_raw(self.group)));
         }
-        if is_mine && found.mode() & 0o777 != mode {
-            rustix::fs::fchmod(&folder.fd, Mode::from_raw_mode(mode))?;
+        if is_mine && self.is_shared && found.mode() & 0o777 != 0o770 {
+            rustix::fs::fchmod(&folder.fd, Mode::RWXU | Mode::RWXG)?;
         }
         Ok(folder)
     }
@@ -132,7 +131,7 @@ impl Folder {
         let file = File::from(rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
         if self.is_shared {
             // Those who share the database must see whether its lock is held.
-            rustix::fs::fchmod(&file, Mode::from_raw_mode(0o640))?;
+            rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR | Mode::RGRP)?;
         }
         Ok(file)
     }

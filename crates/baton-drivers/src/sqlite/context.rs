@@ -113,7 +113,7 @@ impl CallContext<'_> {
 
     /// Is a later epoch known here, by a grant or by a write?
     pub(super) fn is_fenced_off(&self, space: Space, fence: Epoch) -> Result<bool, DriverError> {
-        let granted = LeaseRow::read(self)?.map_or(Epoch::NONE, |row| row.version.epoch);
+        let granted = LeaseRow::read(self)?.map_or(Epoch::NONE, |row| row.record.epoch);
         Ok(fence < space.fence.max(granted))
     }
 

@@ -2,6 +2,7 @@
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
+use baton_store::lease_rule::{self, LastTerm, Unreleased};
 use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex, Json, Name};
@@ -11,15 +12,6 @@ use crate::driver::DriverError;
 /// How many terms are kept of each namespace.
 const KEPT: i64 = 1_000;
 
-/// The end of a term that its holder did not release.
-pub(super) struct Unreleased {
-    pub(super) end: TermEnd,
-    /// When its holder could last act.
-    pub(super) ended_ms: u64,
-    /// When its holder last renewed it.
-    pub(super) renewed_ms: u64,
-}
-
 /// A term begins; the last one, if it is still open, ended as given.
 pub(super) fn begin(
     context: &CallContext<'_>,
@@ -28,22 +20,21 @@ pub(super) fn begin(
     unreleased: Option<Unreleased>,
 ) -> Result<(), DriverError> {
     let last = last(context)?;
-    let mut ended_ms = last.as_ref().and_then(|last| last.ended_ms);
-    let since = |at_ms: u64| Bits(context.at.wall_ms.saturating_sub(at_ms));
-    let mut gap_at_most_ms = None;
-    if let (Some(last), Some(unreleased)) = (&last, unreleased)
-        && last.ended_ms.is_none()
-    {
-        close(context, last.seq, unreleased.ended_ms, unreleased.end)?;
-        ended_ms = Some(unreleased.ended_ms);
-        gap_at_most_ms = Some(since(unreleased.renewed_ms));
+    let state = last.as_ref().map_or(LastTerm::None, |last| match last.ended_ms {
+        Some(at) => LastTerm::Ended(at),
+        None => LastTerm::Open,
+    });
+    let change = lease_rule::begin_term(context.at.wall_ms, epoch, node, state, unreleased);
+    if let (Some(last), Some((at, end))) = (&last, change.closes) {
+        close(context, last.seq, at, end)?;
     }
-    let gap_ms = ended_ms.map(since);
+    let term = change.begins;
     let sql = "INSERT INTO baton_terms (namespace, epoch, node_id, boot, began_ms, gap_ms, \
                gap_at_most_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    let (namespace, began_ms) = (context.namespace.as_str(), Bits(context.at.wall_ms));
-    let (id, boot) = (node.id.as_str(), Hex(node.boot));
-    let values = (namespace, Bits(epoch.0), id, boot, began_ms, gap_ms, gap_at_most_ms);
+    let (namespace, began_ms) = (context.namespace.as_str(), Bits(term.began_ms));
+    let (gap_ms, gap_at_most_ms) = (term.gap_ms.map(Bits), term.gap_at_most_ms.map(Bits));
+    let (id, boot) = (term.node.as_str(), Hex(term.boot));
+    let values = (namespace, Bits(term.epoch.0), id, boot, began_ms, gap_ms, gap_at_most_ms);
     context.conn.prepare_cached(sql)?.execute(values)?;
     let forget = "DELETE FROM baton_terms WHERE namespace = ?1 AND seq <= (SELECT seq FROM \
                   baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?2)";

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Lineage, NodeId, Nonce};
-use baton_core::protocol::{Ask, Expiry, Holder, LeaseSnapshot, Version};
+use baton_core::ids::{Epoch, Lineage, NodeId, Nonce};
+use baton_core::protocol::{Ask, Expiry, Holder, LeaseSnapshot};
 use baton_core::time::Moment;
+use baton_store::lease_rule::{LeaseRecord, Life};
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{OptionalExtension, Row};
 
@@ -14,20 +15,12 @@ use super::context::CallContext;
 use super::registry;
 use crate::driver::DriverError;
 
-/// The one record of a namespace. Never deleted.
+/// The one record of a namespace, and what is kept beside it. Never deleted.
 pub(super) struct LeaseRow {
-    pub(super) version: Version,
-    pub(super) holder: Option<Holder>,
-    pub(super) successor: Option<NodeId>,
-    pub(super) ttl: Duration,
+    pub(super) record: LeaseRecord,
     /// By the clock of the machine, in the boot named by `machine`.
     pub(super) expires_at: Moment,
     pub(super) machine: Arc<str>,
-    /// The lineage in which the present holder last showed that it has the record.
-    pub(super) written_in: Lineage,
-    /// The lineage in which the epoch was granted.
-    pub(super) granted_in: Lineage,
-    pub(super) asked: Option<Ask>,
     /// When it was last written, for people and for the term history.
     pub(super) updated_ms: u64,
 }
@@ -59,42 +52,56 @@ impl LeaseRow {
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
         let nonce_boot = row.get::<_, Hex>("nonce_boot")?.0;
-        let nonce = Nonce { boot: nonce_boot, attempt: bits("nonce_attempt")? };
-        let successor = row.get::<_, Option<Name>>("successor")?;
-        Ok(Self {
-            version: Version { epoch: baton_core::ids::Epoch(bits("epoch")?), nonce },
+        let record = LeaseRecord {
+            epoch: Epoch(bits("epoch")?),
+            nonce: Nonce { boot: nonce_boot, attempt: bits("nonce_attempt")? },
             holder: holder(row)?,
-            successor: successor.map(|name| name.0),
+            successor: row.get::<_, Option<Name>>("successor")?.map(|name| name.0),
             ttl: Duration::from_micros(bits("ttl")?),
-            expires_at: Moment::from_micros(bits("expires_at")?),
-            machine: row.get("machine")?,
             written_in: Lineage(bits("written_in")?),
             granted_in: Lineage(bits("granted_in")?),
             asked: row.get::<_, Option<Json<Ask>>>("asked")?.map(|ask| ask.0),
+        };
+        Ok(Self {
+            record,
+            expires_at: Moment::from_micros(bits("expires_at")?),
+            machine: row.get("machine")?,
             updated_ms: bits("updated_at")?,
         })
     }
 
-    /// Puts the record in the place of the one there is.
+    /// Writes the record now, by the clock of this boot of the machine.
+    pub(super) fn put(
+        context: &CallContext<'_>,
+        record: LeaseRecord,
+        expires_at: Moment,
+    ) -> Result<Self, DriverError> {
+        let machine = Arc::clone(&context.machine.boot);
+        let row = Self { record, expires_at, machine, updated_ms: context.at.wall_ms };
+        row.write(context)?;
+        Ok(row)
+    }
+
+    /// Puts the row in the place of the one there is.
     pub(super) fn write(&self, context: &CallContext<'_>) -> Result<(), DriverError> {
-        let holder = self.holder.as_ref();
-        let ttl = u64::try_from(self.ttl.as_micros()).unwrap_or(u64::MAX);
+        let holder = self.record.holder.as_ref();
+        let ttl = u64::try_from(self.record.ttl.as_micros()).unwrap_or(u64::MAX);
         let values = rusqlite::params![
             context.namespace.as_str(),
-            Bits(self.version.epoch.0),
-            Hex(self.version.nonce.boot),
-            Bits(self.version.nonce.attempt),
+            Bits(self.record.epoch.0),
+            Hex(self.record.nonce.boot),
+            Bits(self.record.nonce.attempt),
             if holder.is_some() { HELD } else { RELEASED },
             holder.map(|holder| holder.node.as_str()),
             holder.map(|holder| Hex(holder.boot)),
             holder.and_then(|holder| holder.lifeline.as_deref()),
-            self.successor.as_ref().map(NodeId::as_str),
+            self.record.successor.as_ref().map(NodeId::as_str),
             Bits(ttl),
             Bits(self.expires_at.as_micros()),
             &*self.machine,
-            Bits(self.written_in.0),
-            Bits(self.granted_in.0),
-            self.asked.as_ref().map(Json),
+            Bits(self.record.written_in.0),
+            Bits(self.record.granted_in.0),
+            self.record.asked.as_ref().map(Json),
             Bits(self.updated_ms),
         ];
         context.conn.prepare_cached(WRITE)?.execute(values)?;
@@ -112,28 +119,31 @@ impl LeaseRow {
     }
 
     /// Is the holder's process known to be gone?
-    pub(super) fn holder_is_dead(&self, context: &CallContext<'_>) -> bool {
-        let holder = self.holder.as_ref();
+    fn holder_is_dead(&self, context: &CallContext<'_>) -> bool {
+        let holder = self.record.holder.as_ref();
         holder.is_some_and(|holder| context.is_dead(holder.boot, &self.machine))
     }
 
+    /// What the kernel knows of the holder's process.
+    pub(super) fn holder_life(&self, context: &CallContext<'_>) -> Life {
+        match &self.record.holder {
+            Some(_) if self.holder_is_dead(context) => Life::Gone,
+            Some(holder) if context.is_alive(holder.boot, &self.machine) => Life::Alive,
+            _ => Life::Unknown,
+        }
+    }
+
     /// What a reply shows of it.
-    pub(super) fn snapshot(self, context: &CallContext<'_>) -> LeaseSnapshot {
+    pub(super) fn snapshot(&self, context: &CallContext<'_>) -> LeaseSnapshot {
         let over = self.has_expired(context) || self.holder_is_dead(context);
         let left = self.expires_at.since(context.at.now).max(Duration::from_millis(1));
+        let mut shown =
+            self.record.snapshot(Expiry::Left(if over { Duration::ZERO } else { left }));
         // A resignation names the first of a view, which learns of a death much later than the
         // kernel. If the record cannot be read, the call that reads it next fails.
-        let successor =
-            self.successor.filter(|node| !registry::is_dead(context, node).unwrap_or(false));
-        LeaseSnapshot {
-            version: self.version,
-            holder: self.holder,
-            successor,
-            ttl: self.ttl,
-            expiry: Expiry::Left(if over { Duration::ZERO } else { left }),
-            lineage: self.written_in,
-            asked: self.asked,
-        }
+        let is_dead = |node: &NodeId| registry::is_dead(context, node).unwrap_or(false);
+        shown.successor = shown.successor.filter(|node| !is_dead(node));
+        shown
     }
 }
 

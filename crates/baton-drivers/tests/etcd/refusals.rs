@@ -70,22 +70,39 @@ async fn http(listener: TcpListener) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_format_is_refused_with_both_numbers() {
+async fn a_later_format_is_used_if_it_allows_this_program() {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let (url, place) = (server.url(), server.address());
     drop(crate::ground::open(&url).await);
     let hand = Hand::on(place);
-    assert_eq!(hand.under("baton/format").await, [("baton/format".to_owned(), b"1".to_vec())]);
+    for key in ["baton/format", "baton/compatible"] {
+        assert_eq!(hand.under(key).await, [(key.to_owned(), b"1".to_vec())]);
+    }
     hand.put("baton/format", "7").await;
-    let wanted = format!(
-        "etcd at {place} has schema version 7, which needs a program that knows version 7 or \
-         later, and this program knows 1; use a newer version of it"
-    );
-    assert_eq!(refusal(&url).await, wanted);
+    drop(crate::ground::open(&url).await);
+    assert!(baton_drivers::open_to_read(&url).await.is_ok());
+    assert_eq!(hand.under("baton/format").await[0].1, b"7", "it stays of the later version");
+    let refused_by = async |needed: u32| {
+        let wanted = format!(
+            "etcd at {place} has schema version 7, which needs a program that knows version \
+             {needed} or later, and this program knows 1; use a newer version of it"
+        );
+        assert_eq!(refusal(&url).await, wanted);
+        let reader = baton_drivers::open_to_read(&url).await.err().expect("it is refused");
+        assert_eq!(reader.to_string(), wanted);
+    };
+    hand.put("baton/compatible", "2").await;
+    refused_by(2).await;
+    hand.delete("baton/compatible").await;
+    refused_by(7).await;
+    // What a version before the lowest compatible one has written.
+    hand.put("baton/format", "1").await;
+    drop(crate::ground::open(&url).await);
+
     hand.put("baton/format", "a poem").await;
     let refused = refusal(&url).await;
     assert!(refused.contains("baton/format is not a version"), "{refused}");
     // Another prefix is another store.
     drop(crate::ground::open(&format!("{url}/elsewhere")).await);
-    assert_eq!(hand.under("elsewhere/").await.len(), 1);
+    assert_eq!(hand.under("elsewhere/").await.len(), 2);
 }

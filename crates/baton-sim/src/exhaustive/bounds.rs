@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::NodeProfile;
-use baton_core::settings::{ContentionSettings, Settings};
+use baton_core::settings::Settings;
 use baton_core::time::Moment;
 use baton_core::{Core, Identity};
 use baton_store::ExpiryClock;
@@ -140,27 +140,26 @@ pub fn at_store(tick: u32) -> Moment {
 /// is off or rare, so that it makes no difference between two states.
 fn settings() -> Settings {
     let long = Duration::from_secs(3_600);
-    Settings {
-        lease_timeout: 5 * TICK,
-        heartbeat_interval: 2 * TICK,
-        heartbeat_jitter: Duration::ZERO,
-        request_timeout: TICK,
-        safety_margin: TICK / 4,
-        stop_grace: TICK,
-        worker_timeout: 6 * TICK,
-        dead_node_timeout: 8 * TICK,
-        startup_jitter_max: Duration::ZERO,
-        skip_cold_start: true,
-        election_interval: long,
-        takeover_delay: Duration::ZERO,
-        takeover_stagger: Duration::ZERO,
-        min_epoch_duration: 5 * TICK,
-        flap_threshold: 1_000,
-        flap_window: Duration::ZERO,
-        contention: ContentionSettings { enabled: false, ..ContentionSettings::default() },
-        metrics_buffer_size: 1,
-        ..Settings::default()
-    }
+    Settings::default().tune(|it| {
+        it.lease_timeout = 5 * TICK;
+        it.heartbeat_interval = 2 * TICK;
+        it.heartbeat_jitter = Duration::ZERO;
+        it.request_timeout = TICK;
+        it.safety_margin = TICK / 4;
+        it.stop_grace = TICK;
+        it.worker_timeout = 6 * TICK;
+        it.dead_node_timeout = 8 * TICK;
+        it.startup_jitter_max = Duration::ZERO;
+        it.skip_cold_start = true;
+        it.election_interval = long;
+        it.takeover_delay = Duration::ZERO;
+        it.takeover_stagger = Duration::ZERO;
+        it.min_epoch_duration = 5 * TICK;
+        it.flap_threshold = 1_000;
+        it.flap_window = Duration::ZERO;
+        it.contention.enabled = false;
+        it.metrics_buffer_size = 1;
+    })
 }
 
 #[cfg(test)]

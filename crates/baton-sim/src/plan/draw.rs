@@ -74,26 +74,28 @@ fn draw_settings(rng: &mut Rng) -> Settings {
     let request_timeout = [base.request_timeout, base.heartbeat_interval][rng.below(2) as usize];
     let takeover_delay = [base.takeover_delay, Duration::ZERO][rng.below(2) as usize];
     let safety_margin = [base.safety_margin, Duration::from_millis(10)][rng.below(2) as usize];
-    let settings = Settings {
-        request_timeout,
-        takeover_delay,
-        safety_margin,
-        policy: policy[rng.below(3) as usize],
-        preempt: if rng.one_in(2) { Preempt::AfterMandate } else { Preempt::Never },
-        skip_cold_start: rng.one_in(4),
-        min_epoch_duration: base.lease_timeout * rng.between(1, 4) as u32,
-        max_epoch_duration: base.lease_timeout * rng.between(4, 12) as u32,
-        epoch_grace_period: rng.span(Duration::ZERO, Duration::from_secs(10)),
-        clock_drift_max: [0.001, 0.01, 0.05][rng.below(3) as usize],
-        ..base.clone()
-    };
+    let settings = base.clone().tune(|it| {
+        it.request_timeout = request_timeout;
+        it.takeover_delay = takeover_delay;
+        it.safety_margin = safety_margin;
+        it.policy = policy[rng.below(3) as usize];
+        it.preempt = if rng.one_in(2) { Preempt::AfterMandate } else { Preempt::Never };
+        it.skip_cold_start = rng.one_in(4);
+        it.min_epoch_duration = base.lease_timeout * rng.between(1, 4) as u32;
+        it.max_epoch_duration = base.lease_timeout * rng.between(4, 12) as u32;
+        it.epoch_grace_period = rng.span(Duration::ZERO, Duration::from_secs(10));
+        it.clock_drift_max = [0.001, 0.01, 0.05][rng.below(3) as usize];
+    });
     // A wide drift or a long timeout may leave too little of a short lease: then the profile's own
     // values stand.
     if settings.check().is_ok() {
         return settings;
     }
     let (clock_drift_max, request_timeout) = (base.clock_drift_max, base.request_timeout);
-    Settings { clock_drift_max, request_timeout, ..settings }
+    settings.tune(|it| {
+        it.clock_drift_max = clock_drift_max;
+        it.request_timeout = request_timeout;
+    })
 }
 
 fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Loss {

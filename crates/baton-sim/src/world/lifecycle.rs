@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use baton_core::ids::NodeId;
 use baton_core::protocol::NodeProfile;
-use baton_core::settings::Settings;
 use baton_core::{Core, Identity};
 
 use super::lifeline::address_of;
@@ -48,7 +47,7 @@ impl World {
             ..NodeProfile::default()
         };
         let me = Identity { id: place.node.clone(), boot, profile: Arc::new(profile) };
-        let settings = Settings { eligible: place.eligible, ..self.plan.settings.clone() };
+        let settings = self.plan.settings.clone().tune(|it| it.eligible = place.eligible);
         let seed = self.rng.bits();
         let core = Core::new(me, Arc::new(settings), seed).expect("a plan's settings are checked");
         self.slots[slot].process = Some(Process::new(boot, core, self.now));

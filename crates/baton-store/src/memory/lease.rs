@@ -1,44 +1,31 @@
-//! The rules of the lease: the specification every driver is measured against.
+//! The lease of a namespace: its rule, by the clock and the knowledge that this store declares.
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage, Nonce};
+use baton_core::ids::Epoch;
 use baton_core::planted::planted;
 use baton_core::protocol::{
-    Acquire, Ask, Claim, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, Release, Renew,
-    TermEnd, Version,
+    Acquire, Ask, Claim, Expiry, LeaseSnapshot, NodeRecord, Outcome, Release, Renew, TermEnd,
 };
 use baton_core::time::{Moment, whole_ms};
 use serde::{Deserialize, Serialize};
 
-use super::history::Unreleased;
 use super::space::{Space, Stamp};
 use crate::capability::ExpiryClock;
+use crate::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
 
-/// The one record. Never deleted.
+/// The record, and when it expires.
 #[derive(Clone, Debug, Hash, Serialize, Deserialize)]
 pub struct LeaseRow {
-    pub(super) epoch: Epoch,
-    pub(super) nonce: Nonce,
-    pub(super) holder: Option<Holder>,
-    pub(super) successor: Option<baton_core::ids::NodeId>,
-    pub(super) ttl: Duration,
+    #[serde(flatten)]
+    pub(super) record: LeaseRecord,
     pub(super) expires_at: Moment,
-    /// The lineage in which the present holder last showed that it has the record.
-    pub(super) written_in: Lineage,
-    /// The lineage in which the epoch was granted.
-    pub(super) granted_in: Lineage,
-    pub(super) asked: Option<Ask>,
 }
 
 /// The store's own leases are looked through this often, so they end late rather than early.
 const REAP_EVERY_MICROS: u64 = 500_000;
 
 impl LeaseRow {
-    pub(super) fn version(&self) -> Version {
-        Version { epoch: self.epoch, nonce: self.nonce }
-    }
-
     /// Has it run out, by the declared clock? An observer's store cannot tell.
     fn has_expired(&self, clock: ExpiryClock, now: Moment) -> Option<bool> {
         match clock {
@@ -53,28 +40,30 @@ impl LeaseRow {
         at.wall_ms.saturating_sub(whole_ms(at.now.since(self.expires_at)))
     }
 
+    /// The end of a term that another node's claim ends: its holder could act until the claim, or
+    /// until its lease ran out, and is only known to have acted until it last renewed it.
+    fn unreleased(&self, at: Stamp, end: TermEnd) -> Unreleased {
+        let renewed = self.expires_at - self.record.ttl;
+        Unreleased {
+            end,
+            ended_ms: self.last_acted_ms(at),
+            renewed_ms: at.wall_ms.saturating_sub(whole_ms(at.now.since(renewed))),
+        }
+    }
+
     pub(super) fn snapshot(
         &self,
         clock: ExpiryClock,
         now: Moment,
         holder_is_dead: bool,
     ) -> LeaseSnapshot {
-        let expiry = match self.has_expired(clock, now) {
+        self.record.snapshot(match self.has_expired(clock, now) {
             _ if holder_is_dead => Expiry::Left(Duration::ZERO),
             None => Expiry::Observer,
             Some(true) => Expiry::Left(Duration::ZERO),
             // Between the expiry and the reaping there is something left, though not much.
             Some(false) => Expiry::Left(self.expires_at.since(now).max(Duration::from_millis(1))),
-        };
-        LeaseSnapshot {
-            version: self.version(),
-            holder: self.holder.clone(),
-            successor: self.successor.clone(),
-            ttl: self.ttl,
-            expiry,
-            lineage: self.written_in,
-            asked: self.asked.clone(),
-        }
+        })
     }
 }
 
@@ -83,143 +72,123 @@ fn last_reaping(now: Moment) -> Moment {
 }
 
 impl Space {
-    /// Begins a new term, if the claim holds.
-    pub(super) fn acquire(&mut self, at: Stamp, node: &NodeRecord, grant: Acquire) -> Outcome {
-        let Some(ended) = self.claim_holds(at.now, &grant) else {
-            return Outcome::Conflict;
-        };
-        let epoch = self.next_epoch(at, &grant);
-        let last = ended.map(|end| self.unreleased(at, end));
-        let lineage = self.lineage;
-        let boot = node.boot;
-        self.history.begin(at.wall_ms, epoch, node.id.clone(), boot, last);
-        self.lease = Some(LeaseRow {
-            epoch,
-            nonce: grant.nonce,
-            holder: Some(Holder {
-                node: node.id.clone(),
-                boot,
-                lifeline: node.profile.lifeline.clone(),
-            }),
-            successor: None,
-            ttl: grant.ttl,
-            expires_at: at.now + grant.ttl,
-            written_in: lineage,
-            granted_in: lineage,
-            asked: None,
-        });
-        Outcome::Applied
-    }
-
-    /// The epoch of the next term: above all that was granted or written in here, above all that
-    /// the claimant has seen, and above all that may have been granted and lost.
-    fn next_epoch(&self, at: Stamp, grant: &Acquire) -> Epoch {
-        let (stored, granted_in) = match &self.lease {
-            Some(row) => (row.epoch, row.granted_in),
-            None => (Epoch::NONE, self.born_in),
-        };
-        // A leap for each lineage since: what was granted and lost in one stays below the next
-        // one's. Counted from what is stored, not from the floor, which has leapt already.
-        let passed = match self.lineage.0.saturating_sub(granted_in.0) {
-            _ if planted!(NoLeap) => 0,
-            passed if planted!(LeapsMeet) => passed.min(1),
-            passed => passed,
-        };
-        let floor = if planted!(FloorIgnored) { stored } else { grant.floor };
-        let stored = if planted!(LeapFromFloor) { stored.max(floor) } else { stored };
-        let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
-        if planted!(EpochFromClock) {
-            return Epoch(at.wall_ms / 10_000);
-        }
-        leapt.max(floor).max(self.fence).next()
-    }
-
-    /// The end of a term that another node's claim ends: its holder could act until the claim, or
-    /// until its lease ran out, and is only known to have acted until it last renewed it.
-    fn unreleased(&self, at: Stamp, end: TermEnd) -> Unreleased {
-        let row = self.lease.as_ref();
-        let renewed = row.map_or(at.now, |row| row.expires_at - row.ttl);
-        Unreleased {
-            end,
-            ended_ms: row.map_or(at.wall_ms, |row| row.last_acted_ms(at)),
-            renewed_ms: at.wall_ms.saturating_sub(whole_ms(at.now.since(renewed))),
-        }
-    }
-
     /// Does the store know that the holder's process is gone?
     pub(super) fn holder_is_dead(&self) -> bool {
-        let holder = self.lease.as_ref().and_then(|row| row.holder.as_ref());
+        let holder = self.lease.as_ref().and_then(|row| row.record.holder.as_ref());
         holder.is_some_and(|holder| self.dead.contains(&holder.boot))
     }
 
-    /// How the last term ends if the claim holds; `None` if it does not hold.
-    fn claim_holds(&self, now: Moment, grant: &Acquire) -> Option<Option<TermEnd>> {
-        if let Some(row) = &self.lease
-            && planted!(StealByLaterExpiry)
-            && now + grant.ttl > row.expires_at
-        {
-            return Some(Some(TermEnd::Expired));
+    fn holder_life(&self) -> Life {
+        match (self.holder_is_dead(), self.sees_deaths) {
+            (true, _) => Life::Gone,
+            (false, true) => Life::Alive,
+            (false, false) => Life::Unknown,
         }
-        if grant.lineage != self.lineage {
-            return None;
+    }
+
+    fn facts<'a>(&self, now: Moment, holder: &'a dyn Fn() -> Life) -> Facts<'a> {
+        let row = self.lease.as_ref();
+        let has_expired = row.and_then(|row| row.has_expired(self.expiry, now));
+        Facts { lineage: self.lineage, has_expired, holder }
+    }
+
+    /// Begins a new term, if the claim holds.
+    pub(super) fn acquire(
+        &mut self,
+        at: Stamp,
+        node: &NodeRecord,
+        mut acquire: Acquire,
+    ) -> Outcome {
+        let life = || self.holder_life();
+        let mut facts = self.facts(at.now, &life);
+        if planted!(StealByLaterExpiry) {
+            self.let_steal(at.now, &mut acquire, &mut facts);
         }
-        let Some(row) = &self.lease else {
-            return (grant.expect.is_none() && grant.claim == Claim::Vacant).then_some(None);
+        let below = Below { born_in: self.born_in, fence: self.fence };
+        let row = self.lease.as_ref();
+        let record = row.map(|row| &row.record);
+        let Some(granted) = lease_rule::acquire(record, facts, below, node, &acquire) else {
+            return Outcome::Conflict;
         };
-        if grant.expect != Some(row.version()) {
-            return None;
+        let mut record = granted.record;
+        if planted!(EpochFromClock) {
+            record.epoch = Epoch(at.wall_ms / 10_000);
         }
-        match (grant.claim, &row.holder) {
-            (Claim::Vacant, None) => Some(None),
-            (Claim::Expired, Some(_)) if row.has_expired(self.expiry, now).unwrap_or(true) => {
-                Some(Some(TermEnd::Expired))
-            }
-            (Claim::Expired, Some(_)) => self.holder_is_dead().then_some(Some(TermEnd::ProvedDead)),
-            (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-                let lives = self.sees_deaths && !self.holder_is_dead();
-                (!lives).then_some(Some(TermEnd::ProvedDead))
-            }
-            _ => None,
+        let last = granted.ends.zip(row).map(|(end, row)| row.unreleased(at, end));
+        self.history.begin(at.wall_ms, record.epoch, node, last);
+        self.lease = Some(LeaseRow { record, expires_at: at.now + acquire.ttl });
+        Outcome::Applied
+    }
+
+    /// Turns a claim that would hold the lease for longer than its holder does into one that holds.
+    fn let_steal(&self, now: Moment, acquire: &mut Acquire, facts: &mut Facts<'_>) {
+        if let Some(row) = self.lease.as_ref().filter(|row| now + acquire.ttl > row.expires_at) {
+            let is_held = row.record.holder.is_some();
+            acquire.expect = Some(row.record.version());
+            acquire.lineage = self.lineage;
+            acquire.claim = if is_held { Claim::Expired } else { Claim::Vacant };
+            facts.has_expired = Some(true);
         }
     }
 
     /// Goes on with a term.
     pub(super) fn renew(&mut self, at: Stamp, renew: Renew) -> Outcome {
-        if renew.lineage != self.lineage {
-            return Outcome::Conflict;
-        }
-        let clock = self.expiry;
-        let Some(row) = self.lease.as_mut() else {
-            return Outcome::Conflict;
-        };
-        let expired = row.has_expired(clock, at.now).unwrap_or(false);
-        let refused = expired && !planted!(RenewAfterExpiry);
-        if row.version() != renew.expect || row.holder.is_none() || refused {
-            return Outcome::Conflict;
-        }
-        row.nonce = renew.nonce;
-        row.ttl = renew.ttl;
-        row.expires_at = at.now + renew.ttl;
-        row.written_in = renew.lineage;
-        Outcome::Applied
+        let facts = self.facts(at.now, &|| Life::Unknown);
+        let renewed = self.lease.as_ref().and_then(|row| row.record.renew(facts, &renew));
+        self.lease_becomes(
+            renewed.map(|record| LeaseRow { record, expires_at: at.now + renew.ttl }),
+        )
     }
 
     /// Clears the holder and keeps everything else.
-    pub(super) fn clear_holder(&mut self, at: Stamp, release: Release) -> Outcome {
-        let held = |row: &LeaseRow| row.version() == release.expect && row.holder.is_some();
-        let Some(row) = self.lease.as_mut().filter(|row| held(row)) else {
+    pub(super) fn release(&mut self, at: Stamp, release: &Release) -> Outcome {
+        let Some((row, record)) =
+            self.lease.as_ref().and_then(|row| Some((row, row.record.release(release)?)))
+        else {
             return Outcome::Conflict;
         };
         let ended_ms = row.last_acted_ms(at);
-        row.holder = None;
-        row.nonce = release.nonce;
-        row.successor = release.successor;
-        row.expires_at = at.now;
-        row.asked = None;
-        self.history.end(ended_ms, row.epoch, TermEnd::Released(release.reason));
+        self.history.end(ended_ms, record.epoch, TermEnd::Released(release.reason));
+        self.lease = Some(LeaseRow { record, expires_at: at.now });
         if planted!(DeleteOnRelease) {
             self.lease = None;
         }
         Outcome::Applied
+    }
+
+    /// Leaves a request beside the lease.
+    pub(super) fn ask(&mut self, epoch: Epoch, ask: &Ask) -> Outcome {
+        let asked = self.lease.as_ref().and_then(|row| {
+            let record = row.record.ask(epoch, ask)?;
+            Some(LeaseRow { record, expires_at: row.expires_at })
+        });
+        self.lease_becomes(asked)
+    }
+
+    /// Puts the row in the place of the one there is, if there is one to put.
+    fn lease_becomes(&mut self, row: Option<LeaseRow>) -> Outcome {
+        match row {
+            Some(row) => {
+                self.lease = Some(row);
+                Outcome::Applied
+            }
+            None => Outcome::Conflict,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_written_as_the_version_before_wrote_it() {
+        let written = r#"{"epoch":7,"nonce":{"boot":"0000000000000000000000000000000b",
+            "attempt":3},"holder":null,"successor":null,"ttl":{"secs":10,"nanos":0},
+            "expires_at":12000000,"written_in":2,"granted_in":1,"asked":null}"#;
+        let row: LeaseRow = serde_json::from_str(written).expect("it was written so");
+        assert_eq!((row.record.granted_in.0, row.expires_at), (1, Moment::from_micros(12_000_000)));
+        let written: serde_json::Value = serde_json::from_str(written).expect("it is JSON");
+        assert_eq!(serde_json::to_value(&row).expect("it is plain data"), written);
     }
 }

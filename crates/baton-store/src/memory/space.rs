@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, Lineage, NodeId};
 use baton_core::protocol::{
-    Ask, BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, Release, Reply,
-    Request, View,
+    BeatReply, BeatRequest, LeaseIntent, LeaseSnapshot, Outcome, Registration, Reply, Request, View,
 };
 use baton_core::time::Moment;
 use serde::{Deserialize, Serialize};
@@ -92,9 +91,9 @@ impl Space {
             Request::Beat(beat) => return Reply::Beat(self.beat(at, beat)),
             Request::ReadMembers => return Reply::Members(self.members(at.now, with_age)),
             Request::PublishView { fence, view } => self.publish_view(fence, view),
-            Request::Release(release) => self.release(at, release),
+            Request::Release(release) => self.release(at, &release),
             Request::Leave { node, boot } => self.leave(&node, boot),
-            Request::Ask { epoch, ask } => self.ask(epoch, ask),
+            Request::Ask { epoch, ask } => self.ask(epoch, &ask),
         })
     }
 
@@ -154,25 +153,9 @@ impl Space {
         is_news
     }
 
-    /// Gives the lease up.
-    pub fn release(&mut self, at: Stamp, release: Release) -> Outcome {
-        self.clear_holder(at, release)
-    }
-
     /// Takes a node's record out.
     pub fn leave(&mut self, node: &NodeId, boot: BootId) -> Outcome {
         self.registry.leave(node, boot)
-    }
-
-    /// Leaves a request beside the lease.
-    pub fn ask(&mut self, epoch: Epoch, ask: Ask) -> Outcome {
-        match self.lease.as_mut().filter(|row| row.epoch == epoch && row.holder.is_some()) {
-            Some(row) => {
-                row.asked = Some(ask);
-                Outcome::Applied
-            }
-            None => Outcome::Conflict,
-        }
     }
 
     /// Reads a document.
@@ -262,7 +245,7 @@ impl Space {
 
     /// The highest epoch granted here.
     pub fn epoch(&self) -> Epoch {
-        self.lease.as_ref().map_or(Epoch::NONE, |row| row.epoch)
+        self.lease.as_ref().map_or(Epoch::NONE, |row| row.record.epoch)
     }
 
     /// The lineage of the data.
@@ -278,7 +261,7 @@ impl Space {
     /// A store whose own leases end anew after a failover gives every holder its full time again.
     pub fn extend_leases(&mut self, now: Moment) {
         if let Some(row) = self.lease.as_mut() {
-            row.expires_at = row.expires_at.max(now + row.ttl);
+            row.expires_at = row.expires_at.max(now + row.record.ttl);
         }
     }
 }

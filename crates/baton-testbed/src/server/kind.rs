@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub enum Kind {
     /// PostgreSQL, as Debian has it.
     Postgres,
+    /// PostgreSQL 18, from npm.
+    Postgres18,
     /// MariaDB, as Debian has it.
     Mariadb,
     /// Redis, as Debian has it.
@@ -37,8 +39,9 @@ impl Kind {
         [Self::Postgres, Self::Mariadb, Self::Redis, Self::Etcd, Self::Ministack];
 
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Postgres,
+        Self::Postgres18,
         Self::Mariadb,
         Self::Redis,
         Self::Etcd,
@@ -53,6 +56,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Postgres => "postgres",
+            Self::Postgres18 => "postgres18",
             Self::Mariadb => "mariadb",
             Self::Redis => "redis",
             Self::Etcd => "etcd",
@@ -69,6 +73,7 @@ impl Kind {
     pub fn variable(self) -> &'static str {
         match self {
             Self::Postgres => "BATON_TEST_POSTGRES_URL",
+            Self::Postgres18 => "BATON_TEST_POSTGRES18_URL",
             Self::Mariadb => "BATON_TEST_MYSQL_URL",
             Self::Redis => "BATON_TEST_REDIS_URL",
             Self::Etcd => "BATON_TEST_ETCD_URL",
@@ -83,7 +88,9 @@ impl Kind {
     /// What baton opens when such a server is at this address.
     pub fn url(self, address: SocketAddr) -> String {
         match self {
-            Self::Postgres | Self::Pgbouncer => format!("postgres://postgres@{address}/postgres"),
+            Self::Postgres | Self::Postgres18 | Self::Pgbouncer => {
+                format!("postgres://postgres@{address}/postgres")
+            }
             Self::Mariadb | Self::Mysql => format!("mysql://root@{address}/baton"),
             Self::Redis => format!("redis://{address}/0"),
             Self::Etcd => format!("etcd://{address}"),
@@ -99,13 +106,17 @@ impl Kind {
 
     /// Does it refuse to run as the superuser?
     pub(super) fn is_unprivileged(self) -> bool {
-        matches!(self, Self::Postgres | Self::Pgbouncer | Self::Mariadb | Self::Mysql)
+        match self {
+            Self::Postgres | Self::Postgres18 | Self::Pgbouncer => true,
+            Self::Mariadb | Self::Mysql => true,
+            Self::Redis | Self::Etcd | Self::Ministack | Self::Seaweedfs | Self::Zookeeper => false,
+        }
     }
 
     /// What asks it to end in good order, soon.
     pub(super) fn end(self) -> Signal {
         match self {
-            Self::Postgres => Signal::INT,
+            Self::Postgres | Self::Postgres18 => Signal::INT,
             // It would take a quarter of a minute.
             Self::Seaweedfs => Signal::KILL,
             _ => Signal::TERM,

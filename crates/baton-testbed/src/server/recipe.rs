@@ -34,7 +34,8 @@ impl Site<'_> {
 /// Fills the folder with what the server expects to find. Takes its time.
 pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
     match kind {
-        Kind::Postgres => postgres::prepare(folder),
+        Kind::Postgres => postgres::prepare(&install::POSTGRES.find()?, folder),
+        Kind::Postgres18 => postgres::prepare(&postgres::install_18()?, folder),
         Kind::Mariadb => mariadb::prepare(folder),
         Kind::Mysql => mysql::prepare(folder),
         Kind::Seaweedfs | Kind::Zookeeper => place::made(folder.join("data")).map(|_| ()),
@@ -45,7 +46,8 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
 /// How the server is started there. Installs it if it is missing, which takes its time.
 pub fn recipe(kind: Kind, site: &Site<'_>) -> Result<Recipe, TestbedError> {
     match kind {
-        Kind::Postgres => postgres::recipe(site),
+        Kind::Postgres => Ok(postgres::recipe(install::POSTGRES.find()?, site)),
+        Kind::Postgres18 => Ok(postgres::recipe(postgres::install_18()?, site)),
         Kind::Mariadb => mariadb::recipe(site),
         Kind::Redis => redis::recipe(site),
         Kind::Etcd => etcd::recipe(site),
@@ -63,6 +65,7 @@ pub fn install(kind: Kind) -> Result<(), TestbedError> {
         Kind::Postgres => {
             install::POSTGRES.find().and(FAKETIME.find()).and(install::PGBOUNCER.find())
         }
+        Kind::Postgres18 => postgres::install_18(),
         Kind::Mariadb => install::MARIADB.find().and(FAKETIME.find()),
         Kind::Redis => install::REDIS.find(),
         Kind::Etcd => install::ETCD.find(),

@@ -26,7 +26,9 @@ const CODED: &str = "dHJlYXN1cmU=";
 pub fn write(server: &Server) {
     let (kind, address) = (server.kind(), server.address());
     let said = match kind {
-        Kind::Postgres => sql(server, &format!("CREATE TABLE t AS SELECT '{WORD}' AS w")),
+        Kind::Postgres | Kind::Postgres18 => {
+            sql(server, &format!("CREATE TABLE t AS SELECT '{WORD}' AS w"))
+        }
         Kind::Mariadb | Kind::Mysql => {
             sql(server, &format!("CREATE TABLE t (w TEXT) AS SELECT '{WORD}' AS w"))
         }
@@ -44,7 +46,9 @@ pub fn write(server: &Server) {
 pub fn has(server: &Server) -> bool {
     let address = server.address();
     let said = match server.kind() {
-        Kind::Postgres | Kind::Mariadb | Kind::Mysql => sql(server, "SELECT w FROM t"),
+        Kind::Postgres | Kind::Postgres18 | Kind::Mariadb | Kind::Mysql => {
+            sql(server, "SELECT w FROM t")
+        }
         Kind::Redis => redis(address, "GET w\r\n"),
         Kind::Etcd => etcd(address, "/v3/kv/range", r#"{"key":"dw=="}"#).replace(CODED, WORD),
         Kind::Ministack | Kind::Seaweedfs => http(address, "GET", "/baton/w", ""),
@@ -57,7 +61,7 @@ pub fn has(server: &Server) -> bool {
 pub fn sql(server: &Server, statement: &str) -> String {
     let port = server.address().port().to_string();
     match server.kind() {
-        Kind::Postgres => {
+        Kind::Postgres | Kind::Postgres18 => {
             let at = ["-h127.0.0.1", "-Upostgres", "-At", "-p", &port, "-c", statement];
             said("psql", &at)
         }

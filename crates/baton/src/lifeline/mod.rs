@@ -41,6 +41,7 @@ pub fn address_for(socket: SocketAddr) -> String {
 
 /// How a process's lifeline listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LifelineConfig {
     /// Whether there is one at all. Switch it off where a firewall or a proxy answers for others.
     pub enabled: bool,
@@ -64,6 +65,13 @@ impl Default for LifelineConfig {
 }
 
 impl LifelineConfig {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
     /// No lifeline.
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }

@@ -17,7 +17,6 @@ use baton_core::LateNotice;
 use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Member, View};
 use baton_core::settings::Settings;
-use baton_core::time::whole_ms;
 
 use super::address::Address;
 
@@ -78,9 +77,7 @@ pub fn late_notice(
     store_is_elsewhere: bool,
     after: Duration,
 ) -> Option<LateNotice> {
-    let late = |because: String, remedy: &str| {
-        Some(LateNotice { after_ms: whole_ms(after), because, remedy: remedy.to_owned() })
-    };
+    let late = |because, remedy: &str| Some(LateNotice::new(after, because, remedy));
     let Some(lifeline) = lifeline else {
         return late("its lifeline is off".to_owned(), "set lifeline.enabled to true");
     };

@@ -27,6 +27,7 @@ impl FamilyKind {
 
 /// One number.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Sample {
     /// What follows the family's name: `_sum`, `_count`, `_bucket` or nothing.
     pub suffix: &'static str,
@@ -46,6 +47,7 @@ impl Sample {
 
 /// All numbers of one name.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Family {
     /// Its name, which begins with `baton_`.
     pub name: &'static str,
@@ -59,6 +61,7 @@ pub struct Family {
 
 /// What one node, or several nodes of one process, say of themselves at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct NodeMetrics {
     /// The families, each name once.
     pub families: Vec<Family>,

@@ -23,6 +23,7 @@ const NAME_MAX: usize = 100;
 
 /// Why a plugin or a service was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidPluginName {
     /// Give it a name that can be part of a document's.
     #[error(

@@ -29,6 +29,7 @@ const LINGER: Duration = Duration::from_secs(1);
 
 /// What the plugins of the leader do, as it last wrote it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PluginReportDocument {
     /// Who wrote it.
     pub node: NodeId,

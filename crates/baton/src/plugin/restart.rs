@@ -13,6 +13,7 @@ use baton_core::time::Moment;
 /// With the default a plugin that fails at every start is started again for 33 s before the node
 /// hands over, and for 163 s at most if each failing call takes up to 13 s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RestartPolicy {
     /// This many failures within `within` are endured; one more, and the node hands over.
     pub limit: u32,
@@ -33,6 +34,15 @@ impl Default for RestartPolicy {
             backoff_min: Duration::from_millis(100),
             backoff_max: Duration::from_secs(10),
         }
+    }
+}
+
+impl RestartPolicy {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
     }
 }
 

@@ -34,6 +34,7 @@ impl WorkKind {
 /// What a plugin is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum PluginStatus {
     /// Nothing: its node does not lead, or the service has ended.
     #[default]
@@ -52,6 +53,7 @@ pub enum PluginStatus {
 
 /// One call of a plugin's work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Run {
     /// When it began, in Unix milliseconds.
     pub at_ms: u64,
@@ -63,6 +65,7 @@ pub struct Run {
 
 /// What a plugin did since its node started.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PluginReport {
     /// Its name.
     pub name: String,

@@ -30,23 +30,22 @@ pub fn store() -> Arc<dyn Store> {
 /// A lease of a second and a half, for tests that must see one run out.
 pub fn quick() -> Settings {
     let ms = Duration::from_millis;
-    Settings {
-        lease_timeout: ms(1_500),
-        heartbeat_interval: ms(250),
-        heartbeat_jitter: ms(25),
-        request_timeout: ms(200),
-        safety_margin: ms(50),
-        stop_grace: ms(300),
-        worker_timeout: ms(1_000),
-        dead_node_timeout: ms(2_000),
-        startup_jitter_max: ms(50),
-        cold_start_observation_window: ms(50),
-        election_interval: ms(250),
-        takeover_delay: ms(20),
-        takeover_stagger: ms(5),
-        min_epoch_duration: ms(2_000),
-        ..Settings::default()
-    }
+    Settings::default().tune(|it| {
+        it.lease_timeout = ms(1_500);
+        it.heartbeat_interval = ms(250);
+        it.heartbeat_jitter = ms(25);
+        it.request_timeout = ms(200);
+        it.safety_margin = ms(50);
+        it.stop_grace = ms(300);
+        it.worker_timeout = ms(1_000);
+        it.dead_node_timeout = ms(2_000);
+        it.startup_jitter_max = ms(50);
+        it.cold_start_observation_window = ms(50);
+        it.election_interval = ms(250);
+        it.takeover_delay = ms(20);
+        it.takeover_stagger = ms(5);
+        it.min_epoch_duration = ms(2_000);
+    })
 }
 
 pub fn id(name: &str) -> NodeId {

@@ -33,13 +33,20 @@ fn namespace() -> Namespace {
 
 fn quick(store: Arc<dyn Store>) -> Counters {
     let deadline = Duration::from_millis(100);
-    Counters::with_config(store, namespace(), CountersConfig { deadline, ..Default::default() })
+    Counters::with_config(
+        store,
+        namespace(),
+        CountersConfig::default().tune(|it| it.deadline = deadline),
+    )
 }
 
 /// Never by itself, only when asked.
 fn on_request() -> CountersPlugin {
     let (every, look_every) = (Duration::from_secs(3_600), Duration::from_millis(5));
-    CountersPlugin::new(PluginConfig { every, look_every, ..Default::default() })
+    CountersPlugin::new(PluginConfig::default().tune(|it| {
+        it.every = every;
+        it.look_every = look_every;
+    }))
 }
 
 fn recorded(inner: Arc<dyn Store>) -> Arc<Wrapped<Record>> {
@@ -178,7 +185,7 @@ async fn steps_are_small_and_silent_writers_are_forgotten() {
     for _ in 0..30 {
         counters.add("hits", 1).await.expect("memory answers");
     }
-    let config = PluginConfig { step_max: 7, ..Default::default() };
+    let config = PluginConfig::default().tune(|it| it.step_max = 7);
     let plain: Arc<dyn Store> = store.clone();
     let node = builder(&plain, "a").plugin(CountersPlugin::new(config)).build().expect("it starts");
     assert_eq!(counters.consolidate_now(SOON).await, Ok(true));

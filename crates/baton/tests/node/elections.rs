@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake};
 use std::time::Duration;
 
-use baton::{Departure, Event, Namespace, Node, Plugin, PluginStatus, Settings, clock, every};
+use baton::{Departure, Event, Namespace, Node, Plugin, PluginStatus, clock, every};
 
 use crate::cluster::{builder, event, id, quick, soon, store, until};
 
@@ -58,7 +58,7 @@ impl Wake for LookWhenTold {
 
 #[tokio::test]
 async fn an_event_that_tells_of_a_lost_term_finds_the_node_not_leading() {
-    let settings = Settings { enabled: false, ..quick() };
+    let settings = quick().tune(|it| it.enabled = false);
     let built = builder(&store(), "a").settings(settings).build_with_events();
     let (node, mut events) = built.expect("it starts");
     let promoted = |event: &Event| matches!(event, Event::CoordinatorPromoted { .. });
@@ -116,7 +116,7 @@ async fn dropping_the_last_handle_blocks_nothing_and_the_node_leaves() {
 #[tokio::test]
 async fn an_ineligible_node_observes_and_never_leads() {
     let store = store();
-    let settings = Settings { eligible: false, ..quick() };
+    let settings = quick().tune(|it| it.eligible = false);
     let observer = builder(&store, "a").settings(settings).build().expect("it starts");
     let leader = builder(&store, "b").build().expect("it starts");
     until("the observer to see the leader", || observer.leader() == Some(id("b"))).await;
@@ -142,7 +142,7 @@ async fn a_second_process_with_the_same_id_is_refused() {
 #[tokio::test]
 async fn a_single_instance_leads_at_once_and_asks_no_store() {
     let store = store();
-    let settings = Settings { enabled: false, ..quick() };
+    let settings = quick().tune(|it| it.enabled = false);
     let node = builder(&store, "a").settings(settings).build().expect("it starts");
     let term = soon("the only term", node.leadership()).await.expect("it leads");
     assert_eq!(term.epoch().0, 1);
@@ -156,7 +156,7 @@ async fn a_single_instance_leads_at_once_and_asks_no_store() {
 
 #[tokio::test]
 async fn contradictory_settings_are_refused_with_both_numbers() {
-    let settings = Settings { lease_timeout: quick().heartbeat_interval, ..quick() };
+    let settings = quick().tune(|it| it.lease_timeout = quick().heartbeat_interval);
     let refused = builder(&store(), "a").settings(settings).build().err().expect("refused");
     let message = refused.to_string();
     assert_eq!(message, "heartbeat_interval (250ms) must be at most half of lease_timeout (250ms)");

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton::clock::{self, Moment};
 use baton::lifeline::send_hint;
-use baton::{Event, LifelineConfig, Namespace, Node, Settings, Store, StoreError, async_trait};
+use baton::{Event, LifelineConfig, Namespace, Node, Store, StoreError, async_trait};
 use baton_core::protocol::Hint;
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call, Operation};
@@ -54,13 +54,12 @@ fn flood(node: &Node, calls: &AtomicU32, is_over: &AtomicBool) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause() {
     let ms = Duration::from_millis;
-    let settings = Settings {
-        lease_timeout: ms(4_000),
-        heartbeat_interval: ms(250),
-        heartbeat_jitter: Duration::ZERO,
-        min_epoch_duration: ms(8_000),
-        ..quick()
-    };
+    let settings = quick().tune(|it| {
+        it.lease_timeout = ms(4_000);
+        it.heartbeat_interval = ms(250);
+        it.heartbeat_jitter = Duration::ZERO;
+        it.min_epoch_duration = ms(8_000);
+    });
     let beats = Arc::new(Wrapped::new(store(), Beats::default()));
     let store: Arc<dyn Store> = beats.clone();
     let node = builder(&store, "a").settings(settings.clone()).lifeline(LifelineConfig::default());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton::plugins::health::{ClusterHealth, DOCUMENT, Reason, Verdict, published};
-use baton::{Event, NodeBuilder, Settings};
+use baton::{Event, NodeBuilder};
 
 use crate::cluster::{builder, event, quick, soon, store, until};
 
@@ -77,7 +77,7 @@ async fn one_candidate_can_be_enough_and_then_nothing_is_told() {
 #[tokio::test]
 async fn a_node_that_leads_alone_judges_nobody() {
     let store = store();
-    let settings = Settings { enabled: false, ..quick() };
+    let settings = quick().tune(|it| it.enabled = false);
     let node = judging(builder(&store, "a")).settings(settings).build().expect("it starts");
     drop(soon("the only term", node.leadership()).await.expect("it leads"));
     soon("it to leave", node.leave()).await;

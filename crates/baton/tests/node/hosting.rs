@@ -59,7 +59,10 @@ async fn a_call_that_takes_too_long_is_cancelled_and_counts_as_a_failure() {
         SystemClock.sleep(Duration::from_secs(3_600)).await;
         Ok(())
     });
-    let policy = RestartPolicy { limit: 2, backoff_min: MS, ..RestartPolicy::default() };
+    let policy = RestartPolicy::default().tune(|it| {
+        it.limit = 2;
+        it.backoff_min = MS;
+    });
     let slow = slow.timeout(20 * MS).restart(policy);
     let node = builder(&store, "a").plugin(good).plugin(slow).build().expect("it starts");
     let mut events = node.events();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use baton::{Departure, Leadership, Node, NodeBuilder, Plugin, PluginError, Settings, Store};
+use baton::{Departure, Leadership, Node, NodeBuilder, Plugin, PluginError, Store};
 
 use crate::cluster::{builder, outage, quick, soon, store, until};
 
@@ -13,7 +13,10 @@ use crate::cluster::{builder, outage, quick, soon, store, until};
 const LONG: Duration = Duration::from_secs(60);
 
 fn with_a_long_lease(builder: NodeBuilder) -> Node {
-    let mut settings = Settings { lease_timeout: LONG, min_epoch_duration: LONG, ..quick() };
+    let mut settings = quick().tune(|it| {
+        it.lease_timeout = LONG;
+        it.min_epoch_duration = LONG;
+    });
     // The store is looked at again soon after an outage.
     settings.circuit_breaker.reset_timeout = Duration::from_millis(500);
     builder.settings(settings).build().expect("it starts")

@@ -48,16 +48,14 @@ async fn it_tells_its_boot_id_and_nothing_else() {
 /// Whatever happens while a test waits does not happen because of a beat.
 fn beats_every_ten_minutes(settings: &mut baton::Settings) {
     let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
-    *settings = baton::Settings {
-        heartbeat_interval: minutes(10),
-        lease_timeout: minutes(60),
-        worker_timeout: minutes(60),
-        dead_node_timeout: minutes(120),
-        min_epoch_duration: minutes(60),
-        max_epoch_duration: minutes(120),
-        skip_cold_start: true,
-        ..baton::Settings::default()
-    };
+    *settings = baton::Settings::default();
+    settings.heartbeat_interval = minutes(10);
+    settings.lease_timeout = minutes(60);
+    settings.worker_timeout = minutes(60);
+    settings.dead_node_timeout = minutes(120);
+    settings.min_epoch_duration = minutes(60);
+    settings.max_epoch_duration = minutes(120);
+    settings.skip_cold_start = true;
 }
 
 #[tokio::test]
@@ -131,7 +129,7 @@ async fn whoever_is_not_there_is_refused_and_whoever_is_answers() {
 
 #[tokio::test]
 async fn its_connections_are_bounded_and_the_rest_are_answered_and_let_go() {
-    let config = LifelineConfig { connections_max: 2, ..LifelineConfig::default() };
+    let config = LifelineConfig::default().tune(|it| it.connections_max = 2);
     let node = builder(&store(), "a").lifeline(config).build().expect("it starts");
     let address = node.lifeline().expect("it listens");
     let greet = || {
@@ -153,7 +151,7 @@ async fn its_connections_are_bounded_and_the_rest_are_answered_and_let_go() {
 async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let bind = taken.local_addr().expect("it is bound");
-    let config = LifelineConfig { bind, ..LifelineConfig::default() };
+    let config = LifelineConfig::default().tune(|it| it.bind = bind);
     let refused = builder(&store(), "a").lifeline(config).build().err().expect("refused");
     let message = refused.to_string();
     assert!(message.contains(&bind.to_string()) && message.contains("another"), "{message}");
@@ -161,7 +159,10 @@ async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
     for spelt in ["0.0.0.0:0", "[::]:0", "[::ffff:0.0.0.0]:0", "[::ffff:0:0]:7000"] {
         let every = spelt.parse().expect("it is an address");
         for (bind, advertise) in [(every, None), (own, Some(every)), (every, Some(every))] {
-            let config = LifelineConfig { bind, advertise, ..LifelineConfig::default() };
+            let config = LifelineConfig::default().tune(|it| {
+                it.bind = bind;
+                it.advertise = advertise;
+            });
             let refused = builder(&store(), "a").lifeline(config).build().err().expect("refused");
             assert!(matches!(refused, BuildError::Unadvertised(_)), "{spelt}: {refused}");
         }
@@ -173,7 +174,7 @@ async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
 async fn an_address_is_told_in_one_spelling() {
     let store = store();
     let bind = "[::ffff:127.0.0.1]:0".parse().expect("it is an address");
-    let config = LifelineConfig { bind, ..LifelineConfig::default() };
+    let config = LifelineConfig::default().tune(|it| it.bind = bind);
     let node = builder(&store, "a").lifeline(config).build().expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
     let lease = store.inspect(node.namespace()).await.expect("it answers").lease.expect("held");

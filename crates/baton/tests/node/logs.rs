@@ -117,7 +117,7 @@ impl Subscriber for Recorder {
 }
 
 fn failing(error: &'static str) -> impl baton::Plugin {
-    let restart = RestartPolicy { limit: 1, ..RestartPolicy::default() };
+    let restart = RestartPolicy::default().tune(|it| it.limit = 1);
     let work = move |_| {
         tracing::info!(target: "app", "at work");
         std::future::ready(Err(PluginError::from(error)))

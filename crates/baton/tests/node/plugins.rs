@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use baton::{
     DemotionReason, Event, Leadership, NodeBuilder, Plugin, PluginError, PluginReport,
-    RestartPolicy, Settings, Store, async_trait, every,
+    RestartPolicy, Store, async_trait, every,
 };
 use baton_store::clock::{Clock, SystemClock};
 
@@ -57,7 +57,10 @@ impl Plugin for Probe {
 
     fn restart_policy(&self) -> RestartPolicy {
         let backoff_min = Duration::from_millis(1);
-        RestartPolicy { limit: 3, backoff_min, ..RestartPolicy::default() }
+        RestartPolicy::default().tune(|it| {
+            it.limit = 3;
+            it.backoff_min = backoff_min;
+        })
     }
 
     async fn on_become_coordinator(&self, _: &Leadership) -> Result<(), PluginError> {
@@ -146,10 +149,17 @@ async fn failures_count_only_while_the_store_can_be_reached() {
         }
     });
     let ms = Duration::from_millis(1);
-    let none = RestartPolicy { limit: 0, backoff_min: ms, backoff_max: ms, ..Default::default() };
+    let none = RestartPolicy::default().tune(|it| {
+        it.limit = 0;
+        it.backoff_min = ms;
+        it.backoff_max = ms;
+    });
     // The window must not close meanwhile, however slow the machine is.
     let minute = Duration::from_secs(60);
-    let long = Settings { lease_timeout: minute, min_epoch_duration: minute, ..quick() };
+    let long = quick().tune(|it| {
+        it.lease_timeout = minute;
+        it.min_epoch_duration = minute;
+    });
     let node = builder(&store, "a").settings(long).plugin(work.restart(none));
     let node = node.build().expect("it starts");
     let mut events = node.events();

@@ -80,7 +80,7 @@ async fn a_request_is_run_by_a_node_and_answered() {
     for store in stores {
         let log = Log::default();
         let (node, _runner) = lone(&store, log.handlers(well)).await;
-        let id = request(&node, &Poll { payload: "why".to_owned(), ..Poll::new("x") }).await;
+        let id = request(&node, &Poll::new("x").tune(|it| it.payload = "why".to_owned())).await;
         let entry = done(&node, id).await;
         assert_eq!((entry.state, entry.note.as_str()), (PollState::Completed, "x was asked why"));
         assert_eq!(log.runs().len(), 1);
@@ -135,7 +135,8 @@ async fn a_failure_is_tried_again_and_a_panic_is_one() {
         let (node, _runner) = lone(&store, log.handlers(third_time)).await;
         let entry = done(&node, request(&node, &Poll::new("x")).await).await;
         assert_eq!((entry.state, entry.attempt), (PollState::Completed, 3));
-        let entry = done(&node, request(&node, &Poll { retries: 1, ..Poll::new("x") }).await).await;
+        let entry =
+            done(&node, request(&node, &Poll::new("x").tune(|it| it.retries = 1)).await).await;
         assert_eq!((entry.state, entry.attempt), (PollState::Failed, 2));
         assert_eq!(entry.note, "the handler panicked");
     }
@@ -150,7 +151,10 @@ async fn what_takes_too_long_times_out() {
     for store in stores {
         let log = Log::default();
         let (node, _runner) = lone(&store, log.handlers(for_ever)).await;
-        let poll = Poll { timeout: Duration::from_millis(50), retries: 1, ..Poll::new("x") };
+        let poll = Poll::new("x").tune(|it| {
+            it.timeout = Duration::from_millis(50);
+            it.retries = 1;
+        });
         let entry = done(&node, request(&node, &poll).await).await;
         assert_eq!((entry.state, entry.attempt), (PollState::TimedOut, 2));
         assert_eq!(log.runs().len(), 2);
@@ -189,7 +193,7 @@ async fn within_the_window_many_requests_are_one_poll() {
         let log = Log::default();
         let (first, _runner) = lone(&store, log.handlers(well)).await;
         let second = builder(&store, "b").build().expect("it starts");
-        let poll = Poll { unique_for: Duration::from_secs(3_600), ..Poll::new("x") };
+        let poll = Poll::new("x").tune(|it| it.unique_for = Duration::from_secs(3_600));
         let (one, two) = (first.polls(), second.polls());
         let asked = tokio::join!(one.request(&poll), two.request(&poll), one.request(&poll));
         let ids = [asked.0, asked.1, asked.2].map(|asked| match asked.expect("there is room") {
@@ -221,7 +225,7 @@ async fn what_a_lost_node_ran_is_tried_elsewhere_and_its_late_answer_is_not_hear
         let lost = builder(&(cut.clone() as Arc<dyn Store>), "b").build().expect("it starts");
         let _lost = log.handlers(first_hangs).start(&lost).expect("there is one");
         until("it to be known", || node.active_workers().len() == 2).await;
-        let id = request(&node, &Poll { retries: 1, ..Poll::new("x") }).await;
+        let id = request(&node, &Poll::new("x").tune(|it| it.retries = 1)).await;
         until("the first attempt", || log.runs().len() == 1).await;
         let _other = log.handlers(first_hangs).start(&node).expect("there is one");
         cut.layer().begin();

@@ -26,7 +26,7 @@ async fn an_outage_of_the_store_costs_no_term_though_the_plugin_uses_it_too() {
     let answered = Arc::<AtomicU32>::default();
     let (counting, asked) = (answered.clone(), url.clone());
     // The fourth failure that counts ends the term; the waits before it are 0.7 s together.
-    let strict = RestartPolicy { limit: 3, ..RestartPolicy::default() };
+    let strict = RestartPolicy::default().tune(|it| it.limit = 3);
     let work = every("invoices", Duration::from_millis(20), move |_| {
         let (counting, url) = (counting.clone(), asked.clone());
         async move {

@@ -70,7 +70,10 @@ impl CountersClient {
 
     fn new(opened: OpenStore, deadline: Duration) -> Self {
         // A single change does not wait for others to share its request.
-        let config = CountersConfig { linger: Duration::ZERO, deadline, ..Default::default() };
+        let config = CountersConfig::default().tune(|config| {
+            config.linger = Duration::ZERO;
+            config.deadline = deadline;
+        });
         let (store, namespace) = (opened.store.clone(), opened.namespace().clone());
         Self { counters: Counters::with_config(store, namespace, config), opened }
     }

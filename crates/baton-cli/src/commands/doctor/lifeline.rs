@@ -28,11 +28,10 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
         return vec![Finding::ok("lifeline", "switched off")];
     }
     let address = SocketAddr::new(config.lifeline.bind.ip(), 0);
-    let lifeline = LifelineConfig {
-        bind: address,
-        advertise: config.lifeline.advertise,
-        ..LifelineConfig::default()
-    };
+    let lifeline = LifelineConfig::default().tune(|it| {
+        it.bind = address;
+        it.advertise = config.lifeline.advertise;
+    });
     let remedy = "choose another --lifeline-bind, or --lifeline false";
     let store = match open_store::open(&StoreUrl::new("memory://")).await {
         Ok(store) => store,

@@ -58,16 +58,15 @@ pub fn version(name: &str, epoch: u64, attempt: u64) -> Version {
 /// The defaults without jitter: a 15 s lease, a beat every 5 s. A lease write sent at t is trusted
 /// softly until t + 12.6 s and hard until t + 14.6 s.
 pub fn settings() -> Settings {
-    Settings {
-        heartbeat_jitter: Duration::ZERO,
-        startup_jitter_max: Duration::ZERO,
-        ..Settings::default()
-    }
+    Settings::default().tune(|it| {
+        it.heartbeat_jitter = Duration::ZERO;
+        it.startup_jitter_max = Duration::ZERO;
+    })
 }
 
 /// The same without a cold start.
 pub fn at_once() -> Settings {
-    Settings { skip_cold_start: true, ..settings() }
+    settings().tune(|it| it.skip_cold_start = true)
 }
 
 /// The core under test, and the requests that wait for an answer.
@@ -100,7 +99,7 @@ impl Node {
     /// A leader in epoch 1 that has published its view of these nodes. It asked for the lease
     /// at 0 ms, so that its window closes at 12 600 and 14 600 ms; its next beat is due at 5 000.
     pub fn leader_with(settings: Settings, others: &[&str]) -> Self {
-        let mut node = Self::new(Settings { skip_cold_start: true, ..settings });
+        let mut node = Self::new(settings.tune(|it| it.skip_cold_start = true));
         node.start(0);
         node.answer(0, Answer::free());
         node.answer(10, Answer::held(version(ME, 1, 1)).applied());

@@ -36,12 +36,11 @@ fn no_history_breaks_a_rule() {
 
 #[test]
 fn no_history_breaks_a_rule_under_other_settings() {
-    let hasty = Settings {
-        preempt: Preempt::AfterMandate,
-        min_epoch_duration: ms(15_000),
-        skip_cold_start: true,
-        ..settings()
-    };
+    let hasty = settings().tune(|it| {
+        it.preempt = Preempt::AfterMandate;
+        it.min_epoch_duration = ms(15_000);
+        it.skip_cold_start = true;
+    });
     let all = [hasty, Profile::Fast.settings(), Profile::ShortLease.settings()];
     for settings in all {
         let started: u64 = (0..SEEDS / 4).map(|seed| play(&settings, seed)).sum();

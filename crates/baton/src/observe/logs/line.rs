@@ -78,6 +78,7 @@ pub(super) fn level(event: &Event) -> Level {
         | Event::ElectionCheck { .. }
         | Event::PluginPromoted { .. }
         | Event::PluginDemoted { .. } => Level::DEBUG,
+        _ => Level::INFO,
     }
 }
 
@@ -121,6 +122,7 @@ fn words(event: &Event) -> (Topic, &'static str) {
         Event::LifelineUnwatched(_) => {
             (Topic::Lifeline, "a crash of this node would be noticed late")
         }
+        other => (Topic::Member, other.name()),
     }
 }
 
@@ -183,7 +185,8 @@ fn fields(event: &Event) -> Fields<'_> {
         | Event::StoreRejected
         | Event::NodeIdTaken { .. }
         | Event::NodeSuperseded { .. }
-        | Event::PluginIgnoredCancellation { .. } => {}
+        | Event::PluginIgnoredCancellation { .. }
+        | _ => {}
     }
     fields
 }

@@ -7,6 +7,7 @@ pub(super) const DEADLINE_MAX: Duration = Duration::from_secs(600);
 
 /// How a handle counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CountersConfig {
     /// How long changes are gathered before they are appended together. None at all still takes
     /// together whatever waits while an append is under way.
@@ -28,6 +29,13 @@ impl Default for CountersConfig {
 }
 
 impl CountersConfig {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
     /// The same, within the bounds of what a store takes.
     pub(super) fn bounded(self) -> Self {
         Self {
@@ -40,6 +48,7 @@ impl CountersConfig {
 
 /// How the leader consolidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PluginConfig {
     /// From one consolidation to the next.
     pub every: Duration,
@@ -64,6 +73,13 @@ impl Default for PluginConfig {
 }
 
 impl PluginConfig {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
     /// The same, within bounds that keep every promise.
     pub(super) fn bounded(self) -> Self {
         Self {

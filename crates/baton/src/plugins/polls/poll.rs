@@ -15,6 +15,7 @@ const PAYLOAD_BYTES_MAX: usize = 1_024;
 
 /// A poll: a question that some node answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Poll {
     /// Its name: nodes that have a handler of this name can run it.
     pub name: String,
@@ -38,6 +39,13 @@ impl Poll {
             payload: String::new(),
             unique_for: Duration::ZERO,
         }
+    }
+
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
     }
 
     pub(super) fn check(&self) -> Result<(), PollError> {

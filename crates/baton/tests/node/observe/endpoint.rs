@@ -124,7 +124,7 @@ async fn a_node_lives_while_its_thread_turns_whatever_the_store_does() {
 /// Nothing wakes it but the sign that its thread turns: it asks no store.
 #[tokio::test]
 async fn a_single_instance_lives_too() {
-    let settings = Settings { enabled: false, ..quick() };
+    let settings = quick().tune(|it| it.enabled = false);
     let node = builder(&store(), "a").settings(settings).metrics(anywhere()).build();
     let node = node.expect("it starts");
     soon("the only term", node.leadership()).await.expect("it leads");

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use baton::{
-    Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, Settings, async_trait, every,
-};
+use baton::{Leadership, Node, NodeBuilder, Plugin, PluginError, PluginStatus, async_trait, every};
 
 use super::client::{anywhere, scrape};
 use super::parse::{Labels, Scrape};
@@ -68,7 +66,7 @@ async fn the_same_figures_are_there_without_any_endpoint() {
 
 #[tokio::test]
 async fn a_node_that_leads_alone_has_no_deadline_and_asks_no_store() {
-    let settings = Settings { enabled: false, ..quick() };
+    let settings = quick().tune(|it| it.enabled = false);
     let node = builder(&store(), "a").settings(settings).build().expect("it starts");
     soon("the only term", node.leadership()).await.expect("it leads");
     let seen = Scrape::read(&node.node_metrics().to_string());

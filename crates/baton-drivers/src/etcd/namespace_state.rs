@@ -1,4 +1,4 @@
-//! What one look at a namespace shows, all of it at one revision.
+//! A namespace as one read shows it, all of it at one revision.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,8 +8,8 @@ use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, View};
 use baton_core::time::Moment;
 use baton_store::{Document, StoreError};
 
-use super::keys::Keys;
-use super::record::{self, HolderKey, LeaseRow, Record, Seen};
+use super::record::{self, HolderKey, LeaseRow, Record, Stored};
+use super::schema::Keys;
 use super::wire::{Compare, Op, OpAnswer, Range};
 
 /// A lease that is over by our count but not by etcd's, which looks through them every 500 ms, and
@@ -17,11 +17,11 @@ use super::wire::{Compare, Op, OpAnswer, Range};
 const LEFT_MIN: Duration = Duration::from_millis(200);
 
 /// A record, or none.
-pub(super) type Slot<T> = Option<Seen<T>>;
+pub(super) type Slot<T> = Option<Stored<T>>;
 
-/// The records a step may depend on.
+/// The records that a call may rest on.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct NamespaceState {
     pub(super) lease: Slot<LeaseRow>,
     pub(super) holder: Slot<HolderKey>,
     pub(super) fence: Slot<Epoch>,
@@ -30,42 +30,55 @@ pub(super) struct Sight {
     pub(super) document: Slot<Document>,
 }
 
-impl Sight {
+impl NamespaceState {
     pub(super) fn row(&self) -> Option<&LeaseRow> {
-        self.lease.as_ref().map(|seen| &seen.record)
+        self.lease.as_ref().map(|stored| &stored.record)
     }
 
-    /// The row, if somebody holds the lease.
+    /// The row, if it has a holder.
     pub(super) fn held(&self) -> Option<&LeaseRow> {
         self.row().filter(|row| row.holder.is_some())
     }
 
-    /// Is the holder key there, with the very lease that the record names? A key that somebody put
-    /// back by hand goes with no lease, and would never end.
+    /// Is the holder key there, with the very lease that the record names? A key that was put back
+    /// by hand is attached to no lease, and would never end.
     pub(super) fn is_live(&self) -> bool {
-        let key = self.holder.as_ref().map_or(0, |seen| seen.lease);
+        let key = self.holder.as_ref().map_or(0, |stored| stored.lease);
         self.held().is_some_and(|row| row.lease != 0 && row.lease == key)
     }
 
     /// The highest epoch that is known here, by a grant or by a write.
     pub(super) fn highest_epoch(&self) -> Epoch {
         let granted = self.row().map_or(Epoch::NONE, |row| row.epoch);
-        self.fence.as_ref().map_or(granted, |seen| seen.record.max(granted))
+        self.fence.as_ref().map_or(granted, |stored| stored.record.max(granted))
+    }
+
+    /// No epoch above the highest was granted or written since.
+    pub(super) fn same_epochs(&self, keys: &Keys) -> Vec<Compare> {
+        [unchanged(&keys.lease(), &self.lease), unchanged(&keys.fence(), &self.fence)].concat()
+    }
+
+    /// The write that makes this epoch the highest that a write carried, if it is not yet.
+    pub(super) fn raised(&self, keys: &Keys, fence: Epoch) -> Option<Op> {
+        let known = self.fence.as_ref().map(|stored| stored.record);
+        (known < Some(fence)).then(|| Op::put(&keys.fence(), fence.write()))
     }
 }
 
-/// Nobody wrote it since.
+/// It was not written since.
 pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
     match slot {
         None => vec![Compare::absent(key)],
-        Some(seen) if seen.lease == 0 => vec![Compare::says(key, &seen.raw)],
-        Some(seen) => vec![Compare::says(key, &seen.raw), Compare::goes_with(key, seen.lease)],
+        Some(stored) if stored.lease == 0 => vec![Compare::says(key, &stored.raw)],
+        Some(stored) => {
+            vec![Compare::says(key, &stored.raw), Compare::attached_to(key, stored.lease)]
+        }
     }
 }
 
-/// Which records are to be looked at.
+/// Which records are to be read.
 #[derive(Clone, Debug)]
-pub(super) struct Look {
+pub(super) struct Query {
     pub(super) keys: Keys,
     pub(super) namespace: Namespace,
     pub(super) node: Option<NodeId>,
@@ -74,11 +87,11 @@ pub(super) struct Look {
     pub(super) view: Slot<Arc<View>>,
 }
 
-impl Look {
+impl Query {
     /// The operations that read them.
     pub(super) fn operations(&self) -> Vec<Op> {
         let keys = &self.keys;
-        let known = self.view.as_ref().map_or(0, |seen| seen.revision);
+        let known = self.view.as_ref().map_or(0, |stored| stored.revision);
         let mut ranges = vec![
             Range::key(&keys.lease()),
             Range::key(&keys.holder()),
@@ -91,29 +104,28 @@ impl Look {
     }
 
     /// Their answers, in the same order.
-    pub(super) fn read(&self, answers: &[OpAnswer]) -> Result<Sight, StoreError> {
+    pub(super) fn read(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {
         let space = &self.namespace;
         let mut answers = answers.iter();
-        let mut sight = Sight {
+        let mut state = NamespaceState {
             lease: slot(answers.next(), || format!("the lease of namespace {space}"))?,
             holder: slot(answers.next(), || format!("the holder key of namespace {space}"))?,
             fence: slot(answers.next(), || format!("the fence of namespace {space}"))?,
-            ..Sight::default()
+            ..NamespaceState::default()
         };
         let view = answers.next();
-        sight.view = slot(view, || format!("the view of namespace {space}"))?;
-        let is_there = view.and_then(|answer| answer.response_range.as_ref());
-        if sight.view.is_none() && is_there.is_some_and(|range| range.count.0 > 0) {
-            sight.view.clone_from(&self.view);
+        state.view = slot(view, || format!("the view of namespace {space}"))?;
+        if state.view.is_none() && view.is_some_and(|answer| answer.response_range.count > 0) {
+            state.view.clone_from(&self.view);
         }
         if let Some(node) = &self.node {
-            sight.node = slot(answers.next(), || format!("node {node} of namespace {space}"))?;
+            state.node = slot(answers.next(), || format!("node {node} of namespace {space}"))?;
         }
         if let Some(name) = &self.document {
             let what = || format!("document {name:?} of namespace {space}");
-            sight.document = slot(answers.next(), what)?;
+            state.document = slot(answers.next(), what)?;
         }
-        Ok(sight)
+        Ok(state)
     }
 }
 
@@ -121,15 +133,14 @@ fn slot<T: Record>(
     answer: Option<&OpAnswer>,
     what: impl FnOnce() -> String,
 ) -> Result<Slot<T>, StoreError> {
-    let found = answer.and_then(|answer| answer.response_range.as_ref());
-    let found = found.and_then(|range| range.kvs.first());
+    let found = answer.and_then(|answer| answer.response_range.kvs.first());
     found.map(|found| record::read(found, what)).transpose()
 }
 
 /// What is known of etcd leases.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Life {
-    /// The one last seen alive, and when it is over at the latest if nobody renews it.
+    /// The one last seen alive, and when it is over at the latest if it is not renewed.
     pub(super) alive: Option<(i64, Moment)>,
     /// The one known to be gone. None comes back.
     pub(super) gone: Option<i64>,
@@ -137,15 +148,15 @@ pub(super) struct Life {
 
 impl Life {
     /// Is the term over, by etcd's own lease?
-    pub(super) fn is_over(self, sight: &Sight) -> bool {
-        !sight.is_live() && sight.held().is_some_and(|row| self.gone == Some(row.lease))
+    pub(super) fn is_over(self, state: &NamespaceState) -> bool {
+        !state.is_live() && state.held().is_some_and(|row| self.gone == Some(row.lease))
     }
 
     /// The lease as a reply shows it.
-    pub(super) fn snapshot(self, sight: &Sight, now: Moment) -> Option<LeaseSnapshot> {
-        let row = sight.row()?;
+    pub(super) fn snapshot(self, state: &NamespaceState, now: Moment) -> Option<LeaseSnapshot> {
+        let row = state.row()?;
         let left = match self.alive {
-            _ if row.holder.is_none() || self.is_over(sight) => Duration::ZERO,
+            _ if row.holder.is_none() || self.is_over(state) => Duration::ZERO,
             Some((lease, until)) if lease == row.lease => until.since(now).max(LEFT_MIN),
             _ => row.granted,
         };

@@ -1,4 +1,4 @@
-//! One alarm for the earliest of all timers, on the clock that counts suspend.
+//! Linux: timers of the kernel, which count suspend and hear when the wall clock is set.
 
 use std::os::fd::OwnedFd;
 
@@ -84,39 +84,5 @@ impl ClockSet {
         let flags = TimerfdTimerFlags::ABSTIME | TimerfdTimerFlags::CANCEL_ON_SET;
         timerfd_settime(&self.timer, flags, &Itimerspec { it_interval, it_value })?;
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use baton_store::clock::{Clock, SystemClock};
-
-    use super::*;
-
-    #[tokio::test]
-    async fn rings_not_before_its_moment_and_at_once_for_one_that_passed() {
-        let mut alarm = Alarm::new().expect("there are timers");
-        for ahead in [Duration::from_millis(20), Duration::ZERO, Duration::from_millis(5)] {
-            let moment = SystemClock.now() + ahead;
-            alarm.ring_at(Some(moment)).await;
-            assert!(SystemClock.now() >= moment);
-        }
-        alarm.ring_at(Some(Moment::from_micros(0))).await;
-    }
-
-    #[tokio::test]
-    async fn a_wait_that_was_given_up_can_be_moved_forward() {
-        let mut alarm = Alarm::new().expect("there are timers");
-        let far = SystemClock.now() + Duration::from_secs(3_600);
-        tokio::select! {
-            biased;
-            () = alarm.ring_at(Some(far)) => unreachable!("an hour has not passed"),
-            () = std::future::ready(()) => {}
-        }
-        let near = SystemClock.now() + Duration::from_millis(5);
-        alarm.ring_at(Some(near)).await;
-        assert!(SystemClock.now() >= near);
     }
 }

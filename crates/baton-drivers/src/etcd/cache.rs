@@ -1,0 +1,165 @@
+//! What a handle remembers: enough to try a call without reading first. What is out of date is
+//! noticed by the comparisons of the call itself.
+//!
+//! ```text
+//!   a call's answer ── state ───►  Cache ── state ──► the next call
+//!   a watch's event ── receive ──►   │
+//!                                    └ one CachedNamespace each; all go if the data went back
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+use std::time::Duration;
+
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::protocol::NodeRecord;
+use baton_core::time::Moment;
+
+use super::lease::Grant;
+use super::namespace_state::{Life, NamespaceState, Slot};
+use super::record::{self, Record};
+use super::schema::Keys;
+use super::spare::{FollowUp, Spare};
+use super::wire::{Event, Header};
+
+/// What is remembered of a namespace.
+#[derive(Default)]
+pub(super) struct CachedNamespace {
+    /// The last read, without node and document, and what a watch showed since.
+    pub(super) state: Option<NamespaceState>,
+    /// The highest revision that was heard of when it was made.
+    at: i64,
+    /// The records of the nodes that beat by this handle.
+    pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
+    pub(super) life: Life,
+    /// Every node, the revision of its record, and since when it is known at that one.
+    unwritten: BTreeMap<NodeId, (i64, Moment)>,
+    pub(super) spare: Option<Spare>,
+    /// What the last beat left to be done.
+    pub(super) follow_up: Option<FollowUp>,
+}
+
+/// Of every namespace.
+#[derive(Default)]
+pub(super) struct Cache(Mutex<All>);
+
+#[derive(Default)]
+struct All {
+    namespaces: BTreeMap<Namespace, CachedNamespace>,
+    /// Which cluster, and the highest revision of it that an answer came from.
+    cluster: u64,
+    revision: i64,
+}
+
+impl Cache {
+    fn all(&self) -> MutexGuard<'_, All> {
+        self.0.lock().expect("no holder of this lock panics")
+    }
+
+    /// Looks at what is remembered of a namespace, or changes it.
+    pub(super) fn with<T>(
+        &self,
+        namespace: &Namespace,
+        act: impl FnOnce(&mut CachedNamespace) -> T,
+    ) -> T {
+        act(self.all().namespaces.entry(namespace.clone()).or_default())
+    }
+
+    pub(super) fn keep_state(
+        &self,
+        namespace: &Namespace,
+        node: Option<&NodeId>,
+        state: &NamespaceState,
+    ) {
+        let at = self.revision();
+        self.with(namespace, |cached| {
+            if let Some(node) = node {
+                cached.nodes.insert(node.clone(), state.node.clone());
+            }
+            cached.state = Some(NamespaceState { node: None, document: None, ..state.clone() });
+            cached.at = at;
+        });
+    }
+
+    /// Takes in what a watch shows of the lease, unless it was known before.
+    pub(super) fn receive(&self, namespace: &Namespace, keys: &Keys, event: &Event) {
+        self.with(namespace, |cached| {
+            let Some(state) = &mut cached.state else { return };
+            if event.kv.mod_revision <= cached.at {
+                return;
+            }
+            if event.is_about(&keys.lease()) {
+                take_in(&mut state.lease, event);
+            } else if event.is_about(&keys.holder()) {
+                take_in(&mut state.holder, event);
+            } else if event.is_about(&keys.fence()) {
+                take_in(&mut state.fence, event);
+            }
+        });
+    }
+
+    pub(super) fn forget(&self, namespace: &Namespace) {
+        self.all().namespaces.remove(namespace);
+    }
+
+    /// Takes the spare, if it serves for this long.
+    pub(super) fn take_spare(
+        &self,
+        namespace: &Namespace,
+        ttl: Duration,
+        now: Moment,
+    ) -> Option<Grant> {
+        let spare = self.with(namespace, |cached| cached.spare.take());
+        spare.filter(|spare| spare.serves(ttl, now)).map(|spare| spare.grant)
+    }
+
+    /// Since when each of these nodes' records is known at the revision it has now.
+    pub(super) fn unwritten_since(
+        &self,
+        namespace: &Namespace,
+        nodes: &[(NodeId, i64)],
+        now: Moment,
+    ) -> Vec<Moment> {
+        self.with(namespace, |cached| {
+            let known = std::mem::take(&mut cached.unwritten);
+            let since = |(node, revision): &(NodeId, i64)| match known.get(node) {
+                Some((at, since)) if at == revision => *since,
+                _ => now,
+            };
+            let since: Vec<Moment> = nodes.iter().map(since).collect();
+            let noted = nodes.iter().zip(&since);
+            cached.unwritten =
+                noted.map(|((node, at), since)| (node.clone(), (*at, *since))).collect();
+            since
+        })
+    }
+
+    /// The highest revision heard of.
+    pub(super) fn revision(&self) -> i64 {
+        self.all().revision
+    }
+
+    /// An answer to a request that was sent when `before` was the highest revision. A lower one, or
+    /// another cluster, means that the data went back: nothing remembered holds.
+    pub(super) fn note(&self, header: &Header, before: i64) {
+        let mut all = self.all();
+        let (cluster, revision) = (header.cluster_id, header.revision);
+        if all.cluster != cluster || revision < before {
+            *all = All { cluster, revision, ..All::default() };
+        }
+        all.revision = all.revision.max(revision);
+    }
+}
+
+/// What cannot be read stays as it was: the next call finds out.
+fn take_in<T: Record>(slot: &mut Slot<T>, event: &Event) {
+    let known = slot.as_ref().map_or(0, |stored| stored.revision);
+    if event.kv.mod_revision <= known {
+        return;
+    }
+    if event.is_delete() {
+        *slot = None;
+    } else if let Ok(stored) = record::read(&event.kv, String::new) {
+        *slot = Some(stored);
+    }
+}

@@ -1,0 +1,314 @@
+//! The driver on its thread, and one call on its way: what is cached or read, a transaction that
+//! compares all of it, and the records as they are afterwards.
+//!
+//! A transaction whose comparisons fail has done nothing, for certain, and shows how things are; so
+//! it is right to judge again and to try again.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::protocol::{Reply, Request};
+use baton_core::time::Moment;
+use baton_store::{
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+};
+use tokio::task::JoinSet;
+
+use super::cache::Cache;
+use super::connect::Connection;
+use super::error::GatewayError;
+use super::lease::{Grant, WallMs, whole_seconds};
+use super::namespace_state::{Life, NamespaceState, Query};
+use super::schema::Keys;
+use super::wire::{Compare, EtcdLease, Op, OpAnswer, Txn, TxnAnswer};
+use super::{NAME, examine, hints};
+use crate::service::Engine;
+
+/// How often a call is tried while other writers are ahead of it.
+pub(super) const ATTEMPTS: usize = 5;
+
+/// The driver.
+pub(super) struct EtcdEngine {
+    pub(super) connection: Arc<Connection>,
+    pub(super) cache: Arc<Cache>,
+    /// One task a receiver of hints.
+    watches: Mutex<JoinSet<()>>,
+}
+
+impl EtcdEngine {
+    pub(super) fn new(connection: Connection) -> Self {
+        let (cache, watches) = (Arc::default(), Mutex::default());
+        Self { connection: Arc::new(connection), cache, watches }
+    }
+}
+
+#[async_trait]
+impl Engine for EtcdEngine {
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: NAME.to_owned(),
+            class: Class::Linearizable,
+            expiry: ExpiryClock::StoreLease,
+            capabilities: [Capability::Push].into(),
+        }
+    }
+
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        let context = CallContext::new(self, namespace);
+        Ok(match call {
+            Call::Core(request) => Answer::Core(context.perform(request).await?),
+            Call::Inspect => Answer::Inspected(context.inspect().await?),
+            Call::ReadDocument { name } => Answer::Document(context.read_document(&name).await?),
+            Call::WriteDocument { name, body, precondition, fence } => {
+                let context = context.with_document(name);
+                Answer::Written(context.write_document(&body, precondition, fence).await?)
+            }
+            Call::Counters(_) => unreachable!("counters are not declared"),
+            Call::History { limit } => Answer::History(context.history(limit).await?),
+            Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, prune).await?),
+        })
+    }
+
+    async fn afterwards(&self, namespace: &Namespace) {
+        if let Some(due) = self.cache.with(namespace, |cached| cached.follow_up.take()) {
+            // What did not succeed is due again after the next beat.
+            drop(CallContext::new(self, namespace).follow_up(due).await);
+        }
+    }
+
+    async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
+        let (stream, watch) = hints::watch(&self.connection, &self.cache, namespace).await?;
+        let mut watches = self.watches.lock().expect("no holder of this lock panics");
+        while watches.try_join_next().is_some() {}
+        watches.spawn(watch);
+        Ok(stream)
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        examine::examine(&self.connection).await
+    }
+}
+
+/// One call on its way.
+pub(super) struct CallContext<'e> {
+    pub(super) engine: &'e EtcdEngine,
+    pub(super) namespace: &'e Namespace,
+    query: Query,
+    deadline: Moment,
+}
+
+/// What a transaction came to.
+pub(super) enum Committed {
+    /// It took place; this is how things are now.
+    Done(Box<NamespaceState>),
+    /// Something was not as remembered; this is how it is.
+    Stale(Box<NamespaceState>),
+}
+
+/// What a call makes of the state it finds.
+pub(super) enum Plan<T> {
+    /// Nothing is to be written, and this is the answer: if it still is after a read.
+    Answer(T),
+    /// If nothing of the comparisons has changed, the writes take place, and this is the answer.
+    Write(Vec<Compare>, Vec<Op>, T),
+}
+
+impl<'e> CallContext<'e> {
+    /// A call that rests on the lease and the view.
+    pub(super) fn new(engine: &'e EtcdEngine, namespace: &'e Namespace) -> Self {
+        let query = Query {
+            keys: Keys::new(&engine.connection.config.prefix, namespace),
+            namespace: namespace.clone(),
+            node: None,
+            document: None,
+            view: engine.cache.with(namespace, |cached| cached.state.as_ref()?.view.clone()),
+        };
+        Self { engine, namespace, query, deadline: engine.connection.deadline() }
+    }
+
+    /// The same, which rests on this node's record too.
+    pub(super) fn with_node(mut self, node: &NodeId) -> Self {
+        self.query.node = Some(node.clone());
+        self
+    }
+
+    /// The same, which rests on this document too.
+    pub(super) fn with_document(mut self, name: String) -> Self {
+        self.query.document = Some(name);
+        self
+    }
+
+    async fn perform(self, request: Request) -> Result<Reply, StoreError> {
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => {
+                let context = self.with_node(&beat.node.id);
+                return context.beat(&beat).await.map(Reply::Beat);
+            }
+            Request::ReadMembers => return self.members().await.map(Reply::Members),
+            Request::PublishView { fence, view } => self.publish_view(fence, view).await?,
+            Request::Release(release) => self.release(&release).await?,
+            Request::Leave { node, boot } => self.with_node(&node).leave(&node, boot).await?,
+            Request::Ask { epoch, ask } => self.ask(epoch, &ask).await?,
+        }))
+    }
+
+    pub(super) fn keys(&self) -> &Keys {
+        &self.query.keys
+    }
+
+    pub(super) fn document(&self) -> &str {
+        self.query.document.as_deref().unwrap_or_default()
+    }
+
+    pub(super) fn wall(&self) -> WallMs {
+        WallMs(self.engine.connection.clock.wall_ms())
+    }
+
+    pub(super) fn now(&self) -> Moment {
+        self.engine.connection.clock.now()
+    }
+
+    /// How things were at the last read, if everything that this call rests on was seen then.
+    pub(super) fn cached(&self) -> Option<NamespaceState> {
+        if self.query.document.is_some() {
+            return None;
+        }
+        self.engine.cache.with(self.namespace, |cached| {
+            let node = match &self.query.node {
+                None => None,
+                Some(node) => cached.nodes.get(node)?.clone(),
+            };
+            Some(NamespaceState { node, ..cached.state.clone()? })
+        })
+    }
+
+    /// How things are as far as is known, and whether they were read just now.
+    pub(super) async fn cached_or_read(&self) -> Result<(NamespaceState, bool), StoreError> {
+        match self.cached() {
+            Some(state) => Ok((state, false)),
+            None => Ok((self.read().await?, true)),
+        }
+    }
+
+    /// Reads how things are.
+    pub(super) async fn read(&self) -> Result<NamespaceState, StoreError> {
+        let txn = Txn { success: self.query.operations(), ..Txn::default() };
+        let answer = self.send(&txn).await.map_err(GatewayError::of_read)?;
+        self.take_in(&answer.responses)
+    }
+
+    /// Writes, if nothing of `compare` has changed.
+    pub(super) async fn commit(
+        &self,
+        compare: Vec<Compare>,
+        writes: Vec<Op>,
+    ) -> Result<Committed, StoreError> {
+        let failure = self.query.operations();
+        let written = writes.len();
+        let success = writes.into_iter().chain(failure.clone()).collect();
+        let txn = Txn { compare, success, failure };
+        let answer = self.send(&txn).await.map_err(GatewayError::of_write)?;
+        let skipped = if answer.succeeded { written } else { 0 };
+        let state = self.take_in(answer.responses.get(skipped..).unwrap_or_default())?;
+        Ok(match answer.succeeded {
+            true => Committed::Done(Box::new(state)),
+            false => Committed::Stale(Box::new(state)),
+        })
+    }
+
+    /// Carries out what is planned for the state as it is known. Without a write the answer is only
+    /// given for a state that was read; and a write that came too late is planned again.
+    pub(super) async fn carry_out<T>(
+        &self,
+        plan: impl Fn(&NamespaceState) -> Plan<T>,
+    ) -> Result<T, StoreError> {
+        let (mut state, mut is_fresh) = self.cached_or_read().await?;
+        for _ in 0..ATTEMPTS {
+            (state, is_fresh) = match plan(&state) {
+                Plan::Answer(answer) if is_fresh => return Ok(answer),
+                Plan::Answer(_) => (self.read().await?, true),
+                Plan::Write(compare, writes, answer) => match self.commit(compare, writes).await? {
+                    Committed::Done(_) => return Ok(answer),
+                    Committed::Stale(now) => (*now, true),
+                },
+            };
+        }
+        Err(overtaken(ATTEMPTS))
+    }
+
+    async fn send(&self, txn: &Txn) -> Result<TxnAnswer, GatewayError> {
+        let before = self.engine.cache.revision();
+        let answer: TxnAnswer = self.engine.connection.ask_by("kv/txn", txn, self.deadline).await?;
+        self.engine.cache.note(&answer.header, before);
+        Ok(answer)
+    }
+
+    fn take_in(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {
+        let (cache, state) = (&self.engine.cache, self.query.read(answers));
+        match &state {
+            Ok(state) => cache.keep_state(self.namespace, self.query.node.as_ref(), state),
+            // The next call reads before it writes.
+            Err(_) => cache.forget(self.namespace),
+        }
+        state
+    }
+
+    /// What is known of the etcd lease that the record names. Asks etcd where this handle cannot
+    /// know: on its first look, and when the holder key is gone. A key that was deleted by hand ends
+    /// no lease; its holder may still trust it.
+    pub(super) async fn life(&self, state: &NamespaceState) -> Life {
+        let cache = &self.engine.cache;
+        let mut life = cache.with(self.namespace, |cached| cached.life);
+        match state.held() {
+            // From now on, any lease that comes is a new one.
+            None => life.alive = life.alive.or(Some((0, self.now()))),
+            Some(row) if state.is_live() && life.alive.is_some() => {
+                if life.alive.is_none_or(|(lease, _)| lease != row.lease) {
+                    life.alive = Some((row.lease, self.now() + row.granted));
+                }
+            }
+            Some(row) if life.gone != Some(row.lease) => match self.left(row.lease).await {
+                Some(None) => life.gone = Some(row.lease),
+                Some(Some(left)) => {
+                    life.alive = Some((row.lease, self.now() + left.min(row.granted)));
+                }
+                None => {}
+            },
+            Some(_) => {}
+        }
+        cache.with(self.namespace, |cached| cached.life = life);
+        life
+    }
+
+    /// What etcd says is left of a lease, the second that has begun included; `None` if it does not
+    /// say, `Some(None)` if the lease is gone.
+    async fn left(&self, lease: i64) -> Option<Option<Duration>> {
+        let query = EtcdLease { id: lease, ttl: 0 };
+        let answer = self.engine.connection.ask_by("lease/timetolive", &query, self.deadline);
+        let answer: EtcdLease = answer.await.ok()?;
+        Some(u64::try_from(answer.ttl).ok().map(|whole| Duration::from_secs(whole + 1)))
+    }
+
+    /// An etcd lease of at least this length. It belongs to no term until a transaction says so, and
+    /// ends by itself if none does.
+    pub(super) async fn grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
+        let query = EtcdLease { id: 0, ttl: whole_seconds(ttl) };
+        let answer = self.engine.connection.ask_by("lease/grant", &query, self.deadline);
+        let granted: EtcdLease = answer.await.map_err(GatewayError::of_read)?;
+        let seconds = u64::try_from(granted.ttl).unwrap_or(0);
+        let ttl_granted = Duration::from_secs(seconds);
+        if granted.id == 0 || ttl_granted < ttl.min(Duration::from_secs(9_000_000_000)) {
+            let detail = format!("etcd granted {seconds} s of the {ttl:?} that were asked for");
+            return Err(StoreError::Refused { detail });
+        }
+        Ok(Grant { id: granted.id, ttl: ttl_granted })
+    }
+}
+
+/// Other writers were ahead too often.
+pub(super) fn overtaken(attempts: usize) -> StoreError {
+    let detail = format!("others wrote first, {attempts} times in a row");
+    StoreError::Throttled { detail }
+}

@@ -1,0 +1,130 @@
+//! The test programs of the workspace, as cargo lists them when it has built them.
+
+use std::path::{Path, PathBuf};
+use std::process;
+
+use serde_json::Value;
+
+use crate::command::{self, Command};
+use crate::failure::Failure;
+
+/// Programs that take longest, the longest first; they start before the others, so that none of
+/// them is left to run alone at the end. Only the order depends on this list.
+const SLOWEST: [&str; 0] = [];
+
+/// A test program, or the tests of the documentation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The package it belongs to; empty for the documentation.
+    package: String,
+    /// What cargo calls a target of this kind: `test`, `lib`, `bin`.
+    kind: String,
+    /// The target's name.
+    target: String,
+    /// The folder of the package, in which cargo runs it.
+    folder: PathBuf,
+    /// The built program; none for the documentation, which cargo runs.
+    executable: Option<PathBuf>,
+}
+
+impl Program {
+    /// The tests in the documentation of every crate, which rustdoc builds and runs.
+    pub fn documentation(root: &Path) -> Self {
+        Self {
+            package: String::new(),
+            kind: "doc".to_owned(),
+            target: String::new(),
+            folder: root.to_path_buf(),
+            executable: None,
+        }
+    }
+
+    /// Its name, for people: `baton-drivers test redis`.
+    pub fn name(&self) -> String {
+        match self.kind.as_str() {
+            "doc" => "documentation".to_owned(),
+            "lib" => format!("{} lib", self.package),
+            kind => format!("{} {kind} {}", self.package, self.target),
+        }
+    }
+
+    /// The flag by which cargo selects it.
+    pub fn target(&self) -> String {
+        match self.kind.as_str() {
+            "doc" | "lib" => format!("--{}", self.kind),
+            kind => format!("--{kind} {}", self.target),
+        }
+    }
+
+    /// Runs it as `cargo test` would.
+    pub fn command(&self) -> process::Command {
+        let Some(executable) = &self.executable else {
+            return Command::cargo("test --workspace --doc").prepare(&self.folder);
+        };
+        let mut command = command::clean(executable);
+        command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        command
+    }
+
+    fn rank(&self) -> usize {
+        let name = self.name();
+        SLOWEST.iter().position(|slow| *slow == name).unwrap_or(SLOWEST.len())
+    }
+}
+
+/// Builds all test programs, and lists them with the documentation, the slowest first.
+pub fn build(root: &Path) -> Result<Vec<Program>, Failure> {
+    let build = "test --workspace --no-run --quiet --message-format=json-render-diagnostics";
+    let messages = Command::cargo(build).output(root)?;
+    let mut programs: Vec<Program> = messages.lines().filter_map(program).collect();
+    programs.push(Program::documentation(root));
+    programs.sort_by_key(Program::rank);
+    Ok(programs)
+}
+
+/// The test program that a message of cargo is about.
+fn program(message: &str) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    let is_test = message["profile"]["test"].as_bool()? && message["reason"] == "compiler-artifact";
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let target = &message["target"];
+    is_test.then_some(Program {
+        package: folder.file_name()?.to_str()?.to_owned(),
+        kind: target["kind"][0].as_str()?.to_owned(),
+        target: target["name"].as_str()?.to_owned(),
+        folder: folder.to_path_buf(),
+        executable: Some(message["executable"].as_str()?.into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::program;
+
+    #[test]
+    fn a_test_program_is_found_in_the_messages_of_cargo() {
+        let message = r#"{"reason":"compiler-artifact","manifest_path":"/w/crates/baton/Cargo.toml",
+            "target":{"kind":["test"],"name":"node"},"profile":{"test":true},
+            "executable":"/w/target/debug/deps/node-1"}"#;
+        let found = program(&message.replace('\n', "")).expect("it is one");
+        assert_eq!(
+            (found.name(), found.target()),
+            ("baton test node".into(), "--test node".into())
+        );
+        let command = found.command();
+        assert_eq!(command.get_program(), "/w/target/debug/deps/node-1");
+        assert_eq!(command.get_current_dir(), Some("/w/crates/baton".as_ref()));
+        let unit = message.replace(r#"["test"]"#, r#"["lib"]"#).replace('\n', "");
+        let found = program(&unit).expect("it is one");
+        assert_eq!((found.name(), found.target()), ("baton lib".into(), "--lib".into()));
+    }
+
+    #[test]
+    fn what_is_no_test_program_is_left_out() {
+        let example = r#"{"reason":"compiler-artifact","manifest_path":"/w/Cargo.toml","target":
+            {"kind":["example"],"name":"x"},"profile":{"test":false},"executable":"/w/x"}"#;
+        assert_eq!(program(&example.replace('\n', "")), None);
+        assert_eq!(program(r#"{"reason":"build-finished","success":true}"#), None);
+        assert_eq!(program("noise"), None);
+    }
+}
