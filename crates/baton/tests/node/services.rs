@@ -89,8 +89,9 @@ impl Service for Fails {
     }
 
     fn restart_policy(&self) -> RestartPolicy {
-        let backoff_min = Duration::from_millis(1);
-        RestartPolicy { limit: 3, backoff_min, ..RestartPolicy::default() }
+        let mut policy = RestartPolicy::default();
+        (policy.limit, policy.backoff_min) = (3, Duration::from_millis(1));
+        policy
     }
 
     async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
