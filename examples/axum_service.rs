@@ -132,9 +132,9 @@ async fn overview(State((node, reports)): State<(Node, Arc<Reports>)>) -> (Statu
 
 /// A line of JSON for each event, besides the beats.
 async fn log(mut events: Events) {
-    while let Some(told) = events.next().await {
-        if !matches!(told.event, Event::WorkerHeartbeat { .. }) {
-            eprintln!("{}", serde_json::to_string(&*told).unwrap_or_default());
+    while let Some(stamped) = events.next().await {
+        if !matches!(stamped.event, Event::WorkerHeartbeat { .. }) {
+            eprintln!("{}", serde_json::to_string(&*stamped).unwrap_or_default());
         }
     }
 }

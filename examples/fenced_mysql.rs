@@ -1,4 +1,4 @@
-//! Like `fenced_write`, but what it writes is in a table of its own: the epoch is checked in the
+//! Like `fenced_write`, but the data is the service's own, in a table: the epoch is checked in the
 //! very transaction of the write. Run it with the URL of a MySQL or MariaDB server.
 //!
 //! A leader that is paused in the middle of that transaction keeps the next one waiting for one

@@ -1,4 +1,4 @@
-//! Like `fenced_write`, but the data is the user's own, in Redis: the epoch is checked in the same
+//! Like `fenced_write`, but the data is the service's own, in Redis: the epoch is checked in the same
 //! script that writes.
 
 use baton::Node;
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let term = node.leadership().await?;
     let old = term.epoch();
-    invoices.write(&mut connection, old, &["{invoices}:open"], &add("4711")).await?;
+    invoices.write(&mut connection, old, &["{invoices}:open"], &add("41")).await?;
     println!("epoch {old}: written");
 
     // Another term begins, here or elsewhere, and writes.
@@ -24,11 +24,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     term.lost().await;
     drop(term);
     let next = node.leadership().await?;
-    invoices.write(&mut connection, next.epoch(), &["{invoices}:open"], &add("4712")).await?;
+    invoices.write(&mut connection, next.epoch(), &["{invoices}:open"], &add("42")).await?;
     println!("epoch {}: written", next.epoch());
 
     // The old one comes back and finds that it is too late.
-    match invoices.write(&mut connection, old, &["{invoices}:open"], &add("4713")).await {
+    match invoices.write(&mut connection, old, &["{invoices}:open"], &add("43")).await {
         Err(FenceError::StaleEpoch(stale)) => println!("{stale}"),
         other => return Err(format!("the old epoch was not refused: {other:?}").into()),
     }

@@ -1,4 +1,5 @@
-//! Like `fenced_write`, but for an object of your own in S3: the highest epoch that wrote it wins.
+//! Like `fenced_write`, but the data is the service's own, an object in S3: the highest epoch that
+//! wrote it wins.
 //!
 //! `cargo run -p baton --features s3 --example fenced_s3 -- "s3://bucket/prefix"`
 

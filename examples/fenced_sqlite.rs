@@ -1,4 +1,4 @@
-//! Like `fenced_write`, but what it writes is in a SQLite database of its own: the epoch is checked
+//! Like `fenced_write`, but the data is the service's own, in a SQLite database: the epoch is checked
 //! in the very transaction of the write, which is as short as it can be: a process that is paused
 //! in it keeps every other writer of the file waiting.
 

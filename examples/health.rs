@@ -19,8 +19,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = baton::open(&url).await?;
     let (first, mut events) = member(&store).build_with_events()?;
     let mut second = None;
-    while let Some(told) = events.next().await {
-        let Event::HealthChanged { verdict, reasons } = &told.event else { continue };
+    while let Some(stamped) = events.next().await {
+        let Event::HealthChanged { verdict, reasons } = &stamped.event else { continue };
         println!("{}", verdict.word());
         reasons.iter().for_each(|reason| println!("  {reason}"));
         if second.is_some() {

@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         println!("epoch {}: round {round}", term.epoch());
     }
-    // The lease is released once nobody holds the term any more.
+    // The lease is released once the last `Leadership` of the term is dropped.
     drop(term);
     node.leave().await;
     println!("handed over");

@@ -11,9 +11,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let observer = Node::builder(store).tune(|settings| settings.eligible = false).build()?;
     let mut events = observer.events();
-    while let Some(told) = events.next().await {
-        if let Event::LeaderChanged { new: Some(leader), epoch, .. } = &told.event {
-            println!("{}", serde_json::to_string(&told.event)?);
+    while let Some(stamped) = events.next().await {
+        if let Event::LeaderChanged { new: Some(leader), epoch, .. } = &stamped.event {
+            println!("{}", serde_json::to_string(&stamped.event)?);
             println!(
                 "{leader} leads in epoch {epoch}, and this node does not: {}",
                 observer.is_leader()

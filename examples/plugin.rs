@@ -23,7 +23,7 @@ impl Plugin for Sweep {
     }
 
     async fn on_stop_being_coordinator(&self, _: DemotionReason) {
-        // Nobody may be listening any more.
+        // It fails when `main` has ended.
         let _ = self.0.send("stopped".to_owned());
     }
 }
@@ -31,14 +31,14 @@ impl Plugin for Sweep {
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
-    let (said, mut heard) = mpsc::unbounded_channel();
-    let node = Node::builder(baton::open(&url).await?).plugin(Sweep(said)).build()?;
+    let (lines, mut printed) = mpsc::unbounded_channel();
+    let node = Node::builder(baton::open(&url).await?).plugin(Sweep(lines)).build()?;
     for _ in 0..3 {
-        println!("{}", heard.recv().await.ok_or("the plugin is gone")?);
+        println!("{}", printed.recv().await.ok_or("the plugin is gone")?);
     }
     node.leave().await;
     drop(node);
-    while let Some(line) = heard.recv().await {
+    while let Some(line) = printed.recv().await {
         println!("{line}");
     }
     Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton::Node;
-use baton::plugins::polls::{Poll, PollHandlers, PollRun, Polls};
+use baton::plugins::polls::{Enqueued, Poll, PollHandlers, PollRun, Polls};
 
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -29,7 +29,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let asked = node.polls().request(&poll).await?;
     let again = node.polls().request(&poll).await?;
     println!("{asked:?}, {again:?}");
-    let done = node.polls().wait_for(1, LOOK_EVERY).await?;
+    let Enqueued::New(id) = asked else { return Err("the poll was asked before".into()) };
+    let done = node.polls().wait_for(id, LOOK_EVERY).await?;
     println!("{} at attempt {}: {}", done.state.word(), done.attempt, done.note);
     node.leave().await;
     Ok(())

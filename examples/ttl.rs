@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use baton::Node;
 use baton::drivers::sqlite::rusqlite::Connection;
 use baton::plugins::ttl::Ttl;
 use baton::sweep::{self, Strategy, Table};
+use baton::{Event, Node};
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -28,14 +28,13 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let ttl = Ttl::new()
         .sweep(sweep::open(&format!("sqlite://{file}"), table, Strategy::Delete)?)
         .every(Duration::from_millis(100));
-    let counts = ttl.counts();
-    let node = Node::builder(baton::open(&url).await?).plugin(ttl).build()?;
-    let mut looks = tokio::time::interval(Duration::from_millis(10));
-    while counts.total() < 2 {
-        looks.tick().await;
-    }
-    for (target, rows) in counts.swept() {
-        println!("{target}: {rows} expired");
+    let builder = Node::builder(baton::open(&url).await?).plugin(ttl);
+    let (node, mut events) = builder.build_with_events()?;
+    while let Some(stamped) = events.next().await {
+        if let Event::PluginSwept { target, records, .. } = &stamped.event {
+            println!("{target}: {records} expired");
+            break;
+        }
     }
     let left: i64 = sessions.query_row("SELECT count(*) FROM sessions", (), |row| row.get(0))?;
     println!("{left} left");

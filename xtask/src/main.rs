@@ -142,10 +142,14 @@ enum Task {
     /// Six tasks with three replicas, by the blocks of docs/getting-started.md, README.md and
     /// docs/operations.md. A part of `cargo xtask test`.
     Newcomer,
-    /// Run the tests of drivers on other servers: MySQL by Oracle, S3 by SeaweedFS
+    /// Run the tests of drivers on other servers: Oracle's MySQL, PostgreSQL 18, SeaweedFS' S3
     ///
-    /// Those that would stop the server are left out. Not a part of `cargo xtask test`.
-    Matrix,
+    /// Tests that would stop the server are left out. Not a part of `cargo xtask test`.
+    Matrix {
+        /// Only these servers; otherwise all
+        #[arg(value_name = "SERVER", value_parser = matrix::servers())]
+        servers: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -173,7 +177,7 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Bench { arguments } => bench::run(arguments, root),
         Task::Chaos { arguments } => chaos::run(arguments, root),
         Task::Newcomer => newcomer::run(root),
-        Task::Matrix => matrix::run(root),
+        Task::Matrix { servers } => matrix::run(root, servers),
     }
 }
 

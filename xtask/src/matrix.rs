@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::servers;
 
 /// A driver's tests on another server.
+#[derive(Clone, Copy)]
 struct Entry {
     /// The server, by baton-servers' name.
     server: &'static str,
@@ -52,10 +53,17 @@ const ENTRIES: [Entry; 3] = [
     },
 ];
 
-/// Runs every entry, and says at the end which passed.
-pub fn run(root: &Path) -> Result<(), Failure> {
+/// The servers, by the names that baton-servers knows.
+pub fn servers() -> [&'static str; ENTRIES.len()] {
+    ENTRIES.map(|entry| entry.server)
+}
+
+/// Runs the entries of these servers, or all, and says of each whether it passed.
+pub fn run(root: &Path, wanted: &[String]) -> Result<(), Failure> {
     let mut failed = None;
-    for entry in &ENTRIES {
+    let is_wanted =
+        |entry: &&Entry| wanted.is_empty() || wanted.iter().any(|server| server == entry.server);
+    for entry in ENTRIES.iter().filter(is_wanted) {
         let outcome = entry.run(root);
         let verdict = if outcome.is_ok() { "passed" } else { "FAILED" };
         println!("{verdict}: {} on {}: {}", entry.driver, entry.server, entry.files.join(" "));

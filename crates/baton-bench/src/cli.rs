@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
-use crate::ground::{Choice, StoreKind};
+use crate::fixture::{Choice, StoreKind};
 
 /// Measures baton with real processes, and judges what it measured.
 ///

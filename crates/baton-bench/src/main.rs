@@ -9,7 +9,7 @@
 //!      └──► chaos/      the same to connections and servers too, on every store
 //!      └──► outage/     the store is gone for two minutes
 //!      └──► micro/      single calls, single requests; idle nodes
-//!                │ site: a folder, clusters of `baton run` with `baton tick` as their job
+//!                │ sandbox: a folder, clusters of `baton run` with `baton tick` as their job
 //!                ▼
 //!             report/ ──► a table on stdout, JSON, the exit code
 //! ```
@@ -22,18 +22,18 @@ mod chaos;
 mod cli;
 mod error;
 mod failover;
-mod ground;
+mod fixture;
 mod judge;
 mod lost_updates;
 mod micro;
 mod outage;
 mod peers;
+mod percentiles;
 mod plugins;
 mod processes;
 mod progress;
 mod report;
-mod site;
-mod spread;
+mod sandbox;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ use cli::{Bench, Cli, Common, Part, Task};
 use error::BenchError;
 use processes::this_program;
 use report::Report;
-use site::Site;
+use sandbox::Sandbox;
 
 const FAILED: u8 = 1;
 const BROKEN: u8 = 3;
@@ -73,16 +73,16 @@ fn perform(bench: &Bench, common: &Common) -> Result<bool, BenchError> {
     let beside = this.parent().unwrap_or(Path::new("."));
     let baton = common.baton.clone().unwrap_or_else(|| beside.join("baton"));
     let within = common.within.as_deref().unwrap_or(beside);
-    let site = Arc::new(Site::new(&baton, within)?);
+    let sandbox = Arc::new(Sandbox::new(&baton, within)?);
     let measured = runtime()?.block_on(async {
         tokio::select! {
-            measured = measure(bench, !common.no_bars, &site) => measured,
+            measured = measure(bench, !common.no_bars, &sandbox) => measured,
             stopped = processes::told_to_stop() => stopped.and(Err(BenchError::Stopped)),
         }
     });
     let passed = measured.as_ref().is_ok_and(Report::passes);
-    if let Some(site) = Arc::into_inner(site).filter(|_| common.keep || !passed) {
-        eprintln!("databases and logs are in {}", site.keep().display());
+    if let Some(sandbox) = Arc::into_inner(sandbox).filter(|_| common.keep || !passed) {
+        eprintln!("databases and logs are in {}", sandbox.keep().display());
     }
     tell(&measured?, common)?;
     Ok(passed)
@@ -106,16 +106,16 @@ fn runtime() -> Result<tokio::runtime::Runtime, BenchError> {
     runtime.worker_threads(2).enable_all().build().map_err(no_runtime)
 }
 
-async fn measure(bench: &Bench, bars: bool, site: &Arc<Site>) -> Result<Report, BenchError> {
+async fn measure(bench: &Bench, bars: bool, sandbox: &Arc<Sandbox>) -> Result<Report, BenchError> {
     match bench {
-        Bench::Failover(options) => failover::run(site, options, bars).await,
-        Bench::Beats(options) => beats::run(site, options, bars).await,
-        Bench::Plugins(options) => plugins::run(site, options, bars).await,
-        Bench::LostUpdates(options) => lost_updates::run(site, options, bars).await,
-        Bench::Chaos(options) => chaos::run(site, options, bars).await,
-        Bench::Outage(options) => outage::run(site, options, bars).await,
-        Bench::Micro => micro::run(site, bars).await,
-        Bench::Idle(options) => micro::idle(site, options, bars).await,
+        Bench::Failover(options) => failover::run(sandbox, options, bars).await,
+        Bench::Beats(options) => beats::run(sandbox, options, bars).await,
+        Bench::Plugins(options) => plugins::run(sandbox, options, bars).await,
+        Bench::LostUpdates(options) => lost_updates::run(sandbox, options, bars).await,
+        Bench::Chaos(options) => chaos::run(sandbox, options, bars).await,
+        Bench::Outage(options) => outage::run(sandbox, options, bars).await,
+        Bench::Micro => micro::run(sandbox, bars).await,
+        Bench::Idle(options) => micro::idle(sandbox, options, bars).await,
     }
 }
 

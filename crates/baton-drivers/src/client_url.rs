@@ -2,7 +2,7 @@
 //! reads.
 
 use crate::OpenError;
-use crate::open::strange_scheme;
+use crate::open::unusable_scheme;
 
 /// The URL of the same server or file as another client takes it: without baton's own options, and
 /// with the password that `password_env` or `password_file` names. **It holds the password**: show
@@ -41,7 +41,7 @@ pub fn client_url(url: &str) -> Result<String, OpenError> {
         "mysql" | "mariadb" => crate::mysql::client_url(scheme, rest),
         #[cfg(feature = "redis")]
         "redis" | "rediss" => crate::redis::client_url(scheme, rest),
-        scheme => Err(strange_scheme(scheme).unwrap_or_else(|| {
+        scheme => Err(unusable_scheme(scheme).unwrap_or_else(|| {
             let remedy = match scheme {
                 "s3" => "take the client of baton_drivers::s3::client",
                 _ => "configure the client by itself",

@@ -14,7 +14,7 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
 
 use crate::OpenError;
-use crate::open::strange_scheme;
+use crate::open::unusable_scheme;
 
 /// A fence, and the highest epoch that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +96,8 @@ pub async fn reset(
 }
 
 fn unfenced(scheme: &str) -> FencesError {
-    match strange_scheme(scheme) {
-        Some(strange) => strange.into(),
+    match unusable_scheme(scheme) {
+        Some(error) => error.into(),
         None => FencesError::Unfenced { scheme: scheme.to_owned() },
     }
 }

@@ -25,6 +25,7 @@ mod client_url;
 mod driver;
 #[cfg(feature = "etcd")]
 pub mod etcd;
+mod fence_error;
 pub mod fences;
 mod hosts;
 #[cfg(feature = "mysql")]
@@ -37,8 +38,6 @@ pub mod postgres;
 mod reader;
 #[cfg(feature = "redis")]
 pub mod redis;
-#[cfg(feature = "network")]
-mod refusal;
 #[cfg(feature = "s3")]
 pub mod s3;
 #[cfg(feature = "network")]
@@ -53,6 +52,7 @@ pub mod tls;
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;
 pub use driver::IncompatibleSchema;
+pub use fence_error::FenceError;
 pub use hosts::server_hosts;
 pub use open::{open, open_to_read};
 pub use open_error::OpenError;

@@ -83,12 +83,12 @@ async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> 
             Ok(Arc::new(memory()))
         }
         "memory" => Err(OpenError::NotMemory),
-        scheme => Err(strange_scheme(scheme).expect("what is known and built is above")),
+        scheme => Err(unusable_scheme(scheme).expect("what is known and built is above")),
     }
 }
 
 /// What to say of a scheme that this build has no store for; `None` if it has one.
-pub(crate) fn strange_scheme(scheme: &str) -> Option<OpenError> {
+pub(crate) fn unusable_scheme(scheme: &str) -> Option<OpenError> {
     let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
     match known {
         _ if scheme == "memory" => None,
@@ -105,7 +105,7 @@ pub(crate) fn is_scheme(scheme: &str) -> bool {
     scheme == "memory" || SCHEMES.iter().any(|(known, _, _)| *known == scheme)
 }
 
-/// A store that nobody else can see, empty at first.
+/// A store that only its handle can see, empty at first.
 fn memory() -> MemoryStore {
     let declaration = Declaration {
         name: "memory".to_owned(),

@@ -10,6 +10,36 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::address::{AddressError, Options};
 
+/// Whether a connection is encrypted, and whether the server must prove who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TlsMode {
+    /// In the clear.
+    Off,
+    /// Encrypted if the server offers it. Against onlookers, not against an impostor.
+    Prefer,
+    /// Encrypted, or not at all. The server's certificate is not looked at.
+    Require,
+    /// Encrypted, and the certificate must be of the host, by an authority that is trusted.
+    Verify,
+}
+
+impl TlsMode {
+    /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified if
+    /// a file is named, and treated as the first of them otherwise.
+    pub(crate) fn take(
+        options: &mut Options,
+        files: &TlsFiles,
+        modes: &[(&str, Self)],
+        wanted: &str,
+    ) -> Result<Self, AddressError> {
+        let Some(value) = options.take("tls") else {
+            return Ok(if files.any() { Self::Verify } else { modes[0].1 });
+        };
+        let known = modes.iter().find(|(name, _)| *name == value);
+        known.map(|(_, mode)| *mode).ok_or_else(|| options.wrong("tls", &value, wanted))
+    }
+}
+
 /// Whom to trust, and who we are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {

@@ -1,4 +1,4 @@
-//! Building a node: who it is, how it is set, and what it does when it leads.
+//! Building a node: its identity, its settings, and its work as a leader.
 
 use std::collections::BTreeMap;
 #[cfg(feature = "http")]
@@ -80,7 +80,7 @@ pub struct NodeBuilder {
     telemetry: Option<Telemetry>,
 }
 
-/// Who answers over HTTP.
+/// The endpoint over HTTP.
 #[cfg(feature = "http")]
 enum Answers {
     /// An endpoint of its own, there.
@@ -129,8 +129,8 @@ impl NodeBuilder {
         }
     }
 
-    /// The cluster to be part of, as a [`Namespace`] or as text; `default` unless given. Text that
-    /// is no valid name is refused when the node is built.
+    /// The namespace, as a [`Namespace`] or as text; `default` unless given. The nodes of one
+    /// namespace elect one leader. Text that is no valid name is refused by [`build`](Self::build).
     pub fn namespace<N>(mut self, namespace: N) -> Self
     where
         N: TryInto<Namespace, Error: Into<InvalidName>>,
@@ -139,8 +139,8 @@ impl NodeBuilder {
         self
     }
 
-    /// The node's name, as a [`NodeId`] or as text; generated unless given, so that it sorts by
-    /// start. Text that is no valid name is refused when the node is built.
+    /// The node's name, as a [`NodeId`] or as text; unless given, one is generated that sorts by the
+    /// time of the start. Text that is no valid name is refused by [`build`](Self::build).
     pub fn id<I>(mut self, id: I) -> Self
     where
         I: TryInto<NodeId, Error: Into<InvalidName>>,
@@ -178,7 +178,7 @@ impl NodeBuilder {
         self
     }
 
-    /// How the lifeline listens. A node beside another shares that one's.
+    /// How the lifeline listens. A node [beside](Node::beside) another shares its lifeline.
     pub fn lifeline(mut self, config: LifelineConfig) -> Self {
         if let Place::Own { lifeline, .. } = &mut self.place {
             *lifeline = config;
@@ -186,7 +186,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Work for when this node leads. Plugins start in the order they are given.
+    /// Adds work that this node does while it leads. Plugins start in the order they are added.
     pub fn plugin(mut self, plugin: impl Plugin) -> Self {
         self.plugins.push(Arc::new(plugin));
         self
@@ -198,13 +198,14 @@ impl NodeBuilder {
         self
     }
 
-    /// The runtime that plugins and services run on; one of the node's own unless given.
+    /// The runtime that plugins and services run on. Unless given, the node starts one of its own with
+    /// the first of them.
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Self {
         self.runtime = Some(runtime);
         self
     }
 
-    /// End the process when work goes on past the hard deadline, instead of only reporting it.
+    /// Aborts the process when work goes on past the hard deadline, instead of only reporting it.
     pub fn abort_on_overrun(mut self) -> Self {
         self.on_overrun = OnOverrun::Abort;
         self
@@ -212,11 +213,11 @@ impl NodeBuilder {
 
     /// Answers over HTTP at this address, such as `"127.0.0.1:9090"`: `/metrics`, `/livez`,
     /// `/readyz`, `/leader`, which is 200 only while this node leads, and `/follower`. Port 0 takes
-    /// a free one: see [`Node::metrics_endpoint`]. The name of a host is looked up by this call
-    /// and stands for its first address. What is no address is refused when the node is built.
+    /// a free one: see [`Node::metrics_endpoint`]. The name of a host is looked up by this call, and
+    /// its first address is used. What is no address is refused by [`build`](Self::build).
     ///
-    /// Whoever reaches the address may read; keep it to the loopback interface or to a network of
-    /// your own. A node beside another shares that one's, unless it is given one of its own.
+    /// Every program that reaches the address may read: use the loopback interface or a private
+    /// network. A node [beside](Node::beside) another shares its endpoint unless it is given one.
     #[cfg(feature = "http")]
     pub fn metrics(mut self, address: impl ToSocketAddrs + Debug) -> Self {
         let none = || std::io::Error::from(std::io::ErrorKind::AddrNotAvailable);
@@ -227,7 +228,7 @@ impl NodeBuilder {
         self
     }
 
-    /// Further names by which the endpoint of [`metrics`](Self::metrics) may be asked for.
+    /// Further host names that requests to the endpoint of [`metrics`](Self::metrics) may have.
     /// Addresses and `localhost` need none; a request by any other name is refused, so that a web
     /// page cannot read the endpoint through a name that it makes resolve to this machine.
     #[cfg(feature = "http")]
@@ -248,7 +249,7 @@ impl NodeBuilder {
         self.build_with_events().map(|(node, _)| node)
     }
 
-    /// The same, with its events from the very first on.
+    /// Starts the node, and returns its events from the first on too.
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
         let id = self.id.transpose()?.map_or_else(random::node_id, Ok)?;
@@ -320,6 +321,16 @@ impl NodeBuilder {
         #[cfg(feature = "http")]
         let node = node.answered_by(endpoint);
         Ok((node, events))
+    }
+}
+
+impl std::fmt::Debug for NodeBuilder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NodeBuilder")
+            .field("id", &self.id)
+            .field("namespace", &self.namespace)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 

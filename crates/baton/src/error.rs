@@ -1,4 +1,4 @@
-//! What can go wrong when a node is built or asked for something.
+//! Errors of building a node, and of asking one that has left.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::plugin::InvalidPluginName;
 #[non_exhaustive]
 pub enum BuildError {
     /// Change one of the two settings that the message names.
-    #[error("{0}")]
+    #[error(transparent)]
     Settings(#[from] InvalidSettings),
     /// Give the node or the namespace another name.
     #[error(transparent)]
@@ -23,12 +23,12 @@ pub enum BuildError {
     /// Choose another address for the lifeline, or switch it off.
     #[error("the lifeline cannot listen on {address} ({source}); choose another address or port")]
     Lifeline {
-        /// Where it was to listen.
+        /// The address that it was to listen on.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// A lifeline must be told under an address that others can dial.
+    /// Set an address of the lifeline that other nodes can dial.
     #[error(
         "the lifeline listens on {0}, which is every address of this machine; \
          give the one that other nodes dial"
@@ -37,31 +37,31 @@ pub enum BuildError {
     /// Give the endpoint an address: a host and a port.
     #[error("{given} is no address for metrics ({source}); give one such as \"127.0.0.1:9090\"")]
     EndpointAddress {
-        /// What was given.
+        /// The text that was given.
         given: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// Choose another address for the endpoint, or stop whoever has it.
+    /// Choose another address for the endpoint, or stop the program that has it.
     #[error("metrics cannot be served on {address} ({source}); choose another address or port")]
     Endpoint {
-        /// Where it was to listen.
+        /// The address that it was to listen on.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
-    /// The system gives no random numbers.
-    #[error("the system gives no random numbers ({0}); a boot id cannot be drawn")]
-    NoChance(String),
-    /// The system gives no thread, timer or runtime.
+    /// The system has no random numbers.
+    #[error("the system has no random numbers ({0}), and a process needs one as its id")]
+    Random(String),
+    /// The system has no thread, timer or descriptor left.
     #[error("the node's thread cannot be started ({0})")]
     Thread(#[from] std::io::Error),
-    /// The node this one was to be beside has left.
-    #[error("the node to be beside has left already")]
+    /// The node that was to share its thread has left.
+    #[error("the node that was to share its thread has left already")]
     Gone,
 }
 
-/// The node has left, or is about to: it takes no more requests.
+/// The node has left, or is about to, and takes no more requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the node has left")]
 pub struct LeftError;

@@ -1,4 +1,4 @@
-//! The fence register: for resources that baton does not keep, and that cannot compare epochs
+//! The fence register: for resources that baton does not store and that cannot compare epochs
 //! themselves. The highest epoch that was admitted wins.
 
 use std::sync::Arc;
@@ -19,13 +19,13 @@ pub enum FenceRegisterError {
         .0.given, .0.highest, .0.resource
     )]
     StaleEpoch(#[from] StaleEpoch),
-    /// The register holds something else than an epoch: a person must look.
+    /// A person must look: the register holds something else than an epoch.
     #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
     Foreign {
         /// The resource.
         resource: String,
     },
-    /// The register was not reached: ask again before acting.
+    /// Ask again before acting: the register was not reached.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -33,7 +33,7 @@ pub enum FenceRegisterError {
 /// The register of one resource.
 ///
 /// Ask it right before each act on the resource. That narrows the gap between the question and the
-/// act, and a resource that can compare epochs itself has none: prefer that where it can be had.
+/// act. A resource that compares epochs itself has no gap: prefer one where there is a choice.
 #[derive(Clone)]
 pub struct FenceRegister {
     store: Arc<dyn Store>,
@@ -66,7 +66,7 @@ impl FenceRegister {
             if let WriteOutcome::Written(_) = write.await? {
                 return Ok(());
             }
-            // Somebody was faster: look again.
+            // Another write was faster: read again.
         }
     }
 
@@ -83,5 +83,14 @@ impl FenceRegister {
         number
             .map(Epoch)
             .ok_or_else(|| FenceRegisterError::Foreign { resource: self.resource.clone() })
+    }
+}
+
+impl std::fmt::Debug for FenceRegister {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FenceRegister")
+            .field("namespace", &self.namespace)
+            .field("resource", &self.resource)
+            .finish_non_exhaustive()
     }
 }

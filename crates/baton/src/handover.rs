@@ -1,4 +1,4 @@
-//! Moving leadership and waiting for what comes of it.
+//! Moving leadership, and waiting for the outcome.
 //!
 //! ```text
 //!   look at the store ──► would it be refused? ──► Refused, with the reason
@@ -8,8 +8,8 @@
 //!                               └─ none in time ──► NotInTime
 //! ```
 //!
-//! The leader tells at its own node alone what it refuses, so a process that asks from elsewhere
-//! looks first. The leader has the last word.
+//! A refusal is an event at the leader's own node, so a process that asks from elsewhere reads the
+//! store first and foresees it. The leader decides.
 
 use std::time::Duration;
 
@@ -25,53 +25,53 @@ use crate::error::LeftError;
 use crate::event::Events;
 use crate::node::Node;
 
-/// Time between two looks at what nobody tells.
+/// Time between two looks at who leads.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Leadership, after somebody asked for it to move or to be there.
+/// The outcome of a request for another leader, or for one at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Handover {
-    /// Who led when it was asked.
+    /// The leader at the time of the request.
     pub previous: Option<NodeId>,
-    /// Who leads.
+    /// The leader now.
     pub leader: NodeId,
-    /// In which term.
+    /// The epoch of its term.
     pub epoch: Epoch,
 }
 
-/// Why leadership did not move as it was to.
+/// Why leadership did not move as requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HandoverError {
-    /// Choose another node, or see to this one.
+    /// Choose another node, or make this one able to lead.
     #[error("{to} {reason}")]
     Refused {
-        /// To whom it was to be.
+        /// The node that was to lead.
         to: NodeId,
-        /// Why not.
+        /// Why it is refused.
         reason: TransferRefusal,
     },
-    /// Try again: somebody else was faster.
+    /// Try again: another node was faster.
     #[error("{leader} leads now (epoch {epoch}), not {to}; try again")]
     WentElsewhere {
-        /// Who leads.
+        /// The leader now.
         leader: NodeId,
-        /// In which term.
+        /// The epoch of its term.
         epoch: Epoch,
-        /// Who was to.
+        /// The node that was to lead.
         to: NodeId,
     },
-    /// Look who leads: what was asked may still happen.
-    #[error("no other term began within {}; what was asked may still happen", show_span(*waited))]
+    /// Look who leads: the request may still be carried out.
+    #[error("no other term began within {}; the request may still be carried out", show_span(*waited))]
     NotInTime {
-        /// How long was waited.
+        /// The time that was waited.
         waited: Duration,
     },
-    /// The store did not answer the look. Nothing was asked.
+    /// The store could not be read. Nothing was requested.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// This node takes no part any more.
+    /// This node has left.
     #[error(transparent)]
     Left(#[from] LeftError),
 }
@@ -84,23 +84,23 @@ impl Node {
     pub async fn transfer_and_wait(
         &self,
         to: &NodeId,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Handover, HandoverError> {
-        let mut wait = Wait::new(self, patience);
+        let mut wait = Wait::new(self, timeout);
         let before = wait.acceptable(to).await?;
         wait.ask_for(Command::Transfer { to: to.clone() }, &before).await?;
         wait.next_term(&before, Some(to)).await
     }
 
-    /// Sees to it that there is a leader, and waits for it. With `force` it is of a new term
-    /// in any case; with `desired` it is that node.
+    /// Asks for an election if there is no leader, and waits for one. With `force` there is a new
+    /// term in any case; with `desired` that node leads.
     pub async fn ensure_coordinator_and_wait(
         &self,
         force: bool,
         desired: Option<&NodeId>,
-        patience: Duration,
+        timeout: Duration,
     ) -> Result<Handover, HandoverError> {
-        let mut wait = Wait::new(self, patience);
+        let mut wait = Wait::new(self, timeout);
         let found = wait.look().await?;
         let now = match (found.leads(), force && desired.is_none()) {
             (Some(leader), false) => found.handover(leader),
@@ -120,7 +120,7 @@ impl Node {
     }
 }
 
-/// The lease as it was before something was asked.
+/// The lease as it was before the request.
 struct Before(Option<LeaseSnapshot>);
 
 impl Before {
@@ -128,7 +128,7 @@ impl Before {
         self.0.as_ref().map_or(Epoch::NONE, |lease| lease.version.epoch)
     }
 
-    /// Whoever holds a lease that lasts.
+    /// The holder of a lease that has not run out.
     fn leads(&self) -> Option<&NodeId> {
         let lasts = |lease: &&LeaseSnapshot| lease.expiry != Expiry::Left(Duration::ZERO);
         let holder = self.0.as_ref().filter(lasts)?.holder.as_ref()?;
@@ -145,15 +145,15 @@ impl Before {
 struct Wait<'a> {
     node: &'a Node,
     events: Events,
-    patience: Duration,
+    timeout: Duration,
     until: Moment,
 }
 
 impl<'a> Wait<'a> {
-    fn new(node: &'a Node, patience: Duration) -> Self {
-        // Whatever happens from now on is heard, also before it is waited for.
-        let (events, until) = (node.events(), SystemClock.now() + patience);
-        Self { node, events, patience, until }
+    fn new(node: &'a Node, timeout: Duration) -> Self {
+        // Events from now on are kept, also those before the wait.
+        let (events, until) = (node.events(), SystemClock.now() + timeout);
+        Self { node, events, timeout, until }
     }
 
     fn left(&self) -> Duration {
@@ -165,7 +165,7 @@ impl<'a> Wait<'a> {
         Ok(Before(shared.store.inspect(&shared.namespace).await?.lease))
     }
 
-    /// Looks whether the leader would accept this node.
+    /// Reads whether the leader would accept this node.
     async fn acceptable(&self, to: &NodeId) -> Result<Before, HandoverError> {
         let shared = &self.node.shared;
         let lease = self.look().await?.0;
@@ -176,12 +176,12 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Hands the command to the node once it has seen what was looked at: a node that has only just
-    /// started knows of no leader yet.
+    /// Hands the command to the node once the node knows the leader that was read: a node that has
+    /// only just started knows of none.
     async fn ask_for(&mut self, command: Command, found: &Before) -> Result<(), HandoverError> {
         while found.leads().is_some() && self.node.leader().as_ref() != found.leads() {
             if self.left().is_zero() {
-                return Err(HandoverError::NotInTime { waited: self.patience });
+                return Err(HandoverError::NotInTime { waited: self.timeout });
             }
             self.pause().await?;
         }
@@ -198,22 +198,22 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Waits for a term after the one that was looked at.
+    /// Waits for a term after the one that was read.
     async fn next_term(
         &mut self,
         before: &Before,
         to: Option<&NodeId>,
     ) -> Result<Handover, HandoverError> {
         loop {
-            let told = tokio::select! {
+            let stamped = tokio::select! {
                 biased;
-                told = self.events.next() => told.ok_or(LeftError)?,
+                event = self.events.next() => event.ok_or(LeftError)?,
                 _ = self.node.shared.left() => return Err(LeftError.into()),
                 () = SystemClock.sleep(self.until.since(SystemClock.now())) => {
-                    return Err(HandoverError::NotInTime { waited: self.patience });
+                    return Err(HandoverError::NotInTime { waited: self.timeout });
                 }
             };
-            match (&told.event, to) {
+            match (&stamped.event, to) {
                 (Event::TransferRefused { to: refused, reason }, Some(to)) if refused == to => {
                     return Err(HandoverError::Refused { to: to.clone(), reason: *reason });
                 }

@@ -44,7 +44,7 @@ impl Leadership {
         &self.node
     }
 
-    /// The fencing number of the term. Hand it on with every write that others must not overtake.
+    /// The number of the term. Every write that must not follow a later leader's carries it.
     pub fn epoch(&self) -> Epoch {
         self.hold.0.epoch
     }
@@ -55,12 +55,12 @@ impl Leadership {
         self.node.settings.lease_timeout
     }
 
-    /// May the term act now? Computed from the clock at each call.
+    /// Whether the term may act now, computed from the clock at each call.
     pub fn is_leader(&self) -> bool {
         self.hold.0.is_open(clock::now())
     }
 
-    /// May the term start something new now? False from the soft deadline on.
+    /// Whether the term may start something new now. False from the soft deadline on.
     pub fn may_start_work(&self) -> bool {
         self.hold.0.may_start(clock::now())
     }
@@ -89,7 +89,7 @@ impl Leadership {
         self.hold.0.extended_beyond(known).await
     }
 
-    /// Both deadlines as they stand.
+    /// Both deadlines, soft and hard.
     pub fn window(&self) -> Window {
         self.hold.0.window()
     }
@@ -109,21 +109,21 @@ impl Leadership {
         self.hold.0.life.token.child_token()
     }
 
-    /// By when everything of the term must have stopped: the hard deadline, or `stop_grace` after
-    /// the term was told to stop if that is sooner.
+    /// When all work of the term must have stopped: the deadline, or `stop_grace` after the term was
+    /// told to stop if that is sooner.
     pub fn stop_by(&self) -> Moment {
         self.hold.0.stop_by()
     }
 
-    /// Gives leadership up: work is told to stop, and the lease is released once it has. A term
-    /// that is over has nothing to give up, and leaves the next one alone.
+    /// Gives leadership up: work is told to stop, and the lease is released once it has. Does nothing
+    /// when the term is over already; the next term of this node is not affected.
     pub fn resign(&self) {
         if !self.hold.0.has_ended() {
             self.node.command(baton_core::Command::Resign);
         }
     }
 
-    /// What the plugin of this name keeps from one term to the next.
+    /// The state that the plugin of this name keeps from one term to the next.
     pub fn state(&self, plugin: &str) -> PluginState<'_> {
         PluginState::new(self, plugin)
     }

@@ -26,26 +26,26 @@ use crate::plugins::counters::Counters;
 use crate::service::{Service, ServiceHandle};
 use crate::shared::Shared;
 
-/// How a node's part ended.
+/// How a node's membership ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Departure {
-    /// It left of its own will.
+    /// The node left because it was asked to.
     Left,
-    /// Another live process goes by its id; it was never let in.
+    /// Another live process has the node's id: this one never took part.
     IdTaken {
-        /// That process.
+        /// The other process.
         by: BootId,
     },
-    /// A newer process took its id over while it was silent.
+    /// A newer process took over the node's id while this one was silent.
     Superseded {
-        /// That process.
+        /// The other process.
         by: BootId,
     },
-    /// It was asked to leave and had not left when its time was over: its work goes on, or the
-    /// store does not answer. Nothing in use was released; the lease runs out by itself.
+    /// The node was asked to leave and had not left in time: its work goes on, or the store does
+    /// not answer. Nothing in use was released; the lease runs out by itself.
     Unfinished,
-    /// The node's own thread failed, which is a bug of baton's: it takes no part any more.
+    /// The node's own thread failed, which is a bug in baton. The node takes no part any more.
     Broken,
 }
 
@@ -67,14 +67,14 @@ pub struct Node {
 }
 
 impl Node {
-    /// Begins to build a node that leads through this store.
+    /// A builder of a node that uses this store.
     pub fn builder(store: Arc<dyn Store>) -> NodeBuilder {
         NodeBuilder::new(store)
     }
 
-    /// Begins to build a node in another namespace, beside this one: the same id, settings and
-    /// labels unless told otherwise, the same thread, lifeline and connection, and beats that
-    /// travel together.
+    /// A builder of a node in another namespace of the same process. It has the same id, settings
+    /// and labels unless the builder changes them, and shares the thread, the lifeline, the
+    /// connection to the store and the time of the beats.
     pub fn beside<N>(&self, namespace: N) -> NodeBuilder
     where
         N: TryInto<Namespace, Error: Into<InvalidName>>,
@@ -103,53 +103,53 @@ impl Node {
         self
     }
 
-    /// Where this node's figures and health are answered for, if anywhere.
+    /// The address of the HTTP endpoint that serves this node's metrics and health, if there is one.
     #[cfg(feature = "http")]
     pub fn metrics_endpoint(&self) -> Option<SocketAddr> {
         self.endpoint.as_ref().map(|endpoint| endpoint.address())
     }
 
-    /// Its name.
+    /// The node's name.
     pub fn id(&self) -> &NodeId {
         &self.shared.id
     }
 
-    /// Its process: fresh for each start.
+    /// The node's process: another id at each start.
     pub fn boot(&self) -> BootId {
         self.shared.boot
     }
 
-    /// The cluster it belongs to.
+    /// The namespace: the nodes of one namespace elect one leader.
     pub fn namespace(&self) -> &Namespace {
         &self.shared.namespace
     }
 
-    /// The settings it runs with.
+    /// The settings that the node runs with.
     pub fn settings(&self) -> Settings {
         (*self.shared.settings).clone()
     }
 
-    /// Does the store know this process by its node's id? Not before its first beat.
+    /// Whether the store has a record of this process. It has none before the first beat.
     pub fn is_registered(&self) -> bool {
         self.shared.snapshot().is_registered
     }
 
-    /// Does this node lead now? Computed from the clock at each call.
+    /// Whether this node leads now, computed from the clock at each call.
     pub fn is_leader(&self) -> bool {
         self.shared.is_leader()
     }
 
-    /// Does that node lead now, as far as this one knows?
+    /// Whether the node of this id leads now, as far as this node knows.
     pub fn is_led_by(&self, id: &NodeId) -> bool {
         self.shared.snapshot().leader(SystemClock.now()) == Some(id)
     }
 
-    /// Who coordinates, as far as this node knows.
+    /// The leader, as far as this node knows.
     pub fn leader(&self) -> Option<NodeId> {
         self.shared.snapshot().leader(SystemClock.now()).cloned()
     }
 
-    /// The live nodes, as the last view has them.
+    /// The live nodes in the last view.
     pub fn active_workers(&self) -> Vec<NodeId> {
         self.shared.snapshot().active_workers().cloned().collect()
     }
@@ -169,12 +169,13 @@ impl Node {
         self.shared.snapshot().breaker
     }
 
-    /// What the store last complained of, for people.
+    /// The last error of the store, for people.
     pub fn last_store_error(&self) -> Option<StoreError> {
         self.shared.store_error.lock().expect("no holder panics").clone()
     }
 
-    /// Is a task of this epoch, which came into being here at `created_at`, still acceptable?
+    /// Whether a task of this epoch, which was created in this process at `created_at`, may still
+    /// be accepted.
     pub fn is_epoch_valid(&self, epoch: Epoch, created_at: Moment) -> bool {
         self.shared.fence().is_valid(SystemClock.now(), epoch, created_at)
     }
@@ -185,7 +186,7 @@ impl Node {
         self.shared.events.subscribe()
     }
 
-    /// Waits until this node leads, and returns what it then holds. Cancel safe.
+    /// Waits until this node leads, and returns the right to lead. Cancel safe.
     pub async fn leadership(&self) -> Result<Leadership, LeftError> {
         let mut term = self.shared.term.subscribe();
         loop {
@@ -226,7 +227,7 @@ impl Node {
     }
 
     /// A handle on the namespace's counters, with a writer of its own: keep it, and clone it. They
-    /// are consolidated by whichever leader has the [`CountersPlugin`].
+    /// are consolidated by a leader that has the [`CountersPlugin`].
     ///
     /// [`CountersPlugin`]: crate::plugins::counters::CountersPlugin
     pub fn counters(&self) -> Counters {
@@ -238,37 +239,40 @@ impl Node {
         self.shared.command(Command::Resign);
     }
 
-    /// Hands leadership to a named node; works on any node. Refusals are told as events.
+    /// Asks the leader to hand leadership to a named node; works on any node. A refusal is an
+    /// event at the leader. [`Node::transfer_and_wait`] returns the outcome.
     pub fn transfer(&self, to: NodeId) {
         self.shared.command(Command::Transfer { to });
     }
 
-    /// Sees to it that there is a leader; with `force`, holds an election although there is.
+    /// Asks for an election if there is no leader; with `force`, even if there is one.
     pub fn ensure_coordinator(&self, force: bool, desired: Option<NodeId>) {
         self.shared.command(Command::EnsureCoordinator { force, desired });
     }
 
-    /// May this node lead from now on?
+    /// Sets whether this node may lead.
     pub fn set_eligible(&self, eligible: bool) {
         self.shared.command(Command::SetEligible(eligible));
     }
 
-    /// Is this node fit to lead? One that is not hands over and does not stand for election.
+    /// Sets whether this node is fit to lead. A node that is not hands over and does not stand for
+    /// election.
     pub fn set_healthy(&self, healthy: bool) {
         self.shared.command(Command::SetHealthy(healthy));
     }
 
-    /// Is this node on its way out? One that is hands over and does not stand for election.
+    /// Sets whether this node is about to go. A node that is hands over and does not stand for
+    /// election.
     pub fn set_draining(&self, draining: bool) {
         self.shared.command(Command::SetDraining(draining));
     }
 
-    /// How many jobs this node has, told with each beat.
+    /// Sets the number of jobs that this node has, which each beat publishes.
     pub fn set_load(&self, load: u32) {
         self.shared.command(Command::SetLoad(load));
     }
 
-    /// Leaves: the work stops, the lease is released, the record is taken out.
+    /// Leaves: the work stops, the lease is released, and the node's record is removed.
     ///
     /// Returns within `stop_grace` and a second of the first call, with [`Departure::Unfinished`]
     /// if there is still work that ignores its end, or a store that does not answer. Such a node
@@ -281,25 +285,35 @@ impl Node {
             departure = self.shared.left() => departure,
             () = SystemClock.sleep(give_up_at.since(SystemClock.now())) => Departure::Unfinished,
         };
-        // The process may end right after this, and with it the lines that are not written.
+        // The process may end right after this, and log lines that are not written would be lost.
         self.shared.events.logs.written().await;
         departure
     }
 
-    /// Waits until the node has left, for whatever reason and however long it takes.
+    /// Waits until the node has left, for any reason.
     pub async fn left(&self) -> Departure {
         self.shared.left().await
     }
 
-    /// Where the lifeline listens, if there is one.
+    /// The address that the lifeline listens on, if there is one.
     pub fn lifeline(&self) -> Option<SocketAddr> {
         self.host.lifeline.as_ref().and_then(|lifeline| lifeline.local_address().ok())
     }
 
-    /// The lifeline's listening socket again. A process that holds it keeps this one from being
-    /// proved dead: a guard that still has to stop something of the term.
+    /// A duplicate of the lifeline's listening socket. While another process holds it, this process
+    /// is not proved dead: for a guard that still has to stop work of the term.
     pub fn lifeline_descriptor(&self) -> std::io::Result<Option<OwnedFd>> {
         self.host.lifeline.as_ref().map(Lifeline::descriptor).transpose()
+    }
+}
+
+impl std::fmt::Debug for Node {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Node")
+            .field("id", &self.id())
+            .field("namespace", &self.namespace())
+            .field("is_leader", &self.is_leader())
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::BuildError;
 
 fn bytes<const N: usize>() -> Result<[u8; N], BuildError> {
     let mut drawn = [0; N];
-    getrandom::fill(&mut drawn).map_err(|error| BuildError::NoChance(error.to_string()))?;
+    getrandom::fill(&mut drawn).map_err(|error| BuildError::Random(error.to_string()))?;
     Ok(drawn)
 }
 

@@ -14,7 +14,7 @@ pub enum Signalled {
     Interrupt,
 }
 
-/// Waits for SIGTERM or SIGINT. From the first call on, the process no longer ends by them alone.
+/// Waits for SIGTERM or SIGINT. From the first call on, they do not end the process by themselves.
 pub async fn signalled() -> std::io::Result<Signalled> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -25,8 +25,8 @@ pub async fn signalled() -> std::io::Result<Signalled> {
 }
 
 impl Node {
-    /// Takes part until SIGTERM or SIGINT, or until the node has to stop for another reason; then
-    /// leaves gracefully.
+    /// Waits for SIGTERM or SIGINT and then leaves, or returns once the node has left for another
+    /// reason.
     pub async fn until_signalled(&self) -> std::io::Result<Departure> {
         tokio::select! {
             asked = signalled() => asked.map(|_| ())?,

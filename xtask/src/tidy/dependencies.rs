@@ -22,7 +22,7 @@ const LICENCES: [&str; 10] = [
 ];
 
 /// Crates that would bring a second implementation of TLS, or need a library of the system.
-const BANNED: [&str; 5] = ["aws-lc-rs", "native-tls", "openssl", "openssl-sys", "schannel"];
+const BANNED: [&str; 4] = ["aws-lc-rs", "native-tls", "openssl", "openssl-sys"];
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 

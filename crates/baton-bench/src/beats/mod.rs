@@ -25,9 +25,9 @@ use baton_store::clock::{Clock, SystemClock};
 
 use crate::cli::Beats;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
-use crate::report::{Report, Sheet};
-use crate::site::Site;
+use crate::fixture::{Fixture, StoreKind, chosen};
+use crate::report::{Report, TextTable};
+use crate::sandbox::Sandbox;
 pub use fleet::Fleet;
 use window::{Figures, Reading};
 use witness::Witness;
@@ -45,11 +45,11 @@ const HEAD: [&str; 8] =
     ["NODES", "PLUGINS", "BEATS", "TRIPS/BEAT", "COUNTED/BEAT", "P50 ms", "P99 ms", "SERVER CPU %"];
 
 /// Every store, one after the other.
-pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(sandbox: &Sandbox, options: &Beats, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("beats", bars);
     fleet::allow_many_files();
     for kind in chosen(&options.store) {
-        compare(site, kind, options.nodes, options.seconds, &mut report).await?;
+        compare(sandbox, kind, options.nodes, options.seconds, &mut report).await?;
     }
     report.note(
         "TRIPS: how often a client spoke, by the proxy. COUNTED: by the server itself".into(),
@@ -59,17 +59,17 @@ pub async fn run(site: &Site, options: &Beats, bars: bool) -> Result<Report, Ben
 
 /// Fleets of up to so many nodes on one store, and what twenty plugins cost instead of one.
 pub async fn compare(
-    site: &Site,
+    sandbox: &Sandbox,
     kind: StoreKind,
     most: u32,
     seconds: u32,
     report: &mut Report,
 ) -> Result<(), BenchError> {
-    let ground = Ground::counted(kind).await?;
+    let fixture = Fixture::counted(kind).await?;
     let mut measured = Vec::new();
     for (nodes, plugins) in fleets(most) {
         eprintln!("{kind}: {nodes} nodes with {plugins} plugins");
-        match measure(site, &ground, nodes, plugins, seconds).await {
+        match measure(sandbox, &fixture, nodes, plugins, seconds).await {
             Ok(figures) => measured.push((nodes, plugins, figures)),
             // The other fleets and stores have something to say all the same.
             Err(BenchError::NotSettled { patience, .. }) => {
@@ -92,18 +92,18 @@ fn fleets(most: u32) -> Vec<(u32, u32)> {
 }
 
 async fn measure(
-    site: &Site,
-    ground: &Ground,
+    sandbox: &Sandbox,
+    fixture: &Fixture,
     nodes: u32,
     plugins: u32,
     seconds: u32,
 ) -> Result<Figures, BenchError> {
     let name = format!("beats-{nodes}-{plugins}");
-    let folder = site.room(&format!("{}-{name}", ground.kind()))?;
+    let folder = sandbox.room(&format!("{}-{name}", fixture.kind()))?;
     let namespace = Namespace::new(&name).expect("a plain name");
-    let mut witness = Witness::at(ground).await?;
+    let mut witness = Witness::at(fixture).await?;
     let idle = |node, _| fleet::with_idle_plugins(node, plugins);
-    let fleet = Fleet::start(&ground.url(&folder), &namespace, nodes, idle).await?;
+    let fleet = Fleet::start(&fixture.url(&folder), &namespace, nodes, idle).await?;
     if let Err(problem) = fleet.settle().await {
         // All at once: dropped, they would leave one after the other.
         fleet.leave().await;
@@ -111,10 +111,10 @@ async fn measure(
     }
     fleet.forget_times();
     // Where followers write at every second beat, twice as many even that out.
-    let seconds = if ground.kind() == StoreKind::S3 { 2 * seconds } else { seconds };
-    let before = Reading::take(ground, &fleet, &mut witness).await?;
+    let seconds = if fixture.kind() == StoreKind::S3 { 2 * seconds } else { seconds };
+    let before = Reading::take(fixture, &fleet, &mut witness).await?;
     SystemClock.sleep(Duration::from_secs(seconds.into())).await;
-    let after = Reading::take(ground, &fleet, &mut witness).await?;
+    let after = Reading::take(fixture, &fleet, &mut witness).await?;
     let figures = Figures::between(&before, &after, &fleet.times_ms());
     fleet.leave().await;
     Ok(figures)
@@ -129,10 +129,10 @@ fn trips_max(store: StoreKind) -> f64 {
 }
 
 fn tell(store: StoreKind, measured: &[(u32, u32, Figures)], report: &mut Report) {
-    let mut sheet = Sheet::new(store.name(), &HEAD);
+    let mut table = TextTable::new(store.name(), &HEAD);
     for (nodes, plugins, figures) in measured {
         let cells = [nodes.to_string(), plugins.to_string()];
-        sheet.row(cells.into_iter().chain(figures.cells()));
+        table.row(cells.into_iter().chain(figures.cells()));
         let fleet = format!("{store}, {nodes} nodes, plugins {plugins}");
         if figures.beats == 0 {
             report.must(&format!("{fleet}: beats"), false, "0", "some");
@@ -153,7 +153,7 @@ fn tell(store: StoreKind, measured: &[(u32, u32, Figures)], report: &mut Report)
         let name = format!("{store}: trips for {PLUGINS} plugins instead of 1");
         report.must(&name, more.abs() <= PLUGINS_MAY_COST, found, "5 % at most");
     }
-    report.sheet(sheet);
+    report.table(table);
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call};
 
-use crate::spread::ms;
+use crate::percentiles::ms;
 
 /// How long beats took, in milliseconds. Shared by all stores of a fleet.
 #[derive(Clone, Debug, Default)]

@@ -8,9 +8,9 @@ use baton_store::clock::{Clock, SystemClock};
 use super::fleet::Fleet;
 use super::witness::Witness;
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
+use crate::percentiles::Percentiles;
 use crate::report::number;
-use crate::spread::Spread;
 
 /// Requests that the ends of a window may cut from their beats: one each.
 const CUT_OFF: f64 = 2.0;
@@ -28,13 +28,13 @@ pub struct Reading {
 impl Reading {
     /// Reads all counters, one right after the other.
     pub async fn take(
-        ground: &Ground,
+        fixture: &Fixture,
         fleet: &Fleet,
         witness: &mut Witness,
     ) -> Result<Self, BenchError> {
         let counted = witness.count().await?;
-        let (at, beats, trips) = (SystemClock.now(), fleet.beats(), ground.round_trips());
-        Ok(Self { at, beats, trips, counted, cpu: ground.cpu() })
+        let (at, beats, trips) = (SystemClock.now(), fleet.beats(), fixture.round_trips());
+        Ok(Self { at, beats, trips, counted, cpu: fixture.cpu() })
     }
 }
 
@@ -45,7 +45,7 @@ pub struct Figures {
     pub beats: u64,
     trips: Option<u64>,
     counted: Option<u64>,
-    latency: Option<Spread>,
+    latency: Option<Percentiles>,
     cpu_percent: Option<f64>,
 }
 
@@ -59,7 +59,7 @@ impl Figures {
             beats: more((before.beats, after.beats)),
             trips: before.trips.zip(after.trips).map(more),
             counted: before.counted.zip(after.counted).map(more),
-            latency: Spread::of(times_ms),
+            latency: Percentiles::of(times_ms),
             cpu_percent: cpu.map(|cpu| cpu.as_secs_f64() / elapsed * 1e2),
         }
     }

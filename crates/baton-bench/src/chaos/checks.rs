@@ -9,7 +9,7 @@ use baton_core::protocol::TermRecord;
 
 use crate::error::BenchError;
 use crate::processes::in_folder;
-use crate::site::Site;
+use crate::sandbox::Sandbox;
 
 /// How long the processes that are left may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,11 +29,11 @@ pub fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
 }
 
 /// How many processes of the bench are still there when all had the time to end.
-pub async fn left_behind(site: &Site) -> Result<usize, BenchError> {
+pub async fn left_behind(sandbox: &Sandbox) -> Result<usize, BenchError> {
     let mut left = 0;
     let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
     while attempts.next().await {
-        let those = in_folder(site.folder());
+        let those = in_folder(sandbox.folder());
         let those = those.map_err(|problem| BenchError::File { path: "/proc".into(), problem })?;
         left = those.len();
         if left == 0 {

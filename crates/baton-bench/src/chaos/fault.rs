@@ -76,7 +76,7 @@ impl Deck {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::StoreKind;
+    use crate::fixture::StoreKind;
 
     fn drawn(seed: u64, count: usize) -> Vec<Fault> {
         let mut deck = Deck::new(Rng::new(seed), Kind::of(StoreKind::Postgres));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::replica::has_replicas;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 
 /// What happens, and to what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

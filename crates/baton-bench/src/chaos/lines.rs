@@ -9,7 +9,7 @@ use baton_testbed::{Fault as Line, Proxy, Server};
 
 use super::fault::Fault;
 use super::kind::Kind;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// A proxy for each node, and which of them do harm.
 #[derive(Default)]
@@ -34,8 +34,8 @@ impl Lines {
     }
 
     /// What this node opens.
-    pub fn url(&self, ground: &Ground, name: &NodeId) -> Option<String> {
-        self.proxies.get(name).and_then(|proxy| ground.url_through(proxy))
+    pub fn url(&self, fixture: &Fixture, name: &NodeId) -> Option<String> {
+        self.proxies.get(name).and_then(|proxy| fixture.url_through(proxy))
     }
 
     /// Nodes whose connections are sound.

@@ -1,7 +1,7 @@
 //! `chaos`: processes on one private server, and everything happens to all of it.
 //!
 //! ```text
-//!   seed ──► fault: a deck of kinds ──► weather: gusts and calms
+//!   seed ──► fault: a deck of kinds ──► campaign: gusts and calms
 //!              nodes  kill, TERM, SIGSTOP ───┤   ┌──────────┐   proxy 1 ┐
 //!              lines  cut, drop, delay … ────┼──►│ baton run├─► proxy 2 ├─► server
 //!              store  kill, pause, sessions ─┤   └────┬─────┘   proxy N ┘
@@ -13,6 +13,7 @@
 //! All stores run side by side. A file has no server and no connections: there only processes and
 //! lifelines are struck.
 
+mod campaign;
 mod checks;
 mod counts;
 mod fault;
@@ -21,10 +22,9 @@ mod kind;
 mod lines;
 mod nodes;
 mod outcome;
+mod print;
 mod replica;
 mod store;
-mod tell;
-mod weather;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -38,9 +38,10 @@ use tokio::task::JoinSet;
 
 use crate::cli::Chaos;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
+use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::Report;
-use crate::site::{Site, Stage};
+use crate::sandbox::{Sandbox, Stage};
+use campaign::Campaign;
 use counts::Counts;
 use fault::Deck;
 use flood::Floods;
@@ -49,7 +50,6 @@ use lines::Lines;
 use nodes::Nodes;
 use outcome::Outcome;
 use store::StoreServer;
-use weather::Weather;
 
 /// A lease of 3 s: many failovers in a short time, those that wait for the lease among them.
 const FLAGS: [&str; 2] = ["--profile", "fast"];
@@ -64,15 +64,19 @@ const TRIES: u32 = 3;
 type Outcomes = BTreeMap<StoreKind, Result<Outcome, BenchError>>;
 
 /// Lets it rage on every store, then looks at what is left.
-pub async fn run(site: &Arc<Site>, options: &Chaos, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(
+    sandbox: &Arc<Sandbox>,
+    options: &Chaos,
+    bars: bool,
+) -> Result<Report, BenchError> {
     let mut report = Report::new("chaos", bars);
     let seed = options.seed.map_or_else(fresh_seed, Ok)?;
     let seconds = options.lasts().as_secs();
     eprintln!("chaos: seed {seed}, {} nodes, {seconds} s", options.nodes);
     let mut at_work = JoinSet::new();
     for kind in chosen(&options.store) {
-        let (site, options) = (Arc::clone(site), options.clone());
-        at_work.spawn(async move { (kind, survive(&site, kind, &options, seed).await) });
+        let (sandbox, options) = (Arc::clone(sandbox), options.clone());
+        at_work.spawn(async move { (kind, survive(&sandbox, kind, &options, seed).await) });
     }
     let mut outcomes = Outcomes::new();
     while let Some(done) = at_work.join_next().await {
@@ -80,26 +84,26 @@ pub async fn run(site: &Arc<Site>, options: &Chaos, bars: bool) -> Result<Report
         outcomes.insert(kind, outcome);
     }
     report.note(format!("seed {seed}"));
-    tell::tell(site, &outcomes, options.failovers_wanted(), &mut report).await?;
+    print::tell(sandbox, &outcomes, options.failovers_wanted(), &mut report).await?;
     Ok(report)
 }
 
 /// One store.
 async fn survive(
-    site: &Site,
+    sandbox: &Sandbox,
     kind: StoreKind,
     options: &Chaos,
     seed: u64,
 ) -> Result<Outcome, BenchError> {
-    let ground = Ground::new(kind).await?;
+    let fixture = Fixture::new(kind).await?;
     let id = |number| NodeId::new(&format!("node-{number}")).expect("a plain name");
     let names: Vec<NodeId> = (1..=options.nodes).map(id).collect();
-    let lines = Lines::new(ground.server(), &names).await;
-    let mut stage = begin(site, &ground, &lines, names).await?;
+    let lines = Lines::new(fixture.server(), &names).await;
+    let mut stage = begin(sandbox, &fixture, &lines, names).await?;
     settled(&stage).await?;
-    let store = StoreServer::new(&ground, &stage.cluster.plan().namespace).await?;
+    let store = StoreServer::new(&fixture, &stage.cluster.plan().namespace).await?;
     let kinds = Kind::of(kind);
-    let mut weather = Weather {
+    let mut campaign = Campaign {
         name: kind.to_string(),
         follow: stage.cluster.follow()?,
         floods: Floods::new(stage.cluster.store().clone(), stage.cluster.plan().namespace.clone()),
@@ -111,10 +115,10 @@ async fn survive(
         last: None,
         epochs: BTreeSet::new(),
     };
-    weather.rage(options.lasts(), options.failovers_wanted()).await?;
+    campaign.rage(options.lasts(), options.failovers_wanted()).await?;
     let calm_since = SystemClock.now();
-    weather.relieve_all().await?;
-    let Weather { counts, lines, store, .. } = weather;
+    campaign.relieve_all().await?;
+    let Campaign { counts, lines, store, .. } = campaign;
     let lost = store.lost();
     settled(&stage).await?;
     let settled_in = SystemClock.now().since(calm_since);
@@ -127,15 +131,15 @@ async fn survive(
 
 /// Starts everybody, each by a way of its own to the server.
 async fn begin(
-    site: &Site,
-    ground: &Ground,
+    sandbox: &Sandbox,
+    fixture: &Fixture,
     lines: &Lines,
     names: Vec<NodeId>,
 ) -> Result<Stage, BenchError> {
-    let folder = site.room(&format!("chaos-{}", ground.kind()))?;
+    let folder = sandbox.room(&format!("chaos-{}", fixture.kind()))?;
     let mut cluster = Cluster::new(Plan {
-        program: site.program().to_owned(),
-        store: ground.url(&folder),
+        program: sandbox.program().to_owned(),
+        store: fixture.url(&folder),
         folder,
         namespace: Namespace::new("chaos").expect("a plain name"),
         every: TICK_EVERY,
@@ -143,7 +147,7 @@ async fn begin(
     })
     .await?;
     for name in &names {
-        let url = lines.url(ground, name);
+        let url = lines.url(fixture, name);
         if let Some(url) = url {
             cluster.route(name, url);
         }

@@ -9,7 +9,7 @@ use baton::clock::Moment;
 use super::fault::Fault;
 use super::kind::Kind;
 use crate::error::BenchError;
-use crate::site::Stage;
+use crate::sandbox::Stage;
 
 /// Before whoever has not ended yet, or has ended by itself, is looked at again. A process that
 /// finds no store ends at once, so this is how often it is started while there is none.

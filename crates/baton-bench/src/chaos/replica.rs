@@ -16,7 +16,7 @@ use baton_testbed::Server;
 
 use super::outcome::{ASK_EVERY, PATIENCE, TERMS_MAX};
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind};
+use crate::fixture::{Fixture, StoreKind};
 
 /// The two servers.
 pub struct Replica<'a> {
@@ -31,13 +31,13 @@ pub struct Replica<'a> {
 impl<'a> Replica<'a> {
     /// Starts one that follows the server, if the store is of a kind that has replicas here.
     pub async fn start(
-        ground: &'a Ground,
+        fixture: &'a Fixture,
         namespace: &Namespace,
     ) -> Result<Option<Self>, BenchError> {
-        let kind = ground.kind();
-        let server = ground.server().filter(|_| has_replicas(kind));
+        let kind = fixture.kind();
+        let server = fixture.server().filter(|_| has_replicas(kind));
         let Some(server) = server else { return Ok(None) };
-        let Some(replica) = ground.another_server().await? else { return Ok(None) };
+        let Some(replica) = fixture.another_server().await? else { return Ok(None) };
         let namespace = namespace.clone();
         let two = Self { server, replica, query: kind.query(), namespace, lost: vec![] };
         follow(&two.replica, two.server).await?;

@@ -14,7 +14,7 @@ use super::fault::Fault;
 use super::kind::Kind;
 use super::replica::Replica;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind};
+use crate::fixture::{Fixture, StoreKind};
 
 /// What helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +36,9 @@ pub struct StoreServer<'a> {
 
 impl<'a> StoreServer<'a> {
     /// It is up, if there is one.
-    pub async fn new(ground: &'a Ground, namespace: &Namespace) -> Result<Self, BenchError> {
-        let replica = Replica::start(ground, namespace).await?;
-        let (kind, server) = (ground.kind(), ground.server());
+    pub async fn new(fixture: &'a Fixture, namespace: &Namespace) -> Result<Self, BenchError> {
+        let replica = Replica::start(fixture, namespace).await?;
+        let (kind, server) = (fixture.kind(), fixture.server());
         Ok(Self { kind, server, replica, moved: None, down: None })
     }
 

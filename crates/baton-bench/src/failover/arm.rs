@@ -8,10 +8,10 @@ use tokio::sync::Mutex;
 
 use super::strike::{self, Trial};
 use crate::error::BenchError;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 use crate::processes::this_program;
 use crate::report::Bar;
-use crate::site::Stage;
+use crate::sandbox::Stage;
 
 /// Nodes of each cluster.
 pub const NODES: usize = 3;

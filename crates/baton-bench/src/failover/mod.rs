@@ -32,13 +32,13 @@ use tokio::task::JoinSet;
 
 use crate::cli::{Failover, Pattern};
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
+use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::judge::Judged;
 use crate::peers;
+use crate::percentiles::{Percentiles, ms};
 use crate::progress::Progress;
 use crate::report::Report;
-use crate::site::Site;
-use crate::spread::{Spread, ms};
+use crate::sandbox::Sandbox;
 use arm::NODES;
 pub use arm::{Arm, TICK_EVERY};
 pub use member::take_part;
@@ -55,21 +55,25 @@ struct Served {
 type Results = BTreeMap<(StoreKind, Arm), Vec<Served>>;
 
 /// Runs every arm on every store.
-pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(
+    sandbox: &Arc<Sandbox>,
+    options: &Failover,
+    bars: bool,
+) -> Result<Report, BenchError> {
     if options.pattern == Pattern::Succession {
-        return succession::run(site, options, bars).await;
+        return succession::run(sandbox, options, bars).await;
     }
     let mut report = Report::new("failover", bars);
     let kinds = chosen(&options.store);
     let (quick, slow) = arms(options);
-    let mut results = try_quick(site, &kinds, &quick, options).await?;
-    let mut grounds = Vec::new();
+    let mut results = try_quick(sandbox, &kinds, &quick, options).await?;
+    let mut fixtures = Vec::new();
     if !slow.is_empty() || options.peer_trials > 0 {
         for kind in kinds {
-            grounds.push(Arc::new(Ground::new(kind).await?));
+            fixtures.push(Arc::new(Fixture::new(kind).await?));
         }
     }
-    results.extend(try_slow(site, &grounds, &slow, options).await?);
+    results.extend(try_slow(sandbox, &fixtures, &slow, options).await?);
     let mut judged = Judged::default();
     for ((store, arm), served) in &results {
         let logs = served.iter().map(|served| Judged::of(&served.ticks));
@@ -86,7 +90,7 @@ pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Rep
         }
     }
     if options.peer_trials > 0 {
-        peers::measure(site, &grounds, options, &mut report).await?;
+        peers::measure(sandbox, &fixtures, options, &mut report).await?;
     }
     judged.tell(&mut report);
     Ok(report)
@@ -106,16 +110,17 @@ fn arms(options: &Failover) -> (Vec<Arm>, Vec<Arm>) {
 
 /// One store after the other, each on a server that has the machine to itself.
 async fn try_quick(
-    site: &Arc<Site>,
+    sandbox: &Arc<Sandbox>,
     kinds: &[StoreKind],
     arms: &[Arm],
     options: &Failover,
 ) -> Result<Results, BenchError> {
     let mut results = Results::new();
     for kind in kinds.iter().filter(|_| !arms.is_empty()) {
-        let ground = Arc::new(Ground::new(*kind).await?);
+        let fixture = Arc::new(Fixture::new(*kind).await?);
         for arm in arms {
-            let served = try_arm(site.clone(), ground.clone(), *arm, options.clone(), 1).await?;
+            let served =
+                try_arm(sandbox.clone(), fixture.clone(), *arm, options.clone(), 1).await?;
             results.insert((*kind, *arm), served);
         }
     }
@@ -124,20 +129,20 @@ async fn try_quick(
 
 /// All stores side by side.
 async fn try_slow(
-    site: &Arc<Site>,
-    grounds: &[Arc<Ground>],
+    sandbox: &Arc<Sandbox>,
+    fixtures: &[Arc<Fixture>],
     arms: &[Arm],
     options: &Failover,
 ) -> Result<Results, BenchError> {
     let mut results = Results::new();
     for &arm in arms {
         let mut at_work = JoinSet::new();
-        for ground in grounds {
-            let (site, ground, options) = (site.clone(), ground.clone(), options.clone());
-            let stores = grounds.len();
+        for fixture in fixtures {
+            let (sandbox, fixture, options) = (sandbox.clone(), fixture.clone(), options.clone());
+            let stores = fixtures.len();
             at_work.spawn(async move {
-                let kind = ground.kind();
-                Ok::<_, BenchError>((kind, try_arm(site, ground, arm, options, stores).await?))
+                let kind = fixture.kind();
+                Ok::<_, BenchError>((kind, try_arm(sandbox, fixture, arm, options, stores).await?))
             });
         }
         while let Some(done) = at_work.join_next().await {
@@ -149,28 +154,28 @@ async fn try_slow(
 }
 
 async fn try_arm(
-    site: Arc<Site>,
-    ground: Arc<Ground>,
+    sandbox: Arc<Sandbox>,
+    fixture: Arc<Fixture>,
     arm: Arm,
     options: Failover,
     stores: usize,
 ) -> Result<Vec<Served>, BenchError> {
     let clusters = arm.clusters(options.clusters, stores).min(options.trials);
-    let what = format!("{} {}", ground.kind(), arm.title());
+    let what = format!("{} {}", fixture.kind(), arm.title());
     let progress = Arc::new(Progress::new(&what, options.trials));
     let floor = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..clusters {
         let trials = share(options.trials, clusters, number);
-        let (site, ground) = (site.clone(), ground.clone());
+        let (sandbox, fixture) = (sandbox.clone(), fixture.clone());
         let (floor, progress) = (floor.clone(), progress.clone());
-        at_work.spawn(serve(site, ground, arm, number, trials, floor, progress));
+        at_work.spawn(serve(sandbox, fixture, arm, number, trials, floor, progress));
     }
     let mut served = Vec::new();
     while let Some(done) = at_work.join_next().await {
         served.push(done??);
     }
-    if let Some(spread) = Spread::of(&times(&served)) {
+    if let Some(spread) = Percentiles::of(&times(&served)) {
         eprintln!("{what}: median {:.1} ms, max {:.1} ms", spread.median, spread.max);
     }
     Ok(served)
@@ -178,8 +183,8 @@ async fn try_arm(
 
 /// One cluster's share of the trials.
 async fn serve(
-    site: Arc<Site>,
-    ground: Arc<Ground>,
+    sandbox: Arc<Sandbox>,
+    fixture: Arc<Fixture>,
     arm: Arm,
     number: u32,
     trials: u32,
@@ -187,7 +192,7 @@ async fn serve(
     progress: Arc<Progress>,
 ) -> Result<Served, BenchError> {
     let name = format!("{}-{number}", arm.name());
-    let mut stage = site.cluster(&ground, &name, NODES, TICK_EVERY, arm.body()?).await?;
+    let mut stage = sandbox.cluster(&fixture, &name, NODES, TICK_EVERY, arm.body()?).await?;
     let mut done = Vec::new();
     for _ in 0..trials {
         done.push(arm.strike(&mut stage, &floor).await?);

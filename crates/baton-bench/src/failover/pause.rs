@@ -3,7 +3,7 @@
 use baton_cli::cluster::Ticks;
 
 use super::strike::Trial;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 use crate::report::Report;
 
 /// The pauses of one or more clusters.

@@ -8,7 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::Mutex;
 
 use crate::error::BenchError;
-use crate::site::Stage;
+use crate::sandbox::Stage;
 
 /// How long the next job may take to come: well beyond lease, beat and delays.
 const PATIENCE: Duration = Duration::from_secs(60);

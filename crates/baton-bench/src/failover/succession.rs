@@ -18,12 +18,12 @@ use baton_store::clock::{Clock, SystemClock};
 use super::{TICK_EVERY, epoch_of};
 use crate::cli::Failover;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
+use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::judge::Judged;
+use crate::percentiles::ms;
 use crate::progress::Progress;
 use crate::report::{Bar, Report};
-use crate::site::{Site, Stage};
-use crate::spread::ms;
+use crate::sandbox::{Sandbox, Stage};
 
 /// How long after a takeover the new leader is struck.
 const A_SECOND: Duration = Duration::from_secs(1);
@@ -98,13 +98,17 @@ const ROWS: [(Blow, Fate); 5] = [
 ];
 
 /// Runs every row on every store, one after the other.
-pub async fn run(site: &Arc<Site>, options: &Failover, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(
+    sandbox: &Arc<Sandbox>,
+    options: &Failover,
+    bars: bool,
+) -> Result<Report, BenchError> {
     let mut report = Report::new("failover", bars);
     let mut judged = Judged::default();
     for kind in chosen(&options.store) {
-        let ground = Ground::new(kind).await?;
+        let fixture = Fixture::new(kind).await?;
         for (blow, fate) in ROWS {
-            let (times, logs) = measure(site, &ground, blow, fate, options.trials).await?;
+            let (times, logs) = measure(sandbox, &fixture, blow, fate, options.trials).await?;
             judged = judged.and(logs);
             report.measured(&title(kind, blow, fate), "ms", &times, &fate.bars());
         }
@@ -123,19 +127,19 @@ fn title(kind: StoreKind, blow: Blow, fate: Fate) -> String {
 
 /// As many clusters as it takes, one after the other.
 async fn measure(
-    site: &Site,
-    ground: &Ground,
+    sandbox: &Sandbox,
+    fixture: &Fixture,
     blow: Blow,
     fate: Fate,
     trials: u32,
 ) -> Result<(Vec<f64>, Judged), BenchError> {
-    let what = title(ground.kind(), blow, fate);
+    let what = title(fixture.kind(), blow, fate);
     let progress = Progress::new(&what, trials);
     let (mut times, mut judged) = (Vec::new(), Judged::default());
     while times.len() < trials as usize {
         let name = format!("{}-{}-{}", blow.name(), fate.name(), times.len());
         let body = Body::run(&[]);
-        let mut stage = site.cluster(ground, &name, fate.nodes(), TICK_EVERY, body).await?;
+        let mut stage = sandbox.cluster(fixture, &name, fate.nodes(), TICK_EVERY, body).await?;
         let wanted = trials - u32::try_from(times.len()).unwrap_or(trials);
         let mut leader = first(&stage).await?;
         for _ in 0..fate.strikes(wanted) {

@@ -1,10 +1,10 @@
 //! `lost-updates`: does the fence keep a shared number right, and is it really the fence?
 //!
 //! ```text
-//!   crew: five processes ── worker: leads? ─► read n ─► pause, at random ─► write n + 1 ─► count
+//!   workers: five processes ── worker: leads? ─► read n ─► pause, at random ─► write n + 1 ─► count
 //!     │ resumes whoever paused itself, after up to 5 s, under a lease of 2 s
 //!     ▼
-//!   ledger: the number, in the same store    unfenced arm: a plain write     ─► updates are lost
+//!   account: the number, in the same store    unfenced arm: a plain write     ─► updates are lost
 //!                                            fenced arm:   the driver's fence ─► none is
 //! ```
 //!
@@ -12,18 +12,18 @@
 //! number does not have was lost. If nothing is lost without the fence, the test proves nothing,
 //! and fails.
 
-mod crew;
-mod ledger;
+mod account;
 mod worker;
+mod workers;
 
 use crate::cli::LostUpdates;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
-use crate::report::{Report, Sheet};
-use crate::site::Site;
-use crew::{Crew, Until};
-use ledger::Ledger;
+use crate::fixture::{Fixture, StoreKind, chosen};
+use crate::report::{Report, TextTable};
+use crate::sandbox::Sandbox;
+use account::Account;
 pub use worker::{Told, work};
+use workers::{Until, Workers};
 
 /// Pauses for longer than the lease that each arm must have had at least.
 const LONG_PAUSES: u32 = 8;
@@ -46,22 +46,26 @@ impl Came {
 }
 
 /// Both arms on every store.
-pub async fn run(site: &Site, options: &LostUpdates, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(
+    sandbox: &Sandbox,
+    options: &LostUpdates,
+    bars: bool,
+) -> Result<Report, BenchError> {
     let mut report = Report::new("lost-updates", bars);
-    let mut sheet = Sheet::new("increments by five processes under a 2 s lease", &HEAD);
+    let mut table = TextTable::new("increments by five processes under a 2 s lease", &HEAD);
     for kind in chosen(&options.store) {
-        if !Ledger::is_for(kind) {
+        if !Account::is_for(kind) {
             report.note(format!("{kind}: not tried; the test is written for postgres and redis"));
             continue;
         }
-        let ground = Ground::new(kind).await?;
+        let fixture = Fixture::new(kind).await?;
         for fenced in [false, true] {
-            let came = try_arm(site, &ground, fenced, options).await?;
-            sheet.row(row(kind, fenced, &came));
+            let came = try_arm(sandbox, &fixture, fenced, options).await?;
+            table.row(row(kind, fenced, &came));
             judge(kind, fenced, options, &came, &mut report);
         }
     }
-    report.sheet(sheet);
+    report.table(table);
     report.note(format!("one write stands for {} increments (--batch)", options.batch));
     Ok(report)
 }
@@ -71,23 +75,23 @@ fn arm_name(kind: StoreKind, fenced: bool) -> String {
 }
 
 async fn try_arm(
-    site: &Site,
-    ground: &Ground,
+    sandbox: &Sandbox,
+    fixture: &Fixture,
     fenced: bool,
     options: &LostUpdates,
 ) -> Result<Came, BenchError> {
-    let name = arm_name(ground.kind(), fenced);
-    let url = ground.url(&site.room(&name)?);
-    let mut ledger = Ledger::open(ground.kind(), &url, &name).await?;
-    ledger.make().await?;
+    let name = arm_name(fixture.kind(), fenced);
+    let url = fixture.url(&sandbox.room(&name)?);
+    let mut account = Account::open(fixture.kind(), &url, &name).await?;
+    account.make().await?;
     let until =
         Until { long_pauses: LONG_PAUSES, value: if fenced { options.increments } else { 0 } };
     eprintln!("{name}: five processes, until {until}");
-    let mut crew = Crew::start(ground.kind(), &url, &name, fenced, options.batch)?;
-    crew.work(&mut ledger, until).await?;
-    let (pauses, long_pauses) = crew.pauses();
-    let told = crew.end().await?;
-    Ok(Came { told, value: ledger.read().await?, pauses, long_pauses })
+    let mut workers = Workers::start(fixture.kind(), &url, &name, fenced, options.batch)?;
+    workers.work(&mut account, until).await?;
+    let (pauses, long_pauses) = workers.pauses();
+    let told = workers.end().await?;
+    Ok(Came { told, value: account.read().await?, pauses, long_pauses })
 }
 
 fn row(kind: StoreKind, fenced: bool, came: &Came) -> [String; 7] {

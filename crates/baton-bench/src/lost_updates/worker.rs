@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 
-use super::ledger::Ledger;
+use super::account::Account;
 use crate::cli::Worker;
 use crate::error::BenchError;
 
@@ -41,7 +41,7 @@ pub async fn work(options: &Worker) -> Result<(), BenchError> {
     let namespace = Namespace::new(&options.name).expect("a plain name");
     let node = Node::builder(store).namespace(namespace).id(id).settings(settings()).build()?;
     let mut worker = At {
-        ledger: Ledger::open(options.kind, &options.url, &options.name).await?,
+        account: Account::open(options.kind, &options.url, &options.name).await?,
         fenced: options.fenced,
         batch: options.batch,
         chance: Rng::new(u64::from(std::process::id())),
@@ -64,7 +64,7 @@ pub async fn work(options: &Worker) -> Result<(), BenchError> {
 
 /// A worker at work.
 struct At {
-    ledger: Ledger,
+    account: Account,
     fenced: bool,
     batch: u64,
     chance: Rng,
@@ -96,20 +96,20 @@ impl At {
         let epoch = term.epoch();
         // The fence is raised before the first read: from then on nobody of an earlier term can
         // change what was read.
-        if self.fenced && !self.ledger.raise(epoch).await? {
+        if self.fenced && !self.account.raise(epoch).await? {
             self.told.refused += 1;
             return Ok(());
         }
         let mut pauses_at = self.next_pause();
         while term.is_leader() && !*ends.borrow() {
-            let value = self.ledger.read().await? + self.batch;
+            let value = self.account.read().await? + self.batch;
             if SystemClock.now() >= pauses_at {
                 pause();
                 pauses_at = self.next_pause();
             }
             let written = match self.fenced {
-                true => self.ledger.write_fenced(value, epoch).await?,
-                false => self.ledger.write(value).await.map(|()| true)?,
+                true => self.account.write_fenced(value, epoch).await?,
+                false => self.account.write(value).await.map(|()| true)?,
             };
             if !written {
                 self.told.refused += 1;
@@ -125,7 +125,7 @@ impl At {
     }
 }
 
-/// Stops the whole process where it stands. The crew lets it go on.
+/// Stops the whole process where it stands. The workers lets it go on.
 fn pause() {
     // It may always signal itself.
     let _ = kill_process(getpid(), Signal::STOP);

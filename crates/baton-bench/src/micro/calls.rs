@@ -7,10 +7,10 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::namespace;
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
+use crate::percentiles::us;
 use crate::report::{Bar, Report};
-use crate::site::Site;
-use crate::spread::us;
+use crate::sandbox::Sandbox;
 
 /// Calls of a batch. The clock counts microseconds and a batch takes some hundred: long enough to
 /// be measured, short enough to be rarely interrupted.
@@ -23,8 +23,8 @@ const BATCHES: u32 = 1_000;
 const IS_LEADER_NS: f64 = 60.0;
 
 /// Measures on a node that leads.
-pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&Ground::files().url(&site.room("calls")?)).await?;
+pub async fn measure(sandbox: &Sandbox, report: &mut Report) -> Result<(), BenchError> {
+    let store = baton_drivers::open(&Fixture::files().url(&sandbox.room("calls")?)).await?;
     let node = Node::builder(store).namespace(namespace());
     let node = node.tune(|settings| settings.skip_cold_start = true).build()?;
     let term = node.leadership().await?;

@@ -8,10 +8,10 @@ use baton_store::clock::{Clock, SystemClock};
 
 use crate::cli::Idle;
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 use crate::processes::{Process, in_folder};
 use crate::report::{Bar, Report};
-use crate::site::{Site, Stage};
+use crate::sandbox::{Sandbox, Stage};
 
 /// The job's tick, which is not what is measured.
 const TICK_EVERY: Duration = Duration::from_secs(3_600);
@@ -20,15 +20,19 @@ const TICK_EVERY: Duration = Duration::from_secs(3_600);
 const CORE_PERCENT: f64 = 5.0;
 
 /// Measures from when all have settled.
-pub async fn measure(site: &Site, options: &Idle, report: &mut Report) -> Result<(), BenchError> {
+pub async fn measure(
+    sandbox: &Sandbox,
+    options: &Idle,
+    report: &mut Report,
+) -> Result<(), BenchError> {
     let nodes = usize::try_from(options.nodes).unwrap_or(usize::MAX);
     eprintln!("idle: {nodes} nodes are to settle, then {} s", options.seconds);
-    let (ground, body) = (Ground::files(), Body::run(&[]));
-    let mut stage = site.cluster(&ground, "idle", nodes, TICK_EVERY, body).await?;
+    let (fixture, body) = (Fixture::files(), Body::run(&[]));
+    let mut stage = sandbox.cluster(&fixture, "idle", nodes, TICK_EVERY, body).await?;
     stage.settled().await?;
-    let before = Reading::take(site, &stage).await?;
+    let before = Reading::take(sandbox, &stage).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
-    let after = Reading::take(site, &stage).await?;
+    let after = Reading::take(sandbox, &stage).await?;
     stage.cluster.stop().await?;
     let elapsed = after.at.since(before.at).as_secs_f64();
     let cpu = cpu(&after.processes).saturating_sub(cpu(&before.processes)).as_secs_f64();
@@ -50,9 +54,9 @@ struct Reading {
 }
 
 impl Reading {
-    async fn take(site: &Site, stage: &Stage) -> Result<Self, BenchError> {
+    async fn take(sandbox: &Sandbox, stage: &Stage) -> Result<Self, BenchError> {
         let beats = stage.cluster.beats().await?.values().map(|(_, beat)| *beat).sum();
-        let processes = in_folder(site.folder());
+        let processes = in_folder(sandbox.folder());
         let no_list = |problem| BenchError::File { path: "/proc".into(), problem };
         let processes = processes.map_err(no_list)?;
         Ok(Self { at: SystemClock.now(), processes, beats })

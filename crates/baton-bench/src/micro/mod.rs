@@ -15,23 +15,23 @@ use baton::Namespace;
 use crate::cli::Idle;
 use crate::error::BenchError;
 use crate::report::Report;
-use crate::site::Site;
+use crate::sandbox::Sandbox;
 
 /// Everything.
-pub async fn run(site: &Site, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(sandbox: &Sandbox, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("micro", bars);
     eprintln!("micro: calls");
-    calls::measure(site, &mut report).await?;
+    calls::measure(sandbox, &mut report).await?;
     eprintln!("micro: requests");
-    requests::measure(site, &mut report).await?;
-    idle::measure(site, &Idle { nodes: 50, seconds: 30 }, &mut report).await?;
+    requests::measure(sandbox, &mut report).await?;
+    idle::measure(sandbox, &Idle { nodes: 50, seconds: 30 }, &mut report).await?;
     Ok(report)
 }
 
 /// Idleness alone.
-pub async fn idle(site: &Site, options: &Idle, bars: bool) -> Result<Report, BenchError> {
+pub async fn idle(sandbox: &Sandbox, options: &Idle, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("idle", bars);
-    idle::measure(site, options, &mut report).await?;
+    idle::measure(sandbox, options, &mut report).await?;
     Ok(report)
 }
 

@@ -13,10 +13,10 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::namespace;
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
+use crate::percentiles::{Percentiles, us};
 use crate::report::{Bar, Report};
-use crate::site::Site;
-use crate::spread::{Spread, us};
+use crate::sandbox::Sandbox;
 
 /// Requests of each kind that count, after as many as warm up.
 const REQUESTS: u64 = 2_000;
@@ -29,8 +29,8 @@ const BEAT_US: f64 = 1_000.0;
 const BODY_BYTES: usize = 1_024;
 
 /// Measures each kind of request.
-pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError> {
-    let store = baton_drivers::open(&Ground::files().url(&site.room("requests")?)).await?;
+pub async fn measure(sandbox: &Sandbox, report: &mut Report) -> Result<(), BenchError> {
+    let store = baton_drivers::open(&Fixture::files().url(&sandbox.room("requests")?)).await?;
     let space = namespace();
     let mut holder = Holder::take(&*store, baton::fresh_boot()?).await?;
     let (mut beats, mut inspections) = (Vec::new(), Vec::new());
@@ -59,7 +59,7 @@ pub async fn measure(site: &Site, report: &mut Report) -> Result<(), BenchError>
     report.measured("inspect", "us", &inspections, &[]);
     report.measured("write document", "us", &writes, &[]);
     report.measured("read document", "us", &reads, &[]);
-    let p99 = Spread::of(&beats).map_or(f64::NAN, |spread| spread.p99);
+    let p99 = Percentiles::of(&beats).map_or(f64::NAN, |spread| spread.p99);
     report.note(format!("beat, p99: {p99:.0} us"));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use baton_testbed::Server;
 
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// A store that is gone.
 pub enum Away<'a> {
@@ -17,8 +17,8 @@ pub enum Away<'a> {
 
 impl<'a> Away<'a> {
     /// Takes it away.
-    pub async fn take(ground: &'a Ground, folder: &Path) -> Result<Self, BenchError> {
-        if let Some(server) = ground.server() {
+    pub async fn take(fixture: &'a Fixture, folder: &Path) -> Result<Self, BenchError> {
+        if let Some(server) = fixture.server() {
             server.kill().await?;
             return Ok(Self::Server(server));
         }

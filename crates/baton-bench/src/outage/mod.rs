@@ -13,8 +13,8 @@
 
 mod fleet;
 mod gone;
+mod print;
 mod record;
-mod tell;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,43 +26,51 @@ use tokio::task::JoinSet;
 
 use crate::cli::Outage;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind, chosen};
+use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::Report;
-use crate::site::Site;
+use crate::sandbox::Sandbox;
 use fleet::Fleet;
 use gone::Away;
 use record::Record;
 
 /// Every store, side by side.
-pub async fn run(site: &Arc<Site>, options: &Outage, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(
+    sandbox: &Arc<Sandbox>,
+    options: &Outage,
+    bars: bool,
+) -> Result<Report, BenchError> {
     let mut report = Report::new("outage", bars);
     let mut at_work = JoinSet::new();
     for kind in chosen(&options.store) {
-        let (site, options) = (Arc::clone(site), options.clone());
-        at_work.spawn(
-            async move { Ok::<_, BenchError>((kind, endure(&site, kind, &options).await?)) },
-        );
+        let (sandbox, options) = (Arc::clone(sandbox), options.clone());
+        at_work.spawn(async move {
+            Ok::<_, BenchError>((kind, endure(&sandbox, kind, &options).await?))
+        });
     }
     let mut records = BTreeMap::new();
     while let Some(done) = at_work.join_next().await {
         let (kind, record) = done??;
         records.insert(kind, record);
     }
-    tell::tell(&records, options, &mut report);
+    print::tell(&records, options, &mut report);
     Ok(report)
 }
 
 /// One store.
-async fn endure(site: &Site, kind: StoreKind, options: &Outage) -> Result<Record, BenchError> {
-    let ground = Ground::new(kind).await?;
-    let folder = site.room(&format!("outage-{kind}"))?;
+async fn endure(
+    sandbox: &Sandbox,
+    kind: StoreKind,
+    options: &Outage,
+) -> Result<Record, BenchError> {
+    let fixture = Fixture::new(kind).await?;
+    let folder = sandbox.room(&format!("outage-{kind}"))?;
     let namespace = Namespace::new("outage").expect("a plain name");
-    let url = ground.url(&folder);
+    let url = fixture.url(&folder);
     let fleet = Fleet::start(&url, &namespace, options.nodes).await?;
     fleet.settle().await?;
     eprintln!("{kind}: {} nodes have settled, the store goes", options.nodes);
     let lost_ms = SystemClock.wall_ms();
-    let away = Away::take(&ground, &folder).await?;
+    let away = Away::take(&fixture, &folder).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
     away.bring_back().await?;
     let back_ms = SystemClock.wall_ms();

@@ -170,7 +170,7 @@ mod tests {
     use baton::{DemotionReason, Epoch, Namespace};
 
     use super::*;
-    use crate::report::Sheet;
+    use crate::report::TextTable;
 
     fn at(at_ms: u64, node: &str, event: Event) -> Arc<Stamped> {
         let namespace = Namespace::new("n").expect("a plain name");
@@ -228,8 +228,8 @@ mod tests {
     #[test]
     fn a_row_has_a_cell_for_each_column() {
         let record = Record::of(&[promoted(1, "a", 1)], 10, 30, 1);
-        let mut sheet = Sheet::new("outage", &super::super::tell::HEAD);
-        sheet.row(record.cells("redis"));
-        assert_eq!(sheet.rows[0].len(), sheet.head.len());
+        let mut table = TextTable::new("outage", &super::super::print::HEAD);
+        table.row(record.cells("redis"));
+        assert_eq!(table.rows[0].len(), table.head.len());
     }
 }

@@ -14,7 +14,7 @@ use super::lock::RENEW_EVERY;
 use super::{Peer, etcd, hold};
 use crate::error::BenchError;
 use crate::processes::{in_folder, send};
-use crate::site::Site;
+use crate::sandbox::Sandbox;
 
 /// How long anything may take: well beyond the lock's time to live.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -62,16 +62,16 @@ impl Contest {
     /// Starts both, one after the other, and waits until the strike may come: at any moment
     /// between two renewals.
     pub async fn begin(
-        site: &Site,
+        sandbox: &Sandbox,
         url: &str,
         peer: Peer,
         deed: Deed,
         number: u32,
     ) -> Result<Self, BenchError> {
         let key = i64::from(number) * 2 + i64::from(deed == Deed::Kill);
-        let folder = site.room(&format!("peer-{peer:?}-{key}"))?;
+        let folder = sandbox.room(&format!("peer-{peer:?}-{key}"))?;
         let log = folder.join("ticks.log");
-        let start = |epoch| start(site, url, peer, key, &log, epoch);
+        let start = |epoch| start(sandbox, url, peer, key, &log, epoch);
         let mut lines = Follow::from_now(&log)?;
         let holder = start(1)?;
         lines.next_term(0, PATIENCE).await?;
@@ -99,12 +99,12 @@ impl Contest {
     }
 
     /// Ends both, and jobs that lost their parent.
-    pub fn end(self, site: &Site) -> Result<(), BenchError> {
+    pub fn end(self, sandbox: &Sandbox) -> Result<(), BenchError> {
         let Self { log, holder, waiter, .. } = self;
         drop((holder, waiter));
         let ticks = Ticks::read(&log)?;
         let no_list = |problem| BenchError::File { path: "/proc".into(), problem };
-        for process in in_folder(site.folder()).map_err(no_list)? {
+        for process in in_folder(sandbox.folder()).map_err(no_list)? {
             if ticks.all().iter().any(|tick| tick.pid == process.pid) {
                 send(process.pid, Signal::KILL)?;
             }
@@ -114,7 +114,7 @@ impl Contest {
 }
 
 fn start(
-    site: &Site,
+    sandbox: &Sandbox,
     url: &str,
     peer: Peer,
     key: i64,
@@ -122,7 +122,7 @@ fn start(
     epoch: u64,
 ) -> Result<Party, BenchError> {
     let mut command = match peer {
-        Peer::Etcdctl => etcd::lock(url, &format!("lock-{key}"), site.program()),
+        Peer::Etcdctl => etcd::lock(url, &format!("lock-{key}"), sandbox.program()),
         Peer::Textbook => hold::command("textbook", key, url)?,
         Peer::Advisory => hold::command("advisory", key, url)?,
         Peer::Zookeeper => hold::command("zookeeper", key, url)?,

@@ -30,11 +30,11 @@ use tokio::task::JoinSet;
 use crate::cli::Failover;
 use crate::error::BenchError;
 use crate::failover::Arm;
-use crate::ground::{Ground, StoreKind};
+use crate::fixture::{Fixture, StoreKind};
+use crate::percentiles::ms;
 use crate::progress::Progress;
-use crate::report::{Report, Sheet, number};
-use crate::site::Site;
-use crate::spread::ms;
+use crate::report::{Report, TextTable, number};
+use crate::sandbox::Sandbox;
 use contest::{Contest, Deed};
 pub use hold::hold;
 
@@ -100,56 +100,56 @@ struct Rival {
 
 /// Strikes the peers of these stores, and holds them against what baton took.
 pub async fn measure(
-    site: &Arc<Site>,
-    grounds: &[Arc<Ground>],
+    sandbox: &Arc<Sandbox>,
+    fixtures: &[Arc<Fixture>],
     options: &Failover,
     report: &mut Report,
 ) -> Result<(), BenchError> {
-    let mut sheet = Sheet::new("baton and its peers: medians", &HEAD);
-    for ground in grounds {
-        let store = ground.kind();
+    let mut table = TextTable::new("baton and its peers: medians", &HEAD);
+    for fixture in fixtures {
+        let store = fixture.kind();
         let Some(peer) = Peer::on(store) else { continue };
         if let Some(Err(problem)) = peer.program().map(baton_testbed::Program::find) {
             report.note(format!("{}: not measured: {problem}", peer.name()));
             continue;
         }
-        let rival = Rival { peer, url: ground.url(site.folder()), store };
-        compete(site, &rival, options, report, &mut sheet).await?;
+        let rival = Rival { peer, url: fixture.url(sandbox.folder()), store };
+        compete(sandbox, &rival, options, report, &mut table).await?;
     }
     // The store of baton's that is most like it.
-    if grounds.iter().any(|ground| ground.kind() == StoreKind::Etcd) {
+    if fixtures.iter().any(|fixture| fixture.kind() == StoreKind::Etcd) {
         match Server::start(baton_testbed::Kind::Zookeeper).await {
             Ok(server) => {
                 let (peer, store) = (Peer::Zookeeper, StoreKind::Etcd);
                 let rival = Rival { peer, url: server.url(), store };
-                compete(site, &rival, options, report, &mut sheet).await?;
+                compete(sandbox, &rival, options, report, &mut table).await?;
             }
             Err(problem) => report.note(format!("ZooKeeper: not measured: {problem}")),
         }
     }
-    report.sheet(sheet);
+    report.table(table);
     Ok(())
 }
 
 /// One peer, killed and asked to give up.
 async fn compete(
-    site: &Arc<Site>,
+    sandbox: &Arc<Sandbox>,
     rival: &Rival,
     options: &Failover,
     report: &mut Report,
-    sheet: &mut Sheet,
+    table: &mut TextTable,
 ) -> Result<(), BenchError> {
     let Rival { peer, store, .. } = rival;
     for deed in [Deed::Kill, Deed::Resign] {
         let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
-        let times = strike(site, rival, deed, trials).await?;
+        let times = strike(sandbox, rival, deed, trials).await?;
         let name = format!("{} {}", peer.name(), deed.title());
         report.measured(&name, "ms", &times, &[]);
         for arm in peer.is_held_against(deed) {
             let ours = format!("{store} {}", arm.title());
             if let Some((theirs, median)) = report.median(&name).zip(report.median(&ours)) {
                 let figures = [number(theirs), number(median), ratio(median, theirs)];
-                sheet.row([name.clone(), ours].into_iter().chain(figures));
+                table.row([name.clone(), ours].into_iter().chain(figures));
             }
         }
     }
@@ -158,7 +158,7 @@ async fn compete(
 
 /// All trials are set up side by side; one strike at a time where milliseconds count.
 async fn strike(
-    site: &Arc<Site>,
+    sandbox: &Arc<Sandbox>,
     rival: &Rival,
     deed: Deed,
     trials: u32,
@@ -169,13 +169,13 @@ async fn strike(
     let floor = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..trials {
-        let (site, url) = (site.clone(), rival.url.clone());
+        let (sandbox, url) = (sandbox.clone(), rival.url.clone());
         let (floor, progress) = (floor.clone(), progress.clone());
         at_work.spawn(async move {
-            let mut contest = Contest::begin(&site, &url, peer, deed, number).await?;
+            let mut contest = Contest::begin(&sandbox, &url, peer, deed, number).await?;
             let _floor = if peer.waits(deed) { None } else { Some(floor.lock().await) };
             let took = contest.strike(deed).await?;
-            contest.end(&site)?;
+            contest.end(&sandbox)?;
             progress.step();
             Ok::<_, BenchError>(ms(took))
         });

@@ -15,7 +15,7 @@ use tokio_postgres::NoTls;
 use super::counters::COUNTER;
 use crate::cli::Adder;
 use crate::error::BenchError;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 
 /// How many additions of a process are under way at once, as in a service with so many requests.
 const TASKS: u64 = 128;

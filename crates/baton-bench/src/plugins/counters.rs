@@ -12,10 +12,10 @@ use super::adder::Told;
 use super::{a_second, at_least};
 use crate::beats::Fleet;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind};
+use crate::fixture::{Fixture, StoreKind};
 use crate::processes::this_program;
-use crate::report::{Report, Sheet};
-use crate::site::Site;
+use crate::report::{Report, TextTable};
+use crate::sandbox::Sandbox;
 
 /// How many processes add.
 pub const PROCESSES: u64 = 4;
@@ -38,14 +38,14 @@ pub const COUNTER: &str = "visits";
 
 /// Both ways on one store.
 pub async fn run(
-    site: &Site,
+    sandbox: &Sandbox,
     kind: StoreKind,
     additions: u64,
     bars: bool,
     report: &mut Report,
 ) -> Result<(), BenchError> {
-    let ground = Ground::new(kind).await?;
-    let url = ground.url(&site.room(&format!("counters-{kind}"))?);
+    let fixture = Fixture::new(kind).await?;
+    let url = fixture.url(&sandbox.room(&format!("counters-{kind}"))?);
     let namespace = Namespace::new("counters").expect("a plain name");
     let plugged = |node: baton::NodeBuilder, _| {
         let config = PluginConfig::default().tune(|it| it.every = CONSOLIDATE_EVERY);
@@ -55,7 +55,7 @@ pub async fn run(
     fleet.settle().await?;
     let title =
         format!("{PROCESSES} processes add on {kind}, each addition acknowledged before the next");
-    let mut sheet = Sheet::new(title, &HEAD);
+    let mut table = TextTable::new(title, &HEAD);
     let wanted = additions * PROCESSES;
 
     eprintln!("counters: {wanted} additions on {kind}");
@@ -83,17 +83,17 @@ pub async fn run(
         rate,
         ADDITIONS_A_SECOND,
     );
-    sheet.row(row("counters", wanted, took, found));
+    table.row(row("counters", wanted, took, found));
 
     let took = all_add(kind, &url, &namespace, additions, true).await?;
     let peer = a_second(wanted, took);
     let how = if kind == StoreKind::Redis { "INCR of one key" } else { "UPDATE of one row" };
-    sheet.row(row(how, wanted, took, "-".to_owned()));
+    table.row(row(how, wanted, took, "-".to_owned()));
     report.note(format!(
         "counters on {kind}: {:.2} times the additions a second of an {how}",
         rate / peer
     ));
-    report.sheet(sheet);
+    report.table(table);
     fleet.leave().await;
     Ok(())
 }

@@ -15,9 +15,9 @@ mod ttl;
 use crate::beats;
 use crate::cli::Plugins;
 use crate::error::BenchError;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 use crate::report::Report;
-use crate::site::Site;
+use crate::sandbox::Sandbox;
 
 pub use adder::add;
 
@@ -28,17 +28,17 @@ const NODES: u32 = 10;
 const SECONDS: u32 = 25;
 
 /// Everything, one after the other.
-pub async fn run(site: &Site, options: &Plugins, bars: bool) -> Result<Report, BenchError> {
+pub async fn run(sandbox: &Sandbox, options: &Plugins, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("plugins", bars);
     let stores = [StoreKind::Postgres, StoreKind::Redis];
     if !options.skip_cost {
         for kind in stores {
-            beats::compare(site, kind, NODES, SECONDS, &mut report).await?;
+            beats::compare(sandbox, kind, NODES, SECONDS, &mut report).await?;
         }
     }
-    ttl::run(site, options.rows, bars, &mut report).await?;
+    ttl::run(sandbox, options.rows, bars, &mut report).await?;
     for kind in stores {
-        counters::run(site, kind, options.additions, bars, &mut report).await?;
+        counters::run(sandbox, kind, options.additions, bars, &mut report).await?;
     }
     Ok(report)
 }

@@ -12,10 +12,10 @@ use tokio_postgres::{Client, NoTls};
 use super::{a_second, at_least};
 use crate::beats::Fleet;
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind};
-use crate::report::{Report, Sheet};
-use crate::site::Site;
-use crate::spread::{Spread, ms};
+use crate::fixture::{Fixture, StoreKind};
+use crate::percentiles::{Percentiles, ms};
+use crate::report::{Report, TextTable};
+use crate::sandbox::Sandbox;
 
 /// How many nodes beat meanwhile, once a second each.
 const NODES: u32 = 20;
@@ -41,13 +41,13 @@ const HEAD: [&str; 6] = ["WHILE", "ROWS", "TOOK ms", "ROWS/S", "BEATS", "BEAT P9
 
 /// Sweeps one table with the plugin and one with a single statement.
 pub async fn run(
-    site: &Site,
+    sandbox: &Sandbox,
     rows: u64,
     bars: bool,
     report: &mut Report,
 ) -> Result<(), BenchError> {
-    let ground = Ground::new(StoreKind::Postgres).await?;
-    let url = ground.url(&site.room("ttl")?);
+    let fixture = Fixture::new(StoreKind::Postgres).await?;
+    let url = fixture.url(&sandbox.room("ttl")?);
     let user = User::connect(&url).await?;
     eprintln!("ttl: filling two tables with {rows} rows each");
     for table in ["sessions", "peers"] {
@@ -59,10 +59,10 @@ pub async fn run(
     let fleet = Fleet::start(&url, &namespace, NODES, fast).await?;
     fleet.settle().await?;
 
-    let mut sheet = Sheet::new("a backlog on postgres, 20 nodes that beat every second", &HEAD);
+    let mut table = TextTable::new("a backlog on postgres, 20 nodes that beat every second", &HEAD);
     fleet.forget_times();
     SystemClock.sleep(CALM).await;
-    sheet.row(row("nothing else", None, &fleet.times_ms()));
+    table.row(row("nothing else", None, &fleet.times_ms()));
 
     eprintln!("ttl: sweeping");
     let sweep = sweep::open(&url, Table::new("sessions"), Strategy::Delete);
@@ -70,8 +70,8 @@ pub async fn run(
     fleet.forget_times();
     let took = fleet.work_once(Ttl::new().sweep(sweep)).await?;
     let beats = fleet.times_ms();
-    let p99 = Spread::of(&beats).map_or(f64::NAN, |spread| spread.p99);
-    sheet.row(row("the plugin sweeps", Some((rows, took)), &beats));
+    let p99 = Percentiles::of(&beats).map_or(f64::NAN, |spread| spread.p99);
+    table.row(row("the plugin sweeps", Some((rows, took)), &beats));
     let left = user.count("sessions").await?;
     report.must("ttl: rows left", left == 0, left.to_string(), "0");
     let rate = a_second(rows, took);
@@ -87,20 +87,20 @@ pub async fn run(
     let before = SystemClock.now();
     user.client.batch_execute("DELETE FROM peers WHERE expires_at <= now()").await?;
     let took = ms(SystemClock.now().since(before));
-    sheet.row(row("one DELETE", Some((rows, took)), &fleet.times_ms()));
+    table.row(row("one DELETE", Some((rows, took)), &fleet.times_ms()));
     report.note(format!(
         "ttl: the plugin, fenced and in batches, removes {:.2} times as many rows a second as one \
          DELETE of all",
         rate / a_second(rows, took)
     ));
-    report.sheet(sheet);
+    report.table(table);
     fleet.leave().await;
     Ok(())
 }
 
 fn row(what: &str, swept: Option<(u64, f64)>, beats: &[f64]) -> Vec<String> {
     let dash = || "-".to_owned();
-    let p99 = Spread::of(beats).map_or_else(dash, |spread| format!("{:.1}", spread.p99));
+    let p99 = Percentiles::of(beats).map_or_else(dash, |spread| format!("{:.1}", spread.p99));
     let [rows, took, rate] = match swept {
         None => [dash(), dash(), dash()],
         Some((rows, took)) => {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::show::number;
-use crate::spread::Spread;
+use crate::percentiles::Percentiles;
 
 /// Which figure a bar is set on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,7 +45,7 @@ impl Bar {
     }
 
     /// Is the figure within the bar?
-    pub fn is_met_by(self, spread: &Spread) -> bool {
+    pub fn is_met_by(self, spread: &Percentiles) -> bool {
         let value = match self.figure {
             Figure::Median => spread.median,
             Figure::P99 => spread.p99,
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_bar_itself_is_within_the_bar() {
-        let spread = Spread::of(&[1.0, 2.0, 30.0]).expect("there are values");
+        let spread = Percentiles::of(&[1.0, 2.0, 30.0]).expect("there are values");
         assert!(Bar::median(2.0).is_met_by(&spread) && Bar::max(30.0).is_met_by(&spread));
         assert!(!Bar::median(1.9).is_met_by(&spread) && !Bar::max(29.9).is_met_by(&spread));
         assert_eq!(Bar::median(30.0).to_string(), "med 30");

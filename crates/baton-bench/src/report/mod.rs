@@ -2,21 +2,21 @@
 //!
 //! ```text
 //!   Row:   a spread of values, judged by its bars ──┐
-//!   Sheet: figures that are not spreads ────────────┤
+//!   TextTable: figures that are not spreads ────────┤
 //!   Check: what must hold, found or not ────────────┼──► Report ──► a table for people
 //!   notes: what was seen besides ───────────────────┘          └──► JSON for programs
 //! ```
 
 mod bar;
-mod sheet;
 mod show;
+mod text_table;
 
 use serde::Serialize;
 
-use crate::spread::Spread;
+use crate::percentiles::Percentiles;
 pub use bar::Bar;
-pub use sheet::Sheet;
 pub use show::number;
+pub use text_table::TextTable;
 
 /// What is thought of a row or a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -38,7 +38,7 @@ pub struct Row {
     /// In what.
     pub unit: &'static str,
     /// The figures.
-    pub spread: Spread,
+    pub spread: Percentiles,
     /// What they are held against.
     pub bars: Vec<Bar>,
     /// Whether they pass.
@@ -71,7 +71,7 @@ pub struct Report {
     /// What was measured.
     pub rows: Vec<Row>,
     /// Figures that are not spreads.
-    pub sheets: Vec<Sheet>,
+    pub sheets: Vec<TextTable>,
     /// What must hold.
     pub checks: Vec<Check>,
     /// What was seen besides.
@@ -96,7 +96,7 @@ impl Report {
 
     /// Adds values. A row without values is a check that failed.
     pub fn measured(&mut self, name: &str, unit: &'static str, values: &[f64], bars: &[Bar]) {
-        let Some(spread) = Spread::of(values) else {
+        let Some(spread) = Percentiles::of(values) else {
             return self.must(name, false, "no values", "at least one");
         };
         let bars: Vec<Bar> = if self.judges_bars { bars.to_vec() } else { Vec::new() };
@@ -127,9 +127,9 @@ impl Report {
     }
 
     /// Adds a table of figures, unless it is empty.
-    pub fn sheet(&mut self, sheet: Sheet) {
-        if !sheet.rows.is_empty() {
-            self.sheets.push(sheet);
+    pub fn table(&mut self, table: TextTable) {
+        if !table.rows.is_empty() {
+            self.sheets.push(table);
         }
     }
 

@@ -17,8 +17,8 @@ impl Report {
         if !self.rows.is_empty() {
             text.push_str(&format!("\n{}", self.figures()));
         }
-        for sheet in &self.sheets {
-            text.push_str(&format!("\n{}", sheet.text()));
+        for table in &self.sheets {
+            text.push_str(&format!("\n{}", table.text()));
         }
         if !self.checks.is_empty() {
             text.push_str(&format!("\n{}", self.checked()));

@@ -42,7 +42,7 @@ pub enum AddressError {
     At { scheme: String },
     #[error("{scheme} address {part} is not UTF-8 once its %-escapes are read")]
     Escapes { scheme: String, part: &'static str },
-    /// The name is told if it cannot be a piece of a password.
+    /// The name is shown if it cannot be a piece of a password.
     #[error("{scheme} option {name} is unknown; known are {known}")]
     UnknownOption { scheme: String, name: String, known: String },
     #[error("{scheme} option {name} is {value:?}; {wanted}")]
@@ -84,7 +84,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Takes what follows `scheme://` apart. `example` is shown to whoever names no host.
+    /// Takes what follows `scheme://` apart. `example` is shown if no host is named.
     pub fn parse(scheme: &str, rest: &str, example: &'static str) -> Result<Self, AddressError> {
         let parts = Parts::of(rest).map_err(|flaw| refused(flaw, scheme, example))?;
         let decoded = |text: &str, part| decoded(scheme, text, part);
@@ -105,10 +105,9 @@ impl Address {
         })
     }
 
-    /// The first host and its port, as clients write it.
-    pub fn first(&self, port: u16) -> (String, u16) {
-        let host = &self.hosts[0];
-        (host.name.clone(), host.port.unwrap_or(port))
+    /// The hosts, each with its port, or with this one if none was given.
+    pub(crate) fn hosts_or(&self, port: u16) -> Vec<(String, u16)> {
+        self.hosts.iter().map(|host| (host.name.clone(), host.port.unwrap_or(port))).collect()
     }
 }
 
@@ -156,8 +155,8 @@ mod tests {
             ("me:%ff@db", "postgres address password is not UTF-8 once its %-escapes are read"),
         ];
         for (rest, wanted) in cases {
-            let told = parse(rest).expect_err("must be refused").to_string();
-            assert!(told.starts_with(wanted), "{told}");
+            let message = parse(rest).expect_err("must be refused").to_string();
+            assert!(message.starts_with(wanted), "{message}");
         }
         let shown = format!("{:?}", parse("me:hush@db/app?secret_key=hush").expect("it is sound"));
         assert!(!shown.contains("hush"), "{shown}");

@@ -1,4 +1,4 @@
-//! What stands after `?`: each option is taken by name, and what nobody took is refused.
+//! What stands after `?`: each option is taken by name, and what was not taken is refused.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -22,7 +22,7 @@ impl Options {
             let name = decoded(scheme, name, "option")?;
             let value = decoded(scheme, value.unwrap_or_default(), "option")?;
             if given.insert(name.clone(), value).is_some() {
-                let first = told(&name);
+                let first = shown_name(&name);
                 let second = first.clone();
                 return Err(AddressError::Both { scheme: scheme.to_owned(), first, second });
             }
@@ -111,23 +111,23 @@ impl Options {
         }
     }
 
-    /// Refuses what nobody took.
+    /// Refuses what was not taken.
     pub fn finish(self) -> Result<(), AddressError> {
         let Some((name, value)) = self.given.into_iter().next() else { return Ok(()) };
         let known = self.known.join(", ");
-        let name = if value.is_empty() { told("") } else { told(&name) };
+        let name = if value.is_empty() { shown_name("") } else { shown_name(&name) };
         Err(AddressError::UnknownOption { scheme: self.scheme, name, known })
     }
 }
 
 /// The name of an option for a message, unless it may be a piece of a password.
-fn told(name: &str) -> String {
+fn shown_name(name: &str) -> String {
     if is_plain_name(name) { format!("{name:?}") } else { "(not shown)".to_owned() }
 }
 
 impl fmt::Debug for Options {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.given.keys().map(|name| told(name))).finish()
+        f.debug_set().entries(self.given.keys().map(|name| shown_name(name))).finish()
     }
 }
 
@@ -149,18 +149,18 @@ mod tests {
                     continue;
                 }
             };
-            let told = some.secret("password", None).and_then(|_| some.finish());
-            let told = told.expect_err(query).to_string().to_lowercase();
-            assert!(!told.contains("hush"), "{told}");
+            let message = some.secret("password", None).and_then(|_| some.finish());
+            let message = message.expect_err(query).to_string().to_lowercase();
+            assert!(!message.contains("hush"), "{message}");
         }
     }
 
     #[test]
-    fn what_nobody_took_is_refused_with_what_is_known() {
+    fn what_was_not_taken_is_refused_with_what_is_known() {
         let mut some = options("timeout_ms=5&tls_ca=x&colour=red");
         assert_eq!(some.milliseconds("timeout_ms"), Ok(Some(Duration::from_millis(5))));
         assert_eq!(some.take("tls_ca").as_deref(), Some("x"));
-        let refused = some.finish().expect_err("nobody took the colour").to_string();
+        let refused = some.finish().expect_err("the colour was not taken").to_string();
         assert_eq!(refused, "redis option \"colour\" is unknown; known are timeout_ms, tls_ca");
         assert_eq!(options("").finish(), Ok(()));
     }

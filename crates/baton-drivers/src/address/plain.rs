@@ -3,6 +3,7 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::Secret;
+use crate::driver::all_shown;
 
 /// What every client reads of a URL.
 pub(crate) struct PlainUrl<'a> {
@@ -24,11 +25,7 @@ impl PlainUrl<'_> {
             None if user.is_empty() => user,
             None => format!("{user}@"),
         };
-        let host = |(name, port): &(String, u16)| match name.contains(':') {
-            true => format!("[{name}]:{port}"),
-            false => format!("{name}:{port}"),
-        };
-        let hosts = self.hosts.iter().map(host).collect::<Vec<_>>().join(",");
+        let hosts = all_shown(self.hosts);
         let path = self.path.map_or_else(String::new, |path| format!("/{}", escaped(path)));
         let mark = if self.options.is_empty() { "" } else { "?" };
         format!("{}://{login}{hosts}{path}{mark}{}", self.scheme, self.options.join("&"))

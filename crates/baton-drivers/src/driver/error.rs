@@ -1,4 +1,4 @@
-//! Why a call failed: what its caller is told, and whether the connection can be used again.
+//! Why a call failed: the error for its caller, and whether the connection can be used again.
 
 use std::time::Duration;
 
@@ -66,7 +66,7 @@ impl DriverError {
         self.breaks_connection
     }
 
-    /// What the caller of the store is told.
+    /// The error for the caller of the store.
     pub(crate) fn into_store_error(self) -> StoreError {
         self.error
     }

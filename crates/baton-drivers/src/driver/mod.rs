@@ -4,6 +4,7 @@
 //!   Service ──► Engine of a driver
 //!                 ├─ ConnectionSlot   one connection: made on demand, discarded when broken
 //!                 │    run(call)      within the deadline; late is Unknown
+//!                 ├─ Hosts            each in turn, beginning with the one that answered last
 //!                 ├─ Subscriptions    namespace ──► receivers of hints, joined again after a loss
 //!                 ├─ SchemaVersion    may this program use what is there?   SchemaPresence
 //!                 ├─ SeenLeases       does a reply show that the data went back?
@@ -12,10 +13,22 @@
 //!                                   └──────► StoreError ◄────┘
 //! ```
 
-// Until every driver rests on it.
-#![allow(dead_code, unused_imports, reason = "the drivers move to it one after the other")]
+// A build without some of the stores lacks those that use the rest.
+#![cfg_attr(
+    not(all(
+        feature = "sqlite",
+        feature = "postgres",
+        feature = "mysql",
+        feature = "redis",
+        feature = "s3",
+        feature = "etcd"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 mod error;
+#[cfg(feature = "network")]
+mod hosts;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
 mod record;
 mod schema;
@@ -27,6 +40,8 @@ mod slot;
 mod subscriptions;
 
 pub(crate) use error::DriverError;
+#[cfg(feature = "network")]
+pub(crate) use hosts::{Hosts, all_shown, shown};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
 pub(crate) use record::{Fields, Record};
 pub use schema::IncompatibleSchema;

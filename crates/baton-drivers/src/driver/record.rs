@@ -59,6 +59,11 @@ impl<'a, F: Fields> Record<'a, F> {
         self.required(field, self.maybe_bytes(field)?)
     }
 
+    /// The text of a field that is never NULL.
+    pub(crate) fn text(&self, field: &str) -> Result<&'a str, DriverError> {
+        self.required(field, self.maybe_text(field)?)
+    }
+
     fn read<T, E: Display>(
         &self,
         field: &str,

@@ -116,7 +116,7 @@ impl SchemaPresence {
     /// The answer to a call that reads a store with nothing in it; `None` if the schema is there, or
     /// if the call has no such answer, and must be carried out. `look` is run for as long as
     /// the schema was not there.
-    pub(crate) async fn answer_of_nothing<E: Into<StoreError>>(
+    pub(crate) async fn answer_when_empty<E: Into<StoreError>>(
         &self,
         call: &Call,
         look: impl Future<Output = Result<bool, E>>,

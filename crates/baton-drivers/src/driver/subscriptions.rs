@@ -1,5 +1,5 @@
 //! Receivers of hints. A subscription outlives the connection: the next connection joins the same
-//! channels, and every receiver is then told to look, since hints may have been missed.
+//! channels, and every receiver then gets a `Look`, since hints may have been missed.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -52,7 +52,7 @@ impl Subscriptions {
         }
     }
 
-    /// Hints may have been missed: every receiver is told to look.
+    /// Hints may have been missed: every receiver gets a `Look`.
     pub(crate) fn send_look(&self) {
         self.lock().values_mut().for_each(|subscription| subscription.send(&Hint::Look));
     }

@@ -12,7 +12,7 @@
 //! [`Guard`] is that condition as data, for a transaction of any etcd client. [`Fence`] does
 //! the usual: put a key, or change what it says.
 
-use baton_core::ids::{Epoch, EpochTooHigh, Namespace};
+use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
 
 use super::config::EtcdConfig;
@@ -39,19 +39,13 @@ pub struct Guard {
     pub value: Vec<u8>,
 }
 
-/// Why a fenced write did not take place, or may not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The store did not answer, or would not have it.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+/// Why a write was not admitted. [`StoreError::Unknown`] if no answer came: read back.
+pub type FenceError = crate::FenceError<StoreError>;
+
+impl From<StoreError> for FenceError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one resource, with a connection of its own.

@@ -3,33 +3,55 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Lineage, Namespace, Nonce};
+use baton_core::ids::{Lineage, Nonce};
 use baton_core::protocol::{
     BeatReply, BeatRequest, Claim, LeaseIntent, Outcome, Registration, Version,
 };
-use baton_store::StoreError;
 use mysql_async::Row;
 
+use super::context::CallContext;
 use super::lease;
-use super::row::{Columns, only};
 use super::statement::{Statement, Text};
+use crate::driver::{DriverError, Record};
 
 const LOOK: u64 = 0;
 const ACQUIRE: u64 = 1;
 const RENEW: u64 = 2;
 
-/// The call.
-pub(super) fn call(
-    prefix: &str,
-    namespace: &Namespace,
-    seen: Lineage,
+/// Carries a beat out, whole or not at all.
+///
+/// One round trip. A second one only if the data went back, to begin a new lineage: the first has
+/// written nothing then but the node record, as no claim or renewal fits an earlier lease.
+pub(super) async fn beat(
+    context: &CallContext<'_>,
     beat: &BeatRequest,
-) -> String {
+) -> Result<BeatReply, DriverError> {
+    let leases = &context.engine.leases;
+    let before = leases.of(context.namespace);
+    let reply = beat_once(context, beat).await?;
+    if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
+        leases.note(context.namespace, &reply);
+        return Ok(reply);
+    }
+    // From now on every call of this handle begins a lineage above the one that is there.
+    context.engine.note_seen(Lineage(reply.lineage.0.saturating_add(1)));
+    if reply.outcome == Some(Outcome::Applied) {
+        return Ok(reply);
+    }
+    let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
+    let shown = beat_once(context, &look).await?;
+    leases.note(context.namespace, &shown);
+    Ok(BeatReply { outcome: reply.outcome, ..shown })
+}
+
+async fn beat_once(
+    context: &CallContext<'_>,
+    beat: &BeatRequest,
+) -> Result<BeatReply, DriverError> {
     let node = &beat.node;
     let profile = serde_json::to_string(&*node.profile).expect("it is plain data");
-    let call = Statement::call(prefix, "beat")
-        .with(namespace)
-        .with(seen)
+    let call = context
+        .procedure("beat")
         .with(&node.id)
         .with(node.boot)
         .with(node.beat)
@@ -43,7 +65,10 @@ pub(super) fn call(
         .with(beat.is_mere_look())
         .with(beat.known_view.epoch)
         .with(beat.known_view.number);
-    with_intent(call, &beat.lease).text()
+    let row = context.row(with_intent(call, &beat.lease).text()).await?;
+    let reply = reply(&row, &lease::record(context.namespace))?;
+    context.engine.note_seen(reply.lineage);
+    Ok(reply)
 }
 
 fn with_intent(call: Statement, intent: &LeaseIntent) -> Statement {
@@ -82,31 +107,30 @@ fn with_write(call: Statement, nonce: Option<Nonce>, ttl: Duration) -> Statement
 }
 
 /// The reply.
-pub(super) fn reply(rows: &[Row], namespace: &Namespace) -> Result<BeatReply, StoreError> {
-    let record = lease::record(namespace);
-    let columns = only(rows, &record)?;
-    let outcome = columns.maybe_flag("applied")?;
+fn reply(row: &Row, named: &str) -> Result<BeatReply, DriverError> {
+    let record = Record::new(row, named);
+    let outcome = record.maybe_flag("applied")?;
     let outcome = outcome.map(|it| if it { Outcome::Applied } else { Outcome::Conflict });
-    let read = read(&columns, outcome);
+    let read = read(&record, outcome);
     match (read, outcome) {
         // What was written was written, though the rest of the reply makes no sense.
         (Err(error), Some(Outcome::Applied)) => {
-            Err(StoreError::Unknown { detail: error.to_string() })
+            Err(DriverError::unknown(error.into_store_error().to_string()))
         }
         (read, _) => read,
     }
 }
 
-fn read(columns: &Columns<'_>, outcome: Option<Outcome>) -> Result<BeatReply, StoreError> {
-    let registration = match columns.maybe_boot("taken_boot")? {
-        Some(boot) => Registration::TakenBy { boot, beat: columns.number("taken_beat")? },
+fn read(record: &Record<'_, Row>, outcome: Option<Outcome>) -> Result<BeatReply, DriverError> {
+    let registration = match record.maybe_boot("taken_boot")? {
+        Some(boot) => Registration::TakenBy { boot, beat: record.number("taken_beat")? },
         None => Registration::Registered,
     };
     Ok(BeatReply {
         registration,
-        lease: lease::snapshot(columns)?,
+        lease: record.lease()?,
         outcome,
-        lineage: Lineage(columns.number("lineage")?),
-        view: columns.maybe_json("view_body")?.map(Arc::new),
+        lineage: Lineage(record.number("lineage")?),
+        view: record.maybe_json("view_body")?.map(Arc::new),
     })
 }

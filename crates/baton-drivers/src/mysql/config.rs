@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, PlainUrl, Secret};
-use crate::refusal::Refusal;
-use crate::tls::TlsFiles;
+use crate::driver::shown;
+use crate::tls::{TlsFiles, TlsMode};
 
 /// What a URL looks like.
 const EXAMPLE: &str = "mysql://user@host:3306/database";
@@ -14,19 +15,12 @@ const PORT: u16 = 3306;
 /// How long a call may take, if nothing else is said.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
 
+/// The values of the option `tls`, the default first.
+const TLS_MODES: [(&str, TlsMode); 3] =
+    [("off", TlsMode::Off), ("require", TlsMode::Require), ("verify", TlsMode::Verify)];
+
 /// A table's name may have 64 characters, and the longest of ours takes 14 of them.
 const PREFIX_CHARS_MAX: usize = 40;
-
-/// How much of TLS there is to be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsMode {
-    /// None.
-    Off,
-    /// What is sent is encrypted; whoever answers is believed to be the server.
-    Require,
-    /// The server must show a certificate of its name by an authority that is trusted.
-    Verify,
-}
 
 /// What a handle needs to know. Plain data.
 #[derive(Clone, Debug)]
@@ -61,29 +55,20 @@ impl MysqlConfig {
             return Err(options.wrong("table_prefix", &prefix, &wanted));
         }
         let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
-        let mode = options.take("tls");
         let tls_files = TlsFiles::take(options)?;
-        let tls = match mode.as_deref() {
-            None if tls_files.any() => TlsMode::Verify,
-            None => TlsMode::Off,
-            Some("off") if tls_files.any() => {
-                return Err(options.wrong("tls", "off", "leave tls_ca, tls_cert and tls_key out"));
-            }
-            Some("off") => TlsMode::Off,
-            Some("require") => TlsMode::Require,
-            Some("verify") => TlsMode::Verify,
-            Some(other) => {
-                return Err(options.wrong("tls", other, "give off, require or verify"));
-            }
-        };
+        let wanted = "give off, require or verify";
+        let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;
+        if tls == TlsMode::Off && tls_files.any() {
+            return Err(options.wrong("tls", "off", "leave tls_ca, tls_cert and tls_key out"));
+        }
         if address.path.is_empty() || address.path.contains(['/', '`']) {
             let wanted = format!("name one after the host, as in {EXAMPLE}");
             return Err(options.wrong("database", &address.path, &wanted));
         }
+        let hosts = address.hosts_or(PORT);
         address.options.finish()?;
-        let host = |host: crate::address::Host| (host.name, host.port.unwrap_or(PORT));
         Ok(Self {
-            hosts: address.hosts.into_iter().map(host).collect(),
+            hosts,
             user: address.user,
             password: address.password,
             database: address.path,
@@ -96,15 +81,15 @@ impl MysqlConfig {
 
     /// Where a host's tables are, for messages.
     pub(super) fn place(&self, host: &(String, u16)) -> String {
-        format!("{}:{}/{}", host.0, host.1, self.database)
+        format!("{}/{}", shown(host), self.database)
     }
 }
 
 /// The URL as `mysql_async` takes it: of the first host.
-pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = MysqlConfig::from_location(scheme, rest)?;
     let options = match config.tls {
-        TlsMode::Off => Vec::new(),
+        TlsMode::Off | TlsMode::Prefer => Vec::new(),
         TlsMode::Require => vec!["require_ssl=true", "verify_ca=false", "verify_identity=false"],
         TlsMode::Verify => vec!["require_ssl=true"],
     };

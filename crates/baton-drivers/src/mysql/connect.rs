@@ -1,13 +1,13 @@
 //! Connections: a few for each host, made when they are needed, thrown away when in doubt.
 //!
 //! The library's pool looks whether the server has hung up before it hands a connection out, and
-//! that costs no round trip; it neither repeats a statement nor, told so, resets a connection.
+//! that costs no round trip; it repeats no statement and, as it is set here, resets no connection.
 
-use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use baton_store::clock::{Clock, SystemClock};
@@ -15,12 +15,13 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row};
 
 use super::config::MysqlConfig;
-use super::error::Fault;
-use super::tls;
+use super::error::QueryError;
+use super::{NAME, tls};
+use crate::OpenError;
 use crate::address::Secret;
-use crate::refusal::Refusal;
+use crate::driver::within;
 
-/// So many calls of one handle are under way at once; the others wait.
+/// How many calls of one handle are under way at once; the others wait.
 const CONNECTIONS_MAX: usize = 4;
 
 /// Finds out about a dead peer below the statement, too.
@@ -41,10 +42,10 @@ pub(super) struct Servers {
 
 impl Servers {
     /// Nothing is connected yet.
-    pub(super) fn new(config: MysqlConfig) -> Result<Self, Refusal> {
+    pub(super) fn new(config: MysqlConfig) -> Result<Self, OpenError> {
         let wrong = |detail| {
             let place = config.place(&config.hosts[0]);
-            Refusal::Tls { store: "mysql", place, detail }
+            OpenError::Tls { store: NAME, place, detail }
         };
         let tls = tls::options(&config).map_err(wrong)?;
         let host = |(name, port): &(String, u16)| {
@@ -80,7 +81,7 @@ impl Servers {
     }
 
     /// Sends a statement, and waits for the whole answer, within the configured time.
-    pub(super) async fn query(&self, text: String) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn query(&self, text: String) -> Result<Vec<Row>, QueryError> {
         self.query_within(text, self.config.timeout).await
     }
 
@@ -89,50 +90,51 @@ impl Servers {
         &self,
         text: String,
         timeout: Duration,
-    ) -> Result<Vec<Row>, Fault> {
+    ) -> Result<Vec<Row>, QueryError> {
         let (bytes, most) = (text.len() as u64, self.packet_max.load(Ordering::Relaxed));
         if bytes >= most {
-            return Err(Fault::TooLong { bytes, most });
+            return Err(QueryError::TooLong { bytes, most });
         }
-        let mut deadline = SystemClock.sleep(timeout);
-        let connected = before(&mut deadline, self.connect()).await;
-        let mut conn = connected.ok_or(Fault::NoConnection(None))??;
-        match before(&mut deadline, conn.query::<Row, _>(text)).await {
+        let began = SystemClock.now();
+        let connected = within(timeout, self.connect()).await;
+        let mut conn = connected.ok_or(QueryError::NoConnection(None))??;
+        let left = timeout.saturating_sub(SystemClock.now().since(began));
+        match within(left, conn.query::<Row, _>(text)).await {
             Some(Ok(rows)) => Ok(rows),
             Some(Err(error)) => {
-                let fault = Fault::Call(error);
-                if fault.spoils_connection() {
+                let error = QueryError::Call(error);
+                if error.breaks_connection() {
                     cut(conn);
                 }
-                if fault.is_read_only() {
+                if error.is_read_only() {
                     self.move_on();
                 }
-                Err(fault)
+                Err(error)
             }
             None => {
                 cut(conn);
                 // What else rests there may be just as dead, and would cost a timeout each.
                 self.forget();
-                Err(Fault::Late(timeout))
+                Err(QueryError::Late(timeout))
             }
         }
     }
 
     /// A connection to the first host that gives one, each having its share of the time.
-    pub(super) async fn connect(&self) -> Result<Conn, Fault> {
+    pub(super) async fn connect(&self) -> Result<Conn, QueryError> {
         let share = self.config.timeout / u32::try_from(self.hosts.len()).unwrap_or(u32::MAX);
         let mut last = None;
         for _ in 0..self.hosts.len() {
             let (_, pool) = &self.hosts[self.current.load(Ordering::Relaxed)];
             let pool = pool.lock().expect("no holder panics").clone();
-            match before(&mut SystemClock.sleep(share), pool.get_conn()).await {
+            match within(share, pool.get_conn()).await {
                 Some(Ok(conn)) => return Ok(conn),
                 Some(Err(error)) => last = Some(error),
                 None => self.forget(),
             }
             self.move_on();
         }
-        Err(Fault::NoConnection(last))
+        Err(QueryError::NoConnection(last))
     }
 
     /// Leaves every connection of the current host to itself.
@@ -162,21 +164,8 @@ fn session(timeout: Duration) -> Vec<String> {
     ]
 }
 
-/// What the work came to, or `None` if the time was up first.
-pub(super) async fn before<T>(
-    deadline: &mut Pin<Box<dyn Future<Output = ()> + Send + '_>>,
-    work: impl Future<Output = T>,
-) -> Option<T> {
-    let mut work = pin!(work);
-    poll_fn(|context| match work.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => deadline.as_mut().poll(context).map(|()| None),
-    })
-    .await
-}
-
 /// Closes a connection without a word. The library would wait for the answer that is under way,
-/// perhaps for ever; once told to say goodbye, it closes what is dropped.
+/// perhaps for ever; once it has begun to disconnect, it closes what is dropped.
 pub(super) fn cut(conn: Conn) {
     let mut goodbye = pin!(conn.disconnect());
     let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -2,77 +2,90 @@
 
 use std::fmt::Write;
 
-use baton_core::ids::{Lineage, Namespace};
-use baton_store::{
-    Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, StoreError, Tally,
-};
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
 use mysql_async::Row;
 
-use super::row::{Columns, only};
+use super::context::CallContext;
 use super::statement::{Bytes, Statement, Text, literal};
+use crate::driver::{DriverError, Record};
 
 const READ: &str = include_str!("sql/read_counters.sql");
 
-fn record(namespace: &Namespace) -> String {
-    format!("the counters of namespace {namespace}")
-}
-
-/// The statement of a call; `None` if its answer needs none.
-pub(super) fn statement(
-    prefix: &str,
-    namespace: &Namespace,
-    seen: Lineage,
+/// Carries the call out.
+pub(super) async fn perform(
+    context: &CallContext<'_>,
     call: &CounterCall,
-) -> Option<String> {
-    Some(match call {
-        CounterCall::Append { writer, number, deltas } => Statement::call(prefix, "append_deltas")
-            .with(namespace)
-            .with(writer)
-            .with(*number)
-            .with(Text(&listed(deltas)))
-            .text(),
-        CounterCall::Consolidate { fence, limit } => Statement::call(prefix, "consolidate")
-            .with(namespace)
-            .with(seen)
-            .with(fence)
-            .with(u64::from(*limit))
-            .text(),
+) -> Result<CounterAnswer, DriverError> {
+    match call {
+        CounterCall::Append { writer, number, deltas } => {
+            let call = Statement::call(context.prefix(), "append_deltas").with(context.namespace);
+            let call = call.with(writer).with(*number).with(Text(&listed(deltas)));
+            context.rows(call.text()).await?;
+            Ok(CounterAnswer::Appended)
+        }
+        CounterCall::Consolidate { fence, limit } => {
+            let call = context.procedure("consolidate").with(fence).with(u64::from(*limit));
+            fenced(context, call, |applied, more| CounterAnswer::Consolidated { applied, more })
+                .await
+        }
         CounterCall::Collect { fence, silent_for, limit } => {
             let silent_us = u64::try_from(silent_for.as_micros()).unwrap_or(u64::MAX);
-            Statement::call(prefix, "forget_writers")
-                .with(namespace)
-                .with(seen)
-                .with(fence)
-                .with(silent_us)
-                .with(u64::from(*limit))
-                .text()
+            let call = context.procedure("forget_writers").with(fence).with(silent_us);
+            let collected = |writers, _| CounterAnswer::Collected(writers);
+            fenced(context, call.with(u64::from(*limit)), collected).await
+        }
+        CounterCall::Read { counters } if counters.is_empty() => {
+            Ok(CounterAnswer::Readings(Vec::new()))
         }
         CounterCall::Read { counters } => {
             let names: Vec<String> = counters.iter().map(name_literal).collect();
-            if names.is_empty() {
-                return None;
-            }
             let filter = format!("name IN ({})", names.join(","));
-            read(prefix, namespace, &filter, names.len() as u64)
+            readings(context, &filter, names.len() as u64).await
         }
-        CounterCall::List { prefix: begins, after, limit } => {
+        CounterCall::List { prefix, after, limit } => {
             let after = after.as_ref().map_or_else(|| literal(Bytes(b"")), name_literal);
-            let (bytes, begins) = (begins.len(), literal(Bytes(begins.as_bytes())));
-            let filter = format!("name > {after} AND LEFT(name, {bytes}) = {begins}");
-            read(prefix, namespace, &filter, u64::from(*limit))
+            let (bytes, prefix) = (prefix.len(), literal(Bytes(prefix.as_bytes())));
+            let filter = format!("name > {after} AND LEFT(name, {bytes}) = {prefix}");
+            readings(context, &filter, u64::from(*limit)).await
         }
+    }
+}
+
+/// Calls a procedure that answers with how many were dealt with and whether there are more.
+async fn fenced(
+    context: &CallContext<'_>,
+    call: Statement,
+    done: impl FnOnce(u32, bool) -> CounterAnswer,
+) -> Result<CounterAnswer, DriverError> {
+    let (row, named) = (context.call(call).await?, record(context));
+    let record = Record::new(&row, &named);
+    Ok(match record.number::<u64>("outcome")? {
+        1 => done(record.number("applied")?, record.flag("more")?),
+        _ => CounterAnswer::Fenced,
     })
+}
+
+async fn readings(
+    context: &CallContext<'_>,
+    filter: &str,
+    limit: u64,
+) -> Result<CounterAnswer, DriverError> {
+    let text = READ
+        .replace("{prefix}", context.prefix())
+        .replace("{namespace}", &literal(context.namespace))
+        .replace("{filter}", filter)
+        .replace("{limit}", &limit.to_string());
+    let (rows, named) = (context.rows(text).await?, record(context));
+    let readings = rows.iter().map(|row| reading(&Record::new(row, &named)));
+    readings.collect::<Result<_, _>>().map(CounterAnswer::Readings)
+}
+
+fn record(context: &CallContext<'_>) -> String {
+    format!("the counters of namespace {}", context.namespace)
 }
 
 fn name_literal(name: &CounterName) -> String {
     literal(Bytes(name.as_str().as_bytes()))
-}
-
-fn read(prefix: &str, namespace: &Namespace, filter: &str, limit: u64) -> String {
-    READ.replace("{prefix}", prefix)
-        .replace("{namespace}", &literal(namespace))
-        .replace("{filter}", filter)
-        .replace("{limit}", &limit.to_string())
 }
 
 /// The changes as the procedure wants them. Digits cannot be mistaken for anything else.
@@ -92,44 +105,17 @@ fn listed(deltas: &[Delta]) -> String {
     text + "]"
 }
 
-/// The answer to a call, and the lineage it took place in, if that is told.
-pub(super) fn answer(
-    rows: &[Row],
-    namespace: &Namespace,
-    call: &CounterCall,
-) -> Result<(Option<Lineage>, CounterAnswer), StoreError> {
-    let record = record(namespace);
-    match call {
-        CounterCall::Append { .. } => Ok((None, CounterAnswer::Appended)),
-        CounterCall::Read { .. } | CounterCall::List { .. } => {
-            let readings = rows.iter().map(|row| reading(&Columns::new(row, &record)));
-            Ok((None, CounterAnswer::Readings(readings.collect::<Result<_, _>>()?)))
-        }
-        CounterCall::Consolidate { .. } | CounterCall::Collect { .. } => {
-            let columns = only(rows, &record)?;
-            let (applied, more) = (columns.number("applied")?, columns.flag("more")?);
-            let told = match (columns.number::<u64>("outcome")?, call) {
-                (1, CounterCall::Collect { .. }) => CounterAnswer::Collected(applied),
-                (1, _) => CounterAnswer::Consolidated { applied, more },
-                _ => CounterAnswer::Fenced,
-            };
-            Ok((Some(Lineage(columns.number("lineage")?)), told))
-        }
-    }
-}
-
-fn reading(columns: &Columns<'_>) -> Result<Reading, StoreError> {
-    let name = std::str::from_utf8(columns.bytes("name")?).ok();
-    let name = name.and_then(|text| CounterName::new(text).ok());
-    let total: i128 = columns.number("total")?;
-    let value = total.clamp(i128::from(i64::MIN), i128::from(i64::MAX));
-    let fits = i64::try_from(value).map_err(|error| columns.spoilt(error.to_string()))?;
+fn reading(record: &Record<'_, Row>) -> Result<Reading, DriverError> {
+    let name = CounterName::new(record.text("name")?);
+    let total: i128 = record.number("total")?;
+    let value = i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX });
+    let overflowed = record.flag("is_over")? || i128::from(value) != total;
     Ok(Reading {
-        counter: name.ok_or_else(|| columns.spoilt("a name is not one"))?,
+        counter: name.map_err(|problem| record.corrupt(problem.to_string()))?,
         consolidated: Tally {
-            value: columns.number("value")?,
-            overflowed: columns.flag("overflowed")?,
+            value: record.number("value")?,
+            overflowed: record.flag("overflowed")?,
         },
-        current: Tally { value: fits, overflowed: columns.flag("is_over")? || total != value },
+        current: Tally { value, overflowed },
     })
 }

@@ -1,78 +1,59 @@
 //! Versioned documents.
 
-use baton_core::ids::{Epoch, Lineage, Namespace};
-use baton_store::{Document, Precondition, StoreError, WriteOutcome};
-use mysql_async::Row;
+use baton_core::ids::Epoch;
+use baton_store::{Document, Precondition, WriteOutcome};
 
-use super::row::{Columns, only};
-use super::statement::{Bytes, Statement, literal};
+use super::context::CallContext;
+use super::statement::{Bytes, literal};
+use crate::driver::{DriverError, Record};
 
-fn record(namespace: &Namespace, name: &str) -> String {
-    format!("document {name:?} of namespace {namespace}")
+fn record(context: &CallContext<'_>, name: &str) -> String {
+    format!("document {name:?} of namespace {}", context.namespace)
 }
 
 /// Reads a document.
-pub(super) fn read(prefix: &str, namespace: &Namespace, name: &str) -> String {
-    format!(
-        "SELECT version, body FROM `{prefix}documents` WHERE namespace = {} AND name = {}",
-        literal(namespace),
-        literal(Bytes(name.as_bytes()))
-    )
-}
-
-/// The document of an answer.
-pub(super) fn document(
-    rows: &[Row],
-    namespace: &Namespace,
+pub(super) async fn read(
+    context: &CallContext<'_>,
     name: &str,
-) -> Result<Option<Document>, StoreError> {
+) -> Result<Option<Document>, DriverError> {
+    let rows = context.rows(format!(
+        "SELECT version, body FROM `{}documents` WHERE namespace = {} AND name = {}",
+        context.prefix(),
+        literal(context.namespace),
+        literal(Bytes(name.as_bytes()))
+    ));
+    let (rows, named) = (rows.await?, record(context, name));
     let Some(row) = rows.first() else { return Ok(None) };
-    let record = record(namespace, name);
-    let columns = Columns::new(row, &record);
-    Ok(Some(Document {
-        version: columns.number("version")?,
-        body: columns.bytes("body")?.to_vec(),
-    }))
+    let record = Record::new(row, &named);
+    Ok(Some(Document { version: record.number("version")?, body: record.bytes("body")?.to_vec() }))
 }
 
-/// The call that writes a document.
-pub(super) fn write(
-    prefix: &str,
-    (namespace, name): (&Namespace, &str),
-    seen: Lineage,
+/// Writes a document, fenced if an epoch is given.
+pub(super) async fn write(
+    context: &CallContext<'_>,
+    name: &str,
     body: &[u8],
     precondition: Precondition,
     fence: Option<Epoch>,
-) -> String {
+) -> Result<WriteOutcome, DriverError> {
     let version = match precondition {
         Precondition::Version(version) => Some(version),
         Precondition::Any | Precondition::Absent => None,
     };
-    Statement::call(prefix, "write_document")
-        .with(namespace)
-        .with(seen)
+    let call = context
+        .procedure("write_document")
         .with(Bytes(name.as_bytes()))
         .with(Bytes(body))
         .with(precondition == Precondition::Any)
         .with(precondition == Precondition::Absent)
         .with(version)
-        .with(fence)
-        .text()
-}
-
-/// What a write came to, and in which lineage.
-pub(super) fn written(
-    rows: &[Row],
-    namespace: &Namespace,
-    name: &str,
-) -> Result<(Lineage, WriteOutcome), StoreError> {
-    let record = record(namespace, name);
-    let columns = only(rows, &record)?;
-    let version = columns.number("version")?;
-    let outcome = match columns.number::<u64>("outcome")? {
+        .with(fence);
+    let (row, named) = (context.call(call).await?, record(context, name));
+    let record = Record::new(&row, &named);
+    let version = record.number("version")?;
+    Ok(match record.number::<u64>("outcome")? {
         0 => WriteOutcome::Conflict(version),
         1 => WriteOutcome::Written(version),
         _ => WriteOutcome::Fenced,
-    };
-    Ok((Lineage(columns.number("lineage")?), outcome))
+    })
 }

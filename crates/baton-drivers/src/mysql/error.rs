@@ -1,17 +1,17 @@
-//! What went wrong, by what the caller must do. Told by codes and types, never by text.
+//! Errors of the client library, classified by codes and types, never by text.
 
 use std::time::Duration;
 
 use baton_core::ids::Namespace;
-use baton_store::StoreError;
-use mysql_async::{DriverError, Error, IoError, ServerError};
+use mysql_async::{Error, IoError, ServerError};
 
-use super::lease;
-use crate::refusal::Refusal;
+use super::{NAME, lease};
+use crate::OpenError;
+use crate::driver::DriverError;
 
-/// What went wrong with one statement.
+/// Why a statement has no answer.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(super) enum QueryError {
     /// No host gave a connection; the last error, unless the time was up.
     NoConnection(Option<Error>),
     /// The statement is too long, and was not sent.
@@ -54,7 +54,7 @@ fn meaning(error: &ServerError) -> Meaning {
         1290 | 1792 | 1836 | 3100 => Meaning::ReadOnly,
         1040 | 1203 | 1226 => Meaning::TooMany,
         // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit,
-        // and the server's own trouble with the connection.
+        // and the server's own errors with the connection.
         1152
         | 1158..=1161
         | 1184
@@ -75,7 +75,7 @@ fn meaning(error: &ServerError) -> Meaning {
     }
 }
 
-impl Fault {
+impl QueryError {
     fn server(&self) -> Option<&ServerError> {
         match self {
             Self::Call(Error::Server(error)) | Self::NoConnection(Some(Error::Server(error))) => {
@@ -92,7 +92,7 @@ impl Fault {
 
     /// A killed statement leaves its transaction open: only what a procedure signalled by itself is
     /// certain to have left nothing behind.
-    pub(super) fn spoils_connection(&self) -> bool {
+    pub(super) fn breaks_connection(&self) -> bool {
         self.server().is_none_or(|error| meaning(error) != Meaning::Corrupt)
     }
 
@@ -111,22 +111,26 @@ impl Fault {
         self.server().is_some_and(|error| meaning(error) == Meaning::Rights)
     }
 
-    /// For the caller of a step.
-    pub(super) fn store_error(self, place: &str, namespace: Option<&Namespace>) -> StoreError {
-        let detail = format!("mysql at {place}: {}", self.detail());
+    /// For the caller.
+    pub(super) fn into_driver_error(
+        self,
+        place: &str,
+        namespace: Option<&Namespace>,
+    ) -> DriverError {
+        let detail = format!("{NAME} at {place}: {}", self.detail());
         match &self {
-            Self::Late(_) => StoreError::Unknown { detail },
+            Self::Late(_) => DriverError::unknown(detail),
             Self::NoConnection(Some(Error::Server(error))) => match meaning(error) {
-                Meaning::TooMany => StoreError::Throttled { detail },
-                Meaning::Rights | Meaning::Schema => StoreError::Refused { detail },
-                _ => StoreError::Unavailable { detail },
+                Meaning::TooMany => DriverError::throttled(detail),
+                Meaning::Rights | Meaning::Schema => DriverError::refused(detail),
+                _ => DriverError::unavailable(detail),
             },
-            Self::NoConnection(_) => StoreError::Unavailable { detail },
+            Self::NoConnection(_) => DriverError::unavailable(detail),
             Self::Call(Error::Server(error)) => of_server(error, detail, namespace),
-            Self::TooLong { .. } => StoreError::Refused {
-                detail: format!("{detail}; raise max_allowed_packet, or write less at once"),
-            },
-            Self::Call(_) => StoreError::Unknown { detail },
+            Self::TooLong { .. } => DriverError::refused(format!(
+                "{detail}; raise max_allowed_packet, or write less at once"
+            )),
+            Self::Call(_) => DriverError::unknown(detail),
         }
     }
 
@@ -141,51 +145,53 @@ impl Fault {
             Self::NoConnection(Some(error)) | Self::Call(error) => match error {
                 Error::Server(error) => one_line(&format!("{} ({})", error.message, error.code)),
                 Error::Io(IoError::Io(error)) => one_line(&error.to_string()),
-                Error::Driver(DriverError::ConnectionClosed) => "the connection closed".to_owned(),
+                Error::Driver(mysql_async::DriverError::ConnectionClosed) => {
+                    "the connection closed".to_owned()
+                }
                 error => one_line(&error.to_string()),
             },
         }
     }
 
-    /// For whoever opens the store.
-    pub(super) fn refusal(self, place: String, database: &str) -> Refusal {
-        let store = "mysql";
+    /// For opening the store.
+    pub(super) fn into_open_error(self, place: String, database: &str) -> OpenError {
+        let store = NAME;
         let detail = self.detail();
         let connecting = matches!(self, Self::NoConnection(_));
         if matches!(&self, Self::NoConnection(Some(error)) if is_of_tls(error)) {
-            return Refusal::Tls { store, place, detail };
+            return OpenError::Tls { store, place, detail };
         }
         match self.server().map(|error| (error.code, meaning(error))) {
-            Some((1049, _)) => Refusal::Missing {
+            Some((1049, _)) => OpenError::Missing {
                 store,
                 place,
                 what: format!("the database {database}"),
                 remedy: format!("run CREATE DATABASE `{database}`"),
             },
-            Some((1044, _)) => Refusal::Rights {
+            Some((1044, _)) => OpenError::Rights {
                 store,
                 place,
                 what: format!("use the database {database} ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
-            Some((_, Meaning::Rights)) if connecting => Refusal::Login { store, place, detail },
-            Some((_, Meaning::Rights)) => Refusal::Rights {
+            Some((_, Meaning::Rights)) if connecting => OpenError::Login { store, place, detail },
+            Some((_, Meaning::Rights)) => OpenError::Rights {
                 store,
                 place,
                 what: format!("do what it must ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
             Some((_, Meaning::BinlogFormat)) => {
-                Refusal::Unfit { store, place, finding: detail, remedy: BINLOG_FORMAT.to_owned() }
+                OpenError::Unfit { store, place, finding: detail, remedy: BINLOG_FORMAT.to_owned() }
             }
-            Some((_, Meaning::ReadOnly)) => Refusal::Unfit {
+            Some((_, Meaning::ReadOnly)) => OpenError::Unfit {
                 store,
                 place,
                 finding: "it is read-only".to_owned(),
                 remedy: "name the primary".to_owned(),
             },
-            Some((_, Meaning::TooMany)) | None => Refusal::Unreachable { store, place, detail },
-            Some(_) => Refusal::Strange { store, place, detail },
+            Some((_, Meaning::TooMany)) | None => OpenError::Unreachable { store, place, detail },
+            Some(_) => OpenError::Strange { store, place, detail },
         }
     }
 }
@@ -193,7 +199,8 @@ impl Fault {
 /// Could the two not agree on TLS, or does one not believe the other?
 fn is_of_tls(error: &Error) -> bool {
     match error {
-        Error::Io(IoError::Tls(_)) | Error::Driver(DriverError::NoClientSslFlagFromServer) => true,
+        Error::Io(IoError::Tls(_))
+        | Error::Driver(mysql_async::DriverError::NoClientSslFlagFromServer) => true,
         Error::Io(IoError::Io(error)) => {
             let inner = error.get_ref();
             inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
@@ -208,26 +215,24 @@ pub(super) const GRANTS: &str = "grant what docs/stores/mysql.md lists";
 /// What to do about a binary log that cannot take our writes.
 pub(super) const BINLOG_FORMAT: &str = "set binlog_format to ROW or MIXED";
 
-fn of_server(error: &ServerError, detail: String, namespace: Option<&Namespace>) -> StoreError {
+fn of_server(error: &ServerError, detail: String, namespace: Option<&Namespace>) -> DriverError {
     match meaning(error) {
-        Meaning::Corrupt => StoreError::Corrupt {
-            record: match (error.state.as_str(), namespace) {
+        Meaning::Corrupt => {
+            let record = match (error.state.as_str(), namespace) {
                 ("BT001", Some(namespace)) => lease::record(namespace),
                 _ => "the meta table".to_owned(),
-            },
-            detail: one_line(&error.message),
-        },
-        Meaning::RolledBack | Meaning::ReadOnly => StoreError::Unavailable { detail },
-        Meaning::TooMany => StoreError::Throttled { detail },
-        Meaning::MayStand => StoreError::Unknown { detail },
-        Meaning::Rights => StoreError::Refused { detail: format!("{detail}; {GRANTS}") },
-        Meaning::Schema => StoreError::Refused {
-            detail: format!("{detail}; open the store again, so that its schema is looked at"),
-        },
-        Meaning::BinlogFormat => {
-            StoreError::Refused { detail: format!("{detail}; {BINLOG_FORMAT}") }
+            };
+            DriverError::corrupt(record, one_line(&error.message))
         }
-        Meaning::Refused => StoreError::Refused { detail },
+        Meaning::RolledBack | Meaning::ReadOnly => DriverError::unavailable(detail),
+        Meaning::TooMany => DriverError::throttled(detail),
+        Meaning::MayStand => DriverError::unknown(detail),
+        Meaning::Rights => DriverError::refused(format!("{detail}; {GRANTS}")),
+        Meaning::Schema => DriverError::refused(format!(
+            "{detail}; open the store again, so that its schema is looked at"
+        )),
+        Meaning::BinlogFormat => DriverError::refused(format!("{detail}; {BINLOG_FORMAT}")),
+        Meaning::Refused => DriverError::refused(detail),
     }
 }
 
@@ -241,32 +246,42 @@ mod tests {
 
     use super::*;
 
-    fn said(code: u16, state: &str) -> Fault {
+    fn reported(code: u16, state: &str) -> QueryError {
         let message = "it\nsaid no".to_owned();
-        Fault::Call(Error::Server(ServerError { code, message, state: state.to_owned() }))
+        QueryError::Call(Error::Server(ServerError { code, message, state: state.to_owned() }))
     }
 
     #[test]
     fn what_came_back_says_what_it_means_for_the_write() {
-        let of = |code| said(code, "HY000").store_error("db", None).failure();
+        let of = |code| {
+            reported(code, "HY000").into_driver_error("db", None).into_store_error().failure()
+        };
         let (lock, deadlock, read_only, full) = (1205, 1213, 1290, 1114);
         assert_eq!([lock, deadlock, read_only, full].map(of), [NotDone; 4]);
         let (killed, commit, shutdown) = (1317, 1180, 1053);
         assert_eq!([killed, commit, shutdown].map(of), [Unknown; 3]);
         let (rights, table, format) = (1142, 1146, 1665);
         assert_eq!([rights, table, format].map(of), [Rejected; 3]);
-        let failure = |fault: Fault| -> Failure { fault.store_error("db", None).failure() };
-        assert_eq!(failure(Fault::Late(Duration::from_secs(1))), Unknown);
-        assert_eq!(failure(Fault::Call(Error::Driver(DriverError::ConnectionClosed))), Unknown);
-        assert_eq!(failure(Fault::NoConnection(None)), NotDone);
+        let failure = |fault: QueryError| -> Failure {
+            fault.into_driver_error("db", None).into_store_error().failure()
+        };
+        assert_eq!(failure(QueryError::Late(Duration::from_secs(1))), Unknown);
+        assert_eq!(
+            failure(QueryError::Call(Error::Driver(mysql_async::DriverError::ConnectionClosed))),
+            Unknown
+        );
+        assert_eq!(failure(QueryError::NoConnection(None)), NotDone);
     }
 
     #[test]
     fn a_record_that_is_not_ours_is_named_and_the_connection_kept() {
         let namespace = Namespace::new("web").expect("it is a good name");
-        assert!(!said(31901, "BT001").spoils_connection());
-        assert!(said(1213, "40001").spoils_connection());
-        let error = said(31901, "BT001").store_error("db", Some(&namespace)).to_string();
+        assert!(!reported(31901, "BT001").breaks_connection());
+        assert!(reported(1213, "40001").breaks_connection());
+        let error = reported(31901, "BT001")
+            .into_driver_error("db", Some(&namespace))
+            .into_store_error()
+            .to_string();
         assert!(error.starts_with("the lease of namespace web cannot be read"), "{error}");
         assert!(!error.contains('\n'), "{error}");
     }

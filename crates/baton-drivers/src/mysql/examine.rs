@@ -3,18 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use baton_store::{Finding, StoreError};
+use baton_store::Finding;
 
+use super::NAME;
 use super::connect::Servers;
 use super::engine::MysqlEngine;
-use super::error::{BINLOG_FORMAT, Fault};
+use super::error::{BINLOG_FORMAT, QueryError};
 use super::schema::Flavour;
-use crate::refusal::Refusal;
+use crate::OpenError;
+use crate::driver::DriverError;
 
 /// What the server is. A version that is too old is refused; a replica is passed over if another
 /// host is named.
-pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, Refusal> {
-    let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
+pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, OpenError> {
+    let refused =
+        |error: QueryError| error.into_open_error(servers.place(), &servers.config.database);
     let mut hosts_left = servers.config.hosts.len();
     loop {
         hosts_left -= 1;
@@ -29,19 +32,14 @@ pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, Refusal> {
         let place = || servers.place();
         let (needed, least) = flavour.needed();
         if number(&version) < Some(least) {
-            return Err(Refusal::Version {
-                store: "mysql",
-                place: place(),
-                found: version,
-                needed,
-            });
+            return Err(OpenError::Version { store: NAME, place: place(), found: version, needed });
         }
         match is_on(&read_only) {
             false => return Ok(flavour),
             true if hosts_left > 0 => servers.move_on(),
             true => {
-                return Err(Refusal::Unfit {
-                    store: "mysql",
+                return Err(OpenError::Unfit {
+                    store: NAME,
                     place: place(),
                     finding: "it is read-only".to_owned(),
                     remedy: "name the primary, or several hosts".to_owned(),
@@ -80,9 +78,9 @@ const SETTINGS: [&str; 14] = [
 ];
 
 /// Looks at everything.
-pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, StoreError> {
+pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, DriverError> {
     let query = async |text: String| engine.servers.query(text).await;
-    let failed = |fault: Fault| fault.store_error(&engine.servers.place(), None);
+    let failed = |error: QueryError| error.into_driver_error(&engine.servers.place(), None);
     let names = SETTINGS.map(|name| format!("'{name}'")).join(",");
     let text = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})");
     let mut settings: BTreeMap<String, String> = BTreeMap::new();
@@ -97,7 +95,7 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, StoreE
     let replica = query("SHOW SLAVE STATUS".to_owned()).await;
     let replica = match replica {
         // Oracle's MySQL has renamed it.
-        Err(fault) if !fault.is_missing_rights() => query("SHOW REPLICA STATUS".to_owned()).await,
+        Err(error) if !error.is_missing_rights() => query("SHOW REPLICA STATUS".to_owned()).await,
         answer => answer,
     };
     let setting = |name: &str| settings.get(name).map(String::as_str);
@@ -174,7 +172,7 @@ fn replication<'a>(
         return Finding::ok("replication", detail);
     }
     match is_replica {
-        Some(_) => Finding::ok("replication", "not a replica; a failover is told by the lineage"),
+        Some(_) => Finding::ok("replication", "not a replica; a failover shows in the lineage"),
         None => Finding::ok("replication", "not shown to this user (REPLICATION CLIENT)"),
     }
 }
@@ -192,7 +190,7 @@ fn room(most: Option<&str>, connected: Option<&str>) -> Finding {
     }
 }
 
-/// Tries what a beat does, in a namespace that nobody has, with a boot that nobody is.
+/// Tries what a beat does, in a namespace without nodes, with a boot of no process.
 async fn rights(engine: &MysqlEngine) -> Finding {
     let prefix = &engine.servers.config.prefix;
     let tried = format!(
@@ -201,7 +199,7 @@ async fn rights(engine: &MysqlEngine) -> Finding {
     );
     match engine.servers.query(tried).await {
         Ok(_) => Finding::ok("rights", "this user may read, write and call the procedures"),
-        Err(fault) => Finding::fail("rights", fault.detail(), super::error::GRANTS),
+        Err(error) => Finding::fail("rights", error.detail(), super::error::GRANTS),
     }
 }
 

@@ -20,7 +20,7 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
@@ -31,21 +31,12 @@ use baton_store::StaleEpoch;
 const BOUND_MAX_S: u64 = 31_536_000;
 
 /// Why a write was not admitted. Roll the transaction back.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The prefix is not one that a table can have.
-    #[error("fence prefix {0:?} must be 1 to 40 letters, digits or '_'")]
-    Name(String),
-    /// The database failed; nothing is said about the epoch.
-    #[error(transparent)]
-    Store(#[from] Error),
+pub type FenceError = crate::FenceError<Error>;
+
+impl From<Error> for FenceError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one resource: the highest epoch that was admitted wins. It is a row in the table
@@ -83,7 +74,8 @@ impl Fence {
     pub fn with_prefix(self, prefix: &str) -> Result<Self, FenceError> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if prefix.is_empty() || prefix.len() > 40 || !prefix.chars().all(allowed) {
-            return Err(FenceError::Name(prefix.to_owned()));
+            let wanted = "1 to 40 letters, digits or '_'";
+            return Err(FenceError::Name { name: prefix.to_owned(), wanted });
         }
         Ok(Self { table: format!("{prefix}fences"), ..self })
     }
@@ -142,7 +134,7 @@ impl Fence {
     /// within the bound of [`Fence::within`] if its process is paused.
     ///
     /// ```no_run
-    /// # use baton_core::ids::{Epoch, EpochTooHigh};
+    /// # use baton_core::ids::Epoch;
     /// # use baton_drivers::mysql::fence::{Fence, FenceError};
     /// # use mysql_async::{Conn, TxOpts, prelude::Queryable};
     /// # async fn example(conn: &mut Conn, epoch: Epoch) -> Result<(), FenceError> {

@@ -2,15 +2,15 @@
 
 use baton_core::ids::Epoch;
 use baton_store::StoreError;
-use baton_store::clock::{Clock, SystemClock};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error};
 
 use super::config::MysqlConfig;
-use super::connect::{Servers, before};
-use super::error::Fault;
+use super::connect::Servers;
+use super::error::QueryError;
+use crate::OpenError;
+use crate::driver::within;
 use crate::fences::{FencesError, StoredFence};
-use crate::refusal::Refusal;
 
 /// There is no such table.
 const NO_TABLE: u16 = 1146;
@@ -21,17 +21,22 @@ async fn with_register<T>(
     rest: &str,
     work: impl AsyncFnOnce(&mut Conn, &str) -> Result<T, Error>,
 ) -> Result<Option<T>, FencesError> {
-    let config = MysqlConfig::from_location(scheme, rest).map_err(Refusal::from)?;
+    let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
     let servers = Servers::new(config)?;
     let (timeout, database) = (servers.config.timeout, servers.config.database.clone());
     let table = format!("{}fences", servers.config.prefix);
-    let mut conn = servers.connect().await.map_err(|f| f.refusal(servers.place(), &database))?;
-    let told = |fault: Fault| -> StoreError { fault.store_error(&servers.place(), None) };
-    match before(&mut SystemClock.sleep(timeout), work(&mut conn, &table)).await {
+    let mut conn = servers
+        .connect()
+        .await
+        .map_err(|error| error.into_open_error(servers.place(), &database))?;
+    let failed = |error: QueryError| -> StoreError {
+        error.into_driver_error(&servers.place(), None).into_store_error()
+    };
+    match within(timeout, work(&mut conn, &table)).await {
         Some(Ok(done)) => Ok(Some(done)),
         Some(Err(Error::Server(error))) if error.code == NO_TABLE => Ok(None),
-        Some(Err(error)) => Err(told(Fault::Call(error)).into()),
-        None => Err(told(Fault::Late(timeout)).into()),
+        Some(Err(error)) => Err(failed(QueryError::Call(error)).into()),
+        None => Err(failed(QueryError::Late(timeout)).into()),
     }
 }
 

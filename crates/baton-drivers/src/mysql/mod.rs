@@ -20,6 +20,7 @@
 mod beat;
 mod config;
 mod connect;
+mod context;
 mod counters;
 mod documents;
 mod engine;
@@ -31,7 +32,6 @@ mod history;
 mod lease;
 mod prune;
 mod registry;
-mod row;
 mod schema;
 mod statement;
 mod sweep;
@@ -43,24 +43,27 @@ use std::sync::Arc;
 
 use baton_store::Store;
 
+use crate::OpenError;
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Service;
 
+pub use config::MysqlConfig;
 pub(crate) use config::client_url;
-pub use config::{MysqlConfig, TlsMode};
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;
 pub(crate) use sweep::sweep;
+
+/// The store's name in messages and reports.
+const NAME: &str = "mysql";
 
 /// Opens the store that the URL names.
 pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
-) -> Result<Arc<dyn Store>, Refusal> {
+) -> Result<Arc<dyn Store>, OpenError> {
     let config = MysqlConfig::from_location(scheme, rest)?;
-    let engine = move || engine::MysqlEngine::start(config, access);
+    let engine = move || engine::MysqlEngine::open(config, access);
     let service = Service::start("baton-mysql", engine).await?;
     Ok(Arc::new(service))
 }

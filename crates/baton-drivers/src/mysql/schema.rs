@@ -5,23 +5,28 @@
 
 use std::time::Duration;
 
-use super::connect::Servers;
-use super::error::{Fault, GRANTS};
-use crate::driver::SchemaVersion;
-use crate::refusal::Refusal;
+use mysql_async::Conn;
+use mysql_async::prelude::Queryable;
 
-/// The version that this program knows.
-pub(super) const KNOWN: i64 = 3;
+use super::NAME;
+use super::connect::{Servers, cut};
+use super::error::{GRANTS, QueryError};
+use crate::OpenError;
+use crate::driver::{SchemaState, SchemaVersion, within};
+
+/// The version that this program makes, and the lowest that a program must know to use it.
+const KNOWN: SchemaVersion = SchemaVersion::new(4, Some(4));
 
 /// Making tables takes longer than a beat may.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// All that each version added, one after the other.
 const TABLES: &str =
     concat!(include_str!("sql/0001-tables.sql"), "\n", include_str!("sql/0002-counters.sql"));
 
 /// What later versions added to the tables of earlier ones, as new tables have it from the start.
-const COLUMNS: &str = include_str!("sql/0003-gaps.sql");
+const COLUMNS: &str =
+    concat!(include_str!("sql/0003-gaps.sql"), "\n", include_str!("sql/0004-compatible.sql"));
 
 /// The procedures, those that others call first.
 const PROCEDURES: [&str; 16] = [
@@ -85,63 +90,74 @@ impl Flavour {
 
 /// Fills in what differs from handle to handle and from server to server.
 fn filled(text: &str, prefix: &str, flavour: Flavour) -> String {
-    text.replace("{handlers}", include_str!("sql/handlers.sql"))
+    text.replace("{preamble}", include_str!("sql/preamble.sql"))
+        .replace("{handlers}", include_str!("sql/handlers.sql"))
         .replace("{prefix}", prefix)
         .replace("{name}", "VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin")
         .replace("{boot}", "CHAR(32) CHARACTER SET ascii COLLATE ascii_bin")
         .replace("{identity}", flavour.identity())
 }
 
-/// Sees to it that the schema is there and known. An older one is added to.
-pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Refusal> {
-    let refused = |fault: Fault| fault.refusal(servers.place(), &servers.config.database);
-    let found = version(servers).await?;
-    if found == Some(KNOWN) {
+/// Sees to it that the schema is there and may be used. An older one is added to; a later one that
+/// allows this program is left as it is.
+pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), OpenError> {
+    if state(servers).await? == SchemaState::Usable {
         return Ok(());
     }
-    match create(servers, flavour, found.is_some()).await {
-        Err(fault) if fault.is_missing_rights() => Err(missing(servers)),
-        created => created.map_err(refused),
+    let failed = |error: QueryError| match error.is_missing_rights() {
+        true => missing(servers),
+        false => error.into_open_error(servers.place(), &servers.config.database),
+    };
+    let mut conn = servers.connect().await.map_err(failed)?;
+    // One at a time, so that an earlier program does not replace what a later one has just made. A
+    // server without such locks, as one of several in a Galera cluster, goes on without.
+    let lock =
+        format!("SELECT GET_LOCK(SHA1(CONCAT(DATABASE(), '/{}')), 20)", servers.config.prefix);
+    let _ = run(&mut conn, lock).await;
+    let made = match state(servers).await {
+        Ok(SchemaState::Usable) => Ok(()),
+        Ok(SchemaState::Older) => create(&mut conn, servers, flavour).await.map_err(failed),
+        Err(error) => Err(error),
+    };
+    // The lock goes with the connection.
+    cut(conn);
+    made
+}
+
+async fn state(servers: &Servers) -> Result<SchemaState, OpenError> {
+    match version(servers).await? {
+        None => Ok(SchemaState::Older),
+        Some(found) => found.check_at(KNOWN, NAME, &servers.place()),
     }
 }
 
-/// Is it there, and of the version known? Nothing is made.
-pub(super) async fn look(servers: &Servers) -> Result<bool, Refusal> {
+/// Is it there, and can this program read it? Nothing is made.
+pub(super) async fn look(servers: &Servers) -> Result<bool, OpenError> {
     match version(servers).await? {
         None => Ok(false),
-        Some(KNOWN) => Ok(true),
-        Some(found) => {
-            let (store, place) = ("mysql", servers.place());
-            Err(Refusal::OlderSchema { store, place, found, known: KNOWN })
-        }
+        Some(found) => found.check_to_read(KNOWN, NAME, &servers.place()).map(|()| true),
     }
 }
 
-/// The version that is there, if one is. A later one than is known is refused.
-async fn version(servers: &Servers) -> Result<Option<i64>, Refusal> {
-    let prefix = &servers.config.prefix;
-    let look = format!("SELECT schema_version FROM `{prefix}meta` WHERE one = 1");
-    let found = match servers.query(look).await {
-        Ok(rows) => rows.first().and_then(|row| row.get::<i64, _>(0)),
-        Err(fault) if fault.is_missing_schema() => None,
+/// The version that is there, if one is. Versions before 4 lack the lowest compatible one.
+async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> {
+    let look = format!("SELECT * FROM `{}meta` WHERE one = 1", servers.config.prefix);
+    let rows = match servers.query(look).await {
+        Ok(rows) => rows,
+        Err(error) if error.is_missing_schema() => return Ok(None),
         // A user without any right on a table cannot tell whether it is there.
-        Err(fault) if fault.is_missing_rights() => return Err(missing(servers)),
-        Err(fault) => return Err(fault.refusal(servers.place(), &servers.config.database)),
+        Err(error) if error.is_missing_rights() => return Err(missing(servers)),
+        Err(error) => return Err(error.into_open_error(servers.place(), &servers.config.database)),
     };
-    match found {
-        Some(version) => {
-            let known = SchemaVersion::new(KNOWN, None);
-            SchemaVersion::new(version, None).check_at(known, "mysql", &servers.place())?;
-            Ok(found)
-        }
-        None => Ok(None),
-    }
+    let Some(row) = rows.first() else { return Ok(None) };
+    let lowest = row.get::<Option<i64>, _>("lowest_compatible").flatten();
+    Ok(row.get("schema_version").map(|version| SchemaVersion::new(version, lowest)))
 }
 
-fn missing(servers: &Servers) -> Refusal {
+fn missing(servers: &Servers) -> OpenError {
     let (prefix, database) = (&servers.config.prefix, &servers.config.database);
-    Refusal::Missing {
-        store: "mysql",
+    OpenError::Missing {
+        store: NAME,
         place: servers.place(),
         what: format!("what baton keeps in {prefix}* is not there, or this user's right to it"),
         remedy: format!(
@@ -151,41 +167,55 @@ fn missing(servers: &Servers) -> Refusal {
     }
 }
 
+async fn run(conn: &mut Conn, text: String) -> Result<(), QueryError> {
+    let done = within(TIMEOUT, conn.query_drop(text)).await;
+    done.ok_or(QueryError::Late(TIMEOUT))?.map_err(QueryError::Call)
+}
+
 /// Makes what is missing. What an earlier version made is added to, and its procedures, which a
 /// later version may have changed, are replaced.
-async fn create(servers: &Servers, flavour: Flavour, is_upgrade: bool) -> Result<(), Fault> {
+async fn create(conn: &mut Conn, servers: &Servers, flavour: Flavour) -> Result<(), QueryError> {
     let prefix = &servers.config.prefix;
-    let run = async |text: String, done_already: u16| match servers
-        .query_within(filled(&text, prefix, flavour), PATIENCE)
-        .await
+    let is_upgrade = match servers.query(format!("SELECT 1 FROM `{prefix}meta`")).await {
+        Ok(rows) => !rows.is_empty(),
+        Err(_) => false,
+    };
+    let run = async |conn: &mut Conn, text: &str, done_already: u16| match run(
+        conn,
+        filled(text, prefix, flavour),
+    )
+    .await
     {
-        Err(fault) if fault.code() == Some(done_already) => Ok(()),
-        done => done.map(drop),
+        Err(error) if error.code() == Some(done_already) => Ok(()),
+        done => done,
     };
     let added = if is_upgrade { COLUMNS } else { "" };
     let tables = TABLES.split_inclusive(";\n").chain(added.split_inclusive(";\n"));
     for table in tables.filter(|text| text.contains("TABLE")) {
-        run(table.to_owned(), COLUMN_EXISTS).await?;
+        run(conn, table, COLUMN_EXISTS).await?;
     }
     for procedure in PROCEDURES {
         if is_upgrade && flavour == Flavour::Mariadb {
             // In one step: a node of the earlier version may be calling it.
             let replacing =
                 procedure.replacen("CREATE PROCEDURE", "CREATE OR REPLACE PROCEDURE", 1);
-            run(replacing, PROCEDURE_EXISTS).await?;
+            run(conn, &replacing, PROCEDURE_EXISTS).await?;
             continue;
         }
         if is_upgrade {
             let name = procedure.split('`').nth(1).unwrap_or_default();
-            run(format!("DROP PROCEDURE IF EXISTS `{name}`"), PROCEDURE_EXISTS).await?;
+            run(conn, &format!("DROP PROCEDURE IF EXISTS `{name}`"), PROCEDURE_EXISTS).await?;
         }
-        run(procedure.to_owned(), PROCEDURE_EXISTS).await?;
+        run(conn, procedure, PROCEDURE_EXISTS).await?;
     }
+    let SchemaVersion { version, lowest_compatible } = KNOWN;
     let meta = format!(
-        "INSERT INTO `{prefix}meta` (one, schema_version, lineage, identity) VALUES (1, {KNOWN}, \
+        "INSERT INTO `{prefix}meta` (one, schema_version, lowest_compatible, lineage, identity) \
+         VALUES (1, {version}, {lowest_compatible}, \
          TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(6)) DIV 1000, {}) \
-         ON DUPLICATE KEY UPDATE schema_version = {KNOWN}",
+         ON DUPLICATE KEY UPDATE schema_version = GREATEST(schema_version, {version}), \
+         lowest_compatible = GREATEST(COALESCE(lowest_compatible, 0), {lowest_compatible})",
         flavour.identity()
     );
-    servers.query_within(meta, PATIENCE).await.map(drop)
+    run(conn, &meta, COLUMN_EXISTS).await
 }

@@ -14,18 +14,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params, Row, Transaction, TxOpts, Value};
 use tokio::sync::Mutex;
 
 use super::config::MysqlConfig;
-use super::connect::{Servers, before, cut};
-use super::error::Fault;
+use super::connect::{Servers, cut};
+use super::error::QueryError;
 use super::fence::{Fence, FenceError};
 use super::sweep_plan::{self, Plan};
-use crate::refusal::Refusal;
+use crate::OpenError;
+use crate::driver::within;
 use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
 
 /// A session that says nothing for this long is ended by the server: longer than a batch, and than
@@ -67,14 +67,13 @@ pub(crate) fn sweep(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     table.check()?;
     strategy.check_for(&table)?;
-    let refused = |refusal: Refusal| Unfit::Store(refusal);
-    let config = MysqlConfig::from_location(scheme, rest).map_err(|wrong| refused(wrong.into()))?;
+    let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
         Strategy::Callback(_) => Duration::from_secs(IDLE_S),
         _ => IDLE,
     });
-    let servers = Servers::new(config).map_err(refused)?;
+    let servers = Servers::new(config)?;
     let (name, ready) = (format!("mysql table {}", table.name), Mutex::new(None));
     Ok(Arc::new(MysqlSweep { name, servers, table, strategy, fence, ready }))
 }
@@ -82,7 +81,7 @@ pub(crate) fn sweep(
 impl MysqlSweep {
     /// Connects, and looks at the table.
     async fn look(&self) -> Result<Ready, SweepError> {
-        let mut conn = self.servers.connect().await.map_err(|fault| self.told(fault))?;
+        let mut conn = self.servers.connect().await.map_err(|error| self.query_failed(error))?;
         let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
         let failed = |error| self.failed(error);
         conn.query_drop(session).await.map_err(failed)?;
@@ -107,8 +106,7 @@ impl MysqlSweep {
 
     /// Hands it back if the server still answers on it.
     async fn if_alive(&self, mut ready: Ready) -> Option<Ready> {
-        let mut deadline = SystemClock.sleep(self.servers.config.timeout);
-        match before(&mut deadline, ready.conn.ping()).await {
+        match within(self.servers.config.timeout, ready.conn.ping()).await {
             Some(Ok(())) => Some(ready),
             Some(Err(_)) | None => {
                 cut(ready.conn);
@@ -123,8 +121,8 @@ impl MysqlSweep {
         work: impl Future<Output = Result<T, SweepError>>,
     ) -> Result<T, SweepError> {
         let most = self.servers.config.timeout * STATEMENTS;
-        let done = before(&mut SystemClock.sleep(most), work).await;
-        done.unwrap_or_else(|| Err(self.told(Fault::Late(most))))
+        let done = within(most, work).await;
+        done.unwrap_or_else(|| Err(self.query_failed(QueryError::Late(most))))
     }
 
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
@@ -171,24 +169,20 @@ impl MysqlSweep {
     }
 
     fn failed(&self, error: mysql_async::Error) -> SweepError {
-        self.told(Fault::Call(error))
+        self.query_failed(QueryError::Call(error))
     }
 
-    fn told(&self, fault: Fault) -> SweepError {
-        SweepError::of_store(&self.name, fault.store_error(&self.servers.place(), None))
+    fn query_failed(&self, error: QueryError) -> SweepError {
+        let error = error.into_driver_error(&self.servers.place(), None);
+        SweepError::of_store(&self.name, error.into_store_error())
     }
 
     fn rejected(&self, detail: String) -> SweepError {
         SweepError::Rejected { target: self.name.clone(), detail }
     }
 
-    fn fenced(&self, refused: FenceError) -> SweepError {
-        match refused {
-            FenceError::StaleEpoch(stale) => stale.into(),
-            FenceError::Store(error) => self.failed(error),
-            FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
-            FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
-        }
+    fn fenced(&self, error: FenceError) -> SweepError {
+        error.into_sweep_error(&self.name, |error| self.failed(error))
     }
 }
 
@@ -216,9 +210,8 @@ impl Sweep for MysqlSweep {
             Strategy::Callback(_) => Duration::from_secs(IDLE_S),
             _ => self.servers.config.timeout * STATEMENTS,
         };
-        let mut deadline = SystemClock.sleep(most);
-        let done = before(&mut deadline, self.run(&mut ready, epoch, limit)).await;
-        let done = done.unwrap_or_else(|| Err(self.told(Fault::Late(most))));
+        let done = within(most, self.run(&mut ready, epoch, limit)).await;
+        let done = done.unwrap_or_else(|| Err(self.query_failed(QueryError::Late(most))));
         match done {
             Ok(records) => {
                 *held = Some(ready);

@@ -2,15 +2,16 @@
 
 use mysql_async::{ClientIdentity, SslOpts};
 
-use super::config::{MysqlConfig, TlsMode};
+use super::config::MysqlConfig;
+use crate::tls::TlsMode;
 
-/// What the library is told; `None` for no TLS. Says which file is wrong, if one is.
+/// The options for the library; `None` for no TLS. Says which file is wrong, if one is.
 pub(super) fn options(config: &MysqlConfig) -> Result<Option<SslOpts>, String> {
     if config.tls == TlsMode::Off {
         return Ok(None);
     }
     // The library takes the process's provider, and there is none where several are built in.
-    // If somebody has chosen one already, that one is as good.
+    // If one was chosen already, that one is as good.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let files = &config.tls_files;
     // The library would read the files at every connection, and say less about what is wrong.

@@ -1,45 +1,34 @@
-//! The published view, and what an onlooker sees of a namespace.
+//! The published view, and the lease and the view without taking part.
 
 use std::sync::Arc;
 
-use baton_core::ids::{Epoch, Lineage, Namespace};
-use baton_core::protocol::View;
-use baton_store::{Inspection, StoreError};
-use mysql_async::Row;
+use baton_core::ids::{Epoch, Lineage};
+use baton_core::protocol::{Outcome, View};
+use baton_store::Inspection;
 
+use super::context::CallContext;
 use super::lease;
-use super::row::only;
-use super::statement::{Statement, Text, literal};
+use super::statement::{Text, literal};
+use crate::driver::{DriverError, Record};
 
-/// The call that publishes a view.
-pub(super) fn publish(
-    prefix: &str,
-    namespace: &Namespace,
-    seen: Lineage,
+/// Publishes a view, unless a later epoch is known or this term has published a later one.
+pub(super) async fn publish(
+    context: &CallContext<'_>,
     fence: Epoch,
     view: &View,
-) -> String {
+) -> Result<Outcome, DriverError> {
     let body = serde_json::to_string(view).expect("it is plain data");
-    Statement::call(prefix, "publish_view")
-        .with(namespace)
-        .with(seen)
-        .with(fence)
-        .with(view.version.epoch)
-        .with(view.version.number)
-        .with(Text(&body))
-        .text()
+    let (epoch, number) = (view.version.epoch, view.version.number);
+    let call = context.procedure("publish_view").with(fence).with(epoch).with(number);
+    context.outcome(call.with(Text(&body))).await
 }
 
-/// Looks at a namespace and changes nothing. Where the next step would begin a new lineage, a later
-/// one is shown already: whoever looks learns that the data went back, whatever its number will be.
-pub(super) fn inspect(
-    prefix: &str,
-    identity: &str,
-    namespace: &Namespace,
-    seen: Lineage,
-) -> String {
-    let (namespace, seen) = (literal(namespace), seen.0);
-    format!(
+/// Looks at a namespace and changes nothing. Where the next call would begin a new lineage, a later
+/// one is shown already: a reader learns that the data went back, whatever its number will be.
+pub(super) async fn inspect(context: &CallContext<'_>) -> Result<Inspection, DriverError> {
+    let (prefix, identity) = (context.prefix(), context.engine.flavour.identity());
+    let (namespace, seen) = (literal(context.namespace), context.engine.seen().0);
+    let row = context.row(format!(
         "SELECT IF(m.identity = {identity} AND m.lineage >= {seen}, m.lineage, \
          GREATEST(m.lineage, {seen}) + 1) AS lineage, l.epoch, l.nonce_boot, l.nonce_attempt, \
          l.status, l.owner_id, l.owner_boot, l.owner_lifeline, l.successor, l.ttl, l.written_in, \
@@ -47,16 +36,12 @@ pub(super) fn inspect(
          w.body AS view_body FROM `{prefix}meta` AS m \
          LEFT JOIN `{prefix}locks` AS l ON l.lock_key = {namespace} \
          LEFT JOIN `{prefix}views` AS w ON w.namespace = {namespace} WHERE m.one = 1"
-    )
-}
-
-/// What an onlooker sees.
-pub(super) fn inspection(rows: &[Row], namespace: &Namespace) -> Result<Inspection, StoreError> {
-    let record = lease::record(namespace);
-    let columns = only(rows, &record)?;
+    ));
+    let (row, named) = (row.await?, lease::record(context.namespace));
+    let record = Record::new(&row, &named);
     Ok(Inspection {
-        lease: lease::snapshot(&columns)?,
-        lineage: Lineage(columns.number("lineage")?),
-        view: columns.maybe_json("view_body")?.map(Arc::new),
+        lease: record.lease()?,
+        lineage: Lineage(record.number("lineage")?),
+        view: record.maybe_json("view_body")?.map(Arc::new),
     })
 }

@@ -9,8 +9,8 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, PgLsn, Type};
 
-use super::error::Fault;
-use super::step::Step;
+use super::context::CallContext;
+use crate::driver::DriverError;
 use crate::reader::Access;
 
 const BEAT: &str = "SELECT reply, view, lsn FROM {t}beat($1, $2::numeric, $3, $4, $5, $6)";
@@ -20,43 +20,49 @@ const INSPECT: &str = "SELECT lease, view, lsn, lineage FROM {t}inspect($1, $2::
 /// The same for a reader, which may not begin a lineage: it shows the one that is written there.
 const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
     (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
-    (SELECT lineage::text FROM {t}meta)";
+    (SELECT lineage::text FROM {t}meta) AS lineage";
 
 /// Carries a beat out, whole or not at all.
 ///
 /// One round trip. A second one only if the data went back, to begin a new lineage: the first has
 /// written nothing then but the node record, as no claim or renewal fits an earlier lease. The
 /// position in the log tells too, unless others have written enough since to hide it.
-pub(super) async fn beat(step: &Step<'_>, beat: &BeatRequest) -> Result<BeatReply, Fault> {
-    let leases = &step.links.leases;
-    let before = leases.of(step.namespace);
-    let reply = beat_once(step, beat).await?;
+pub(super) async fn beat(
+    context: &CallContext<'_>,
+    beat: &BeatRequest,
+) -> Result<BeatReply, DriverError> {
+    let leases = &context.engine.leases;
+    let before = leases.of(context.namespace);
+    let reply = beat_once(context, beat).await?;
     if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
-        leases.note(step.namespace, &reply);
+        leases.note(context.namespace, &reply);
         return Ok(reply);
     }
     // From now on every step of this handle begins a lineage above the one that is there.
-    step.links.saw(reply.lineage.0.saturating_add(1), PgLsn::from(0));
+    context.engine.note_seen(reply.lineage.0.saturating_add(1), PgLsn::from(0));
     if reply.outcome == Some(Outcome::Applied) {
         return Ok(reply);
     }
     let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
-    let shown = beat_once(step, &look).await?;
-    leases.note(step.namespace, &shown);
+    let shown = beat_once(context, &look).await?;
+    leases.note(context.namespace, &shown);
     Ok(BeatReply { outcome: reply.outcome, ..shown })
 }
 
-async fn beat_once(step: &Step<'_>, beat: &BeatRequest) -> Result<BeatReply, Fault> {
+async fn beat_once(
+    context: &CallContext<'_>,
+    beat: &BeatRequest,
+) -> Result<BeatReply, DriverError> {
     let profile = &*beat.node.profile;
     let described = serde_json::to_string(profile).expect("a profile is plain data");
     let lifeline = profile.lifeline.as_deref();
     let request = Json(without_profile(beat));
-    let more: [super::step::Param<'_>; 3] =
+    let more: [super::context::Param<'_>; 3] =
         [(&request, Type::JSONB), (&described, Type::TEXT), (&lifeline, Type::TEXT)];
-    let row = step.call(BEAT, &more).await?;
-    let Json(mut reply): Json<BeatReply> = step.column(&row, 0)?;
-    reply.view = view(step, &row, 1)?;
-    step.links.saw(reply.lineage.0, step.column(&row, 2)?);
+    let row = context.call(BEAT, &more).await?;
+    let Json(mut reply): Json<BeatReply> = context.column(&row, 0)?;
+    reply.view = view(context, &row, 1)?;
+    context.engine.note_seen(reply.lineage.0, context.column(&row, 2)?);
     Ok(reply)
 }
 
@@ -71,20 +77,20 @@ fn without_profile(beat: &BeatRequest) -> Value {
 }
 
 /// The lease and the view, without taking part.
-pub(super) async fn inspect(step: &Step<'_>) -> Result<Inspection, Fault> {
-    let row = match step.links.access {
-        Access::Write => step.call(INSPECT, &[]).await?,
-        Access::Read => step.only(step.rows(LOOK, &[]).await?)?,
+pub(super) async fn inspect(context: &CallContext<'_>) -> Result<Inspection, DriverError> {
+    let row = match context.engine.access() {
+        Access::Write => context.call(INSPECT, &[]).await?,
+        Access::Read => context.only(context.rows(LOOK, &[]).await?)?,
     };
-    let lease: Option<Json<LeaseSnapshot>> = step.column(&row, 0)?;
-    let lineage = step.number(&row, 3)?;
-    step.links.saw(lineage, step.column(&row, 2)?);
+    let lease: Option<Json<LeaseSnapshot>> = context.column(&row, 0)?;
+    let lineage = context.number(&row, "lineage")?;
+    context.engine.note_seen(lineage, context.column(&row, 2)?);
     let lease = lease.map(|Json(lease)| lease);
-    Ok(Inspection { lease, lineage: Lineage(lineage), view: view(step, &row, 1)? })
+    Ok(Inspection { lease, lineage: Lineage(lineage), view: view(context, &row, 1)? })
 }
 
-fn view(step: &Step<'_>, row: &Row, at: usize) -> Result<Option<Arc<View>>, Fault> {
-    let Some(body) = step.column::<Option<&str>>(row, at)? else { return Ok(None) };
+fn view(context: &CallContext<'_>, row: &Row, at: usize) -> Result<Option<Arc<View>>, DriverError> {
+    let Some(body) = context.column::<Option<&str>>(row, at)? else { return Ok(None) };
     let read = serde_json::from_str(body).map(|view| Some(Arc::new(view)));
-    read.map_err(|problem| step.strange(&format!("its view: {problem}")))
+    read.map_err(|problem| context.corrupt(&format!("its view: {problem}")))
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use crate::OpenError;
 use crate::address::{Address, AddressError, PlainUrl, Secret};
-use crate::refusal::Refusal;
-use crate::tls::TlsFiles;
+use crate::driver::all_shown;
+use crate::tls::{TlsFiles, TlsMode};
 
 use super::EXAMPLE;
 
@@ -14,24 +15,19 @@ const TIMEOUT: Duration = Duration::from_millis(1_500);
 /// The port, if none is given.
 const PORT: u16 = 5_432;
 
+/// The values of the option `tls`, the default first.
+const TLS_MODES: [(&str, TlsMode); 4] = [
+    ("prefer", TlsMode::Prefer),
+    ("off", TlsMode::Off),
+    ("require", TlsMode::Require),
+    ("verify", TlsMode::Verify),
+];
+
 /// The longest prefix: with the longest name after it, it still fits a name of PostgreSQL's.
 const PREFIX_MAX: usize = 40;
 
 /// The longest name of PostgreSQL's.
 const NAME_MAX: usize = 63;
-
-/// Whether the connection is encrypted, and whether the server must prove who it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TlsMode {
-    /// In the clear.
-    Off,
-    /// Encrypted if the server offers it. Against onlookers, not against an impostor.
-    Prefer,
-    /// Encrypted, or not at all. The server's certificate is not looked at.
-    Require,
-    /// Encrypted, and the certificate must be of the host, by an authority that is trusted.
-    Verify,
-}
 
 /// What is between this process and the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,17 +79,8 @@ impl PostgresConfig {
             return Err(options.wrong("table_prefix", &table_prefix, &wanted(PREFIX_MAX)));
         }
         let tls_files = TlsFiles::take(options)?;
-        let tls = match options.take("tls").as_deref() {
-            Some("off") => TlsMode::Off,
-            Some("prefer") => TlsMode::Prefer,
-            Some("require") => TlsMode::Require,
-            Some("verify") => TlsMode::Verify,
-            None if tls_files.any() => TlsMode::Verify,
-            None => TlsMode::Prefer,
-            Some(other) => {
-                return Err(options.wrong("tls", other, "give off, prefer, require or verify"));
-            }
-        };
+        let wanted = "give off, prefer, require or verify";
+        let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;
         let pooler = match options.take("pooler").as_deref() {
             None | Some("none") => Pooler::None,
             Some("session") => Pooler::Session,
@@ -101,12 +88,12 @@ impl PostgresConfig {
         };
         let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
         let application_name = options.take("application_name");
+        let hosts = address.hosts_or(PORT);
         address.options.finish()?;
-        let hosts = address.hosts.into_iter();
         Ok(Self {
+            hosts,
             user: address.user,
             password: address.password,
-            hosts: hosts.map(|host| (host.name, host.port.unwrap_or(PORT))).collect(),
             database: Some(address.path).filter(|path| !path.is_empty()),
             schema,
             table_prefix,
@@ -125,13 +112,12 @@ impl PostgresConfig {
 
     /// Where, for messages.
     pub(super) fn place(&self) -> String {
-        let hosts = self.hosts.iter().map(|(name, port)| format!("{name}:{port}"));
-        hosts.collect::<Vec<_>>().join(",")
+        all_shown(&self.hosts)
     }
 }
 
 /// The URL as `tokio_postgres` and others take it.
-pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, Refusal> {
+pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
     let sslmode = match config.tls {
         TlsMode::Prefer => None,

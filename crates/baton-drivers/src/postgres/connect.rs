@@ -2,97 +2,146 @@
 
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::task::JoinSet;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, Error, SimpleQueryMessage, Socket};
+use tokio_postgres::{AsyncMessage, Client, Config, Error, SimpleQueryMessage, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::config::{Pooler, PostgresConfig, TlsMode};
-use super::hints::Ears;
-use super::link::within;
-use super::{NAME, error, pooler};
+use super::config::{Pooler, PostgresConfig};
+use super::{NAME, error, hints, pooler, tls};
+use crate::OpenError;
+use crate::driver::{Connector, Hosts, Subscriptions, within};
 use crate::reader::Access;
-use crate::refusal::Refusal;
+use crate::tls::TlsMode;
 
-/// The first version whose functions all of ours are.
+/// The first version that has every function that ours call.
 const VERSION_LEAST: u32 = 120_000;
 
-/// A silent peer is asked after so long whether it is still there.
+/// A silent peer is probed this often.
 const KEEPALIVE: Duration = Duration::from_secs(5);
 
+/// What a new session does once, before it is needed.
+const WARM_UP: &str = include_str!("sql/warm_up.sql");
+
 /// One connection, and the task that reads it. Dropping it closes it.
-pub(super) struct Link {
+pub(super) struct Connection {
     pub(super) client: Client,
-    /// Which of the hosts this is.
-    pub(super) host: usize,
+    subscriptions: Arc<Subscriptions>,
     _reader: JoinSet<()>,
 }
 
-/// Connects to the first host that can be written to, beginning with the one that was last used.
-pub(super) async fn connect(
-    config: &PostgresConfig,
-    access: Access,
-    tls: &MakeRustlsConnect,
-    ears: &Arc<Ears>,
-    last: usize,
-) -> Result<Link, Refusal> {
-    let hosts = config.hosts.len();
-    let share = config.timeout / u32::try_from(hosts).unwrap_or(u32::MAX);
-    let mut told = None;
-    for host in (0..hosts).map(|turn| (last + turn) % hosts) {
-        let place = format!("{}:{}", config.hosts[host].0, config.hosts[host].1);
-        let refusal = match within(share, connect_to(config, access, tls, ears, host, &place)).await
-        {
-            Some(Ok(link)) => return Ok(link),
-            Some(Err(refusal)) => refusal,
-            None => {
-                let detail = format!("no answer within {} ms", share.as_millis());
-                Refusal::Unreachable { store: NAME, place, detail }
-            }
-        };
-        // Whatever a person can put right is worth more than a host that is away.
-        if told.is_none() || !matches!(refusal, Refusal::Unreachable { .. }) {
-            told = Some(refusal);
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.subscriptions.connection_lost();
+    }
+}
+
+/// Knows how to connect, and what a new connection must know.
+pub(super) struct PostgresConnector {
+    pub(super) config: PostgresConfig,
+    pub(super) access: Access,
+    pub(super) subscriptions: Arc<Subscriptions>,
+    tls: MakeRustlsConnect,
+    hosts: Hosts,
+    /// Is the schema known to be there, so that sessions can be warmed up?
+    is_ready: AtomicBool,
+}
+
+impl PostgresConnector {
+    /// Reads the TLS files.
+    pub(super) fn new(config: PostgresConfig, access: Access) -> Result<Self, OpenError> {
+        let place = config.place();
+        let tls = tls::connector(&config);
+        let tls = tls.map_err(|detail| OpenError::Tls { store: NAME, place, detail })?;
+        Ok(Self {
+            hosts: Hosts::new(config.hosts.clone()),
+            config,
+            access,
+            subscriptions: Arc::default(),
+            tls,
+            is_ready: AtomicBool::new(false),
+        })
+    }
+
+    /// The schema is there: this session and all that follow are warmed up.
+    pub(super) async fn ready(&self, connection: &Connection) {
+        self.is_ready.store(true, Ordering::Relaxed);
+        self.warm_up(connection).await;
+    }
+
+    /// Has the session read and plan what a handover calls. Nothing is left behind. If it fails, so
+    /// will the first real call, which says why.
+    async fn warm_up(&self, connection: &Connection) {
+        let sql = WARM_UP.replace("{t}", &self.config.names());
+        if connection.client.batch_execute(&sql).await.is_err() {
+            let _ = connection.client.batch_execute("ROLLBACK").await;
         }
     }
-    Err(told.expect("an address has a host"))
-}
 
-async fn connect_to(
-    config: &PostgresConfig,
-    access: Access,
-    tls: &MakeRustlsConnect,
-    ears: &Arc<Ears>,
-    host: usize,
-    place: &str,
-) -> Result<Link, Refusal> {
-    let refused = |problem: &_| error::refused(config, place.to_owned(), problem);
-    let dial = async |ears: &Arc<Ears>| dial(config, tls, ears, host).await;
-    let link = dial(ears).await.map_err(|problem| refused(&problem))?;
-    if config.pooler == Pooler::Session {
-        let ears = Arc::default();
-        let other = within(config.timeout / 4, dial(&ears));
-        pooler::look(&link, other, place).await.map_err(|problem| refused(&problem))??;
+    async fn connect_to(&self, host: &(String, u16), place: &str) -> Result<Connection, OpenError> {
+        let config = &self.config;
+        let failed = |problem: &_| error::opening(config, place.to_owned(), problem);
+        let dialed = self.dial(host, &self.subscriptions).await;
+        let connection = dialed.map_err(|problem| failed(&problem))?;
+        if config.pooler == Pooler::Session {
+            let apart = Arc::default();
+            let other = within(config.timeout / 4, self.dial(host, &apart));
+            let looked = pooler::look(&connection, other, place).await;
+            looked.map_err(|problem| failed(&problem))??;
+        }
+        let asked = format!("{}{}", pooler::statements(config), question());
+        let answer = connection.client.simple_query(&asked).await;
+        judge(&answer.map_err(|problem| failed(&problem))?, config, self.access, place)?;
+        Ok(connection)
     }
-    let asked = format!("{}{}", pooler::statements(config), question());
-    let said = link.client.simple_query(&asked).await.map_err(|problem| refused(&problem))?;
-    judge(&said, config, access, place)?;
-    Ok(link)
+
+    /// Connects, and begins to read.
+    async fn dial(
+        &self,
+        host: &(String, u16),
+        subscriptions: &Arc<Subscriptions>,
+    ) -> Result<Connection, Error> {
+        let client = client_config(&self.config, host);
+        let (client, connection) = client.connect(self.tls.clone()).await?;
+        let mut reader = JoinSet::new();
+        reader.spawn(read(connection, Arc::clone(subscriptions)));
+        let subscriptions = Arc::clone(subscriptions);
+        Ok(Connection { client, subscriptions, _reader: reader })
+    }
 }
 
-/// Connects, and begins to read.
-async fn dial(
-    config: &PostgresConfig,
-    tls: &MakeRustlsConnect,
-    ears: &Arc<Ears>,
-    host: usize,
-) -> Result<Link, Error> {
-    let (client, connection) = client_config(config, host).connect(tls.clone()).await?;
-    let mut reader = JoinSet::new();
-    reader.spawn(read(connection, Arc::clone(ears)));
-    Ok(Link { client, host, _reader: reader })
+impl Connector for PostgresConnector {
+    type Connection = Connection;
+
+    const STORE: &'static str = NAME;
+
+    fn place(&self) -> String {
+        self.config.place()
+    }
+
+    /// Connects to the first host that can be written to, and listens there to every channel that
+    /// the last connection listened to.
+    async fn connect(&self) -> Result<Connection, OpenError> {
+        let (config, subscriptions) = (&self.config, &self.subscriptions);
+        let connecting = |host, place: String| async move { self.connect_to(host, &place).await };
+        let connection = self.hosts.first(NAME, config.timeout, connecting).await?;
+        for (_, namespace) in subscriptions.active() {
+            let joined = hints::listen(&connection.client, &config.names(), &namespace).await;
+            joined.map_err(|problem| error::opening(config, config.place(), &problem))?;
+        }
+        subscriptions.send_look();
+        if self.is_ready.load(Ordering::Relaxed) {
+            self.warm_up(&connection).await;
+        }
+        Ok(connection)
+    }
+
+    fn is_closed(connection: &Connection) -> bool {
+        connection.client.is_closed()
+    }
 }
 
 fn question() -> String {
@@ -104,8 +153,7 @@ fn question() -> String {
     )
 }
 
-fn client_config(config: &PostgresConfig, host: usize) -> Config {
-    let (name, port) = &config.hosts[host];
+fn client_config(config: &PostgresConfig, (name, port): &(String, u16)) -> Config {
     let mut client = Config::new();
     client.host(name).port(*port).application_name(&config.application_name);
     client.ssl_mode(match config.tls {
@@ -125,30 +173,30 @@ fn client_config(config: &PostgresConfig, host: usize) -> Config {
 /// Is it the session that was started, is the server new enough, and can it be written to? A reader
 /// needs the primary too, since a standby is behind, but no right to write.
 fn judge(
-    said: &[SimpleQueryMessage],
+    answer: &[SimpleQueryMessage],
     config: &PostgresConfig,
     access: Access,
     place: &str,
-) -> Result<(), Refusal> {
-    let row = said.iter().find_map(|message| match message {
+) -> Result<(), OpenError> {
+    let row = answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => Some(row),
         _ => None,
     });
-    let strange = || {
+    let no_version = || {
         let detail = "it does not tell its version".to_owned();
-        Refusal::Strange { store: NAME, place: place.to_owned(), detail }
+        OpenError::Strange { store: NAME, place: place.to_owned(), detail }
     };
-    let row = row.ok_or_else(strange)?;
+    let row = row.ok_or_else(no_version)?;
     pooler::judge(config, row.get(4), place)?;
-    let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(strange)?;
+    let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(no_version)?;
     if number < VERSION_LEAST {
-        let found = row.get(1).unwrap_or_default().to_owned();
-        return Err(Refusal::Version { store: NAME, place: place.to_owned(), found, needed: "12" });
+        let (place, found) = (place.to_owned(), row.get(1).unwrap_or_default().to_owned());
+        return Err(OpenError::Version { store: NAME, place, found, needed: "12" });
     }
     match (row.get(2), row.get(3)) {
         (Some("f"), Some("f")) => Ok(()),
         (Some("f"), _) if access == Access::Read => Ok(()),
-        _ => Err(Refusal::Unfit {
+        _ => Err(OpenError::Unfit {
             store: NAME,
             place: place.to_owned(),
             finding: "it is a standby or read-only".to_owned(),
@@ -158,14 +206,16 @@ fn judge(
 }
 
 /// Reads what the server sends, until the connection ends.
-async fn read<T>(mut connection: Connection<Socket, T>, ears: Arc<Ears>)
-where
+async fn read<T>(
+    mut connection: tokio_postgres::Connection<Socket, T>,
+    subscriptions: Arc<Subscriptions>,
+) where
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
 {
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         if let AsyncMessage::Notification(note) = message {
-            ears.hear(note.channel(), note.payload());
+            hints::forward(&subscriptions, note.channel(), note.payload());
         }
     }
-    ears.lost();
+    subscriptions.connection_lost();
 }

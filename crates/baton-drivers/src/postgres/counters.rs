@@ -4,8 +4,8 @@ use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Delta, Readin
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, Type};
 
-use super::error::Fault;
-use super::step::{Param, Step};
+use super::context::{CallContext, Param};
+use crate::driver::DriverError;
 
 const APPEND: &str = "SELECT {t}append_deltas($1, $2, $3::numeric, $4, $5, $6)";
 
@@ -23,7 +23,10 @@ const LIST: &str = "SELECT * FROM {t}counter_values($1, ARRAY(\
     ORDER BY name LIMIT $4))";
 
 /// Carries the call out.
-pub(super) async fn perform(step: &Step<'_>, call: &CounterCall) -> Result<CounterAnswer, Fault> {
+pub(super) async fn perform(
+    context: &CallContext<'_>,
+    call: &CounterCall,
+) -> Result<CounterAnswer, DriverError> {
     match call {
         CounterCall::Append { writer, number, deltas } => {
             let names: Vec<&[u8]> =
@@ -37,24 +40,24 @@ pub(super) async fn perform(step: &Step<'_>, call: &CounterCall) -> Result<Count
                 (&sets, Type::BOOL_ARRAY),
                 (&amounts, Type::INT8_ARRAY),
             ];
-            step.rows(APPEND, &more).await?;
+            context.rows(APPEND, &more).await?;
             Ok(CounterAnswer::Appended)
         }
         CounterCall::Consolidate { fence, limit } => {
             let (fence, limit) = (fence.0.to_string(), i64::from(*limit));
             let more: [Param<'_>; 2] = [(&fence, Type::TEXT), (&limit, Type::INT8)];
-            told(step, CONSOLIDATE, &more).await
+            answer(context, CONSOLIDATE, &more).await
         }
         CounterCall::Collect { fence, silent_for, limit } => {
             let (fence, limit) = (fence.0.to_string(), i64::from(*limit));
             let silent_us = silent_for.as_micros().to_string();
             let more: [Param<'_>; 3] =
                 [(&fence, Type::TEXT), (&silent_us, Type::TEXT), (&limit, Type::INT8)];
-            told(step, COLLECT, &more).await
+            answer(context, COLLECT, &more).await
         }
         CounterCall::Read { counters } => {
             let names: Vec<&[u8]> = counters.iter().map(|it| it.as_str().as_bytes()).collect();
-            readings(step, &step.rows(READ, &[(&names, Type::BYTEA_ARRAY)]).await?)
+            readings(context, &context.rows(READ, &[(&names, Type::BYTEA_ARRAY)]).await?)
         }
         CounterCall::List { prefix, after, limit } => {
             let prefix = prefix.as_bytes();
@@ -63,7 +66,7 @@ pub(super) async fn perform(step: &Step<'_>, call: &CounterCall) -> Result<Count
             let limit = i64::from(*limit);
             let more: [Param<'_>; 3] =
                 [(&prefix, Type::BYTEA), (&after, Type::BYTEA), (&limit, Type::INT8)];
-            readings(step, &step.rows(LIST, &more).await?)
+            readings(context, &context.rows(LIST, &more).await?)
         }
     }
 }
@@ -76,21 +79,28 @@ fn change(delta: &Delta) -> (bool, i64) {
 }
 
 /// Calls a function that answers as the contract does.
-async fn told(step: &Step<'_>, sql: &str, more: &[Param<'_>]) -> Result<CounterAnswer, Fault> {
-    let row = step.call(sql, more).await?;
-    let Json(answer): Json<CounterAnswer> = step.column(&row, 0)?;
+async fn answer(
+    context: &CallContext<'_>,
+    sql: &str,
+    more: &[Param<'_>],
+) -> Result<CounterAnswer, DriverError> {
+    let row = context.call(sql, more).await?;
+    let Json(answer): Json<CounterAnswer> = context.column(&row, 0)?;
     Ok(answer)
 }
 
-fn readings(step: &Step<'_>, rows: &[Row]) -> Result<CounterAnswer, Fault> {
+fn readings(context: &CallContext<'_>, rows: &[Row]) -> Result<CounterAnswer, DriverError> {
     let read = |row: &Row| {
-        let name: &[u8] = step.column(row, 0)?;
+        let name: &[u8] = context.column(row, 0)?;
         let name = std::str::from_utf8(name).ok().and_then(|text| CounterName::new(text).ok());
         Ok(Reading {
-            counter: name.ok_or_else(|| step.strange("a counter's name is not one"))?,
-            consolidated: Tally { value: step.column(row, 1)?, overflowed: step.column(row, 2)? },
-            current: Tally { value: step.column(row, 3)?, overflowed: step.column(row, 4)? },
+            counter: name.ok_or_else(|| context.corrupt("a counter's name is not one"))?,
+            consolidated: Tally {
+                value: context.column(row, 1)?,
+                overflowed: context.column(row, 2)?,
+            },
+            current: Tally { value: context.column(row, 3)?, overflowed: context.column(row, 4)? },
         })
     };
-    rows.iter().map(read).collect::<Result<_, Fault>>().map(CounterAnswer::Readings)
+    rows.iter().map(read).collect::<Result<_, DriverError>>().map(CounterAnswer::Readings)
 }

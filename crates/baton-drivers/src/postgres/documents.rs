@@ -4,29 +4,32 @@ use baton_core::ids::Epoch;
 use baton_store::{Document, Precondition, WriteOutcome};
 use tokio_postgres::types::{Json, Type};
 
-use super::error::Fault;
-use super::step::{Param, Step};
+use super::context::{CallContext, Param};
+use crate::driver::DriverError;
 
 const READ: &str =
-    "SELECT version::text, body FROM {t}documents WHERE namespace = $1 AND name = $2";
+    "SELECT version::text AS version, body FROM {t}documents WHERE namespace = $1 AND name = $2";
 
 const WRITE: &str = "SELECT {t}write_document($1, $2::numeric, $3, $4, $5, $6, $7::numeric)";
 
 /// Reads a document.
-pub(super) async fn read(step: &Step<'_>, name: &str) -> Result<Option<Document>, Fault> {
-    let rows = step.rows(READ, &[(&name.as_bytes(), Type::BYTEA)]).await?;
+pub(super) async fn read(
+    context: &CallContext<'_>,
+    name: &str,
+) -> Result<Option<Document>, DriverError> {
+    let rows = context.rows(READ, &[(&name.as_bytes(), Type::BYTEA)]).await?;
     let Some(row) = rows.first() else { return Ok(None) };
-    Ok(Some(Document { version: step.number(row, 0)?, body: step.column(row, 1)? }))
+    Ok(Some(Document { version: context.number(row, "version")?, body: context.column(row, 1)? }))
 }
 
 /// Writes a document, fenced if an epoch is given.
 pub(super) async fn write(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     name: &str,
     body: &[u8],
     precondition: Precondition,
     fence: Option<Epoch>,
-) -> Result<WriteOutcome, Fault> {
+) -> Result<WriteOutcome, DriverError> {
     let (name, precondition) = (name.as_bytes(), Json(precondition));
     let fence = fence.map(|epoch| epoch.0.to_string());
     let more: [Param<'_>; 4] = [
@@ -35,7 +38,7 @@ pub(super) async fn write(
         (&precondition, Type::JSONB),
         (&fence, Type::TEXT),
     ];
-    let row = step.call(WRITE, &more).await?;
-    let Json(outcome): Json<WriteOutcome> = step.column(&row, 0)?;
+    let row = context.call(WRITE, &more).await?;
+    let Json(outcome): Json<WriteOutcome> = context.column(&row, 0)?;
     Ok(outcome)
 }

@@ -1,73 +1,93 @@
 //! The engine: every call is one statement over the one connection.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, Operation,
-    StoreError,
+    Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
 };
 use tokio::task::JoinSet;
-use tokio_postgres::Client;
+use tokio_postgres::types::PgLsn;
 
 use super::config::PostgresConfig;
-use super::link::{Links, within};
-use super::step::Step;
-use super::{NAME, error, examine, hints, rights, schema, tls};
+use super::connect::PostgresConnector;
+use super::context::CallContext;
+use super::{NAME, examine, hints, rights, schema};
+use crate::OpenError;
+use crate::driver::{ConnectionSlot, SchemaPresence, SeenLeases, within};
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Engine;
 
 /// Making the schema may wait for others that make it too.
 const SCHEMA_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The furthest that this handle has seen the data get. Behind that, it has gone back.
+#[derive(Clone, Copy)]
+pub(super) struct Seen {
+    pub(super) lineage: u64,
+    pub(super) lsn: PgLsn,
+}
+
 /// A handle on the server.
 pub(super) struct Postgres {
-    links: Arc<Links>,
+    slot: Arc<ConnectionSlot<PostgresConnector>>,
     listening: OnceLock<Mutex<JoinSet<()>>>,
-    /// Is the schema known to be there? Only a reader may find none.
-    is_there: AtomicBool,
+    presence: SchemaPresence,
+    seen: Mutex<Seen>,
+    pub(super) leases: SeenLeases,
 }
 
 impl Postgres {
     /// Connects, and sees to it that the schema is there and may be used. A reader only looks.
-    pub(super) async fn open(config: PostgresConfig, access: Access) -> Result<Self, Refusal> {
-        let place = config.place();
-        let tls = tls::connector(&config).map_err(|detail| Refusal::Tls {
-            store: NAME,
-            place: place.clone(),
-            detail,
-        })?;
-        let links = Arc::new(Links::new(config, tls, access));
-        let link = links.link_within(links.config.timeout).await?;
+    pub(super) async fn open(config: PostgresConfig, access: Access) -> Result<Self, OpenError> {
+        let timeout = config.timeout;
+        let slot = ConnectionSlot::new(PostgresConnector::new(config, access)?, timeout);
+        let connection = slot.get().await?;
+        let connector = slot.connector();
         let ready = async {
             if access == Access::Read {
-                return schema::look(&link.client, &links.config).await;
+                return schema::look(&connection.client, &connector.config).await;
             }
-            schema::ensure(&link.client, &links.config).await?;
-            rights::require(&link.client, &links.config).await?;
-            links.ready(&link).await;
+            schema::ensure(&connection.client, &connector.config).await?;
+            rights::require(&connection.client, &connector.config).await?;
+            connector.ready(&connection).await;
             Ok(true)
         };
-        let is_there = within(SCHEMA_TIMEOUT, ready).await.unwrap_or_else(|| {
+        let found = within(SCHEMA_TIMEOUT, ready).await.unwrap_or_else(|| {
+            let place = connector.config.place();
             let detail = format!("the schema took longer than {SCHEMA_TIMEOUT:?}");
-            Err(Refusal::Unreachable { store: NAME, place, detail })
+            Err(OpenError::Unreachable { store: NAME, place, detail })
         })?;
-        Ok(Self { links, listening: OnceLock::new(), is_there: AtomicBool::new(is_there) })
+        Ok(Self {
+            slot: Arc::new(slot),
+            listening: OnceLock::new(),
+            presence: SchemaPresence::new(found),
+            seen: Mutex::new(Seen { lineage: 0, lsn: PgLsn::from(0) }),
+            leases: SeenLeases::default(),
+        })
     }
 
-    /// Is there anything to read? What was not there may have been made since.
-    async fn is_there(&self, client: &Client) -> Result<bool, StoreError> {
-        if !self.is_there.load(Ordering::Relaxed) {
-            let found = schema::look(client, &self.links.config).await;
-            let found = found.map_err(|refusal| error::in_use(&refusal))?;
-            self.is_there.store(found, Ordering::Relaxed);
+    pub(super) fn config(&self) -> &PostgresConfig {
+        &self.slot.connector().config
+    }
+
+    pub(super) fn access(&self) -> Access {
+        self.slot.connector().access
+    }
+
+    /// The furthest that was seen.
+    pub(super) fn seen(&self) -> Seen {
+        *self.seen.lock().expect("no holder of this lock panics")
+    }
+
+    /// A reply showed this. Positions are comparable within a lineage only.
+    pub(super) fn note_seen(&self, lineage: u64, lsn: PgLsn) {
+        let mut seen = self.seen.lock().expect("no holder of this lock panics");
+        if lineage > seen.lineage || (lineage == seen.lineage && lsn > seen.lsn) {
+            *seen = Seen { lineage, lsn };
         }
-        Ok(self.is_there.load(Ordering::Relaxed))
     }
 }
 
@@ -89,52 +109,31 @@ impl Engine for Postgres {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        let (began, span) = (SystemClock.now(), self.links.config.timeout);
-        let link = self.links.link_within(span).await;
-        let link = link.map_err(|refusal| error::in_use(&refusal))?;
-        if let Some(nothing) = call.answer_when_empty()
-            && !self.is_there(&link.client).await?
-        {
-            return Ok(nothing);
-        }
-        let step = Step { client: &link.client, links: &self.links, namespace };
-        let left = span.saturating_sub(SystemClock.now().since(began));
-        match within(left, step.perform(&call)).await {
-            Some(Ok(answer)) => Ok(answer),
-            Some(Err(fault)) => {
-                if fault.spoils_the_link() {
-                    self.links.discard(&link).await;
-                }
-                Err(fault.told())
+        let call = &call;
+        let on = |connection: Arc<super::connect::Connection>| async move {
+            let client = &connection.client;
+            let look = schema::look(client, self.config());
+            if let Some(nothing) = self.presence.answer_when_empty(call, look).await? {
+                return Ok(nothing);
             }
-            None => {
-                self.links.discard(&link).await;
-                let detail = format!("no answer within {} ms", span.as_millis());
-                Err(StoreError::Unknown { detail })
-            }
-        }
+            CallContext { client, engine: self, namespace }.perform(call).await
+        };
+        self.slot.run(on).await
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
         self.listening.get_or_init(|| {
-            let mut tasks = JoinSet::new();
-            tasks.spawn(hints::keep_listening(Arc::clone(&self.links)));
+            let (mut tasks, slot) = (JoinSet::new(), Arc::clone(&self.slot));
+            tasks.spawn(async move { slot.connector().subscriptions.keep_connected(&slot).await });
             Mutex::new(tasks)
         });
-        hints::subscribe(&self.links, namespace).await
+        hints::subscribe(&self.slot, namespace).await
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
-        let span = self.links.config.timeout;
-        let link = self.links.link_within(span).await;
-        let link = link.map_err(|refusal| error::in_use(&refusal))?;
-        match within(span, examine::examine(&link.client, &self.links.config)).await {
-            Some(findings) => findings.map_err(error::Fault::told),
-            None => {
-                self.links.discard(&link).await;
-                let detail = format!("no answer within {} ms", span.as_millis());
-                Err(StoreError::Unavailable { detail })
-            }
-        }
+        let on = |connection: Arc<super::connect::Connection>| async move {
+            examine::examine(&connection.client, self.config()).await
+        };
+        self.slot.run(on).await
     }
 }

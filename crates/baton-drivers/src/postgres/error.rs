@@ -1,14 +1,14 @@
-//! What went wrong, told by SQLSTATE, severity and type; never by text.
+//! Errors of the client library, classified by SQLSTATE, severity and type; never by text.
 
 use std::error::Error as _;
 
-use baton_store::StoreError;
 use tokio_postgres::Error;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
 use super::config::{Pooler, PostgresConfig};
 use super::{NAME, pooler};
-use crate::refusal::Refusal;
+use crate::OpenError;
+use crate::driver::DriverError;
 
 /// Raised by our functions: a record is not one of ours.
 const CORRUPT: &str = "BT001";
@@ -16,47 +16,18 @@ const CORRUPT: &str = "BT001";
 /// What to do about rights that are missing.
 pub(super) const GRANTS: &str = "grant what docs/stores/postgres.md lists";
 
-/// What went wrong in one step.
-#[derive(Debug)]
-pub(super) enum Fault {
-    /// The server or the connection.
-    Sql(Error),
-    /// An answer that is not one of ours.
-    Corrupt { record: String, detail: String },
-    /// Something that a person must see to.
-    Refused(String),
-}
-
-impl From<Error> for Fault {
+impl From<Error> for DriverError {
     fn from(error: Error) -> Self {
-        Self::Sql(error)
-    }
-}
-
-impl Fault {
-    /// For the caller.
-    pub(super) fn told(self) -> StoreError {
-        match self {
-            Self::Corrupt { record, detail } => StoreError::Corrupt { record, detail },
-            Self::Refused(detail) => StoreError::Refused { detail },
-            Self::Sql(error) => match error.as_db_error() {
-                Some(said) => by_code(said),
-                None => StoreError::Unknown { detail: whole(&error) },
-            },
+        match error.as_db_error() {
+            Some(reported) => by_code(reported),
+            None => Self::unknown(whole(&error)).breaking_connection(),
         }
     }
-
-    /// Is the connection of no more use, or the server behind it the wrong one?
-    pub(super) fn spoils_the_link(&self) -> bool {
-        let Self::Sql(error) = self else { return false };
-        let Some(said) = error.as_db_error() else { return true };
-        is_the_end(said) || is_not_writable(said.code())
-    }
 }
 
-/// Did the server end the session? Then nobody knows how far it got.
-fn is_the_end(said: &DbError) -> bool {
-    !matches!(said.parsed_severity(), Some(Severity::Error))
+/// Did the server end the session? Then it is unknown how far the statement got.
+fn ends_session(reported: &DbError) -> bool {
+    !matches!(reported.parsed_severity(), Some(Severity::Error))
 }
 
 /// A standby, or a primary that became one.
@@ -65,26 +36,26 @@ fn is_not_writable(code: &SqlState) -> bool {
     standby.contains(code)
 }
 
-/// An error of the server's undid the statement, and with it the step.
-fn by_code(said: &DbError) -> StoreError {
-    let code = said.code();
-    let detail = format!("{} (SQLSTATE {})", said.message(), code.code());
+/// An error of the server's undid the statement, and with it the whole call.
+fn by_code(reported: &DbError) -> DriverError {
+    let code = reported.code();
+    let detail = format!("{} (SQLSTATE {})", reported.message(), code.code());
     if code.code() == CORRUPT {
-        let detail = said.detail().unwrap_or_default().to_owned();
-        return StoreError::Corrupt { record: said.message().to_owned(), detail };
+        return DriverError::corrupt(reported.message(), reported.detail().unwrap_or_default());
     }
-    if is_the_end(said) || *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN {
-        return StoreError::Unknown { detail };
+    if ends_session(reported) {
+        return DriverError::unknown(detail).breaking_connection();
     }
     if is_not_writable(code) {
-        return StoreError::Unavailable { detail };
+        return DriverError::unavailable(detail).breaking_connection();
     }
     match code.code().get(..2) {
+        _ if *code == SqlState::T_R_STATEMENT_COMPLETION_UNKNOWN => DriverError::unknown(detail),
         // Lost a race, waited too long for a lock, was cancelled, ran into the disk's end.
-        Some("40" | "55" | "57" | "58") => StoreError::Unavailable { detail },
-        Some("53") => StoreError::Throttled { detail },
-        Some("08" | "XX") => StoreError::Unknown { detail },
-        _ => StoreError::Refused { detail: format!("{detail}; {}", remedy(code)) },
+        Some("40" | "55" | "57" | "58") => DriverError::unavailable(detail),
+        Some("53") => DriverError::throttled(detail),
+        Some("08" | "XX") => DriverError::unknown(detail),
+        _ => DriverError::refused(format!("{detail}; {}", remedy(code))),
     }
 }
 
@@ -99,41 +70,32 @@ fn remedy(code: &SqlState) -> &'static str {
 }
 
 /// Why a server could not be connected to.
-pub(super) fn refused(config: &PostgresConfig, place: String, error: &Error) -> Refusal {
+pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> OpenError {
     if let Some(detail) = tls_problem(error) {
-        return Refusal::Tls { store: NAME, place, detail };
+        return OpenError::Tls { store: NAME, place, detail };
     }
     let detail = whole(error);
     let Some(code) = error.code() else {
-        return Refusal::Unreachable { store: NAME, place, detail };
+        return OpenError::Unreachable { store: NAME, place, detail };
     };
     if code.code().starts_with("28") {
-        return Refusal::Login { store: NAME, place, detail };
+        return OpenError::Login { store: NAME, place, detail };
     }
     if *code == SqlState::INVALID_CATALOG_NAME {
         let what = format!("database {:?}", config.database.as_deref().unwrap_or_default());
         let remedy = "create it, or name another after the host".to_owned();
-        return Refusal::Missing { store: NAME, place, what, remedy };
+        return OpenError::Missing { store: NAME, place, what, remedy };
     }
     // A server takes what a session of ours is started with.
     let unknown = [SqlState::PROTOCOL_VIOLATION, SqlState::FEATURE_NOT_SUPPORTED];
     if config.pooler == Pooler::None && unknown.contains(code) {
-        return pooler::refusal(&place, detail);
+        return pooler::error(&place, detail);
     }
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
         let what = format!("connect ({detail})");
-        return Refusal::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
+        return OpenError::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
     }
-    Refusal::Unreachable { store: NAME, place, detail }
-}
-
-/// Met while the store was in use already, before anything was sent.
-pub(super) fn in_use(refusal: &Refusal) -> StoreError {
-    let detail = refusal.to_string();
-    match refusal {
-        Refusal::Unreachable { .. } | Refusal::Unfit { .. } => StoreError::Unavailable { detail },
-        _ => StoreError::Refused { detail },
-    }
+    OpenError::Unreachable { store: NAME, place, detail }
 }
 
 /// What TLS has against it, if it is that.
@@ -152,8 +114,8 @@ fn tls_problem(error: &Error) -> Option<String> {
 
 /// The error and what caused it, in one line.
 pub(super) fn whole(error: &Error) -> String {
-    if let Some(said) = error.as_db_error() {
-        return format!("{} (SQLSTATE {})", said.message(), said.code().code());
+    if let Some(reported) = error.as_db_error() {
+        return format!("{} (SQLSTATE {})", reported.message(), reported.code().code());
     }
     let mut text = error.to_string();
     let mut cause = error.source();

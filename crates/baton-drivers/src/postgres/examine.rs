@@ -3,9 +3,10 @@
 use baton_store::Finding;
 use tokio_postgres::{Client, Row};
 
-use super::config::{Pooler, PostgresConfig, TlsMode};
-use super::error::Fault;
+use super::config::{Pooler, PostgresConfig};
 use super::rights;
+use crate::driver::DriverError;
+use crate::tls::TlsMode;
 
 const SETTINGS: &str = "SELECT current_setting('server_version'), \
     pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean, \
@@ -21,7 +22,7 @@ const SETTINGS: &str = "SELECT current_setting('server_version'), \
 pub(super) async fn examine(
     client: &Client,
     config: &PostgresConfig,
-) -> Result<Vec<Finding>, Fault> {
+) -> Result<Vec<Finding>, DriverError> {
     let row = client.query_typed_one(SETTINGS, &[]).await?;
     let mut findings = vec![
         Finding::ok("version", format!("PostgreSQL {}", row.try_get::<_, &str>(0)?)),
@@ -43,14 +44,14 @@ pub(super) async fn examine(
     Ok(findings)
 }
 
-fn writable(row: &Row) -> Result<Finding, Fault> {
+fn writable(row: &Row) -> Result<Finding, DriverError> {
     Ok(match row.try_get(1)? {
         false => Finding::ok("primary", "it can be written to"),
         true => Finding::fail("primary", "a standby, or read-only", "name the primary too"),
     })
 }
 
-fn durable(row: &Row) -> Result<Finding, Fault> {
+fn durable(row: &Row) -> Result<Finding, DriverError> {
     let remedy = "set fsync and full_page_writes to on";
     Ok(match row.try_get(2)? {
         true => Finding::ok("durability", "fsync and full_page_writes are on"),
@@ -58,7 +59,7 @@ fn durable(row: &Row) -> Result<Finding, Fault> {
     })
 }
 
-fn acknowledged(row: &Row) -> Result<Finding, Fault> {
+fn acknowledged(row: &Row) -> Result<Finding, DriverError> {
     let level: &str = row.try_get(3)?;
     Ok(match level {
         "off" | "local" => {
@@ -70,7 +71,7 @@ fn acknowledged(row: &Row) -> Result<Finding, Fault> {
     })
 }
 
-fn replicas(row: &Row) -> Result<Finding, Fault> {
+fn replicas(row: &Row) -> Result<Finding, DriverError> {
     let (names, standbys): (&str, i64) = (row.try_get(4)?, row.try_get(5)?);
     Ok(match (names.is_empty(), standbys) {
         (true, 0) => Finding::ok("replicas", "none that this user can see"),
@@ -83,7 +84,7 @@ fn replicas(row: &Row) -> Result<Finding, Fault> {
     })
 }
 
-fn connections(row: &Row) -> Result<Finding, Fault> {
+fn connections(row: &Row) -> Result<Finding, DriverError> {
     const FEW: i64 = 10;
     let free: i64 = row.try_get(6)?;
     let detail = format!("{} more can be made", free.max(0));
@@ -119,7 +120,7 @@ fn encryption(config: &PostgresConfig) -> Finding {
     }
 }
 
-fn idle(row: &Row) -> Result<Option<Finding>, Fault> {
+fn idle(row: &Row) -> Result<Option<Finding>, DriverError> {
     let limit: Option<&str> = row.try_get(7)?;
     let limit = limit.filter(|limit| !matches!(*limit, "0" | ""));
     Ok(limit.map(|limit| {
@@ -129,7 +130,7 @@ fn idle(row: &Row) -> Result<Option<Finding>, Fault> {
     }))
 }
 
-fn encoding(row: &Row) -> Result<Option<Finding>, Fault> {
+fn encoding(row: &Row) -> Result<Option<Finding>, DriverError> {
     let encoding: &str = row.try_get(8)?;
     Ok((encoding != "UTF8").then(|| {
         let remedy = "use a database in UTF8, or plain ASCII in labels and versions";

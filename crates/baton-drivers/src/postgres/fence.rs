@@ -17,7 +17,7 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -41,23 +41,12 @@ pub fn sql(schema: &str, prefix: &str) -> Option<String> {
 }
 
 /// Why a write was not admitted. Roll the transaction back.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The schema or the prefix is not one that is used unquoted.
-    #[error(
-        "fence schema and prefix {0:?} must be of a-z, 0-9 and '_', and not begin with a digit"
-    )]
-    Name(String),
-    /// The database failed; nothing is said about the epoch.
-    #[error(transparent)]
-    Store(#[from] Error),
+pub type FenceError = crate::FenceError<Error>;
+
+impl From<Error> for FenceError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one resource: the highest epoch that was admitted wins.
@@ -91,7 +80,8 @@ impl Fence {
     /// The same, in the register of this schema and prefix.
     pub fn in_schema(self, schema: &str, prefix: &str) -> Result<Self, FenceError> {
         if !is_plain(schema, 63) || !is_plain(prefix, 40) {
-            return Err(FenceError::Name(format!("{schema}.{prefix}")));
+            let wanted = "of a-z, 0-9 and '_', and not begin with a digit";
+            return Err(FenceError::Name { name: format!("{schema}.{prefix}"), wanted });
         }
         Ok(Self { statement: statement(schema, prefix), ..self })
     }
@@ -108,13 +98,14 @@ impl Fence {
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let bound = format!("{}ms", self.bound.as_millis().clamp(1, BOUND_MAX_MS));
-        let params: [super::step::Param<'_>; 3] =
+        let params: [super::context::Param<'_>; 3] =
             [(&resource, Type::TEXT), (&given, Type::TEXT), (&bound, Type::TEXT)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());
         };
-        let said = problem.as_db_error().filter(|said| *said.code() == SqlState::from_code(BEHIND));
-        let highest = said.and_then(|said| said.detail()?.parse().ok()).map(Epoch);
+        let stale =
+            problem.as_db_error().filter(|stale| *stale.code() == SqlState::from_code(BEHIND));
+        let highest = stale.and_then(|stale| stale.detail()?.parse().ok()).map(Epoch);
         Err(match highest {
             Some(highest) => {
                 StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into()

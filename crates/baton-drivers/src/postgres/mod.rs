@@ -1,7 +1,7 @@
 //! PostgreSQL, version 12 and later: one server, and its replicas for the day it is lost.
 //!
 //! ```text
-//!   Service ── one thread ──► Postgres (engine) ── link: one connection ──► server
+//!   Service ── one thread ──► Postgres (engine) ── connect: one connection ──► server
 //!                              │                     pooler: which no other program shares
 //!                              │ a call = one statement = one round trip     functions in sql/
 //!                              ├ beat  lease  view  registry  documents  history  counters
@@ -21,6 +21,7 @@
 mod beat;
 mod config;
 mod connect;
+mod context;
 mod counters;
 mod documents;
 mod engine;
@@ -31,14 +32,11 @@ pub(crate) mod fences;
 mod hints;
 mod history;
 mod lease;
-mod link;
 mod pooler;
 mod prune;
 mod registry;
-mod rehearsal;
 mod rights;
 mod schema;
-mod step;
 mod sweep;
 mod sweep_plan;
 mod tls;
@@ -48,13 +46,13 @@ use std::sync::Arc;
 
 use baton_store::Store;
 
+use crate::OpenError;
 use crate::address::Address;
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::service::Service;
 
 pub(crate) use config::client_url;
-pub use config::{Pooler, PostgresConfig, TlsMode};
+pub use config::{Pooler, PostgresConfig};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;
 /// The client library, in the version that [`fence`] takes transactions of.
@@ -73,7 +71,7 @@ pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
-) -> Result<Arc<dyn Store>, Refusal> {
+) -> Result<Arc<dyn Store>, OpenError> {
     let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
     let service = Service::start("baton-postgres", move || Postgres::open(config, access)).await?;
     Ok(Arc::new(service))

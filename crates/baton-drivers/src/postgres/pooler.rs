@@ -18,8 +18,8 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage};
 
 use super::NAME;
 use super::config::{Pooler, PostgresConfig};
-use super::connect::Link;
-use crate::refusal::Refusal;
+use super::connect::Connection;
+use crate::OpenError;
 
 /// A setting that no server has, so that only a session that was started with it has it.
 pub(super) const MARK: &str = "baton.session";
@@ -58,11 +58,11 @@ pub(super) fn judge(
     config: &PostgresConfig,
     mark: Option<&str>,
     place: &str,
-) -> Result<(), Refusal> {
+) -> Result<(), OpenError> {
     match config.pooler {
         Pooler::None if mark != Some(MARKED) => {
             let detail = "the session lacks the settings that it was started with";
-            Err(refusal(place, detail.to_owned()))
+            Err(error(place, detail.to_owned()))
         }
         _ => Ok(()),
     }
@@ -71,22 +71,22 @@ pub(super) fn judge(
 /// Looks whether the pooler gives each of two clients a server process of its own, before anything
 /// is set. A pool that has none to spare lets the other wait, as one of transactions would not.
 pub(super) async fn look(
-    link: &Link,
-    other: impl Future<Output = Option<Result<Link, Error>>>,
+    connection: &Connection,
+    other: impl Future<Output = Option<Result<Connection, Error>>>,
     place: &str,
-) -> Result<Result<(), Refusal>, Error> {
-    let first = process(&link.client).await?;
+) -> Result<Result<(), OpenError>, Error> {
+    let first = process(&connection.client).await?;
     let other = match other.await {
         Some(Ok(other)) => process(&other.client).await.ok(),
         Some(Err(_)) | None => None,
     };
-    let again = process(&link.client).await?;
+    let again = process(&connection.client).await?;
     let detail = match other.flatten() == first {
         true => format!("it gives two clients server process {}", shown(&first)),
         false if again == first => return Ok(Ok(())),
         false => format!("it changes from server process {} to {}", shown(&first), shown(&again)),
     };
-    Ok(Err(refusal(place, detail)))
+    Ok(Err(error(place, detail)))
 }
 
 fn shown(process: &Option<String>) -> &str {
@@ -94,14 +94,14 @@ fn shown(process: &Option<String>) -> &str {
 }
 
 async fn process(client: &Client) -> Result<Option<String>, Error> {
-    let said = client.simple_query("SELECT pg_backend_pid()").await?;
-    Ok(said.iter().find_map(|message| match message {
+    let answer = client.simple_query("SELECT pg_backend_pid()").await?;
+    Ok(answer.iter().find_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     }))
 }
 
 /// The pooler is refused.
-pub(super) fn refusal(place: &str, detail: String) -> Refusal {
-    Refusal::Pooled { store: NAME, place: place.to_owned(), detail }
+pub(super) fn error(place: &str, detail: String) -> OpenError {
+    OpenError::Pooled { store: NAME, place: place.to_owned(), detail }
 }

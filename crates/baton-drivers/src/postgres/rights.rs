@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Error};
 use super::NAME;
 use super::config::PostgresConfig;
 use super::error::{self, GRANTS};
-use crate::refusal::Refusal;
+use crate::OpenError;
 
 /// What is needed on each table. Leases, namespaces, views, documents and
 /// counters are never deleted.
@@ -37,20 +37,20 @@ pub(super) async fn missing(
                AND NOT has_function_privilege(p.oid, 'EXECUTE')"
     );
     let names = config.names();
-    let params: [super::step::Param<'_>; 3] =
+    let params: [super::context::Param<'_>; 3] =
         [(&names, Type::TEXT), (&config.schema, Type::TEXT), (&config.table_prefix, Type::TEXT)];
     let rows = client.query_typed(&sql, &params).await?;
     rows.iter().map(|row| row.try_get(0)).collect()
 }
 
 /// Refuses to go on without them: a beat that fails for want of a right would fail late.
-pub(super) async fn require(client: &Client, config: &PostgresConfig) -> Result<(), Refusal> {
+pub(super) async fn require(client: &Client, config: &PostgresConfig) -> Result<(), OpenError> {
     let missing = missing(client, config).await;
-    let missing = missing.map_err(|problem| error::refused(config, config.place(), &problem))?;
+    let missing = missing.map_err(|problem| error::opening(config, config.place(), &problem))?;
     if missing.is_empty() {
         return Ok(());
     }
     let what = format!("do what baton needs ({} is missing)", missing.join(", "));
     let place = config.place();
-    Err(Refusal::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() })
+    Err(OpenError::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() })
 }

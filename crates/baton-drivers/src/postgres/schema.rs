@@ -6,26 +6,28 @@ use tokio_postgres::{Client, Error};
 use super::NAME;
 use super::config::{PostgresConfig, is_plain};
 use super::error::{self, GRANTS};
-use crate::driver::SchemaVersion;
-use crate::refusal::Refusal;
+use crate::OpenError;
+use crate::driver::{SchemaState, SchemaVersion};
 
-/// The version that this program knows.
-pub(super) const KNOWN: i32 = 4;
+/// The version that this program makes, and the lowest that a program must know to use it.
+const KNOWN: SchemaVersion = SchemaVersion::new(5, Some(5));
 
 /// The tables that each version added. None is ever changed once it was released.
-const TABLES: [&str; 4] = [
+const TABLES: [&str; 5] = [
     concat!(include_str!("sql/0001-tables.sql"), include_str!("sql/fences.sql")),
     include_str!("sql/0002-counters.sql"),
     include_str!("sql/0003-hints.sql"),
     include_str!("sql/0004-gaps.sql"),
+    include_str!("sql/0005-compatible.sql"),
 ];
 
 /// What the functions need comes before those that need it. Each version makes all of them anew.
-const FUNCTIONS: [&str; 20] = [
+const FUNCTIONS: [&str; 21] = [
     include_str!("sql/functions/identity.sql"),
     include_str!("sql/functions/settle.sql"),
     include_str!("sql/functions/space.sql"),
     include_str!("sql/functions/lease.sql"),
+    include_str!("sql/functions/fenced_off.sql"),
     include_str!("sql/functions/register.sql"),
     include_str!("sql/functions/terms.sql"),
     include_str!("sql/functions/acquire.sql"),
@@ -45,12 +47,14 @@ const FUNCTIONS: [&str; 20] = [
 ];
 
 /// The first lineage is the time, as every later one is.
-const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lineage, identity) \
-                     VALUES (1, {v}, {t}ms(clock_timestamp()), {t}identity());\n";
+const BEGIN: &str = "INSERT INTO {t}meta (one, schema_version, lowest_compatible, lineage, identity) \
+                     VALUES (1, {version}, {lowest}, {t}ms(clock_timestamp()), {t}identity());\n";
 
-const UPGRADE: &str = "UPDATE {t}meta SET schema_version = {v};\n";
+/// What a later program has written stays: it is never lowered.
+const UPGRADE: &str = "UPDATE {t}meta SET schema_version = {version}, \
+                       lowest_compatible = greatest(lowest_compatible, {lowest});\n";
 
-/// All of the SQL that makes a new store, for whoever may make tables to run. `None` if a name has
+/// All of the SQL that makes a new store, to be run by a user who may make tables. `None` if a name has
 /// other characters than a-z, 0-9 and '_', or begins with a digit.
 ///
 /// ```
@@ -63,7 +67,7 @@ pub fn schema_sql(schema: &str, prefix: &str) -> Option<String> {
 }
 
 /// What brings the schema from this version, 0 if there is none, to the one known.
-fn making(schema: &str, prefix: &str, from: i32) -> String {
+fn making(schema: &str, prefix: &str, from: i64) -> String {
     // CREATE SCHEMA asks for the right to create one even if it is there.
     let home = format!(
         "DO $do$ BEGIN IF to_regnamespace('{schema}') IS NULL THEN CREATE SCHEMA {schema}; \
@@ -72,14 +76,16 @@ fn making(schema: &str, prefix: &str, from: i32) -> String {
     let done = usize::try_from(from).unwrap_or(0);
     let parts: String = TABLES.into_iter().skip(done).chain(FUNCTIONS).collect();
     let end = if from == 0 { BEGIN } else { UPGRADE };
-    let filled = (parts + end).replace("{t}", &format!("{schema}.{prefix}"));
-    home + &filled.replace("{v}", &KNOWN.to_string())
+    let end = end.replace("{version}", &KNOWN.version.to_string());
+    let end = end.replace("{lowest}", &KNOWN.lowest_compatible.to_string());
+    home + &(parts + &end).replace("{t}", &format!("{schema}.{prefix}"))
 }
 
-/// Sees to it that the schema is there and of the version known. Any number may do so at once.
-pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(), Refusal> {
-    let before = version(client, config).await?;
-    if before == KNOWN {
+/// Sees to it that the schema is there, of the version known or of a later one that allows this
+/// program, which is left as it is. Any number may do so at once.
+pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(), OpenError> {
+    let (before, state) = found(client, config).await?;
+    if state == SchemaState::Usable {
         return Ok(());
     }
     let begin = format!(
@@ -87,91 +93,97 @@ pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(
          SELECT pg_advisory_xact_lock(hashtextextended('{}', 0))",
         config.names()
     );
-    let refused = |problem| no_schema(config, before, &problem);
-    client.batch_execute(&begin).await.map_err(refused)?;
-    let made = match version(client, config).await {
-        Ok(KNOWN) => Ok(()),
-        Ok(found) => {
-            let sql = making(&config.schema, &config.table_prefix, found);
-            client.batch_execute(&sql).await.map_err(refused)
+    let failed = |problem| no_schema(config, before, &problem);
+    client.batch_execute(&begin).await.map_err(failed)?;
+    let made = match found(client, config).await {
+        Ok((_, SchemaState::Usable)) => Ok(()),
+        Ok((version, SchemaState::Older)) => {
+            let sql = making(&config.schema, &config.table_prefix, version);
+            client.batch_execute(&sql).await.map_err(failed)
         }
-        Err(refusal) => Err(refusal),
+        Err(error) => Err(error),
     };
     let end = if made.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    client.batch_execute(end).await.map_err(refused)?;
+    client.batch_execute(end).await.map_err(failed)?;
     made
 }
 
-/// Is it there, and of the version known? Nothing is made.
-pub(super) async fn look(client: &Client, config: &PostgresConfig) -> Result<bool, Refusal> {
+/// Is it there, and can this program read it? Nothing is made.
+pub(super) async fn look(client: &Client, config: &PostgresConfig) -> Result<bool, OpenError> {
     match version(client, config).await? {
-        0 => Ok(false),
-        KNOWN => Ok(true),
-        found => Err(Refusal::OlderSchema {
-            store: NAME,
-            place: config.place(),
-            found: i64::from(found),
-            known: i64::from(KNOWN),
-        }),
+        None => Ok(false),
+        Some(found) => found.check_to_read(KNOWN, NAME, &config.place()).map(|()| true),
     }
 }
 
-/// The version that is there, 0 if there is none. One that is not known is refused.
-async fn version(client: &Client, config: &PostgresConfig) -> Result<i32, Refusal> {
-    let place = config.place();
+/// The version that is there, 0 if there is none, and whether it can be used.
+async fn found(client: &Client, config: &PostgresConfig) -> Result<(i64, SchemaState), OpenError> {
+    match version(client, config).await? {
+        None => Ok((0, SchemaState::Older)),
+        Some(found) => Ok((found.version, found.check_at(KNOWN, NAME, &config.place())?)),
+    }
+}
+
+/// The version that is there, if one is.
+async fn version(
+    client: &Client,
+    config: &PostgresConfig,
+) -> Result<Option<SchemaVersion>, OpenError> {
     let names = config.names();
-    let refused = |problem: Error| unread(config, &problem);
+    let failed = |problem: Error| unread(config, &problem);
     // Read from the catalogue itself: what the session remembers of it may be older than the lock.
     let there = format!(
         "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
          WHERE nspname = '{}' AND relname = '{}meta'",
         config.schema, config.table_prefix
     );
-    if client.query_typed_opt(&there, &[]).await.map_err(refused)?.is_none() {
-        return Ok(0);
+    if client.query_typed_opt(&there, &[]).await.map_err(failed)?.is_none() {
+        return Ok(None);
     }
-    let version = format!("SELECT schema_version FROM {names}meta");
-    let row = client.query_typed_opt(&version, &[]).await.map_err(refused)?;
-    let found: i32 = match row {
-        Some(row) => row.try_get(0).map_err(refused)?,
-        None => {
-            let detail = format!("table {names}meta is empty");
-            return Err(Refusal::Strange { store: NAME, place, detail });
-        }
+    // As JSON: versions before 5 lack the second column.
+    let version = format!(
+        "SELECT schema_version::bigint, (to_jsonb(meta)->>'lowest_compatible')::bigint \
+         FROM {names}meta AS meta"
+    );
+    let row = client.query_typed_opt(&version, &[]).await.map_err(failed)?;
+    let Some(row) = row else {
+        let detail = format!("table {names}meta is empty");
+        return Err(OpenError::Strange { store: NAME, place: config.place(), detail });
     };
-    let known = SchemaVersion::new(i64::from(KNOWN), None);
-    SchemaVersion::new(i64::from(found), None).check_at(known, NAME, &place)?;
-    Ok(found)
+    let version = row.try_get(0).map_err(failed)?;
+    Ok(Some(SchemaVersion::new(version, row.try_get(1).map_err(failed)?)))
 }
 
 /// The schema cannot be looked at.
-fn unread(config: &PostgresConfig, problem: &Error) -> Refusal {
+fn unread(config: &PostgresConfig, problem: &Error) -> OpenError {
     let (place, detail) = (config.place(), error::whole(problem));
     if problem.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
         let what = format!("read {}meta ({detail})", config.names());
-        return Refusal::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
+        return OpenError::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
     }
     unexpected(config, problem)
 }
 
 /// Nothing that a right could mend.
-fn unexpected(config: &PostgresConfig, problem: &Error) -> Refusal {
+fn unexpected(config: &PostgresConfig, problem: &Error) -> OpenError {
     let (place, detail) = (config.place(), error::whole(problem));
     match problem.as_db_error() {
-        Some(_) => Refusal::Strange { store: NAME, place, detail },
-        None => Refusal::Unreachable { store: NAME, place, detail },
+        Some(_) => OpenError::Strange { store: NAME, place, detail },
+        None => OpenError::Unreachable { store: NAME, place, detail },
     }
 }
 
 /// The schema cannot be made, or not be brought from this version to the one known.
-fn no_schema(config: &PostgresConfig, before: i32, problem: &Error) -> Refusal {
+fn no_schema(config: &PostgresConfig, before: i64, problem: &Error) -> OpenError {
     if problem.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
         return unexpected(config, problem);
     }
     let schema = format!("baton's schema (tables {}*)", config.names());
     let what = match before {
         0 => schema,
-        before => format!("version {KNOWN} of {schema}, which is at {before},"),
+        before => {
+            format!("version {} of {schema}, which is at {before},", KNOWN.version)
+        }
     };
     let remedy = format!(
         "this user may not make it ({}): open the store once as one who may create tables in \
@@ -179,5 +191,5 @@ fn no_schema(config: &PostgresConfig, before: i32, problem: &Error) -> Refusal {
         error::whole(problem),
         config.schema
     );
-    Refusal::Missing { store: NAME, place: config.place(), what, remedy }
+    OpenError::Missing { store: NAME, place: config.place(), what, remedy }
 }

@@ -17,22 +17,20 @@ use baton_store::sweep::{Sweep, SweepError, Swept};
 use tokio::sync::Mutex;
 use tokio_postgres::Transaction;
 use tokio_postgres::types::Type;
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::config::PostgresConfig;
-use super::connect::{Link, connect};
-use super::error::{self, Fault};
+use super::connect::{Connection, PostgresConnector};
+use super::context::Param;
 use super::fence::{Fence, FenceError};
-use super::hints::Ears;
-use super::link::within;
 use super::sweep_plan::Plan;
-use super::{EXAMPLE, NAME, sweep_plan, tls};
+use super::{EXAMPLE, NAME, sweep_plan};
+use crate::OpenError;
 use crate::address::Address;
+use crate::driver::{Connector, DriverError, within};
 use crate::reader::Access;
-use crate::refusal::Refusal;
 use crate::sweep::{Callback, Strategy, Table, Unfit};
 
-/// A transaction that does nothing for so long is ended by the server.
+/// A transaction that does nothing for this long is ended by the server.
 const IDLE: Duration = Duration::from_secs(5);
 
 /// The same while the user's callback runs, and so the most that it may take.
@@ -44,8 +42,7 @@ const STATEMENTS: u32 = 5;
 /// A table that is swept.
 struct PostgresSweep {
     name: String,
-    config: PostgresConfig,
-    tls: MakeRustlsConnect,
+    connector: PostgresConnector,
     table: Table,
     strategy: Strategy,
     fence: Fence,
@@ -55,7 +52,7 @@ struct PostgresSweep {
 
 /// A connection, and the statements that fit the table as it was when the connection was made.
 struct Ready {
-    link: Link,
+    connection: Connection,
     plan: Plan,
 }
 
@@ -68,12 +65,10 @@ pub(crate) fn sweep(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     table.check()?;
     strategy.check_for(&table)?;
-    let refused = |refusal: Refusal| Unfit::Store(refusal);
-    let address = Address::parse(scheme, rest, EXAMPLE).map_err(|wrong| refused(wrong.into()))?;
-    let config = PostgresConfig::from_address(address).map_err(|wrong| refused(wrong.into()))?;
-    let place = config.place();
-    let tls = tls::connector(&config);
-    let tls = tls.map_err(|detail| refused(Refusal::Tls { store: NAME, place, detail }))?;
+    let address = Address::parse(scheme, rest, EXAMPLE).map_err(OpenError::from)?;
+    let config = PostgresConfig::from_address(address).map_err(OpenError::from)?;
+    let connector = PostgresConnector::new(config, Access::Write)?;
+    let config = &connector.config;
     let fence = Fence::new(&format!("ttl:{}", table.name));
     let fence = fence.in_schema(&config.schema, &config.table_prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
@@ -82,27 +77,25 @@ pub(crate) fn sweep(
     });
     let name = format!("{NAME} table {}", table.name);
     let ready = Mutex::new(None);
-    Ok(Arc::new(PostgresSweep { name, config, tls, table, strategy, fence, ready }))
+    Ok(Arc::new(PostgresSweep { name, connector, table, strategy, fence, ready }))
 }
 
 impl PostgresSweep {
     /// Connects, and looks at the table.
     async fn look(&self) -> Result<Ready, SweepError> {
-        let ears = Arc::new(Ears::default());
-        let link = connect(&self.config, Access::Write, &self.tls, &ears, 0).await;
-        let told = |refusal: &Refusal| SweepError::of_store(&self.name, error::in_use(refusal));
-        let link = link.map_err(|refusal| told(&refusal))?;
-        let plan = Plan::make(&link.client, &self.table, &self.strategy).await;
-        let plan = plan.map_err(|fault| self.told(fault))?;
+        let connection = self.connector.connect().await;
+        let connection = connection.map_err(|error| self.failed(error.into_store_error()))?;
+        let plan = Plan::make(&connection.client, &self.table, &self.strategy).await;
+        let plan = plan.map_err(|error| self.failed(error))?;
         let plan = plan.map_err(|detail| self.rejected(detail))?;
-        Ok(Ready { link, plan })
+        Ok(Ready { connection, plan })
     }
 
     /// The same, and sees to the fence register.
     async fn prepare(&self) -> Result<Ready, SweepError> {
         let ready = self.look().await?;
-        let made = sweep_plan::ensure_fence(&ready.link.client, &self.config).await;
-        made.map_err(|fault| self.told(fault))?;
+        let made = sweep_plan::ensure_fence(&ready.connection.client, &self.connector.config).await;
+        made.map_err(|error| self.failed(error))?;
         Ok(ready)
     }
 
@@ -113,12 +106,12 @@ impl PostgresSweep {
     ) -> Result<T, SweepError> {
         let detail = "no answer in time".to_owned();
         let late = SweepError::Unknown { target: self.name.clone(), detail };
-        within(self.config.timeout * STATEMENTS, work).await.unwrap_or(Err(late))
+        within(self.connector.config.timeout * STATEMENTS, work).await.unwrap_or(Err(late))
     }
 
     async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
-        let Ready { link, plan } = ready;
-        let transaction = link.client.transaction().await.map_err(|e| self.told(e.into()))?;
+        let Ready { connection, plan } = ready;
+        let transaction = connection.client.transaction().await.map_err(|e| self.failed(e))?;
         self.fence.admit(&transaction, epoch).await.map_err(|refused| self.fenced(refused))?;
         let removed = match &self.strategy {
             Strategy::Callback(callback) => {
@@ -127,10 +120,10 @@ impl PostgresSweep {
             _ => {
                 let limit = i64::from(limit);
                 let done = transaction.execute_typed(&plan.batch, &[(&limit, Type::INT8)]).await;
-                done.map_err(|e| self.told(e.into()))?
+                done.map_err(|e| self.failed(e))?
             }
         };
-        transaction.commit().await.map_err(|e| self.told(e.into()))?;
+        transaction.commit().await.map_err(|e| self.failed(e))?;
         Ok(u32::try_from(removed).unwrap_or(u32::MAX))
     }
 
@@ -144,13 +137,13 @@ impl PostgresSweep {
     ) -> Result<u64, SweepError> {
         let limit = i64::from(limit);
         let rows = transaction.query_typed(&plan.batch, &[(&limit, Type::INT8)]).await;
-        let rows = rows.map_err(|e| self.told(e.into()))?;
+        let rows = rows.map_err(|e| self.failed(e))?;
         let (mut parts, mut places, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for row in &rows {
             let read = || -> Result<(u32, String, String), tokio_postgres::Error> {
                 Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
             };
-            let (part, place, text) = read().map_err(|e| self.told(e.into()))?;
+            let (part, place, text) = read().map_err(|e| self.failed(e))?;
             parts.push(part);
             places.push(place);
             let record = serde_json::from_str(&text);
@@ -163,27 +156,21 @@ impl PostgresSweep {
             target: self.name.clone(),
             detail: problem.to_string(),
         })?;
-        let params: [super::step::Param<'_>; 2] =
-            [(&parts, Type::OID_ARRAY), (&places, Type::TEXT_ARRAY)];
+        let params: [Param<'_>; 2] = [(&parts, Type::OID_ARRAY), (&places, Type::TEXT_ARRAY)];
         let removed = transaction.execute_typed(&plan.remove, &params).await;
-        removed.map_err(|e| self.told(e.into()))
+        removed.map_err(|e| self.failed(e))
     }
 
-    fn told(&self, fault: Fault) -> SweepError {
-        SweepError::of_store(&self.name, fault.told())
+    fn failed(&self, error: impl Into<DriverError>) -> SweepError {
+        SweepError::of_store(&self.name, error.into().into_store_error())
     }
 
     fn rejected(&self, detail: String) -> SweepError {
         SweepError::Rejected { target: self.name.clone(), detail }
     }
 
-    fn fenced(&self, refused: FenceError) -> SweepError {
-        match refused {
-            FenceError::StaleEpoch(stale) => stale.into(),
-            FenceError::Store(problem) => self.told(problem.into()),
-            FenceError::TooHigh(problem) => self.rejected(problem.to_string()),
-            FenceError::Name(name) => self.rejected(format!("{name:?} is no plain name")),
-        }
+    fn fenced(&self, error: FenceError) -> SweepError {
+        error.into_sweep_error(&self.name, |error| self.failed(error))
     }
 }
 
@@ -199,7 +186,7 @@ impl Sweep for PostgresSweep {
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
         let mut held = self.ready.lock().await;
-        let mut ready = match held.take().filter(|ready| !ready.link.client.is_closed()) {
+        let mut ready = match held.take().filter(|ready| !ready.connection.client.is_closed()) {
             Some(ready) => ready,
             None => self.in_time(self.prepare()).await?,
         };

@@ -8,7 +8,8 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::config::{PostgresConfig, TlsMode};
+use super::config::PostgresConfig;
+use crate::tls::TlsMode;
 
 /// What the client library wants to know.
 pub(super) fn connector(config: &PostgresConfig) -> Result<MakeRustlsConnect, String> {
@@ -30,15 +31,15 @@ fn anonymous() -> Result<ClientConfig, String> {
 
 fn unchecked(mut client: ClientConfig) -> ClientConfig {
     let algorithms = client.crypto_provider().signature_verification_algorithms;
-    client.dangerous().set_certificate_verifier(Arc::new(Anybody(algorithms)));
+    client.dangerous().set_certificate_verifier(Arc::new(AnyServer(algorithms)));
     client
 }
 
 /// Takes any certificate; the handshake must still be signed by its key.
 #[derive(Debug)]
-struct Anybody(WebPkiSupportedAlgorithms);
+struct AnyServer(WebPkiSupportedAlgorithms);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyServer {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

@@ -4,19 +4,19 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Outcome, View};
 use tokio_postgres::types::Type;
 
-use super::error::Fault;
-use super::step::{Param, Step};
+use super::context::{CallContext, Param};
+use crate::driver::DriverError;
 
 const PUBLISH: &str = "SELECT {t}publish($1, $2::numeric, $3, $4::numeric, $5::numeric, \
                        $6::numeric, $7, $8)";
 
 /// Publishes a view, unless a later epoch is known or this term has published a later one.
 pub(super) async fn publish(
-    step: &Step<'_>,
+    context: &CallContext<'_>,
     fence: Epoch,
     view: &View,
     hint: &str,
-) -> Result<Outcome, Fault> {
+) -> Result<Outcome, DriverError> {
     let body = serde_json::to_string(view).expect("a view is plain data");
     let fence = fence.0.to_string();
     let (epoch, number) = (view.version.epoch.0.to_string(), view.version.number.to_string());
@@ -27,5 +27,5 @@ pub(super) async fn publish(
         (&body, Type::TEXT),
         (&hint, Type::TEXT),
     ];
-    step.outcome(PUBLISH, &more).await
+    context.outcome(PUBLISH, &more).await
 }

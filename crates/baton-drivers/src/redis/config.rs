@@ -73,8 +73,7 @@ impl RedisConfig {
                 options.wrong("database", text, wanted)
             })?,
         };
-        let hosts = address.hosts.iter();
-        let hosts = hosts.map(|host| (host.name.clone(), host.port.unwrap_or(PORT))).collect();
+        let hosts = address.hosts_or(PORT);
         address.options.finish()?;
         Ok(Self {
             hosts,

@@ -11,8 +11,7 @@
 
 use ::redis::aio::ConnectionLike;
 use ::redis::{Arg, Cmd, RedisError, Script, Value};
-use baton_core::ids::{Epoch, EpochTooHigh};
-
+use baton_core::ids::Epoch;
 use baton_store::StaleEpoch;
 
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
@@ -21,31 +20,19 @@ pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lu
 /// What stands before the resource in the key of a fence; a brace follows it.
 pub(super) const HEAD: &str = "baton:fence:{";
 
-/// Why nothing was written, or why that is not known.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The fence holds something else than an epoch: a person must look.
-    #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
-    Foreign {
-        /// The resource.
-        resource: String,
-    },
-    /// The server refused a command, or did not answer: then the write may have taken place.
-    #[error(transparent)]
-    Store(#[from] RedisError),
+/// Why a write was not admitted. If the server did not answer, the write may have taken place.
+pub type FenceError = crate::FenceError<RedisError>;
+
+impl From<RedisError> for FenceError {
+    fn from(error: RedisError) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one resource: the highest epoch that was admitted wins.
 ///
 /// ```no_run
-/// # use baton_core::ids::{Epoch, EpochTooHigh};
+/// # use baton_core::ids::Epoch;
 /// # use baton_drivers::redis::fence::FenceError;
 /// # use redis::aio::MultiplexedConnection;
 /// # async fn example(connection: &mut MultiplexedConnection, epoch: Epoch)
@@ -116,7 +103,10 @@ impl Fence {
                 let highest = Epoch(::redis::from_redis_value(highest).map_err(RedisError::from)?);
                 Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
             }
-            _ => Err(FenceError::Foreign { resource: self.resource.clone() }),
+            _ => Err(FenceError::Foreign {
+                resource: self.resource.clone(),
+                found: "it was left as it is".to_owned(),
+            }),
         }
     }
 }

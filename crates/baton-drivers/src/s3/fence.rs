@@ -12,7 +12,7 @@
 //! a large binary file, is written under a name of its own, and the small object that *points* to
 //! it is the one to fence.
 
-use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::ids::Epoch;
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, Error, GetOptions, ObjectStore, PutMode, PutOptions, UpdateVersion,
@@ -24,42 +24,14 @@ use baton_store::StaleEpoch;
 /// The name of the metadata that holds the epoch; S3 shows it as `x-amz-meta-baton-epoch`.
 const EPOCH: &str = "baton-epoch";
 
-/// Why an object was not written, or may not have been.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The body lacks the mark.
-    #[error("{resource}: the body does not contain the mark {mark}; put it anywhere into it")]
-    NoMark {
-        /// The object's key.
-        resource: String,
-        /// What it should contain.
-        mark: String,
-    },
-    /// The object was written by something that does not say in which epoch.
-    #[error(
-        "the fence of {resource} holds something else than an epoch: its metadata baton-epoch is \
-         {found:?}; remove the object"
-    )]
-    Foreign {
-        /// The object's key.
-        resource: String,
-        /// What the metadata says.
-        found: String,
-    },
-    /// The system gave no randomness for a mark.
-    #[error("no random number can be had ({0})")]
-    NoChance(String),
-    /// The store failed. After a write the outcome may be unknown: read the object, and look
-    /// whether it has the mark.
-    #[error(transparent)]
-    Store(#[from] Error),
+/// Why a write was not admitted. After a write the outcome may be unknown: read the object, and
+/// look whether it has the mark.
+pub type FenceError = crate::FenceError<Error>;
+
+impl From<Error> for FenceError {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one object: the highest epoch that was admitted wins. An object that was never
@@ -96,7 +68,8 @@ impl Fence {
                 }
                 Some((_, version)) => PutMode::Update(version),
             };
-            let chance = random().map_err(|problem| FenceError::NoChance(problem.to_string()))?;
+            let chance =
+                random().map_err(|problem| FenceError::NoRandomness(problem.to_string()))?;
             let mark = format!("{epoch}-{chance:032x}");
             let bytes = body(&mark);
             if !bytes.windows(mark.len()).any(|part| part == mark.as_bytes()) {
@@ -150,7 +123,7 @@ impl Fence {
                 let text: &str = value.as_ref();
                 let foreign = |_| FenceError::Foreign {
                     resource: self.key.to_string(),
-                    found: text.to_owned(),
+                    found: format!("its metadata {EPOCH} is {text:?}; remove the object"),
                 };
                 Epoch(text.parse().map_err(foreign)?)
             }

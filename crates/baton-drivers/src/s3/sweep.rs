@@ -28,7 +28,7 @@ use tokio::time::Instant;
 use super::bucket::{Bucket, PAGE_MAX, Page};
 use super::config::Config;
 use super::connect;
-use super::fence::{Fence, FenceError};
+use super::fence::Fence;
 use crate::OpenError;
 use crate::sweep::{Objects, Strategy, Unfit};
 
@@ -99,13 +99,12 @@ impl S3Sweep {
 
     async fn admit(&self, epoch: Epoch) -> Result<(), SweepError> {
         let body = |mark: &str| mark.as_bytes().to_vec();
-        self.fence.put(&self.bucket.store, epoch, body).await.map_err(|refused| match refused {
-            FenceError::StaleEpoch(stale) => stale.into(),
-            FenceError::Store(error) => {
+        let admitted = self.fence.put(&self.bucket.store, epoch, body).await;
+        admitted.map_err(|error| {
+            error.into_sweep_error(&self.name, |error| {
                 let detail = error.to_string().lines().next().unwrap_or_default().to_owned();
                 SweepError::Unavailable { target: self.name.clone(), detail }
-            }
-            other => SweepError::Rejected { target: self.name.clone(), detail: other.to_string() },
+            })
         })
     }
 

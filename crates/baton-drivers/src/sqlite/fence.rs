@@ -15,7 +15,7 @@
 //! Any client can do the same: make the table with [`CREATE`], and in the transaction compare and
 //! raise the row of the resource before anything else.
 
-use baton_core::ids::{Epoch, EpochTooHigh};
+use baton_core::ids::Epoch;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::columns::Bits;
@@ -33,18 +33,12 @@ const HIGHEST: &str = "SELECT epoch FROM baton_fences WHERE resource = ?1";
 const RAISE: &str = "INSERT OR REPLACE INTO baton_fences (resource, epoch) VALUES (?1, ?2)";
 
 /// Why a write was not admitted. Roll the transaction back.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum FenceError {
-    /// The writer's term is over.
-    #[error(transparent)]
-    StaleEpoch(#[from] StaleEpoch),
-    /// No term has this epoch. Nothing was admitted.
-    #[error(transparent)]
-    TooHigh(#[from] EpochTooHigh),
-    /// The database failed; nothing is said about the epoch.
-    #[error(transparent)]
-    Store(#[from] rusqlite::Error),
+pub type FenceError = crate::FenceError<rusqlite::Error>;
+
+impl From<rusqlite::Error> for FenceError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error)
+    }
 }
 
 /// The fence of one resource: the highest epoch that was admitted wins.

@@ -20,7 +20,7 @@ use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use super::busy_handler;
 use super::config::SqliteConfig;
 use super::error::{SqliteOpenError, uncommitted};
-use super::fence::{Fence, FenceError};
+use super::fence::Fence;
 use super::file_identity::FileId;
 use super::sweep_plan::{Plan, Read};
 use crate::driver::DriverError;
@@ -157,13 +157,8 @@ impl Work {
         };
         let transaction = ready.conn.transaction_with_behavior(TransactionBehavior::Immediate);
         let transaction = transaction.map_err(|error| self.undone(error))?;
-        self.fence.admit(&transaction, epoch).map_err(|refused| match refused {
-            FenceError::StaleEpoch(stale) => stale.into(),
-            FenceError::TooHigh(problem) => {
-                SweepError::Rejected { target: self.name.clone(), detail: problem.to_string() }
-            }
-            FenceError::Store(error) => self.undone(error),
-        })?;
+        let admitted = self.fence.admit(&transaction, epoch);
+        admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.undone(error)))?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
         let sweep_error = |error: StoreError| SweepError::of_store(&self.name, error);
         transaction.commit().map_err(|error| sweep_error(uncommitted(&error)))?;

@@ -7,11 +7,13 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::sweep::{Strategy, Table, Unit, by_index, quoted};
+use crate::sweep::plan::{Column, Dialect, Parts, Shape};
+use crate::sweep::{Strategy, Table, Unit, by_index};
 
 const DUE: &str = include_str!("sql/sweep/due.sql");
 const UNIQUE: &str = include_str!("sql/sweep/unique.sql");
-const ARCHIVE: &str = include_str!("sql/sweep/archive.sql");
+const COLUMNS: &str = "SELECT name, type, NOT \"notnull\" AND pk = 0 \
+    FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 ORDER BY cid";
 
 /// The database's own time, as text that sorts behind every way to write a moment of that second.
 const BOUND: &str = "strftime('%Y-%m-%dT%H:%M:%S', 'now', '{age}') || '~'";
@@ -36,6 +38,40 @@ pub(super) struct Read {
     pub(super) records: Vec<Json>,
 }
 
+/// How SQLite writes it. It keeps to no column's declared kind.
+struct Sqlite;
+
+impl Dialect for Sqlite {
+    const QUOTE: char = '"';
+    const IS_SAME: fn(&str, &str) -> bool = str::eq_ignore_ascii_case;
+
+    /// What an index can find, and what decides.
+    fn due(table: &Table, _kind: &str) -> Option<String> {
+        let (column, ms) = (format!("\"{}\"", table.column()), table.age_ms());
+        let age = format!("-{}.{:03} seconds", ms / 1_000, ms % 1_000);
+        let now = match table.unit {
+            Unit::Timestamp => {
+                return Some(format!(
+                    "{column} <= {} AND typeof({column}) = 'text' \
+                     AND julianday({column}) <= julianday('now', '{age}')",
+                    BOUND.replace("{age}", &age)
+                ));
+            }
+            Unit::UnixSeconds => format!("({NOW_MS} - {ms}) / 1000.0"),
+            Unit::UnixMillis => format!("{NOW_MS} - {ms}"),
+        };
+        Some(format!("{column} <= {now} AND typeof({column}) IN ('integer', 'real')"))
+    }
+
+    fn now(unit: Unit, _kind: &str) -> Option<String> {
+        Some(match unit {
+            Unit::Timestamp => "strftime('%Y-%m-%d %H:%M:%f', 'now')".to_owned(),
+            Unit::UnixSeconds => format!("{NOW_MS} / 1000"),
+            Unit::UnixMillis => NOW_MS.to_owned(),
+        })
+    }
+}
+
 impl Plan {
     /// Looks at the table, and at the one that rows move to. The inner error is for people.
     pub(super) fn make(
@@ -43,70 +79,24 @@ impl Plan {
         table: &Table,
         strategy: &Strategy,
     ) -> rusqlite::Result<Result<Self, String>> {
-        let columns = columns(conn, &table.name)?;
+        let shape = look(conn, &table.name)?;
         let archive = match strategy {
-            Strategy::Archive { into } => Some((into.as_str(), self::columns(conn, into)?)),
-            _ => None,
+            Strategy::Archive { into } => look(conn, into)?,
+            _ => Shape::default(),
         };
-        let unique = unique(conn, &table.name)?;
-        let nullable = nullable(conn, &table.name)?;
-        let nullable: Vec<&str> = nullable.iter().map(String::as_str).collect();
-        Ok(Self::fit(table, strategy, &columns, archive).and_then(|plan| {
-            table.check_key(&unique, &nullable, str::eq_ignore_ascii_case)?;
-            Ok(plan)
-        }))
+        Ok(shape.fit::<Sqlite>(table, strategy, &archive).map(|parts| Self::of(&parts)))
     }
 
-    fn fit(
-        table: &Table,
-        strategy: &Strategy,
-        columns: &[String],
-        archive: Option<(&str, Vec<String>)>,
-    ) -> Result<Self, String> {
-        for column in table.key.iter().map(String::as_str).chain([table.column()]) {
-            has(&table.name, columns, column)?;
-        }
-        let name = quoted(&table.name, '"');
-        let (bound, mut exactly) = due(table);
-        let these = table.key.iter().enumerate();
-        let these = these.map(|(at, column)| format!("\"{column}\" = ?{}", at + 1));
-        let these = these.collect::<Vec<_>>().join(" AND ");
-        let delete = format!("DELETE FROM {name} WHERE {these} AND {{due}}");
-        let acts = match strategy {
-            Strategy::Delete | Strategy::Callback(_) => vec![delete],
-            Strategy::SoftDelete { column } => {
-                has(&table.name, columns, column)?;
-                exactly = format!("{exactly} AND \"{column}\" IS NULL");
-                let set = format!("\"{column}\" = {}", now(table.unit));
-                vec![format!("UPDATE {name} SET {set} WHERE {these} AND {{due}}")]
-            }
-            Strategy::Archive { .. } => {
-                let (into, archive) = archive.expect("it was looked at");
-                for column in columns {
-                    has(into, &archive, column)?;
-                }
-                let list = columns.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>();
-                let copy = ARCHIVE
-                    .replace("{into}", &quoted(into, '"'))
-                    .replace("{columns}", &list.join(", "))
-                    .replace("{table}", &name)
-                    .replace("{these}", &these);
-                vec![copy, delete]
-            }
-        };
-        let due = format!("{bound} AND {exactly}");
-        let acts = acts.iter().map(|act| act.replace("{due}", &due)).collect();
-        let known = table.key.iter().map(|it| format!("\"{it}\" IS NOT NULL"));
-        let due = [due].into_iter().chain(known).collect::<Vec<_>>().join(" AND ");
-        let keys = table.key.iter().map(|it| format!("\"{it}\"")).collect::<Vec<_>>();
-        let fill = |key: &str| {
-            DUE.replace("{key}", key)
-                .replace("{table}", &name)
-                .replace("{due}", &due)
-                .replace("{order}", &quoted(table.column(), '"'))
-        };
-        let (due, whole) = (fill(&keys.join(", ")), format!("{}, *", keys.join(", ")));
-        Ok(Self { due, read: fill(&whole), acts, keys: keys.len() })
+    fn of(parts: &Parts) -> Self {
+        let these = parts.key.iter().enumerate();
+        let these = these.map(|(at, column)| format!("{column} = ?{}", at + 1));
+        let acts = parts.statements(&these.collect::<Vec<_>>().join(" AND "));
+        let known = parts.key.iter().map(|column| format!(" AND {column} IS NOT NULL"));
+        let known = known.collect::<String>();
+        let read =
+            |columns: &str| parts.fill(&DUE.replace("{key}", columns).replace("{known}", &known));
+        let key = parts.key.join(", ");
+        Self { due: read(&key), read: read(&format!("{key}, *")), acts, keys: parts.key.len() }
     }
 
     /// Removes, marks or moves what is due.
@@ -163,67 +153,21 @@ impl Plan {
     }
 }
 
-/// The columns of a table that can be written; none if there is no such table.
-fn columns(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT name FROM pragma_table_xinfo(?1, ?2) WHERE hidden = 0 ORDER BY cid";
-    let mut statement = conn.prepare(sql)?;
-    statement.query_map(parts(table), |row| row.get(0))?.collect()
-}
-
-/// The columns of each index that is unique and of all rows, the primary key among them.
-fn unique(conn: &Connection, table: &str) -> rusqlite::Result<Vec<Vec<String>>> {
-    let mut statement = conn.prepare(UNIQUE)?;
-    let rows = statement.query_map(parts(table), |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(by_index(rows.collect::<rusqlite::Result<Vec<_>>>()?))
-}
-
-/// The columns that may be NULL, except those of the primary key: it may be declared so, and then
-/// a row without a key is never due.
-fn nullable(conn: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let sql = "SELECT name FROM pragma_table_xinfo(?1, ?2) WHERE NOT \"notnull\" AND pk = 0";
-    let mut statement = conn.prepare(sql)?;
-    statement.query_map(parts(table), |row| row.get(0))?.collect()
-}
-
-/// Name and schema.
-fn parts(table: &str) -> (&str, &str) {
-    table.split_once('.').map_or((table, "main"), |(schema, name)| (name, schema))
-}
-
-fn has(table: &str, columns: &[String], column: &str) -> Result<(), String> {
-    match columns {
-        [] => Err(Table::missing(table)),
-        // Names are alike here whatever their case.
-        known if known.iter().any(|it| it.eq_ignore_ascii_case(column)) => Ok(()),
-        known => Err(Table::lacks(table, column, known)),
-    }
-}
-
-/// What an index can find, and what decides.
-fn due(table: &Table) -> (String, String) {
-    let (column, ms) = (format!("\"{}\"", table.column()), table.age_ms());
-    let age = format!("-{}.{:03} seconds", ms / 1_000, ms % 1_000);
-    let (now, kind) = match table.unit {
-        Unit::Timestamp => {
-            let bound = format!("{column} <= {}", BOUND.replace("{age}", &age));
-            let exactly = format!(
-                "typeof({column}) = 'text' AND julianday({column}) <= julianday('now', '{age}')"
-            );
-            return (bound, exactly);
-        }
-        Unit::UnixSeconds => (format!("({NOW_MS} - {ms}) / 1000.0"), "('integer', 'real')"),
-        Unit::UnixMillis => (format!("{NOW_MS} - {ms}"), "('integer', 'real')"),
-    };
-    (format!("{column} <= {now}"), format!("typeof({column}) IN {kind}"))
-}
-
-/// The database's own time, as a value of the table's unit.
-fn now(unit: Unit) -> String {
-    match unit {
-        Unit::Timestamp => "strftime('%Y-%m-%d %H:%M:%f', 'now')".to_owned(),
-        Unit::UnixSeconds => format!("{NOW_MS} / 1000"),
-        Unit::UnixMillis => NOW_MS.to_owned(),
-    }
+/// The columns of a table that can be written, and those of each index that is unique and of all
+/// rows, the primary key among them. The primary key may be declared so that it can be NULL; a row
+/// without a key is never due.
+fn look(conn: &Connection, table: &str) -> rusqlite::Result<Shape> {
+    // Name and schema.
+    let parts = table.split_once('.').map_or((table, "main"), |(schema, name)| (name, schema));
+    let mut columns = conn.prepare(COLUMNS)?;
+    let columns = columns.query_map(parts, |row| {
+        let (name, kind, may_be_null) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        Ok(Column { name, kind, is_generated: false, may_be_null })
+    })?;
+    let columns = columns.collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut unique = conn.prepare(UNIQUE)?;
+    let unique = unique.query_map(parts, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(Shape { columns, unique: by_index(unique.collect::<rusqlite::Result<Vec<_>>>()?) })
 }
 
 /// A value as JSON: bytes as hexadecimal digits.

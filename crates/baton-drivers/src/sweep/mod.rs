@@ -4,12 +4,13 @@
 //!   open(url, target, strategy) ──► postgres  mysql  sqlite    Table: an expiry column, or an age
 //!                               ├─► redis                      Keys: a sorted set of expiries
 //!                               └─► s3                         Objects: a folder and an age
+//!   plan: which columns a table must have, and its statements, as far as all databases agree
 //!   Sweep::batch(epoch, limit) ── one short transaction or script, fenced as `ttl:<target>`
 //!      Delete · SoftDelete · Archive · Callback
 //! ```
 //!
 //! Each sweep has a connection of its own, made when it is first needed and again after a failure,
-//! and looks at the table before it first touches it: a wrong name is told as one.
+//! and looks at the table before it first touches it: a wrong name is reported as one.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -37,6 +38,7 @@
 )]
 
 mod open;
+pub(crate) mod plan;
 mod strategy;
 mod table;
 mod target;

@@ -7,7 +7,7 @@ use baton_store::sweep::Sweep;
 use super::strategy::Strategy;
 use super::target::{Target, Unfit};
 use crate::OpenError;
-use crate::open::strange_scheme;
+use crate::open::unusable_scheme;
 
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table
@@ -65,8 +65,8 @@ fn mismatch(scheme: &str, target: &Target) -> Unfit {
         "etcd" => "keys with leases of their own, which need no sweeping",
         _ => "",
     };
-    match strange_scheme(scheme) {
-        Some(strange) => strange.into(),
+    match unusable_scheme(scheme) {
+        Some(error) => error.into(),
         None => Unfit::Kind { scheme: scheme.to_owned(), holds, given },
     }
 }

@@ -74,11 +74,11 @@ impl Strategy {
     /// ```
     /// use baton_drivers::sweep::Strategy;
     ///
-    /// let told = Strategy::callback(|records| async move {
+    /// let hand_over = Strategy::callback(|records| async move {
     ///     println!("{} sessions ended", records.len());
     ///     Ok(())
     /// });
-    /// assert!(matches!(told, Strategy::Callback(_)));
+    /// assert!(matches!(hand_over, Strategy::Callback(_)));
     /// ```
     pub fn callback<F, R>(take: F) -> Self
     where

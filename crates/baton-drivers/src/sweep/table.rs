@@ -25,7 +25,7 @@ pub enum Unit {
 pub enum Due {
     /// At the moment in this column. A row without one is never over.
     At(String),
-    /// So long after the moment in this column.
+    /// This long after the moment in this column.
     After(String, Duration),
 }
 
@@ -61,7 +61,7 @@ impl Table {
         Self { due: Due::At(column.into()), ..self }
     }
 
-    /// A row is over so long after the moment in this column.
+    /// A row is over this long after the moment in this column.
     #[must_use]
     pub fn created(self, column: impl Into<String>, age: Duration) -> Self {
         Self { due: Due::After(column.into(), age), ..self }
@@ -124,7 +124,7 @@ impl Table {
         match nullable.iter().find(|column| in_key(column)) {
             Some(column) => Err(format!(
                 "column {column} in key {key} of table {name} may be NULL, and such rows cannot \
-                 be told apart; name the columns of its primary key, or make {column} NOT NULL"
+                 be distinguished; name the columns of its primary key, or make {column} NOT NULL"
             )),
             None => Ok(()),
         }
@@ -196,23 +196,23 @@ mod tests {
         let parts = parts.map(|(index, column)| (index.to_owned(), column.map(str::to_owned)));
         let unique = by_index(parts.collect());
         assert_eq!(unique, [vec!["tenant".to_owned(), "name".to_owned()], vec!["id".to_owned()]]);
-        let told = |key: &[&str], nullable: &[&str]| {
+        let refusal = |key: &[&str], nullable: &[&str]| {
             let table = Table::new("t").key(key.iter().copied());
             table.check_key(&unique, nullable, str::eq_ignore_ascii_case).err().unwrap_or_default()
         };
-        assert_eq!(told(&["ID"], &["name"]), "");
-        assert_eq!(told(&["name", "id"], &[]), "", "more than is needed does no harm");
-        assert_eq!(told(&["name", "tenant"], &[]), "");
-        let refused = told(&["name"], &[]);
+        assert_eq!(refusal(&["ID"], &["name"]), "");
+        assert_eq!(refusal(&["name", "id"], &[]), "", "more than is needed does no harm");
+        assert_eq!(refusal(&["name", "tenant"], &[]), "");
+        let refused = refusal(&["name"], &[]);
         assert!(refused.starts_with("key name of table t has no unique index, "), "{refused}");
-        let refused = told(&["tenant", "name"], &["name"]);
+        let refused = refusal(&["tenant", "name"], &["name"]);
         assert!(refused.starts_with("column name in key tenant, name of table t may be NULL"));
     }
 
     #[test]
     fn only_plain_names_reach_a_statement() {
-        let told = |table: Table| table.check().map_err(|unfit| unfit.to_string());
-        assert_eq!(told(Table::new("app.sessions").key(["a", "b"])), Ok(()));
+        let refusal = |table: Table| table.check().map_err(|unfit| unfit.to_string());
+        assert_eq!(refusal(Table::new("app.sessions").key(["a", "b"])), Ok(()));
         let cases = [
             (Table::new("a\"; DROP"), "table name \"a\\\"; DROP\" must be"),
             (Table::new("a.b.c"), "table name \"a.b.c\" must be"),
@@ -223,7 +223,7 @@ mod tests {
             (Table::new("t").created("c", Duration::ZERO), "the age of table t is 0 ms"),
         ];
         for (table, wanted) in cases {
-            let message = told(table.clone()).expect_err("must be refused");
+            let message = refusal(table.clone()).expect_err("must be refused");
             assert!(message.starts_with(wanted), "{table:?} gave {message:?}");
         }
         assert_eq!(quoted("app.sessions", '"'), "\"app\".\"sessions\"");

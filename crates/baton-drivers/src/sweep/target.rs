@@ -20,7 +20,7 @@ impl Keys {
     }
 }
 
-/// Objects of S3 below a prefix that are over so long after they were last written, by the
+/// Objects of S3 below a prefix that are over this long after they were last written, by the
 /// server's clock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Objects {
@@ -29,7 +29,7 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// The objects whose keys begin so, and whose last write is so long ago.
+    /// The objects whose keys begin with this prefix and whose last write is this long ago.
     pub fn under(prefix: impl Into<String>, age: Duration) -> Self {
         Self { prefix: prefix.into(), age }
     }
@@ -65,7 +65,7 @@ impl From<Objects> for Target {
     }
 }
 
-/// Why something cannot be swept, told before anything is connected. One line each.
+/// Why something cannot be swept, found before anything is connected. One line each.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message says what its variant and fields mean")]

@@ -94,7 +94,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
         assert!(late.to_string().starts_with(wanted), "{late}, found rows: {found_rows}");
     }
     assert_eq!(count(&mut conn).await.expect("it may"), Some(admitted + 4));
-    assert!(matches!(Fence::new("counter").with_prefix("a-b"), Err(FenceError::Name(_))));
+    assert!(matches!(Fence::new("counter").with_prefix("a-b"), Err(FenceError::Name { .. })));
 }
 
 /// The old leader is stopped before its write, another takes over and writes, the old one goes on.

@@ -20,3 +20,4 @@ mod round_trips;
 mod sweep;
 mod traps;
 mod upgrade;
+mod written_before;

@@ -23,6 +23,7 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
         ground.sql(&format!("DROP PROCEDURE earlier_{procedure}")).await;
     }
     ground.sql("ALTER TABLE earlier_terms DROP COLUMN gap_at_most_ms").await;
+    ground.sql("ALTER TABLE earlier_meta DROP COLUMN lowest_compatible").await;
     // As it was: with an argument less, and of no use any more.
     ground.sql("DROP PROCEDURE earlier_begin_term").await;
     ground.sql("CREATE PROCEDURE earlier_begin_term(IN p_namespace INT) SELECT 1").await;
@@ -36,7 +37,7 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     }
     assert_eq!(openings.join_all().await, vec![held; 4]);
     let version = ground.sql("SELECT schema_version FROM earlier_meta").await;
-    assert_eq!(version[0].get::<i64, _>(0), Some(3));
+    assert_eq!(version[0].get::<i64, _>(0), Some(4));
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*node.store, &node.namespace, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);

@@ -28,3 +28,4 @@ mod sweep;
 mod tls;
 mod traps;
 mod upgrade;
+mod written_before;

@@ -6,12 +6,13 @@ use baton_testbed::counting::count_once;
 
 use crate::ground::Postgres;
 
-/// What versions 2, 3 and 4 added.
+/// What later versions added.
 const BACK: &str = "ALTER TABLE baton_meta DROP COLUMN hint_secret; DROP FUNCTION baton_secret; \
     DROP TABLE baton_counters, baton_counter_deltas, baton_counter_writers; \
     DROP FUNCTION baton_append_deltas, baton_counter_values, baton_consolidate, \
                   baton_forget_writers, baton_clamped; \
     ALTER TABLE baton_terms DROP COLUMN gap_at_most_ms; \
+    ALTER TABLE baton_meta DROP COLUMN lowest_compatible; DROP FUNCTION baton_is_fenced_off; \
     DROP FUNCTION baton_begin_term; \
     CREATE FUNCTION baton_begin_term(text, timestamptz, numeric, jsonb, bigint, jsonb) \
         RETURNS void LANGUAGE sql AS ''; \
@@ -29,7 +30,7 @@ async fn the_first_version_is_added_to_by_whoever_may_and_loses_nothing() {
     ground.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
     let app = ground.server.url().replace("postgres@", "app@");
     let refused = baton_drivers::open(&app).await.err().expect("it may not").to_string();
-    let wanted = "version 4 of baton's schema (tables public.baton_*), which is at 1, is missing; \
+    let wanted = "version 5 of baton's schema (tables public.baton_*), which is at 1, is missing; \
                   this user may not make it";
     assert!(refused.contains(wanted), "{refused}");
 
@@ -42,7 +43,7 @@ async fn the_first_version_is_added_to_by_whoever_may_and_loses_nothing() {
         let opened = opened.expect("it is upgraded once");
         assert_eq!(held_in(&Contender::new(&opened, &web, 2).look().await), held);
     }
-    assert_eq!(ground.sql("SELECT schema_version FROM baton_meta").await, ["4"]);
+    assert_eq!(ground.sql("SELECT schema_version FROM baton_meta").await, ["5"]);
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*store, &web, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);

@@ -1,12 +1,14 @@
 //! A case, what it needs, and how a check says that it does not hold.
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug, Display};
 use std::future::Future;
 use std::pin::Pin;
 
 use super::report::Verdict;
 use super::stage::Stage;
-use crate::capability::{Capability, ExpiryClock};
+use super::subject::Conforms;
+use crate::capability::Capability;
+use crate::election::Election;
 use crate::error::StoreError;
 
 /// Why a case went no further.
@@ -69,32 +71,33 @@ pub enum Need {
     Expiry,
 }
 
-impl Need {
-    fn is_met(self, stage: &Stage<'_>) -> bool {
+impl Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Capability(capability) => stage.declaration.has(capability),
-            Self::Expiry => stage.declaration.expiry != ExpiryClock::Observer,
+            Self::Expiry => f.write_str("no clock in the store"),
+            Self::Capability(capability) => write!(f, "{capability:?}"),
         }
     }
 }
 
-pub(super) type Run = for<'a> fn(&'a Stage<'a>) -> Pin<Box<dyn Future<Output = Check> + Send + 'a>>;
+pub(super) type Run<C = Election> =
+    for<'a> fn(&'a Stage<'a, C>) -> Pin<Box<dyn Future<Output = Check> + Send + 'a>>;
 
 /// One situation and what must come of it.
-pub struct Case {
+pub struct Case<C: Conforms = Election> {
     /// What it is about.
     pub theme: &'static str,
     /// What must hold, as a sentence.
     pub name: &'static str,
     /// What the store must have for it. Without that, the absence is checked instead.
-    pub needs: Option<Need>,
-    pub(super) run: Run,
-    pub(super) absence: Option<Run>,
+    pub needs: Option<C::Need>,
+    pub(super) run: Run<C>,
+    pub(super) absence: Option<Run<C>>,
 }
 
-impl Case {
-    pub(super) async fn judge(&self, stage: &Stage<'_>) -> Verdict {
-        let lacks = self.needs.filter(|need| !need.is_met(stage));
+impl<C: Conforms> Case<C> {
+    pub(super) async fn judge(&self, stage: &Stage<'_, C>) -> Verdict<C::Need> {
+        let lacks = self.needs.filter(|need| !C::has(&stage.declaration, *need));
         let (run, good) = match (lacks, self.absence) {
             (Some(need), Some(absence)) => (absence, Verdict::AssertedAbsent(need)),
             _ => (self.run, Verdict::Passed),
@@ -107,20 +110,21 @@ impl Case {
     }
 }
 
-/// The cases of a theme: `name`, or `name needs need => absence`.
+/// The cases of a theme: `name`, or `name needs need => absence`. The contract stands before the
+/// theme if it is another than [`Election`].
 macro_rules! cases {
-    ($theme:literal: $($run:ident $(needs $need:expr => $absence:ident)?),+ $(,)?) => {
-        pub(super) fn cases() -> Vec<$crate::conformance::case::Case> {
+    ($($contract:ty,)? $theme:literal: $($run:ident $(needs $need:expr => $absence:ident)?),+ $(,)?) => {
+        pub(super) fn cases() -> Vec<$crate::conformance::case::Case$(<$contract>)?> {
             vec![$($crate::conformance::case::Case {
                 theme: $theme,
                 name: stringify!($run),
                 needs: [$($need)?].into_iter().next(),
                 run: |stage| Box::pin($run(stage)),
-                absence: [$((|stage| Box::pin($absence(stage))) as $crate::conformance::case::Run)?]
-                    .into_iter()
-                    .next(),
+                absence: cases!(@absence $($absence)?),
             }),+]
         }
     };
+    (@absence) => { None };
+    (@absence $absence:ident) => { Some(|stage| Box::pin($absence(stage))) };
 }
 pub(super) use cases;

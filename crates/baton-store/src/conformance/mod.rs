@@ -18,6 +18,9 @@ mod report;
 mod stage;
 mod subject;
 
+#[cfg(test)]
+mod another_contract;
+
 mod acquire;
 mod asks;
 mod claims;
@@ -42,13 +45,14 @@ mod view;
 
 pub use case::{Case, Need};
 pub use report::{Line, Report, Verdict};
-pub use subject::{Pace, Subject};
+pub use subject::{Conforms, Pace, Subject};
 
 use std::time::Duration;
 
 use stage::Stage;
 
 use crate::clock::{Clock, SystemClock};
+use crate::contract::Backend;
 
 /// How often a case that was too slow to fail is judged again, each time with leases four times as
 /// long.
@@ -91,12 +95,21 @@ pub async fn run(subject: &dyn Subject) -> Report {
 
 /// The same; how long a case takes is measured by this clock.
 pub async fn run_by(subject: &dyn Subject, clock: &dyn Clock) -> Report {
+    run_cases(subject, &cases(), clock).await
+}
+
+/// Runs the cases of any contract.
+async fn run_cases<C: Conforms>(
+    subject: &dyn Subject<C>,
+    cases: &[Case<C>],
+    clock: &dyn Clock,
+) -> Report<C::Need> {
     let mut lines = Vec::new();
-    for case in cases() {
-        let verdict = judge(subject, &case, clock).await;
+    for case in cases {
+        let verdict = judge(subject, case, clock).await;
         lines.push(Line { theme: case.theme, name: case.name, verdict });
     }
-    let store = subject.open().await.declaration().name;
+    let store = C::name(&subject.open().await.declaration()).to_owned();
     Report { store, lines }
 }
 
@@ -105,7 +118,11 @@ pub async fn run_by(subject: &dyn Subject, clock: &dyn Clock) -> Report {
 /// Where time is real, a lease may run out because the machine is busy. Such a run took more than a
 /// quarter of a lease beside what it let pass on purpose, and its failure proves nothing; one that
 /// was quicker is believed, and so is one that fails with longer leases too.
-async fn judge(subject: &dyn Subject, case: &Case, clock: &dyn Clock) -> Verdict {
+async fn judge<C: Conforms>(
+    subject: &dyn Subject<C>,
+    case: &Case<C>,
+    clock: &dyn Clock,
+) -> Verdict<C::Need> {
     let mut pace = subject.pace();
     for _ in 0..AGAIN_AT_MOST {
         let (verdict, beside) = attempt(subject, case, pace, clock).await;
@@ -118,12 +135,12 @@ async fn judge(subject: &dyn Subject, case: &Case, clock: &dyn Clock) -> Verdict
 }
 
 /// One run of the case in a namespace of its own, and how long it took beside what it let pass.
-async fn attempt(
-    subject: &dyn Subject,
-    case: &Case,
+async fn attempt<C: Conforms>(
+    subject: &dyn Subject<C>,
+    case: &Case<C>,
     pace: Pace,
     clock: &dyn Clock,
-) -> (Verdict, Duration) {
+) -> (Verdict<C::Need>, Duration) {
     let stage = Stage::set(subject, case.name, pace).await;
     let began = clock.now();
     let verdict = case.judge(&stage).await;

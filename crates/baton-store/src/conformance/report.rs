@@ -6,23 +6,22 @@ use super::case::Need;
 
 /// What one case came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Verdict<N = Need> {
     /// The store did what the contract says.
     Passed,
     /// The store does not have what the case needs, and does not pretend to.
-    AssertedAbsent(Need),
+    AssertedAbsent(N),
     /// The subject cannot bring this about.
     NotArrangeable(&'static str),
     /// The store did something else.
     Failed(String),
 }
 
-impl fmt::Display for Verdict {
+impl<N: fmt::Display> fmt::Display for Verdict<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed => f.write_str("passed"),
-            Self::AssertedAbsent(Need::Expiry) => f.write_str("absent: no clock in the store"),
-            Self::AssertedAbsent(Need::Capability(it)) => write!(f, "absent: {it:?}"),
+            Self::AssertedAbsent(need) => write!(f, "absent: {need}"),
             Self::NotArrangeable(what) => write!(f, "not arrangeable: {what}"),
             Self::Failed(message) => write!(f, "FAILED: {message}"),
         }
@@ -31,37 +30,37 @@ impl fmt::Display for Verdict {
 
 /// One case and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct Line<N = Need> {
     /// The theme of the case.
     pub theme: &'static str,
     /// Its name.
     pub name: &'static str,
     /// What it came to.
-    pub verdict: Verdict,
+    pub verdict: Verdict<N>,
 }
 
 /// What a run of the suite came to. Its `Display` is a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct Report<N = Need> {
     /// The store's name.
     pub store: String,
     /// Every case, in the order in which they ran.
-    pub lines: Vec<Line>,
+    pub lines: Vec<Line<N>>,
 }
 
-impl Report {
+impl<N> Report<N> {
     /// The cases that failed.
-    pub fn failures(&self) -> Vec<&Line> {
+    pub fn failures(&self) -> Vec<&Line<N>> {
         self.select(|verdict| matches!(verdict, Verdict::Failed(_)))
     }
 
     /// The cases whose need the store does not have.
-    pub fn absent(&self) -> Vec<&Line> {
+    pub fn absent(&self) -> Vec<&Line<N>> {
         self.select(|verdict| matches!(verdict, Verdict::AssertedAbsent(_)))
     }
 
     /// The cases that the subject could not bring about.
-    pub fn not_arrangeable(&self) -> Vec<&Line> {
+    pub fn not_arrangeable(&self) -> Vec<&Line<N>> {
         self.select(|verdict| matches!(verdict, Verdict::NotArrangeable(_)))
     }
 
@@ -73,15 +72,16 @@ impl Report {
         [self.lines.len() - absent - skipped - failed, absent, skipped, failed]
     }
 
-    fn select(&self, is_one: impl Fn(&Verdict) -> bool) -> Vec<&Line> {
+    fn select(&self, is_one: impl Fn(&Verdict<N>) -> bool) -> Vec<&Line<N>> {
         let lines = self.lines.iter();
         lines.filter(|line| is_one(&line.verdict)).collect()
     }
 }
 
-impl fmt::Display for Report {
+impl<N: fmt::Display> fmt::Display for Report<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let longest = |width: fn(&Line) -> usize| self.lines.iter().map(width).max().unwrap_or(0);
+        let longest =
+            |width: fn(&Line<N>) -> usize| self.lines.iter().map(width).max().unwrap_or(0);
         let themes = longest(|line| line.theme.len());
         let names = longest(|line| line.name.len());
         for line in &self.lines {

@@ -9,24 +9,25 @@ use baton_core::protocol::{Claim, Expiry, LeaseSnapshot, Member, TermRecord, Ver
 
 use super::case::{Check, Halt, holds, same, there};
 use super::peer::{Peer, shown};
-use super::subject::{Pace, Subject};
-use crate::capability::{Declaration, ExpiryClock};
-use crate::election::Store;
+use super::subject::{Conforms, Pace, Subject};
+use crate::capability::ExpiryClock;
+use crate::contract::Backend;
+use crate::election::{Election, Store};
 
 /// The boot of the one who only looks on.
 const ONLOOKER: BootId = BootId(u128::MAX);
 
-pub(super) struct Stage<'a> {
-    pub(super) subject: &'a dyn Subject,
+pub(super) struct Stage<'a, C: Conforms = Election> {
+    pub(super) subject: &'a dyn Subject<C>,
     pub(super) namespace: Namespace,
     pub(super) pace: Pace,
-    pub(super) declaration: Declaration,
+    pub(super) declaration: C::Declaration,
     boots: AtomicU64,
     passed: Mutex<Duration>,
 }
 
-impl<'a> Stage<'a> {
-    pub(super) async fn set(subject: &'a dyn Subject, label: &str, pace: Pace) -> Self {
+impl<'a, C: Conforms> Stage<'a, C> {
+    pub(super) async fn set(subject: &'a dyn Subject<C>, label: &str, pace: Pace) -> Self {
         Self {
             subject,
             namespace: subject.namespace(label),
@@ -37,6 +38,23 @@ impl<'a> Stage<'a> {
         }
     }
 
+    pub(super) async fn pass(&self, span: Duration) {
+        self.subject.pass(span).await;
+        *self.passed.lock().expect("no holder panics") += span;
+    }
+
+    /// How much time the case let pass on purpose.
+    pub(super) fn passed(&self) -> Duration {
+        *self.passed.lock().expect("no holder panics")
+    }
+
+    /// Lets so much time pass that a lease written just now is over.
+    pub(super) async fn expire(&self) {
+        self.pass(self.pace.ttl + self.pace.lateness).await;
+    }
+}
+
+impl Stage<'_> {
     /// A new process of a node, with a handle of its own.
     pub(super) async fn peer(&self, name: &str) -> Peer {
         self.peer_on(self.subject.open().await, &self.namespace, name)
@@ -91,21 +109,6 @@ impl<'a> Stage<'a> {
     /// The newest term.
     pub(super) async fn last_term(&self) -> Result<TermRecord, Halt> {
         there("the newest term", self.terms().await?.into_iter().next())
-    }
-
-    pub(super) async fn pass(&self, span: Duration) {
-        self.subject.pass(span).await;
-        *self.passed.lock().expect("no holder panics") += span;
-    }
-
-    /// How much time the case let pass on purpose.
-    pub(super) fn passed(&self) -> Duration {
-        *self.passed.lock().expect("no holder panics")
-    }
-
-    /// Lets so much time pass that a lease written just now is over.
-    pub(super) async fn expire(&self) {
-        self.pass(self.pace.ttl + self.pace.lateness).await;
     }
 
     /// The reply must tell how much is left, or that only the observer can tell.

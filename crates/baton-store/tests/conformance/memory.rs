@@ -158,10 +158,6 @@ impl Subject for Memory {
         Ok(self.arrangeable)
     }
 
-    async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {
-        None
-    }
-
     async fn kill(&self, boot: BootId) -> Result<bool, String> {
         if self.arrangeable {
             self.store().process_died(boot);

@@ -157,7 +157,7 @@ async fn a_single_instance_leads_at_once_and_asks_no_store() {
 #[tokio::test]
 async fn contradictory_settings_are_refused_with_both_numbers() {
     let settings = quick().tune(|it| it.lease_timeout = quick().heartbeat_interval);
-    let refused = builder(&store(), "a").settings(settings).build().err().expect("refused");
+    let refused = builder(&store(), "a").settings(settings).build().expect_err("refused");
     let message = refused.to_string();
     assert_eq!(message, "heartbeat_interval (250ms) must be at most half of lease_timeout (250ms)");
 }
@@ -170,7 +170,7 @@ async fn names_are_given_as_text_and_a_wrong_one_is_refused_when_the_node_is_bui
     let beside = node.beside("mail").build().expect("it starts");
     assert_eq!(beside.namespace().as_str(), "mail");
 
-    let refused = |builder: baton::NodeBuilder| builder.build().err().expect("refused").to_string();
+    let refused = |builder: baton::NodeBuilder| builder.build().expect_err("refused").to_string();
     let wrong_id = refused(builder(&store(), "x").id("web/1"));
     let allowed = "use letters, digits, '.', '_', ':' or '-'";
     assert_eq!(wrong_id, format!("node id has '/' at position 4; {allowed}"));

@@ -36,12 +36,12 @@ async fn a_name_is_a_plugins_own_and_fit_for_a_document() {
     let named = |name: &str| every(name, MS, |_| std::future::ready(Ok(())));
     let store = store();
     let twice = builder(&store, "a").plugin(named("x")).plugin(named("x")).build();
-    let message = twice.err().expect("must be refused").to_string();
+    let message = twice.expect_err("must be refused").to_string();
     assert_eq!(message, "plugin name \"x\" is taken by another plugin of this node");
     let long = "x".repeat(101);
     for name in ["", "a b", "a/b", "a\nb", long.as_str()] {
         let refused = builder(&store, "a").plugin(named(name)).build();
-        let message = refused.err().expect("must be refused").to_string();
+        let message = refused.expect_err("must be refused").to_string();
         let (length, most) = (format!("{} bytes", name.len()), "1 to 100 letters");
         assert!(message.contains(&length) && message.contains(most), "{message}");
     }

@@ -152,7 +152,7 @@ async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let bind = taken.local_addr().expect("it is bound");
     let config = LifelineConfig::default().tune(|it| it.bind = bind);
-    let refused = builder(&store(), "a").lifeline(config).build().err().expect("refused");
+    let refused = builder(&store(), "a").lifeline(config).build().expect_err("refused");
     let message = refused.to_string();
     assert!(message.contains(&bind.to_string()) && message.contains("another"), "{message}");
     let own = LifelineConfig::default().bind;
@@ -163,7 +163,7 @@ async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
                 it.bind = bind;
                 it.advertise = advertise;
             });
-            let refused = builder(&store(), "a").lifeline(config).build().err().expect("refused");
+            let refused = builder(&store(), "a").lifeline(config).build().expect_err("refused");
             assert!(matches!(refused, BuildError::Unadvertised(_)), "{spelt}: {refused}");
         }
     }

@@ -16,7 +16,7 @@ mod postgres;
 mod redis;
 
 use crate::error::BenchError;
-use crate::ground::{Ground, StoreKind};
+use crate::fixture::{Fixture, StoreKind};
 
 /// The server's counter.
 pub enum Witness {
@@ -29,11 +29,11 @@ pub enum Witness {
 }
 
 impl Witness {
-    /// The counter of this ground's server.
-    pub async fn at(ground: &Ground) -> Result<Self, BenchError> {
-        let Some(server) = ground.server() else { return Ok(Self::None) };
+    /// The counter of this fixture's server.
+    pub async fn at(fixture: &Fixture) -> Result<Self, BenchError> {
+        let Some(server) = fixture.server() else { return Ok(Self::None) };
         let url = server.url();
-        Ok(match ground.kind() {
+        Ok(match fixture.kind() {
             StoreKind::Postgres => Self::Postgres(postgres::Transactions::at(&url).await?),
             StoreKind::Mysql => Self::Mysql(mysql::Questions::at(&url).await?),
             StoreKind::Redis | StoreKind::RedisAlways => {

@@ -10,6 +10,7 @@ CREATE TABLE IF NOT EXISTS `{prefix}meta` (
     schema_version INT UNSIGNED     NOT NULL,
     lineage        BIGINT UNSIGNED  NOT NULL,
     identity       VARCHAR(2048)    NOT NULL,
+    lowest_compatible INT UNSIGNED  NULL,
     PRIMARY KEY (one)
 ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 

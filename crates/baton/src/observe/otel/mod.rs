@@ -39,7 +39,7 @@ use crate::event::EventSender;
 const SCOPE: &str = "baton";
 
 /// Where traces and metrics go. Clones are handles on the same providers.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Telemetry {
     tracers: SdkTracerProvider,
     meters: SdkMeterProvider,

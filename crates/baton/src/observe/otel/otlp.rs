@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_no_url_is_refused_with_one_that_is() {
         for url in ["", "127.0.0.1:4318", "ftp://x", "http://a b"] {
-            let refused = Telemetry::otlp(url, "test").err().expect(url).to_string();
+            let refused = Telemetry::otlp(url, "test").expect_err(url).to_string();
             assert!(refused.starts_with("the collector's URL cannot be used (it "), "{refused}");
             assert!(refused.ends_with("write http://127.0.0.1:4318"), "{refused}");
         }

@@ -14,7 +14,7 @@ use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
 
 /// What is known from one look to the next.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Debug)]
 struct State {
     consolidated_at: Option<Moment>,
     /// The newest request that was served, by whomever. Not known before the first look.
@@ -26,7 +26,7 @@ struct State {
 /// Costs the leader one read of a document every second, and, every minute, a step for
 /// each thousand changes that are pending and one that forgets silent writers. Never costs
 /// leadership: what fails is tried again for as long as the term lasts.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct CountersPlugin {
     config: PluginConfig,
     state: Mutex<State>,

@@ -42,13 +42,14 @@ const REASONS_TOLD_MAX: usize = 8;
 /// The plugin: judges every 30 s, publishes what it finds, and tells when the verdict changes.
 ///
 /// A new leader waits two beats before it looks, so that everybody has been heard.
+#[derive(Debug)]
 pub struct ClusterHealth {
     every: Duration,
     candidates_min: Option<usize>,
     memory: Mutex<Memory>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Memory {
     told: Option<Verdict>,
     silences: Silences,

@@ -33,6 +33,12 @@ pub struct PollClient {
     store: Arc<dyn Store>,
 }
 
+impl std::fmt::Debug for PollClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PollClient").field("namespace", &self.node.namespace).finish_non_exhaustive()
+    }
+}
+
 impl Node {
     /// The polls of the namespace.
     pub fn polls(&self) -> PollClient {

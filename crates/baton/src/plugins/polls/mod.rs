@@ -10,7 +10,7 @@
 //!
 //!   leader: Polls, round      ──┐ fenced by its epoch
 //!                               ├──► document baton:polls, by compare-and-set
-//!   each node: PollRunner     ──┘ claims and reports
+//!   each node: PollHandlers   ──┘ claims and reports
 //! ```
 //!
 //! The document, the *table* of polls, is authoritative. A slot of a schedule is enqueued once, also by two leaders,
@@ -52,6 +52,7 @@ use round::{Limits, Periodic, Present, Watch, hold_round};
 const EVERY_MIN: Duration = Duration::from_millis(100);
 
 /// The plugin: enqueues periodic polls, hands out what waits, and takes back what is stuck.
+#[derive(Debug)]
 pub struct Polls {
     plan: Vec<Periodic>,
     look_every: Duration,

@@ -60,6 +60,15 @@ pub struct PollHandlers {
     look_every: Duration,
 }
 
+impl std::fmt::Debug for PollHandlers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PollHandlers")
+            .field("names", &self.handlers.keys())
+            .field("concurrency", &self.concurrency)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Default for PollHandlers {
     fn default() -> Self {
         Self { handlers: BTreeMap::new(), concurrency: 4, look_every: Duration::from_secs(1) }

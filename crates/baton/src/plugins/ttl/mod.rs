@@ -93,6 +93,16 @@ pub struct Ttl {
     pause: Duration,
 }
 
+impl std::fmt::Debug for Ttl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ttl")
+            .field("name", &self.name)
+            .field("every", &self.every)
+            .field("batch", &self.batch)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Default for Ttl {
     fn default() -> Self {
         Self::new()

@@ -179,7 +179,7 @@ async fn a_node_that_left_is_neither_ready_nor_leads_and_its_port_is_free_again(
 async fn a_port_in_use_is_refused_with_the_address() {
     let first = builder(&store(), "a").metrics(anywhere()).build().expect("it starts");
     let taken = address(&first);
-    let refused = builder(&store(), "b").metrics(taken).build().err().expect("refused");
+    let refused = builder(&store(), "b").metrics(taken).build().expect_err("refused");
     let message = refused.to_string();
     assert!(message.starts_with(&format!("metrics cannot be served on {taken} (")), "{message}");
     assert!(message.ends_with("choose another address or port"), "{message}");
@@ -189,7 +189,7 @@ async fn a_port_in_use_is_refused_with_the_address() {
 async fn the_address_is_given_as_text_and_a_wrong_one_is_refused_when_the_node_is_built() {
     let node = builder(&store(), "a").metrics("127.0.0.1:0").build().expect("it starts");
     assert_eq!(status(&node, "/livez").await, 200);
-    let refused = builder(&store(), "b").metrics("9090").build().err().expect("refused");
+    let refused = builder(&store(), "b").metrics("9090").build().expect_err("refused");
     let message = refused.to_string();
     assert!(message.starts_with("\"9090\" is no address for metrics ("), "{message}");
     assert!(message.ends_with("; give one such as \"127.0.0.1:9090\""), "{message}");

@@ -7,13 +7,9 @@ CREATE PROCEDURE `{prefix}ask`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence BIGINT UNSIGNED;
     DECLARE v_held TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
     CALL `{prefix}sound`(p_namespace);
     SELECT epoch = p_epoch AND status = 1
     INTO v_held FROM `{prefix}locks` WHERE lock_key = p_namespace FOR UPDATE;

@@ -1,4 +1,4 @@
--- Applies the oldest pending changes, at most so many, and takes them out, in one step; unless a later
+-- Applies the oldest pending changes, up to a limit, and takes them out, in one step; unless a later
 -- epoch is known. outcome: 1 done, 2 fenced.
 --
 -- A change may commit while this runs, with a lower number than the highest seen: so what is applied
@@ -11,16 +11,12 @@ CREATE PROCEDURE `{prefix}consolidate`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_granted, v_upto BIGINT UNSIGNED;
+    DECLARE v_upto BIGINT UNSIGNED;
     DECLARE v_applied INT UNSIGNED DEFAULT 0;
     DECLARE v_more, v_outcome TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
-    SELECT epoch INTO v_granted FROM `{prefix}locks` WHERE lock_key = p_namespace;
-    IF p_fence < GREATEST(v_fence, COALESCE(v_granted, 0)) THEN
+    IF p_fence < v_fence THEN
         SET v_outcome = 2;
     ELSE
         SET v_outcome = 1;

@@ -1,4 +1,4 @@
--- Forgets writers that have appended nothing for so many microseconds, at most so many; unless a later
+-- Forgets writers that have appended nothing for this many microseconds, up to a limit; unless a later
 -- epoch is known. outcome: 1 done, 2 fenced.
 CREATE PROCEDURE `{prefix}forget_writers`(
     IN p_namespace {name},
@@ -9,16 +9,11 @@ CREATE PROCEDURE `{prefix}forget_writers`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_granted BIGINT UNSIGNED;
     DECLARE v_applied INT UNSIGNED DEFAULT 0;
     DECLARE v_outcome TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
-    SELECT epoch INTO v_granted FROM `{prefix}locks` WHERE lock_key = p_namespace;
-    IF p_fence < GREATEST(v_fence, COALESCE(v_granted, 0)) THEN
+    IF p_fence < v_fence THEN
         SET v_outcome = 2;
     ELSE
         SET v_outcome = 1;

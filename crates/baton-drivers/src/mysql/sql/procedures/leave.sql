@@ -7,13 +7,9 @@ CREATE PROCEDURE `{prefix}leave`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence BIGINT UNSIGNED;
     DECLARE v_own TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
     SELECT boot = p_boot INTO v_own
     FROM `{prefix}nodes` WHERE namespace = p_namespace AND node_id = p_node FOR UPDATE;
     IF v_own THEN

@@ -11,16 +11,12 @@ CREATE PROCEDURE `{prefix}prune`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_granted, v_newest BIGINT UNSIGNED;
+    DECLARE v_newest BIGINT UNSIGNED;
     DECLARE v_pruned BIGINT UNSIGNED;
     DECLARE v_before DATETIME(6);
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
-    SELECT epoch INTO v_granted FROM `{prefix}locks` WHERE lock_key = p_namespace;
-    IF p_fence >= GREATEST(v_fence, COALESCE(v_granted, 0)) THEN
+    IF p_fence >= v_fence THEN
         SET v_before = UTC_TIMESTAMP(6) - INTERVAL p_dead_s SECOND - INTERVAL p_dead_us MICROSECOND;
         DELETE FROM `{prefix}nodes` WHERE namespace = p_namespace AND beat_at <= v_before
         ORDER BY node_id LIMIT p_most;

@@ -9,18 +9,13 @@ CREATE PROCEDURE `{prefix}publish_view`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_granted, v_epoch, v_number BIGINT UNSIGNED;
+    DECLARE v_epoch, v_number BIGINT UNSIGNED;
     DECLARE v_applied TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
-    -- The namespace is locked, and whoever grants locks it too: the lease's row is not needed.
-    SELECT epoch INTO v_granted FROM `{prefix}locks` WHERE lock_key = p_namespace;
     SELECT epoch, number INTO v_epoch, v_number
     FROM `{prefix}views` WHERE namespace = p_namespace FOR UPDATE;
-    SET v_applied = p_fence >= GREATEST(v_fence, COALESCE(v_granted, 0))
+    SET v_applied = p_fence >= v_fence
         AND NOT (v_epoch <=> p_epoch AND v_number >= p_number);
     IF v_applied THEN
         IF v_epoch IS NULL THEN

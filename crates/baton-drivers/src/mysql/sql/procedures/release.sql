@@ -12,14 +12,11 @@ CREATE PROCEDURE `{prefix}release`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_seq, v_epoch BIGINT UNSIGNED;
+    DECLARE v_seq, v_epoch BIGINT UNSIGNED;
     DECLARE v_held TINYINT DEFAULT 0;
     DECLARE v_now, v_expires DATETIME(6);
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
     CALL `{prefix}sound`(p_namespace);
     SELECT epoch = p_expect_epoch AND nonce_boot = p_expect_boot
            AND nonce_attempt = p_expect_attempt AND status = 1, expires_at

@@ -12,17 +12,13 @@ CREATE PROCEDURE `{prefix}write_document`(
 )
 SQL SECURITY INVOKER
 BEGIN
-    DECLARE v_here, v_born_in, v_fence, v_granted, v_version BIGINT UNSIGNED;
+    DECLARE v_version BIGINT UNSIGNED;
     DECLARE v_outcome TINYINT DEFAULT 0;
-    {handlers}
+    {preamble}
 
-    START TRANSACTION;
-    CALL `{prefix}settle`(p_seen_lineage, 1, v_here);
-    CALL `{prefix}enter`(p_namespace, v_here, v_born_in, v_fence);
-    SELECT epoch INTO v_granted FROM `{prefix}locks` WHERE lock_key = p_namespace;
     SELECT version INTO v_version
     FROM `{prefix}documents` WHERE namespace = p_namespace AND name = p_name FOR UPDATE;
-    IF p_fence < GREATEST(v_fence, COALESCE(v_granted, 0)) THEN
+    IF p_fence < v_fence THEN
         SET v_outcome = 2;
     ELSEIF p_wants_any OR (p_wants_absent AND v_version IS NULL) OR v_version = p_wants_version THEN
         SET v_outcome = 1;

@@ -1,3 +1,3 @@
--- The rows that are due, the oldest first, locked one by one. A row that somebody else has locked
+-- The rows that are due, the oldest first, locked one by one. A row that another transaction has locked
 -- is left for a later batch.
-SELECT {columns} FROM {table} WHERE {due} ORDER BY {order} LIMIT ? FOR UPDATE SKIP LOCKED
+SELECT {read} FROM {table} WHERE {due} ORDER BY {order} LIMIT ? FOR UPDATE SKIP LOCKED

@@ -73,7 +73,7 @@ CREATE OR REPLACE FUNCTION {t}us(span jsonb) RETURNS numeric LANGUAGE sql IMMUTA
     SELECT (span->>'secs')::numeric * 1000000 + pg_catalog.div((span->>'nanos')::numeric, 1000)
 $fn$;
 
--- So many microseconds after a moment, or a thousand years: whichever is sooner.
+-- This many microseconds after a moment, or a thousand years: whichever is sooner.
 CREATE OR REPLACE FUNCTION {t}later(moment timestamptz, us numeric) RETURNS timestamptz
 LANGUAGE sql STABLE AS $fn$
     SELECT moment + least(us, 31556952000000000)::double precision * interval '1 microsecond'

@@ -2,8 +2,8 @@
 -- one transaction.
 --
 -- Locks, in the order that every step keeps: the lineage (a claim only, shared), the node's own
--- row, the namespace (a claim only), the lease (a claim or a renewal). A mere look waits for nobody
--- but another process of its own name, and may leave even its own record as it is.
+-- row, the namespace (a claim only), the lease (a claim or a renewal). A mere look waits for no
+-- process but another of its own name, and may leave even its own record as it is.
 --
 -- READ COMMITTED suffices: what a decision rests on is read after its lock was taken, each
 -- statement in here sees what was committed before it began, and the clock is read last, under the

@@ -1,16 +1,13 @@
--- Applies the oldest pending changes, at most so many, and takes them out, in one step; unless a
--- later epoch is known. The namespace is locked, and so no epoch can be granted meanwhile and nobody
--- else consolidates; the lease is not, and so a renewal does not wait; nor does an append.
+-- Applies the oldest pending changes, up to a limit, and takes them out, in one step; unless a
+-- later epoch is known. The namespace is locked, and so no epoch can be granted meanwhile and no
+-- other step consolidates; the lease is not, and so a renewal does not wait; nor does an append.
 CREATE OR REPLACE FUNCTION {t}consolidate(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, most bigint
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
-    done    bigint;
+    done bigint;
 BEGIN
-    IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN '"fenced"';
     END IF;
     WITH due AS (
@@ -45,19 +42,16 @@ BEGIN
 END
 $fn$;
 
--- Forgets writers that have appended nothing for so long, at most so many; one that appends right
+-- Forgets writers that have appended nothing for this long, up to a limit; one that appends right
 -- now is left alone. Unless a later epoch is known.
 CREATE OR REPLACE FUNCTION {t}forget_writers(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, silent_us numeric,
     most bigint
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
-    done    bigint;
+    done bigint;
 BEGIN
-    IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN '"fenced"';
     END IF;
     DELETE FROM {t}counter_writers WHERE namespace = space AND writer IN (

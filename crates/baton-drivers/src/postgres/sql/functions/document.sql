@@ -5,16 +5,10 @@ CREATE OR REPLACE FUNCTION {t}write_document(
     precondition jsonb, fenced_by numeric
 ) RETURNS jsonb LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, fenced_by IS NOT NULL);
-    lease   {t}locks;
     present numeric;
 BEGIN
-    IF fenced_by IS NOT NULL THEN
-        lease := {t}lease(space, false);
-        IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
-            RETURN '"fenced"';
-        END IF;
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
+        RETURN '"fenced"';
     END IF;
     LOOP
         SELECT version INTO present FROM {t}documents
@@ -31,7 +25,7 @@ BEGIN
                 SET version = known.version + 1, body = excluded.body,
                     updated_at = excluded.updated_at
                 WHERE known.version = present;
-        -- Somebody else's first write came in between: look again.
+        -- Another first write came in between: look again.
         EXIT WHEN FOUND;
     END LOOP;
     IF fenced_by IS NOT NULL THEN

@@ -5,7 +5,7 @@
 -- A process that is paused meanwhile must not hold that lock for ever: a transaction that sets no
 -- limit of its own is ended once it has done nothing for 15 s, and waits no longer for a lock.
 --
--- Writers of one epoch share the lock. Whoever raises the epoch asks for the whole lock at once and
+-- Writers of one epoch share the lock. One that raises the epoch asks for the whole lock at once and
 -- never for half of it first, so two that raise it together cannot lock each other out.
 CREATE OR REPLACE FUNCTION {t}fence(wanted text, given numeric) RETURNS void
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$

@@ -1,5 +1,5 @@
 -- The lease of a namespace, all null if it never had one. What is not a lease of ours raises BT001,
--- which undoes the whole step. With `hold`, nobody else writes it until this step is done.
+-- which undoes the whole step. With `hold`, no other step writes it until this step is done.
 CREATE OR REPLACE FUNCTION {t}lease(space text, hold boolean)
 RETURNS {t}locks LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
@@ -55,7 +55,7 @@ LANGUAGE sql IMMUTABLE AS $fn$
         AND lease.nonce_attempt = (version->'nonce'->>'attempt')::numeric, false)
 $fn$;
 
--- So many microseconds, as a reply shows them.
+-- Microseconds, as a reply shows them.
 CREATE OR REPLACE FUNCTION {t}span(us numeric) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $fn$
     SELECT pg_catalog.jsonb_build_object(
         'secs', pg_catalog.div(us, 1000000), 'nanos', pg_catalog.mod(us, 1000000) * 1000)
@@ -81,7 +81,7 @@ LANGUAGE sql STABLE AS $fn$
         'successor', lease.successor,
         'ttl', {t}span(lease.ttl_us),
         'expiry', pg_catalog.jsonb_build_object('left', {t}span(
-            -- Whatever is left is told as a millisecond at least: nothing would mean over.
+            -- Whatever is left is shown as a millisecond at least: nothing would mean over.
             CASE WHEN at >= lease.expires_at THEN 0
             ELSE greatest(1000, {t}us_after(at, lease.expires_at)) END)),
         'lineage', lease.written_in,

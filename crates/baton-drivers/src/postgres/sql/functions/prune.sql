@@ -2,22 +2,20 @@
 -- later epoch is known.
 --
 -- The namespace is locked, as for every fenced write. A node whose record is locked is beating just
--- now: it is passed over, so that nobody waits for anybody.
+-- now: it is passed over, so that no step waits for another.
 CREATE OR REPLACE FUNCTION {t}prune(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, dead_ms bigint,
     keep bigint, most bigint
 ) RETURNS bigint LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
-    at      timestamptz := clock_timestamp();
-    nodes   bigint;
-    terms   bigint;
+    at    timestamptz;
+    nodes bigint;
+    terms bigint;
 BEGIN
-    IF fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
         RETURN NULL;
     END IF;
+    at := clock_timestamp();
     DELETE FROM {t}nodes WHERE namespace = space AND node_id = ANY (ARRAY(
         SELECT node_id FROM {t}nodes
             WHERE namespace = space AND beat_at <= at - dead_ms * interval '1 millisecond'

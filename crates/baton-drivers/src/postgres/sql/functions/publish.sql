@@ -1,19 +1,15 @@
 -- Publishes a view, unless a later epoch is known or this term has published a later one.
---
--- The namespace is locked, and so no epoch can be granted meanwhile; the lease itself is not, and
--- so a renewal does not wait.
 CREATE OR REPLACE FUNCTION {t}publish(
     space text, seen_lineage numeric, seen_lsn pg_lsn, fenced_by numeric, view_epoch numeric,
     view_number numeric, view_body text, hint text
 ) RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
-DECLARE
-    lineage numeric := {t}settle(seen_lineage, seen_lsn, false);
-    home    {t}namespaces := {t}space(space, lineage, true);
-    lease   {t}locks := {t}lease(space, false);
 BEGIN
+    IF {t}is_fenced_off(space, seen_lineage, seen_lsn, fenced_by) THEN
+        RETURN 'conflict';
+    END IF;
     PERFORM 1 FROM {t}views
         WHERE namespace = space AND epoch = view_epoch AND number >= view_number;
-    IF FOUND OR fenced_by < greatest(home.fence, coalesce(lease.epoch, 0)) THEN
+    IF FOUND THEN
         RETURN 'conflict';
     END IF;
     INSERT INTO {t}views (namespace, epoch, number, body)

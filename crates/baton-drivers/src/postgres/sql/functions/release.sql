@@ -1,4 +1,4 @@
--- Clears the holder and keeps everything else. Whoever listens is told in the same transaction.
+-- Clears the holder and keeps everything else. Sessions that listen are notified in the same transaction.
 CREATE OR REPLACE FUNCTION {t}release(
     space text, seen_lineage numeric, seen_lsn pg_lsn, release jsonb, hint text
 ) RETURNS text LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$

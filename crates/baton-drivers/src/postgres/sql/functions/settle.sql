@@ -26,7 +26,7 @@ BEGIN
     SELECT * INTO STRICT known FROM {t}meta;
     IF {t}went_back(known, here, seen_lineage, seen_lsn) THEN
         SELECT * INTO STRICT known FROM {t}meta FOR UPDATE;
-        -- Somebody else may have been first.
+        -- Another step may have been first.
         IF {t}went_back(known, here, seen_lineage, seen_lsn) THEN
             UPDATE {t}meta
                 SET identity = here,

@@ -1,4 +1,4 @@
--- The namespace, which begins now if it was never written to. With `hold`, nobody else grants or
+-- The namespace, which begins now if it was never written to. With `hold`, no other step grants or
 -- fences in it until this step is done.
 CREATE OR REPLACE FUNCTION {t}space(space text, lineage numeric, hold boolean)
 RETURNS {t}namespaces LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$

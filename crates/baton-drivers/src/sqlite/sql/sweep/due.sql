@@ -1,2 +1,2 @@
 -- The rows that are due, the oldest first.
-SELECT {key} FROM {table} WHERE {due} ORDER BY {order} LIMIT ?1
+SELECT {key} FROM {table} WHERE {due}{known} ORDER BY {order} LIMIT ?1

@@ -11,15 +11,15 @@ mod redis;
 use baton::Epoch;
 
 use crate::error::BenchError;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 
 /// The number, by the store that keeps it.
-pub enum Ledger {
+pub enum Account {
     Postgres(postgres::Table),
     Redis(redis::Key),
 }
 
-impl Ledger {
+impl Account {
     /// Is there one for this kind of store?
     pub fn is_for(kind: StoreKind) -> bool {
         matches!(kind, StoreKind::Postgres | StoreKind::Redis)

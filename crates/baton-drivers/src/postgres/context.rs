@@ -1,4 +1,4 @@
-//! One step in one namespace: one statement, one row back.
+//! Where a call happens, and which file carries it out: one statement, one row back.
 
 use baton_core::ids::Namespace;
 use baton_core::protocol::{Outcome, Reply, Request};
@@ -6,23 +6,23 @@ use baton_store::{Answer, Call};
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Client, Row};
 
-use super::error::Fault;
-use super::link::Links;
+use super::engine::Postgres;
 use super::{beat, counters, documents, history, lease, prune, registry, view};
+use crate::driver::{DriverError, Fields, Record};
 
-/// A parameter and its type: told together, so that the server need not be asked first.
+/// A parameter and its type: sent together, so that the server need not be asked first.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// Where a step happens.
-pub(super) struct Step<'a> {
+/// Where a call happens.
+pub(super) struct CallContext<'a> {
     pub(super) client: &'a Client,
-    pub(super) links: &'a Links,
+    pub(super) engine: &'a Postgres,
     pub(super) namespace: &'a Namespace,
 }
 
-impl Step<'_> {
+impl CallContext<'_> {
     /// Carries the call out.
-    pub(super) async fn perform(&self, call: &Call) -> Result<Answer, Fault> {
+    pub(super) async fn perform(&self, call: &Call) -> Result<Answer, DriverError> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(request).await?),
             Call::Inspect => Answer::Inspected(beat::inspect(self).await?),
@@ -38,7 +38,7 @@ impl Step<'_> {
         })
     }
 
-    async fn perform_core(&self, request: &Request) -> Result<Reply, Fault> {
+    async fn perform_core(&self, request: &Request) -> Result<Reply, DriverError> {
         let hint = request.hint_when_applied();
         let hint = serde_json::to_string(&hint).expect("a hint is plain data");
         Ok(Reply::Done(match request {
@@ -54,17 +54,21 @@ impl Step<'_> {
     }
 
     /// Runs a statement whose `$1` is the namespace. `{t}` stands for schema and prefix.
-    pub(super) async fn rows(&self, sql: &str, more: &[Param<'_>]) -> Result<Vec<Row>, Fault> {
+    pub(super) async fn rows(
+        &self,
+        sql: &str,
+        more: &[Param<'_>],
+    ) -> Result<Vec<Row>, DriverError> {
         let namespace = self.namespace.as_str();
         let mut params: Vec<Param<'_>> = vec![(&namespace, Type::TEXT)];
         params.extend(more.iter().cloned());
-        let sql = sql.replace("{t}", &self.links.names);
+        let sql = sql.replace("{t}", &self.engine.config().names());
         Ok(self.client.query_typed(&sql, &params).await?)
     }
 
     /// Calls one of our functions: `$1` is the namespace, `$2` and `$3` what this handle has seen.
-    pub(super) async fn call(&self, sql: &str, more: &[Param<'_>]) -> Result<Row, Fault> {
-        let seen = self.links.seen();
+    pub(super) async fn call(&self, sql: &str, more: &[Param<'_>]) -> Result<Row, DriverError> {
+        let seen = self.engine.seen();
         let lineage = seen.lineage.to_string();
         let mut params: Vec<Param<'_>> = vec![(&lineage, Type::TEXT), (&seen.lsn, Type::PG_LSN)];
         params.extend(more.iter().cloned());
@@ -72,34 +76,64 @@ impl Step<'_> {
     }
 
     /// The one row of an answer.
-    pub(super) fn only(&self, rows: Vec<Row>) -> Result<Row, Fault> {
-        rows.into_iter().next().ok_or_else(|| self.strange("it answered nothing"))
+    pub(super) fn only(&self, rows: Vec<Row>) -> Result<Row, DriverError> {
+        rows.into_iter().next().ok_or_else(|| self.corrupt("the server answered without a row"))
     }
 
     /// Calls one that says `applied` or `conflict`.
-    pub(super) async fn outcome(&self, sql: &str, more: &[Param<'_>]) -> Result<Outcome, Fault> {
+    pub(super) async fn outcome(
+        &self,
+        sql: &str,
+        more: &[Param<'_>],
+    ) -> Result<Outcome, DriverError> {
         let row = self.call(sql, more).await?;
         match self.column::<&str>(&row, 0)? {
             "applied" => Ok(Outcome::Applied),
             "conflict" => Ok(Outcome::Conflict),
-            other => Err(self.strange(&format!("it answered {other:?}"))),
+            other => Err(self.corrupt(&format!("the server answered {other:?}"))),
         }
     }
 
     /// A column, which must be what we write.
-    pub(super) fn column<'r, T: FromSql<'r>>(&self, row: &'r Row, at: usize) -> Result<T, Fault> {
-        row.try_get(at).map_err(|problem| self.strange(&super::error::whole(&problem)))
+    pub(super) fn column<'r, T: FromSql<'r>>(
+        &self,
+        row: &'r Row,
+        at: usize,
+    ) -> Result<T, DriverError> {
+        row.try_get(at).map_err(|problem| self.corrupt(&super::error::whole(&problem)))
     }
 
-    /// A number of 64 bits, which comes as text.
-    pub(super) fn number(&self, row: &Row, at: usize) -> Result<u64, Fault> {
-        let text: &str = self.column(row, at)?;
-        text.parse().map_err(|_| self.strange(&format!("{text:?} is no number of 64 bits")))
+    /// A number of 64 bits in a column of text.
+    pub(super) fn number(&self, row: &Row, name: &str) -> Result<u64, DriverError> {
+        Record::new(row, &self.record_name()).number(name)
     }
 
     /// An answer that is not one of ours.
-    pub(super) fn strange(&self, detail: &str) -> Fault {
-        let record = format!("a record of namespace {}", self.namespace);
-        Fault::Corrupt { record, detail: detail.to_owned() }
+    pub(super) fn corrupt(&self, detail: &str) -> DriverError {
+        DriverError::corrupt(self.record_name(), detail)
+    }
+
+    fn record_name(&self) -> String {
+        format!("a record of namespace {}", self.namespace)
+    }
+}
+
+/// Columns of text and of bytes, as records are read from them.
+impl Fields for Row {
+    fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
+        let found: Result<Option<Raw<'_>>, _> = self.try_get(name);
+        found.map(|raw| raw.map(|raw| raw.0)).map_err(|problem| super::error::whole(&problem))
+    }
+}
+
+struct Raw<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Raw<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self(raw))
+    }
+
+    fn accepts(kind: &Type) -> bool {
+        matches!(*kind, Type::TEXT | Type::BYTEA)
     }
 }

@@ -7,9 +7,9 @@ use super::kind::Kind;
 use super::outcome::Outcome;
 use crate::chaos::checks::left_behind;
 use crate::error::BenchError;
-use crate::ground::StoreKind;
-use crate::report::{Report, Sheet};
-use crate::site::Site;
+use crate::fixture::StoreKind;
+use crate::report::{Report, TextTable};
+use crate::sandbox::Sandbox;
 
 /// A name, and how often it was.
 type Count = (&'static str, fn(&Outcome) -> usize);
@@ -27,21 +27,21 @@ const NEVER: [Count; 7] = [
 
 /// Judges every store.
 pub async fn tell(
-    site: &Site,
+    sandbox: &Sandbox,
     outcomes: &Outcomes,
     failovers: usize,
     report: &mut Report,
 ) -> Result<(), BenchError> {
     let columns = Columns(outcomes);
-    report.sheet(columns.faults());
-    report.sheet(columns.found());
+    report.table(columns.faults());
+    report.table(columns.found());
     for (name, count) in NEVER {
         report.must_be_none(name, columns.done().map(|(_, outcome)| count(outcome)).sum());
     }
     let fewest = columns.done().map(|(_, outcome)| outcome.failovers()).min().unwrap_or(0);
     let wanted = format!("{failovers} or more");
     report.must("failovers, on each store", fewest >= failovers, fewest.to_string(), wanted);
-    report.must_be_none("processes left behind", left_behind(site).await?);
+    report.must_be_none("processes left behind", left_behind(sandbox).await?);
     let broken = outcomes.values().filter(|outcome| outcome.is_err()).count();
     report.must_be_none("stores whose run broke off", broken);
     if outcomes.contains_key(&StoreKind::Sqlite) {
@@ -66,42 +66,42 @@ impl Columns<'_> {
         self.0.iter().filter_map(|(kind, outcome)| Some((*kind, outcome.as_ref().ok()?)))
     }
 
-    fn sheet(&self, title: &str, first: &'static str) -> Sheet {
+    fn table(&self, title: &str, first: &'static str) -> TextTable {
         let stores = self.done().map(|(kind, _)| kind.name());
-        Sheet::new(title, &std::iter::once(first).chain(stores).collect::<Vec<_>>())
+        TextTable::new(title, &std::iter::once(first).chain(stores).collect::<Vec<_>>())
     }
 
-    fn row(&self, sheet: &mut Sheet, name: &str, cell: impl Fn(StoreKind, &Outcome) -> String) {
+    fn row(&self, table: &mut TextTable, name: &str, cell: impl Fn(StoreKind, &Outcome) -> String) {
         let cells = self.done().map(|(kind, outcome)| cell(kind, outcome));
-        sheet.row(std::iter::once(name.to_owned()).chain(cells));
+        table.row(std::iter::once(name.to_owned()).chain(cells));
     }
 
-    fn faults(&self) -> Sheet {
-        let mut sheet = self.sheet("What was done", "FAULT");
+    fn faults(&self) -> TextTable {
+        let mut table = self.table("What was done", "FAULT");
         for fault in Kind::ALL {
-            self.row(&mut sheet, fault.title(), |store, outcome| {
+            self.row(&mut table, fault.title(), |store, outcome| {
                 let can_be = Kind::of(store).contains(&fault);
                 if can_be { outcome.counts.of(fault).to_string() } else { "-".to_owned() }
             });
         }
-        self.row(&mut sheet, "all, of which", |_, it| it.counts.total().to_string());
-        self.row(&mut sheet, "  at whoever led", |_, it| it.counts.at_leader.to_string());
-        sheet
+        self.row(&mut table, "all, of which", |_, it| it.counts.total().to_string());
+        self.row(&mut table, "  at whoever led", |_, it| it.counts.at_leader.to_string());
+        table
     }
 
-    fn found(&self) -> Sheet {
-        let mut sheet = self.sheet("What was found", "FOUND");
-        self.row(&mut sheet, "failovers", |_, it| it.failovers().to_string());
-        self.row(&mut sheet, "lines written by jobs", |_, it| it.judged.lines.to_string());
-        self.row(&mut sheet, "longest without a line, s", |_, it| seconds(it.gap));
-        self.row(&mut sheet, "settled after the end, s", |_, it| seconds(it.settled_in));
-        self.row(&mut sheet, "starts without a store", |_, it| {
+    fn found(&self) -> TextTable {
+        let mut table = self.table("What was found", "FOUND");
+        self.row(&mut table, "failovers", |_, it| it.failovers().to_string());
+        self.row(&mut table, "lines written by jobs", |_, it| it.judged.lines.to_string());
+        self.row(&mut table, "longest without a line, s", |_, it| seconds(it.gap));
+        self.row(&mut table, "settled after the end, s", |_, it| seconds(it.settled_in));
+        self.row(&mut table, "starts without a store", |_, it| {
             it.counts.ended_by_themselves.to_string()
         });
         for (name, count) in NEVER {
-            self.row(&mut sheet, name, |_, outcome| count(outcome).to_string());
+            self.row(&mut table, name, |_, outcome| count(outcome).to_string());
         }
-        sheet
+        table
     }
 
     /// What is wrong, in full, a line each.

@@ -7,7 +7,7 @@ use super::show::WIDTH;
 
 /// Figures under a head, as text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sheet {
+pub struct TextTable {
     /// What it shows.
     pub title: String,
     /// What is in each column; the first has names, the others figures.
@@ -16,7 +16,7 @@ pub struct Sheet {
     pub rows: Vec<Vec<String>>,
 }
 
-impl Sheet {
+impl TextTable {
     /// Without rows.
     pub fn new(title: impl Into<String>, head: &[&'static str]) -> Self {
         Self { title: title.into(), head: head.to_vec(), rows: Vec::new() }
@@ -45,9 +45,9 @@ mod tests {
 
     #[test]
     fn names_lean_left_and_figures_right() {
-        let mut sheet = Sheet::new("cost", &["STORE", "BEATS"]);
-        sheet.row(["redis".to_owned(), "7".to_owned()]);
-        let text = sheet.text();
+        let mut table = TextTable::new("cost", &["STORE", "BEATS"]);
+        table.row(["redis".to_owned(), "7".to_owned()]);
+        let text = table.text();
         assert!(text.starts_with("cost\n"), "{text}");
         assert!(text.ends_with("redis      7\n"), "{text}");
     }

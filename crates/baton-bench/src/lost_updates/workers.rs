@@ -10,10 +10,10 @@ use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
-use super::ledger::Ledger;
+use super::account::Account;
 use super::worker::{LEASE, Told};
 use crate::error::BenchError;
-use crate::ground::StoreKind;
+use crate::fixture::StoreKind;
 use crate::processes::{is_stopped, send, this_program};
 
 const WORKERS: u32 = 5;
@@ -49,14 +49,14 @@ struct Hand {
 }
 
 /// Five processes. Dropping it kills them.
-pub struct Crew {
+pub struct Workers {
     hands: Vec<Hand>,
     chance: Rng,
     pauses: u32,
     long_pauses: u32,
 }
 
-impl Crew {
+impl Workers {
     /// Starts them.
     pub fn start(
         kind: StoreKind,
@@ -67,7 +67,7 @@ impl Crew {
     ) -> Result<Self, BenchError> {
         // Any 64 of the 128 bits will do.
         let chance = Rng::new(baton::fresh_boot()?.0 as u64);
-        let mut crew = Self { hands: Vec::new(), chance, pauses: 0, long_pauses: 0 };
+        let mut workers = Self { hands: Vec::new(), chance, pauses: 0, long_pauses: 0 };
         for number in 1..=WORKERS {
             let mut command = Command::new(this_program()?);
             command.args(["worker", kind.name(), name, &number.to_string(), &batch.to_string()]);
@@ -78,13 +78,13 @@ impl Crew {
             let trouble = |problem| BenchError::File { path: "worker".into(), problem };
             let process = command.kill_on_drop(true).spawn().map_err(trouble)?;
             let pid = process.id().unwrap_or_default();
-            crew.hands.push(Hand { process, pid, goes_on_at: None });
+            workers.hands.push(Hand { process, pid, goes_on_at: None });
         }
-        Ok(crew)
+        Ok(workers)
     }
 
     /// Lets whoever paused go on after a while, until it is enough.
-    pub async fn work(&mut self, ledger: &mut Ledger, until: Until) -> Result<(), BenchError> {
+    pub async fn work(&mut self, account: &mut Account, until: Until) -> Result<(), BenchError> {
         let mut looks = 0_u32;
         loop {
             self.look()?;
@@ -92,7 +92,7 @@ impl Crew {
             let paused_enough = self.long_pauses >= until.long_pauses;
             if looks.is_multiple_of(READ_EVERY)
                 && paused_enough
-                && ledger.read().await? >= until.value
+                && account.read().await? >= until.value
             {
                 return Ok(());
             }

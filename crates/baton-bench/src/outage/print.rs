@@ -7,8 +7,8 @@ use baton::Settings;
 
 use super::record::Record;
 use crate::cli::Outage;
-use crate::ground::StoreKind;
-use crate::report::{Report, Sheet};
+use crate::fixture::StoreKind;
+use crate::report::{Report, TextTable};
 
 /// The columns.
 pub const HEAD: [&str; 8] =
@@ -17,11 +17,11 @@ pub const HEAD: [&str; 8] =
 /// Judges every store.
 pub fn tell(records: &BTreeMap<StoreKind, Record>, options: &Outage, report: &mut Report) {
     let title = format!("{} nodes, gone for {} s", options.nodes, options.seconds);
-    let mut sheet = Sheet::new(title, &HEAD);
+    let mut table = TextTable::new(title, &HEAD);
     for (kind, record) in records {
-        sheet.row(record.cells(kind.name()));
+        table.row(record.cells(kind.name()));
     }
-    report.sheet(sheet);
+    report.table(table);
     let settings = Settings::default();
     let (lossy, durable): (Vec<_>, Vec<_>) =
         records.iter().partition(|(kind, _)| **kind == StoreKind::Redis);

@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
 use crate::error::BenchError;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// How long anything may take that takes a few beats.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -25,12 +25,12 @@ const STANDS_BACK: Duration = Duration::from_secs(1);
 const STARTS_WITHIN: Duration = Duration::from_millis(250);
 
 /// A temporary folder, removed with its end unless it is kept.
-pub struct Site {
+pub struct Sandbox {
     folder: TempDir,
     program: PathBuf,
 }
 
-impl Site {
+impl Sandbox {
     /// Makes the folder, and copies baton into it.
     pub fn new(baton: &Path, within: &Path) -> Result<Self, BenchError> {
         if !baton.is_file() {
@@ -73,16 +73,16 @@ impl Site {
     /// A cluster of so many nodes with a namespace of its own, all of them started.
     pub async fn cluster(
         &self,
-        ground: &Ground,
+        fixture: &Fixture,
         name: &str,
         nodes: usize,
         every: Duration,
         body: Body,
     ) -> Result<Stage, BenchError> {
-        let folder = self.room(&format!("{}-{name}", ground.kind()))?;
+        let folder = self.room(&format!("{}-{name}", fixture.kind()))?;
         let cluster = Cluster::new(Plan {
             program: self.program.clone(),
-            store: ground.url(&folder),
+            store: fixture.url(&folder),
             folder,
             namespace: Namespace::new(name).expect("a plain name"),
             every,

@@ -35,7 +35,7 @@ const CALM: (u64, u64) = (1_500, 3_500);
 const BETWEEN: (u64, u64) = (50, 900);
 
 /// Everything that can be struck.
-pub struct Weather<'a> {
+pub struct Campaign<'a> {
     /// In front of every line on stderr.
     pub name: String,
     /// The processes.
@@ -58,7 +58,7 @@ pub struct Weather<'a> {
     pub epochs: BTreeSet<u64>,
 }
 
-impl Weather<'_> {
+impl Campaign<'_> {
     /// Gusts and calms for so long; for up to twice as long if there have been too few failovers to
     /// learn anything from.
     pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// Figures of some values. Percentiles are of the nearest rank: each is a value that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct Percentiles {
     /// How many values.
     pub count: usize,
     /// The smallest.
@@ -21,7 +21,7 @@ pub struct Spread {
     pub max: f64,
 }
 
-impl Spread {
+impl Percentiles {
     /// The figures; `None` if there are no values.
     pub fn of(values: &[f64]) -> Option<Self> {
         let mut sorted = values.to_vec();
@@ -58,18 +58,18 @@ mod tests {
     #[test]
     fn percentiles_are_values_of_the_nearest_rank() {
         let values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
-        let spread = Spread::of(&values).expect("there are values");
-        let Spread { count, min, median, p95, p99, max } = spread;
+        let spread = Percentiles::of(&values).expect("there are values");
+        let Percentiles { count, min, median, p95, p99, max } = spread;
         assert_eq!((count, min, median, p95, p99, max), (100, 1.0, 50.0, 95.0, 99.0, 100.0));
     }
 
     #[test]
     fn a_few_values_have_figures_and_none_has_not() {
-        let spread = Spread::of(&[4.0, 1.0, 9.0]).expect("there are values");
+        let spread = Percentiles::of(&[4.0, 1.0, 9.0]).expect("there are values");
         assert_eq!((spread.median, spread.p95, spread.max), (4.0, 9.0, 9.0));
-        let one = Spread::of(&[7.0]).expect("there is one");
+        let one = Percentiles::of(&[7.0]).expect("there is one");
         assert_eq!((one.min, one.median, one.p99, one.max), (7.0, 7.0, 7.0, 7.0));
-        assert_eq!(Spread::of(&[]), None);
+        assert_eq!(Percentiles::of(&[]), None);
     }
 
     #[test]

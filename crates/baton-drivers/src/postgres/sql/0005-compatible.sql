@@ -1,0 +1,3 @@
+-- What version 5 adds: the lowest version that a program must know to use this schema, so that a deploy
+-- can be rolled back. NULL stands for the schema's own version.
+ALTER TABLE {t}meta ADD COLUMN lowest_compatible integer;
