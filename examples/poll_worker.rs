@@ -10,11 +10,7 @@ use baton::{Node, Profile};
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let url = std::env::args().nth(1).unwrap_or_else(|| "sqlite://example.db".to_owned());
     let id = std::env::args().nth(2).unwrap_or_else(|| "worker".to_owned());
-    let node = Node::builder(baton::open(&url).await?)
-        .id(id.as_str())
-        .profile(Profile::Fast)
-        .tune(|settings| settings.eligible = false)
-        .build()?;
+    let name = id.clone();
     let ask_device = move |run: PollRun| {
         let id = id.clone();
         async move {
@@ -25,8 +21,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let handlers = PollHandlers::default().look_every(Duration::from_millis(50));
-    let runner = handlers.on("device", ask_device).start(&node);
+    let node = Node::builder(baton::open(&url).await?)
+        .id(name.as_str())
+        .profile(Profile::Fast)
+        .tune(|settings| settings.eligible = false)
+        .service(handlers.on("device", ask_device))
+        .build()?;
     node.until_signalled().await?;
-    drop(runner);
     Ok(())
 }

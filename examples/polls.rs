@@ -19,7 +19,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         Ok(format!("{}: 80 cents", run.payload))
     };
-    let runner = PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node);
+    PollHandlers::default().look_every(LOOK_EVERY).on("price", price).start(&node)?;
 
     let hour = Duration::from_secs(3_600);
     let poll = Poll::new("price").tune(|it| {
@@ -32,7 +32,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let Enqueued::New(id) = asked else { return Err("the poll was asked before".into()) };
     let done = node.polls().wait_for(id, LOOK_EVERY).await?;
     println!("{} at attempt {}: {}", done.state.word(), done.attempt, done.note);
-    runner.stop().await;
     node.leave().await;
     Ok(())
 }

@@ -29,6 +29,7 @@ use crate::observe::http::{Bound, Endpoint};
 use crate::observe::{Subject, otel::Telemetry};
 use crate::plugin::{Plugin, PluginSet};
 use crate::random;
+use crate::service::Service;
 use crate::shared::Shared;
 
 /// The namespace of a node that was given none.
@@ -68,6 +69,7 @@ pub struct NodeBuilder {
     labels: BTreeMap<String, String>,
     version: String,
     plugins: Vec<Arc<dyn Plugin>>,
+    services: Vec<Arc<dyn Service>>,
     runtime: Option<tokio::runtime::Handle>,
     on_overrun: OnOverrun,
     #[cfg(feature = "http")]
@@ -115,6 +117,7 @@ impl NodeBuilder {
             labels: BTreeMap::new(),
             version: String::new(),
             plugins: Vec::new(),
+            services: Vec::new(),
             runtime: None,
             on_overrun: OnOverrun::Report,
             #[cfg(feature = "http")]
@@ -189,7 +192,14 @@ impl NodeBuilder {
         self
     }
 
-    /// The runtime that plugins run on. Unless given, the node starts one of its own.
+    /// Work for every node, whether it leads or not. Services start with the node.
+    pub fn service(mut self, service: impl Service) -> Self {
+        self.services.push(Arc::new(service));
+        self
+    }
+
+    /// The runtime that plugins and services run on. Unless given, the node starts one of its own with
+    /// the first of them.
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Self {
         self.runtime = Some(runtime);
         self
@@ -294,7 +304,9 @@ impl NodeBuilder {
         });
         let runtime =
             self.runtime.map_or_else(|| host.work.clone(), |it| WorkRuntime::new(Some(it)));
-        let crew = PluginSet::new(self.plugins, runtime, settings)?;
+        let crew = PluginSet::new(runtime, settings);
+        self.plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
+        self.services.into_iter().try_for_each(|it| crew.add_service(it).map(drop))?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
             telemetry.measure(Subject::new(&shared, &crew));

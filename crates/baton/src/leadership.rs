@@ -107,7 +107,7 @@ impl Leadership {
     /// needs a clone of the `Leadership` too.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
-        self.hold.0.stopping.child_token()
+        self.hold.0.life.token.child_token()
     }
 
     /// When all work of the term must have stopped: the deadline, or `stop_grace` after the term

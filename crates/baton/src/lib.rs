@@ -245,6 +245,7 @@ mod node;
 mod observe;
 mod plugin;
 mod random;
+mod service;
 mod shared;
 mod term;
 
@@ -266,15 +267,16 @@ pub use observe::otel::{Telemetry, TelemetryError};
 pub use observe::{Family, FamilyKind, NodeMetrics, Sample};
 pub use plugin::{
     Every, InvalidPluginName, Plugin, PluginError, PluginReport, PluginReportDocument, PluginState,
-    PluginStatus, RestartPolicy, Run, StateError, every,
+    PluginStatus, RestartPolicy, Run, StateError, WorkKind, every,
 };
 pub use random::fresh_boot;
+pub use service::{Service, ServiceContext, ServiceHandle, service};
 
 pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::{
-    BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, MetricsReport, Phase,
+    BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, MetricsReport, Phase, Snapshot,
     TransferRefusal,
 };
 /// The stores, each with the fence for the user's own data in it.

@@ -23,6 +23,7 @@ use crate::lifeline::Lifeline;
 use crate::observe::{Subject, http::Endpoint};
 use crate::plugin::{Plugin, PluginReport, PluginSet};
 use crate::plugins::counters::Counters;
+use crate::service::{Service, ServiceHandle};
 use crate::shared::Shared;
 
 /// How a node's membership ended.
@@ -208,7 +209,15 @@ impl Node {
         self.crew.add(Arc::new(plugin))
     }
 
-    /// What this node's plugins did since the node started, in the order they were added.
+    /// Adds a service to the running node. It starts at once.
+    pub fn add_service(&self, service: impl Service) -> Result<ServiceHandle, BuildError> {
+        let service = self.crew.add_service(Arc::new(service))?;
+        let (plugins, node) = (self.crew.clone(), self.shared.clone());
+        Ok(ServiceHandle { service, plugins, node })
+    }
+
+    /// What this node's plugins and services did since it started, in the order they were added,
+    /// plugins first.
     pub fn plugins(&self) -> Vec<PluginReport> {
         self.crew.reports()
     }

@@ -1,7 +1,8 @@
 //! One term, as every thread of the process sees it: until when it may act, and whether it ended.
+//! What a term and a service have in common is a [`Lifetime`].
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use baton_core::DemotionReason;
 use baton_core::ids::Epoch;
@@ -18,19 +19,55 @@ pub(crate) struct Ending {
     pub(crate) by: Moment,
 }
 
-/// Written by the node's thread alone, read by everybody. The deadlines are what counts: a reader
-/// compares them with the clock, so that a writer that was paused cannot keep a term alive.
+/// From when something runs until it is told to stop, with the moment by which it must have.
+#[derive(Default)]
+pub(crate) struct Lifetime {
+    stop_by: watch::Sender<Option<Moment>>,
+    /// Cancelled when it is told to stop.
+    pub(crate) token: CancellationToken,
+}
+
+impl Lifetime {
+    /// It is to stop by then. The first word counts.
+    pub(crate) fn end(&self, by: Moment) {
+        self.stop_by.send_if_modified(|stop_by| {
+            let is_first = stop_by.is_none();
+            stop_by.get_or_insert(by);
+            is_first
+        });
+        self.token.cancel();
+    }
+
+    pub(crate) fn stop_by(&self) -> Option<Moment> {
+        *self.stop_by.borrow()
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.stop_by().is_some()
+    }
+
+    /// Waits until it is told to stop.
+    pub(crate) async fn ended(&self) -> Moment {
+        let mut stop_by = self.stop_by.subscribe();
+        let by = stop_by.wait_for(Option::is_some).await;
+        let by = by.expect("the sender lives as long as what it is asked of");
+        by.expect("it was waited for")
+    }
+}
+
+/// Written by the node's thread alone, read by all. The deadlines are what counts: a reader compares
+/// them with the clock, so that a writer that was paused cannot keep a term alive.
 pub(crate) struct Term {
     pub(crate) epoch: Epoch,
     soft: AtomicU64,
     hard: AtomicU64,
     /// The hard deadline while the term runs; 0 from when it was told to stop.
     runs_until: AtomicU64,
-    /// The hard deadline again, for whoever waits until it moves.
+    /// The hard deadline again, for those that wait until it moves.
     moved: watch::Sender<Moment>,
-    ending: watch::Sender<Option<Ending>>,
-    /// Cancelled when the term is told to stop.
-    pub(crate) stopping: CancellationToken,
+    pub(crate) life: Lifetime,
+    /// Set before the life ends.
+    reason: OnceLock<DemotionReason>,
     holds: watch::Sender<usize>,
 }
 
@@ -43,8 +80,8 @@ impl Term {
             hard: AtomicU64::new(hard),
             runs_until: AtomicU64::new(hard),
             moved: watch::channel(window.hard).0,
-            ending: watch::channel(None).0,
-            stopping: CancellationToken::new(),
+            life: Lifetime::default(),
+            reason: OnceLock::new(),
             holds: watch::channel(0).0,
         })
     }
@@ -53,7 +90,7 @@ impl Term {
     pub(crate) fn extend(&self, window: Window) {
         self.soft.store(window.soft.as_micros(), Ordering::Release);
         self.hard.store(window.hard.as_micros(), Ordering::Release);
-        if self.ending.borrow().is_none() {
+        if !self.has_ended() {
             self.runs_until.store(window.hard.as_micros(), Ordering::Release);
         }
         self.moved.send_if_modified(|hard| std::mem::replace(hard, window.hard) != window.hard);
@@ -62,8 +99,8 @@ impl Term {
     /// The term is to stop; nothing of it starts any more.
     pub(crate) fn stop(&self, ending: Ending) {
         self.runs_until.store(0, Ordering::Release);
-        self.ending.send_replace(Some(ending));
-        self.stopping.cancel();
+        let _ = self.reason.set(ending.reason);
+        self.life.end(ending.by);
     }
 
     pub(crate) fn is_open(&self, now: Moment) -> bool {
@@ -89,22 +126,21 @@ impl Term {
 
     /// Waits until the term is told to stop.
     pub(crate) async fn ended(&self) -> Ending {
-        let mut ending = self.ending.subscribe();
-        let told = ending.wait_for(Option::is_some).await;
-        let told = told.expect("the sender lives as long as the term it is asked of");
-        told.expect("it was waited for")
+        let by = self.life.ended().await;
+        let reason = *self.reason.get().expect("it is set before the life ends");
+        Ending { reason, by }
     }
 
     /// By when everything must have stopped.
     pub(crate) fn stop_by(&self) -> Moment {
-        self.ending.borrow().map_or(self.window().hard, |ending| ending.by)
+        self.life.stop_by().unwrap_or(self.window().hard)
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.ending.borrow().is_some()
+        self.life.has_ended()
     }
 
-    /// Waits until nobody holds the term any more.
+    /// Waits until nothing holds the term any more.
     pub(crate) async fn let_go(&self) {
         let mut holds = self.holds.subscribe();
         let free = holds.wait_for(|count| *count == 0).await;
@@ -130,7 +166,7 @@ impl Hold {
 }
 
 impl Clone for Hold {
-    /// Whoever holds the term may share its hold, even while the term stops.
+    /// A hold may be shared, even while the term stops.
     fn clone(&self) -> Self {
         Self::count(&self.0)
     }
@@ -155,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_closes_a_term_that_nobody_told_to_stop() {
+    fn the_clock_closes_a_term_that_was_not_told_to_stop() {
         let term = term();
         assert!(term.is_open(at(99)) && term.may_start(at(49)));
         assert!(!term.is_open(at(100)) && !term.may_start(at(50)));

@@ -61,8 +61,8 @@ async fn what_a_killed_process_ran_is_run_by_another_one() {
     let Enqueued::New(id) = asked else { unreachable!("{asked:?}") };
     let running = async {
         loop {
-            let board = node.polls().board().await.expect("it answers");
-            let entry = board.poll(id).expect("it is kept").clone();
+            let table = node.polls().table().await.expect("it answers");
+            let entry = table.poll(id).expect("it is kept").clone();
             if entry.state == PollState::Running {
                 return entry.assigned.expect("somebody runs it").node;
             }

@@ -3,6 +3,7 @@
 //! ```text
 //!   commands ──► one of each kind, the last one counts ──┐
 //!   hints ─────► each once, 16 at most ──────────────────┴──► one of each a turn ──► core
+//!   hints of services' topics ──► a flag for each service, past the thread
 //!   reports of the thread's own tasks ──► their senders wait for room (a bounded channel)
 //! ```
 //!
@@ -19,6 +20,7 @@ use baton_core::{Command, Input};
 use tokio::sync::{Notify, futures::Notified};
 
 use super::{NodeTask, NodeTaskId};
+use crate::plugin::PluginSet;
 
 /// Hints that wait for one node. Each causes a look at most, and one look shows all there is.
 const HINTS_MAX: usize = 16;
@@ -43,6 +45,8 @@ struct Waiting {
 /// What waits for one node.
 struct Mail {
     namespace: Namespace,
+    /// For hints of its services' topics, which the thread has no part in.
+    plugins: Option<PluginSet>,
     commands: VecDeque<Command>,
     hints: VecDeque<Hint>,
 }
@@ -73,7 +77,8 @@ impl Inbox {
     pub(crate) fn start(&self, node: NodeTask) -> bool {
         self.put(|waiting| {
             if !waiting.is_closed {
-                let mail = Mail::new(node.namespace().clone());
+                let mut mail = Mail::new(node.namespace().clone());
+                mail.plugins = Some(node.plugins().clone());
                 waiting.nodes.insert(node.id(), mail);
                 waiting.starting.push(node);
             }
@@ -98,6 +103,13 @@ impl Inbox {
             let mails = waiting.nodes.values_mut().filter(|mail| mail.namespace == *namespace);
             mails.for_each(|mail| mail.hint(hint));
         });
+    }
+
+    /// A hint for the services of this name in a namespace. The node's thread does nothing for it.
+    pub(crate) fn hint_services(&self, namespace: &Namespace, topic: &str) {
+        let waiting = self.waiting();
+        let mails = waiting.nodes.values().filter(|mail| mail.namespace == *namespace);
+        mails.filter_map(|mail| mail.plugins.as_ref()).for_each(|plugins| plugins.hint(topic));
     }
 
     /// A node is gone, and what waits for it goes too.
@@ -137,7 +149,7 @@ impl Inbox {
 
 impl Mail {
     fn new(namespace: Namespace) -> Self {
-        Self { namespace, commands: VecDeque::new(), hints: VecDeque::new() }
+        Self { namespace, plugins: None, commands: VecDeque::new(), hints: VecDeque::new() }
     }
 
     fn command(&mut self, command: Command) -> Option<Command> {

@@ -6,7 +6,7 @@ use baton_core::ids::Namespace;
 use baton_core::protocol::{Hint, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
-use baton_core::{Action, Core, DemotionReason, Event, Input, Snapshot};
+use baton_core::{Action, Command, Core, DemotionReason, Event, Input, Snapshot};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
@@ -16,6 +16,7 @@ use super::{Message, NodeTaskId};
 use crate::lifeline;
 use crate::node::Departure;
 use crate::plugin::PluginSet;
+use crate::service;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
 
@@ -43,6 +44,8 @@ pub(crate) struct NodeTask {
     beats: bool,
     /// Hints on their way. A node has left when they have gone out.
     hints_sent: usize,
+    /// Do services run that were told to stop?
+    services_stopping: bool,
     departure: Departure,
     halted: bool,
 }
@@ -65,6 +68,7 @@ impl NodeTask {
             watch: None,
             beats: false,
             hints_sent: 0,
+            services_stopping: false,
             departure: Departure::Left,
             halted: false,
         }
@@ -74,13 +78,17 @@ impl NodeTask {
         self.node.task
     }
 
+    pub(crate) fn plugins(&self) -> &PluginSet {
+        &self.plugins
+    }
+
     pub(crate) fn namespace(&self) -> &Namespace {
         &self.node.namespace
     }
 
     /// Has the node left?
     pub(crate) fn has_left(&self) -> bool {
-        self.halted && self.hints_sent == 0
+        self.halted && self.hints_sent == 0 && !self.services_stopping
     }
 
     /// A hint went out, or was lost.
@@ -115,11 +123,27 @@ impl NodeTask {
 
     /// Hands something that happened to the core, and does what it says.
     pub(crate) fn handle(&mut self, input: Input, calls: &mut JoinSet<Message>) {
+        match input {
+            Input::Start => {
+                self.background.spawn(forward_hints(self.node.clone()));
+                calls.spawn(service::supervise(self.plugins.clone(), self.node.clone()));
+            }
+            // The core keeps the node's record until they have ended.
+            Input::Command(Command::Leave) if self.stop_services() => {
+                self.apply(Input::ServicesRun(true), calls);
+            }
+            Input::ServicesRun(false) => {
+                self.services_stopping = false;
+                self.depart();
+            }
+            _ => {}
+        }
+        self.apply(input, calls);
+    }
+
+    fn apply(&mut self, input: Input, calls: &mut JoinSet<Message>) {
         if self.halted {
             return;
-        }
-        if input == Input::Start {
-            self.background.spawn(forward_hints(self.node.clone()));
         }
         while self.background.try_join_next().is_some() {}
         let now = SystemClock.now();
@@ -179,7 +203,10 @@ impl NodeTask {
     fn emit(&mut self, event: Event) {
         match event {
             Event::NodeIdTaken { by } => self.departure = Departure::IdTaken { by },
-            Event::NodeSuperseded { by } => self.departure = Departure::Superseded { by },
+            Event::NodeSuperseded { by } => {
+                self.departure = Departure::Superseded { by };
+                self.stop_services();
+            }
             Event::TermOverran { .. } if self.on_overrun == OnOverrun::Abort => {
                 // Nothing of the term may act any more, and something does.
                 std::process::abort();
@@ -189,8 +216,17 @@ impl NodeTask {
         self.node.events.send(event);
     }
 
+    /// Tells the services to stop, and returns whether any runs. The node has not left before they
+    /// have ended.
+    fn stop_services(&mut self) -> bool {
+        let by = SystemClock.now() + self.node.settings.stop_grace;
+        self.services_stopping |= self.plugins.stop_services(by);
+        self.services_stopping
+    }
+
     fn halt(&mut self) {
         self.halted = true;
+        self.stop_services();
         self.background.abort_all();
         self.node.term.send_replace(None);
         self.depart();
@@ -226,6 +262,7 @@ impl Drop for NodeTask {
     /// still lead.
     fn drop(&mut self) {
         self.node.inbox.forget(self.node.task);
+        self.plugins.stop_services(SystemClock.now());
         if self.has_left() {
             return;
         }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use super::address::Address;
 use super::key::Key;
-use super::wire;
+use super::wire::{self, Hinted};
 
 /// How long a dial and the greeting may take each.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
@@ -22,6 +22,19 @@ const GREETING_BYTES_MAX: u64 = 1_024;
 
 /// Passes a hint to the process that listens there, whose address the store has. It may be lost.
 pub async fn send_hint(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
+    send(address, namespace, &Hinted::Core(hint.clone())).await
+}
+
+/// The same for the service of this name.
+pub(crate) async fn send_topic(
+    address: &str,
+    namespace: &Namespace,
+    topic: &str,
+) -> io::Result<()> {
+    send(address, namespace, &Hinted::Service { topic: topic.to_owned() }).await
+}
+
+async fn send(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<()> {
     let line = line_for(address, namespace, hint)?;
     let sent = async {
         let mut stream = dial(address).await?;
@@ -38,7 +51,7 @@ pub(crate) async fn send_and_wait(
     namespace: &Namespace,
     hint: &Hint,
 ) -> io::Result<()> {
-    let line = line_for(address, namespace, hint)?;
+    let line = line_for(address, namespace, &Hinted::Core(hint.clone()))?;
     let sent = async {
         let mut stream = dial(address).await?;
         stream.set_nodelay(true)?;
@@ -66,7 +79,7 @@ pub async fn probe(address: &str) -> LifelineReport {
 }
 
 /// A hint as a line for the process at this address.
-fn line_for(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<String> {
+fn line_for(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<String> {
     let keyless = || io::Error::new(io::ErrorKind::InvalidInput, "the address has no key");
     Ok(wire::hint_line(Key::in_address(address).ok_or_else(keyless)?, namespace, hint))
 }

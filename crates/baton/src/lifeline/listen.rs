@@ -12,16 +12,17 @@ use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
+use super::LifelineConfig;
 use super::address::{self, Address};
 use super::key::Key;
-use super::{LifelineConfig, wire};
+use super::wire::{self, Hinted};
 use crate::drive::Inbox;
 use crate::error::BuildError;
 
 /// Hints taken from one connection. A peer has one to tell and goes.
 const HINTS_MAX: usize = 16;
 
-/// Hints taken in one second, from all connections together. Only signed ones are counted, so that
+/// Hints of a kind taken in one second, from all connections together. Only signed ones are counted, so that
 /// a flood from elsewhere leaves all of it to the other nodes.
 const HINTS_A_SECOND: u32 = 50;
 
@@ -101,7 +102,7 @@ impl Serve {
         let listener = tokio::net::TcpListener::from_std(self.listener)
             .expect("it is a listening socket that does not block");
         let mut connections = JoinSet::new();
-        let budget = Arc::new(Budget::default());
+        let budget = Arc::new(Budgets::default());
         loop {
             let pause = || SystemClock.sleep(ACCEPT_AGAIN_AFTER);
             let (stream, _) = accepted(|| listener.accept(), pause).await;
@@ -139,10 +140,17 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
     while let Ok(Some(line)) = wire::line(&mut reader).await {
         let Some((namespace, hint)) = wire::hinted(hints.key, &line) else { return };
         count += 1;
-        if count > HINTS_MAX || !hints.budget.allows(SystemClock.now()) {
-            return;
+        let (budget, now) = (&hints.budget, SystemClock.now());
+        match hint {
+            _ if count > HINTS_MAX => return,
+            Hinted::Core(hint) if budget.core.allows(now) => {
+                hints.inbox.hint_all(&namespace, &hint);
+            }
+            Hinted::Service { topic } if budget.services.allows(now) => {
+                hints.inbox.hint_services(&namespace, &topic);
+            }
+            Hinted::Core(_) | Hinted::Service { .. } => return,
         }
-        hints.inbox.hint_all(&namespace, &hint);
     }
 }
 
@@ -150,10 +158,18 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
 struct Hints {
     inbox: Arc<Inbox>,
     key: Key,
-    budget: Arc<Budget>,
+    budget: Arc<Budgets>,
 }
 
-/// So many hints a second, however many connections bring them.
+/// What is taken in a second, however many connections bring it. The services have a budget of
+/// their own: no flood of theirs takes anything from the node's.
+#[derive(Default)]
+struct Budgets {
+    core: Budget,
+    services: Budget,
+}
+
+/// A limited number of hints a second.
 #[derive(Default)]
 struct Budget(Mutex<(Moment, u32)>);
 

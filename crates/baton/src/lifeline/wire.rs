@@ -4,6 +4,7 @@
 use super::key::Key;
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::Hint;
+use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
 /// The longest line either side reads.
@@ -22,17 +23,31 @@ pub fn greeted(line: &str) -> Option<BootId> {
     BootId::try_from(boot.to_owned()).ok()
 }
 
+/// What a line asks for: a look of the node itself, or of a service. A version of baton that does
+/// not know topics drops such a line, as it drops anything that is no hint of the node's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Hinted {
+    /// The node.
+    Core(Hint),
+    /// The service of this name.
+    Service {
+        /// Its name.
+        topic: String,
+    },
+}
+
 /// A hint as a line, signed for the process that has this key.
-pub fn hint_line(key: Key, namespace: &Namespace, hint: &Hint) -> String {
+pub fn hint_line(key: Key, namespace: &Namespace, hint: &Hinted) -> String {
     let hint = serde_json::to_string(hint).expect("a hint is plain data");
-    let said = format!("{namespace} {hint}");
-    format!("{} {said}\n", key.code(&said))
+    let text = format!("{namespace} {hint}");
+    format!("{} {text}\n", key.code(&text))
 }
 
 /// The hint in a line, if it is signed with this key.
-pub fn hinted(key: Key, line: &str) -> Option<(Namespace, Hint)> {
-    let (code, said) = line.trim_end().split_once(' ')?;
-    let (namespace, hint) = said.split_once(' ').filter(|_| key.is_code(code, said))?;
+pub fn hinted(key: Key, line: &str) -> Option<(Namespace, Hinted)> {
+    let (code, text) = line.trim_end().split_once(' ')?;
+    let (namespace, hint) = text.split_once(' ').filter(|_| key.is_code(code, text))?;
     Some((Namespace::new(namespace).ok()?, serde_json::from_str(hint).ok()?))
 }
 
@@ -55,11 +70,13 @@ mod tests {
         assert_eq!(greeted("HTTP/1.1 400 Bad Request\r\n"), None);
         let space = Namespace::new("web").expect("valid");
         let key = Key::in_address("10.1.2.3:7000#ab").expect("it has one");
-        let line = hint_line(key, &space, &Hint::Look);
-        assert_eq!(hinted(key, &line), Some((space.clone(), Hint::Look)));
+        let look = Hinted::Core(Hint::Look);
+        let line = hint_line(key, &space, &look);
+        assert!(line.ends_with(" web {\"hint\":\"look\"}\n"), "as every version has it: {line}");
+        assert_eq!(hinted(key, &line), Some((space.clone(), look.clone())));
         let (_, unsigned) = line.split_once(' ').expect("a code, and what it is of");
         let other = Key::in_address("10.1.2.3:7000#ac").expect("it has one");
-        let by_other = hint_line(other, &space, &Hint::Look);
+        let by_other = hint_line(other, &space, &look);
         for forged in [unsigned, &by_other, &line.replace("web", "wab"), &format!(" {unsigned}")] {
             assert_eq!(hinted(key, forged), None, "{forged:?}");
         }
@@ -67,6 +84,17 @@ mod tests {
             let signed = format!("{} {garbage}\n", key.code(garbage));
             assert_eq!(hinted(key, &signed), None, "{garbage:?}");
         }
+    }
+
+    #[test]
+    fn a_topic_is_a_services_hint_and_none_to_a_version_without_topics() {
+        let topic = Hinted::Service { topic: "owner".to_owned() };
+        let space = Namespace::new("web").expect("valid");
+        let key = Key::in_address("10.1.2.3:7000#ab").expect("it has one");
+        let line = hint_line(key, &space, &topic);
+        assert_eq!(hinted(key, &line), Some((space, topic)));
+        let (_, hint) = line.trim_end().split_once(" web ").expect("it is for that namespace");
+        assert!(serde_json::from_str::<Hint>(hint).is_err(), "that version drops it: {hint}");
     }
 
     #[tokio::test]

@@ -1,10 +1,10 @@
-//! What the plugins of a node did, as figures. They are of this node alone: whoever leads next
-//! counts anew.
+//! What the plugins and services of a node did, as figures. They are of this node alone: the next
+//! leader counts anew.
 
 use std::collections::BTreeMap;
 
 use super::family::{Book, FamilyKind};
-use crate::plugin::PluginReport;
+use crate::plugin::{PluginReport, WorkKind};
 
 pub(super) fn plugins(book: &mut Book, reports: &[PluginReport]) {
     let about = "Runs of a plugin's work, by how they ended.";
@@ -12,7 +12,7 @@ pub(super) fn plugins(book: &mut Book, reports: &[PluginReport]) {
     for report in reports {
         let failed = report.failures.saturating_sub(report.failed_starts);
         for (outcome, count) in [("ok", report.runs.saturating_sub(failed)), ("failed", failed)] {
-            book.put("", &[("plugin", &report.name), ("outcome", outcome)], count as f64);
+            book.put("", &labels(report, Some(("outcome", outcome))), count as f64);
         }
     }
     let about = "Times a plugin did not start with the term.";
@@ -21,9 +21,9 @@ pub(super) fn plugins(book: &mut Book, reports: &[PluginReport]) {
     book.family(FamilyKind::Summary, "baton_plugin_run_seconds", about);
     for report in reports {
         for (quantile, ms) in [("0.5", report.p50_ms), ("0.99", report.p99_ms)] {
-            book.put("", &[("plugin", &report.name), ("quantile", quantile)], ms / 1e3);
+            book.put("", &labels(report, Some(("quantile", quantile))), ms / 1e3);
         }
-        book.put("_count", &[("plugin", &report.name)], report.runs as f64);
+        book.put("_count", &labels(report, None), report.runs as f64);
     }
     let about = "Turns of a plugin that passed without a run.";
     each(book, reports, "baton_plugin_missed_runs_total", about, |it| it.missed as f64);
@@ -33,8 +33,17 @@ pub(super) fn plugins(book: &mut Book, reports: &[PluginReport]) {
     book.family(FamilyKind::Gauge, "baton_plugin_last_run_timestamp_seconds", about);
     for report in reports {
         let at_ms = report.last.as_ref().map_or(0, |last| last.at_ms);
-        book.put("", &[("plugin", &report.name)], at_ms as f64 / 1e3);
+        book.put("", &labels(report, None), at_ms as f64 / 1e3);
     }
+}
+
+/// A service says that it is one.
+fn labels<'a>(
+    report: &'a PluginReport,
+    further: Option<(&'static str, &'a str)>,
+) -> Vec<(&'static str, &'a str)> {
+    let kind = (report.kind == WorkKind::Service).then_some(("kind", "service"));
+    [("plugin", report.name.as_str())].into_iter().chain(kind).chain(further).collect()
 }
 
 /// What the plugins that remove expired records removed.
@@ -55,6 +64,6 @@ fn each(
 ) {
     book.family(FamilyKind::Counter, name, help);
     for report in reports {
-        book.put("", &[("plugin", &report.name)], count(report));
+        book.put("", &labels(report, None), count(report));
     }
 }

@@ -1,4 +1,4 @@
-//! One call into a plugin, as a task of its own: its panic ends the call and nothing else.
+//! One call into a plugin or a service, as a task of its own: its panic ends the call alone.
 
 use std::future::Future;
 use std::time::Duration;
@@ -9,25 +9,25 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
 use super::PluginError;
-use crate::term::{Ending, Term};
+use crate::term::Lifetime;
 
 /// How long after its cancellation a call is reported to ignore it, at the soonest.
 const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How a call ended badly.
 #[derive(Debug)]
-pub enum Fault {
+pub enum CallFailure {
     /// It returned an error.
     Failed(PluginError),
     /// It panicked.
     Panicked(String),
     /// It took longer than this and was cancelled.
     TimedOut(Duration),
-    /// It was still running shortly before the term had to be over and was cancelled.
+    /// It was still running shortly before it had to be over and was cancelled.
     Cancelled,
 }
 
-impl std::fmt::Display for Fault {
+impl std::fmt::Display for CallFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Failed(error) => error.fmt(f),
@@ -40,25 +40,25 @@ impl std::fmt::Display for Fault {
 
 /// Where a call runs, and for how long.
 pub struct Bounds<'a> {
-    pub term: &'a Term,
+    pub life: &'a Lifetime,
     pub runtime: Handle,
     pub timeout: Option<Duration>,
 }
 
-/// Runs the call to its end, to its timeout, or to its cancellation shortly before the term has to
+/// Runs the call to its end, to its timeout, or to its cancellation shortly before its life has to
 /// be over. If it goes on even then, `stuck` is called once, and the end is waited for all the
 /// same: without it there is no proof of stop.
 pub async fn isolated(
     bounds: Bounds<'_>,
     call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     stuck: impl FnOnce() + Send,
-) -> Result<(), Fault> {
+) -> Result<(), CallFailure> {
     let mut task = JoinSet::new();
     task.spawn_on(call, &bounds.runtime);
-    let Ending { by, .. } = tokio::select! {
+    let by = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        ending = bounds.term.ended() => ending,
+        by = bounds.life.ended() => by,
         span = over(bounds.timeout) => return cancelled(task, span, stuck).await,
     };
     tokio::select! {
@@ -80,7 +80,7 @@ async fn cancelled(
     mut task: JoinSet<Result<(), PluginError>>,
     span: Duration,
     stuck: impl FnOnce() + Send,
-) -> Result<(), Fault> {
+) -> Result<(), CallFailure> {
     task.abort_all();
     let done = tokio::select! {
         biased;
@@ -95,7 +95,7 @@ async fn cancelled(
         }
     };
     match outcome(done) {
-        Err(Fault::Cancelled) => Err(Fault::TimedOut(span)),
+        Err(CallFailure::Cancelled) => Err(CallFailure::TimedOut(span)),
         ended => ended,
     }
 }
@@ -116,13 +116,13 @@ pub async fn until(moment: Moment) {
     SystemClock.sleep(moment.since(SystemClock.now())).await;
 }
 
-fn outcome(done: Option<Result<Result<(), PluginError>, JoinError>>) -> Result<(), Fault> {
+fn outcome(done: Option<Result<Result<(), PluginError>, JoinError>>) -> Result<(), CallFailure> {
     match done {
         None | Some(Ok(Ok(()))) => Ok(()),
-        Some(Ok(Err(error))) => Err(Fault::Failed(error)),
+        Some(Ok(Err(error))) => Err(CallFailure::Failed(error)),
         Some(Err(error)) => match error.try_into_panic() {
-            Ok(panic) => Err(Fault::Panicked(message(&*panic))),
-            Err(_) => Err(Fault::Cancelled),
+            Ok(panic) => Err(CallFailure::Panicked(message(&*panic))),
+            Err(_) => Err(CallFailure::Cancelled),
         },
     }
 }
@@ -138,29 +138,25 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    use baton_core::DemotionReason;
-    use baton_core::ids::Epoch;
-    use baton_core::lease::Window;
-
     use super::*;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_call_that_ends_when_cancelled_after_a_pause_is_not_called_stuck() {
         let over = SystemClock.now() - Duration::from_secs(1);
-        let term = Term::new(Epoch(1), Window { soft: over, hard: over });
-        term.stop(Ending { reason: DemotionReason::WindowClosed, by: over });
+        let life = Lifetime::default();
+        life.end(over);
         let runtime = Handle::current();
-        let bounds = Bounds { term: &term, runtime, timeout: None };
+        let bounds = Bounds { life: &life, runtime, timeout: None };
         let stuck = Arc::<AtomicBool>::default();
-        let told = stuck.clone();
+        let reported = stuck.clone();
         let call = async {
             // Busy for a moment before its next await.
             let (_open, never) = std::sync::mpsc::channel::<()>();
             let _ = never.recv_timeout(Duration::from_millis(20));
             std::future::pending().await
         };
-        let ended = isolated(bounds, call, move || told.store(true, Ordering::SeqCst)).await;
-        assert!(matches!(ended, Err(Fault::Cancelled)), "{ended:?}");
+        let ended = isolated(bounds, call, move || reported.store(true, Ordering::SeqCst)).await;
+        assert!(matches!(ended, Err(CallFailure::Cancelled)), "{ended:?}");
         assert!(!stuck.load(Ordering::SeqCst), "it ended at its next await");
     }
 }

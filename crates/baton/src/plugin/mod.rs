@@ -7,11 +7,12 @@
 //!   term stops ──► told at the soft deadline ──► cancelled before the hard one ◄───────┘
 //!                    └──► on_stop_being_coordinator ──► all ended, nothing held: proved stopped
 //!
-//!   crew       every plugin of a node, in order      ledger    what each did: runs, failures, next
-//!   supervise  one term of them, on the node's       bulletin  the ledgers, for everybody to read
-//!              own thread                            state     what a plugin keeps between terms
-//!   isolate    one call, on the work threads         closure   a plugin from a closure
-//!   restart    when again, and when no more          blame     whose failure it was
+//!   plugin_set  plugins and services of a node   stats    what each did: runs, failures, next
+//!   supervise   one term of the plugins, on      report_document  the reports, for all to read
+//!               the node's own thread            state    what a plugin keeps between terms
+//!   caller      calls, and pauses after those    closure  a plugin from a closure
+//!               that fail; for services too      blame    whether the store was the cause
+//!   isolate     one call, on the work threads    restart  when again, and when no more
 //! ```
 //!
 //! A plugin that fails is restarted alone. One that fails too often makes the node hand leadership
@@ -19,6 +20,7 @@
 //! store cannot be reached does not count.
 
 mod blame;
+mod caller;
 mod closure;
 mod isolate;
 mod plugin_set;
@@ -39,9 +41,11 @@ pub use plugin_set::InvalidPluginName;
 pub use report_document::PluginReportDocument;
 pub use restart::RestartPolicy;
 pub use state::{PluginState, StateError};
-pub use stats::{PluginReport, PluginStatus, Run};
+pub use stats::{PluginReport, PluginStatus, Run, WorkKind};
 
+pub(crate) use caller::{Caller, Purpose, Registered};
 pub(crate) use plugin_set::PluginSet;
+pub(crate) use restart::Restarts;
 
 use crate::leadership::Leadership;
 

@@ -1,24 +1,27 @@
-//! The plugins of a node, in the order they were registered.
+//! The plugins and services of a node, in the order they were registered.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use baton_core::settings::Settings;
+use baton_core::time::Moment;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
-use super::stats::{PluginReport, PluginStats};
+use super::Plugin;
+use super::caller::Registered;
+use super::stats::{PluginReport, PluginStats, WorkKind};
 use super::supervise::Supervisor;
-use super::{Plugin, RestartPolicy};
 use crate::drive::{Message, WorkRuntime};
 use crate::error::BuildError;
+use crate::service::{RegisteredService, Service};
 use crate::shared::Shared;
-use crate::term::Term;
+use crate::term::{Lifetime, Term};
 
-/// The longest name of a plugin.
+/// The longest name of a plugin or a service.
 const NAME_MAX: usize = 100;
 
-/// Why a plugin was not taken on.
+/// Why a plugin or a service was not added.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidPluginName {
@@ -43,102 +46,174 @@ pub enum InvalidPluginName {
 
 /// A plugin, and all that is asked of it once.
 pub(super) struct RegisteredPlugin {
+    pub(super) registered: Registered,
     pub(super) plugin: Arc<dyn Plugin>,
-    pub(super) name: String,
     pub(super) interval: Duration,
     pub(super) first_work_after: Duration,
     pub(super) start_timeout: Duration,
     pub(super) work_timeout: Option<Duration>,
-    pub(super) restart: RestartPolicy,
-    pub(super) ledger: PluginStats,
 }
 
-/// Every plugin of a node.
+#[derive(Default)]
+struct Members {
+    plugins: Vec<Arc<RegisteredPlugin>>,
+    services: Vec<Arc<RegisteredService>>,
+}
+
+/// Every plugin and service of a node.
 #[derive(Clone)]
 pub(crate) struct PluginSet {
-    posts: Arc<Mutex<Vec<Arc<RegisteredPlugin>>>>,
+    members: Arc<Mutex<Members>>,
+    /// How many plugins there are.
     count: watch::Sender<usize>,
+    /// Counts the services that were ever added.
+    services_added: watch::Sender<u64>,
+    /// Ends when the services are to stop.
+    pub(crate) services_life: Arc<Lifetime>,
+    /// Counts what is worth publishing at once.
     news: watch::Sender<u64>,
-    /// Where plugins run: started with the first of them.
+    /// Where they run: started with the first of them.
     work: WorkRuntime,
     settings: Arc<Settings>,
 }
 
 impl PluginSet {
-    pub(crate) fn new(
-        plugins: Vec<Arc<dyn Plugin>>,
-        work: WorkRuntime,
-        settings: Arc<Settings>,
-    ) -> Result<Self, BuildError> {
-        let (count, news) = (watch::channel(0).0, watch::channel(0).0);
-        let crew = Self { posts: Arc::default(), count, news, work, settings };
-        plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
-        Ok(crew)
+    pub(crate) fn new(work: WorkRuntime, settings: Arc<Settings>) -> Self {
+        Self {
+            members: Arc::default(),
+            count: watch::channel(0).0,
+            services_added: watch::channel(0).0,
+            services_life: Arc::default(),
+            news: watch::channel(0).0,
+            work,
+            settings,
+        }
     }
 
     /// Adds a plugin; if a term runs, it starts at once.
     pub(crate) fn add(&self, plugin: Arc<dyn Plugin>) -> Result<(), BuildError> {
-        let name = plugin.name().to_owned();
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(allowed) {
-            return Err(InvalidPluginName::Unfit { length: name.len(), name }.into());
-        }
-        let interval = plugin.work_interval();
-        let post = RegisteredPlugin {
+        let (name, interval) = (plugin.name().to_owned(), plugin.work_interval());
+        let stats = PluginStats::new(&name, WorkKind::Plugin, interval, self.news.clone());
+        let plugin = RegisteredPlugin {
+            registered: Registered { name, restart: plugin.restart_policy(), stats },
             interval,
             first_work_after: plugin.first_work_after(&self.settings),
             start_timeout: plugin.start_timeout(),
             work_timeout: plugin.work_timeout(),
-            restart: plugin.restart_policy(),
-            ledger: PluginStats::new(&name, interval, self.news.clone()),
-            name,
             plugin,
         };
-        let mut posts = self.posts.lock().expect("no holder panics");
-        if posts.iter().any(|other| other.name == post.name) {
-            return Err(InvalidPluginName::Taken { name: post.name }.into());
-        }
-        self.work.handle()?;
-        posts.push(Arc::new(post));
-        self.count.send_replace(posts.len());
+        let mut members = self.members();
+        self.accept(&members, &plugin.registered.name)?;
+        members.plugins.push(Arc::new(plugin));
+        self.count.send_replace(members.plugins.len());
         Ok(())
     }
 
-    pub(super) fn from(&self, first: usize) -> Vec<Arc<RegisteredPlugin>> {
-        self.posts.lock().expect("no holder panics").iter().skip(first).cloned().collect()
+    /// Adds a service; if the node runs, it starts at once.
+    pub(crate) fn add_service(
+        &self,
+        service: Arc<dyn Service>,
+    ) -> Result<Arc<RegisteredService>, BuildError> {
+        let name = service.name().to_owned();
+        let stats = PluginStats::new(&name, WorkKind::Service, Duration::ZERO, self.news.clone());
+        let registered = Registered { name, restart: service.restart_policy(), stats };
+        let mut members = self.members();
+        self.accept(&members, &registered.name)?;
+        let service = Arc::new(RegisteredService::new(registered, service));
+        members.services.push(service.clone());
+        self.services_added.send_modify(|count| *count += 1);
+        Ok(service)
     }
 
-    /// Waits until there are more than `known`.
+    /// Is this name a new and valid one? Starts the threads that the first of them needs.
+    fn accept(&self, members: &Members, name: &str) -> Result<(), BuildError> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let (length, name) = (name.len(), name.to_owned());
+        if name.is_empty() || length > NAME_MAX || !name.chars().all(allowed) {
+            return Err(InvalidPluginName::Unfit { length, name }.into());
+        }
+        let plugins = members.plugins.iter().map(|it| &it.registered.name);
+        if plugins
+            .chain(members.services.iter().map(|it| &it.registered.name))
+            .any(|it| *it == name)
+        {
+            return Err(InvalidPluginName::Taken { name }.into());
+        }
+        self.work.handle()?;
+        Ok(())
+    }
+
+    fn members(&self) -> MutexGuard<'_, Members> {
+        self.members.lock().expect("no holder panics")
+    }
+
+    pub(super) fn from(&self, first: usize) -> Vec<Arc<RegisteredPlugin>> {
+        self.members().plugins.iter().skip(first).cloned().collect()
+    }
+
+    /// Waits until there are more plugins than `known`.
     pub(super) async fn more_than(&self, known: usize) {
         let mut count = self.count.subscribe();
         let more = count.wait_for(|count| *count > known).await;
-        more.expect("the sender lives as long as the crew it is asked of");
+        more.expect("the sender lives as long as the set it is asked of");
     }
 
-    /// Counts what is worth telling at once.
+    pub(crate) fn services(&self) -> Vec<Arc<RegisteredService>> {
+        self.members().services.clone()
+    }
+
+    /// Signals each service that is added.
+    pub(crate) fn services_added(&self) -> watch::Receiver<u64> {
+        self.services_added.subscribe()
+    }
+
+    /// A service has stopped for good, and its name is free again.
+    pub(crate) fn remove_service(&self, service: &Arc<RegisteredService>) {
+        self.members().services.retain(|it| !Arc::ptr_eq(it, service));
+    }
+
+    /// The services are to stop by then. Returns whether any of them runs.
+    pub(crate) fn stop_services(&self, by: Moment) -> bool {
+        self.services_life.end(by);
+        let services = self.services();
+        services.iter().for_each(|service| service.life.end(by));
+        services.iter().any(|service| service.is_running())
+    }
+
+    /// A hint came for the service of this name.
+    pub(crate) fn hint(&self, topic: &str) {
+        let members = self.members();
+        let service = members.services.iter().find(|it| it.registered.name == topic);
+        service.into_iter().for_each(|service| service.hinted.notify_one());
+    }
+
+    /// Signals what is worth publishing at once.
     pub(super) fn news(&self) -> watch::Receiver<u64> {
         self.news.subscribe()
     }
 
-    /// What each did so far.
+    /// What each did so far: the plugins, then the services.
     pub(crate) fn reports(&self) -> Vec<PluginReport> {
-        self.from(0).iter().map(|post| post.ledger.report()).collect()
+        let members = self.members();
+        let plugins = members.plugins.iter().map(|it| it.registered.stats.report());
+        let services = members.services.iter().map(|it| it.registered.stats.report());
+        plugins.chain(services).collect()
     }
 
-    /// Looks after them for one term, to the proof that it has stopped.
+    /// Supervises the plugins for one term, to the proof that it has stopped.
     pub(crate) async fn serve(self, node: Arc<Shared>, term: Arc<Term>) -> Message {
         Supervisor::new(self, node, term).run().await
     }
 
     /// Lets every plugin warm up.
     pub(crate) fn prepare(&self) {
-        for post in self.from(0) {
-            self.runtime().spawn(async move { post.plugin.prepare().await });
+        for plugin in self.from(0) {
+            self.runtime().spawn(async move { plugin.plugin.prepare().await });
         }
     }
 
-    /// Where plugins run. For the node's own thread, which ends after that runtime's last use.
-    pub(super) fn runtime(&self) -> Handle {
-        self.work.handle().expect("it was started with the first plugin")
+    /// Where plugins and services run. For the node's own thread, which ends after the last of them.
+    pub(crate) fn runtime(&self) -> Handle {
+        self.work.handle().expect("it was started with the first plugin or service")
     }
 }

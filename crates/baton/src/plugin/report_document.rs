@@ -1,7 +1,7 @@
-//! The bulletin: what the leader's plugins do, in a document that anybody can read.
+//! What the leader's plugins and services do, in a document that every process can read.
 //!
 //! ```text
-//!   ledgers ── every minute, and a second after news ─► baton:plugins, fenced by the epoch
+//!   stats ── every minute, and a second after news ─► baton:plugins, fenced by the epoch
 //!                                                        │
 //!   the next term ◄── what was due when ─────────────────┴──► baton plugins
 //! ```
@@ -24,7 +24,7 @@ pub(super) const DOCUMENT: &str = "baton:plugins";
 /// Written this often even if nothing is new.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// News waits so long for more news.
+/// How long news waits for more news.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// What the plugins of the leader do, as it last wrote it.
@@ -52,13 +52,13 @@ impl PluginReportDocument {
     }
 }
 
-/// Writes the bulletin for as long as the term lasts. It is for people: what goes wrong with it is
-/// made good by the next one.
-pub(super) async fn keep_posted(crew: &PluginSet, node: &Shared, term: &Term) {
+/// Writes the document for as long as the term lasts. It is for people: a write that fails is made
+/// up for by the next one.
+pub(super) async fn publish_reports(plugins: &PluginSet, node: &Shared, term: &Term) {
     let began_ms = SystemClock.wall_ms();
-    crew.more_than(0).await;
-    inherit(crew, node, term, began_ms).await;
-    let mut news = crew.news();
+    plugins.more_than(0).await;
+    take_over_schedule(plugins, node, term, began_ms).await;
+    let mut news = plugins.news();
     loop {
         tokio::select! {
             biased;
@@ -67,19 +67,19 @@ pub(super) async fn keep_posted(crew: &PluginSet, node: &Shared, term: &Term) {
         }
         news.mark_unchanged();
         if term.may_start(SystemClock.now()) {
-            post(crew, node, term).await;
+            write(plugins, node, term).await;
         }
     }
 }
 
-async fn post(crew: &PluginSet, node: &Shared, term: &Term) {
-    let bulletin = PluginReportDocument {
+async fn write(plugins: &PluginSet, node: &Shared, term: &Term) {
+    let document = PluginReportDocument {
         node: node.id.clone(),
         epoch: term.epoch,
         at_ms: SystemClock.wall_ms(),
-        plugins: crew.reports(),
+        plugins: plugins.reports(),
     };
-    let body = serde_json::to_vec(&bulletin).expect("plain data has a JSON form");
+    let body = serde_json::to_vec(&document).expect("plain data has a JSON form");
     let fence = Some(term.epoch);
     let write =
         node.store.write_document(&node.namespace, DOCUMENT, body, Precondition::Any, fence);
@@ -88,7 +88,7 @@ async fn post(crew: &PluginSet, node: &Shared, term: &Term) {
 
 /// What was due when the term before ended is due now. What its node wrote down may be a minute
 /// old: all that came due while it led it ran itself.
-async fn inherit(crew: &PluginSet, node: &Shared, term: &Term, began_ms: u64) {
+async fn take_over_schedule(plugins: &PluginSet, node: &Shared, term: &Term, began_ms: u64) {
     let Ok(Some(last)) = PluginReportDocument::read(&*node.store, &node.namespace).await else {
         return;
     };
@@ -96,10 +96,10 @@ async fn inherit(crew: &PluginSet, node: &Shared, term: &Term, began_ms: u64) {
     let own = terms.first().filter(|newest| newest.epoch == term.epoch);
     let Some(gap_ms) = own.and_then(|own| own.gap_ms) else { return };
     let led_until_ms = began_ms.saturating_sub(gap_ms);
-    for post in crew.from(0) {
-        let before = last.plugins.iter().find(|report| report.name == post.name);
+    for plugin in plugins.from(0) {
+        let before = last.plugins.iter().find(|report| report.name == plugin.registered.name);
         if let Some(at_ms) = before.and_then(|report| report.next_run_ms) {
-            post.ledger.was_due(at_ms, led_until_ms);
+            plugin.registered.stats.was_due(at_ms, led_until_ms);
         }
     }
 }

@@ -7,18 +7,36 @@ use baton_core::Recent;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-/// Percentiles are taken from so many calls.
+/// Percentiles are taken from the last calls, this many.
 const CALLS_KEPT: usize = 100;
 
 /// A call that starts later than it was due by less than this is on time, however often it is due.
 const LATE_FROM: Duration = Duration::from_secs(1);
+
+/// What a report is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WorkKind {
+    /// A plugin, which works while its node leads.
+    #[default]
+    Plugin,
+    /// A service, which runs on every node.
+    Service,
+}
+
+impl WorkKind {
+    fn is_plugin(&self) -> bool {
+        *self == Self::Plugin
+    }
+}
 
 /// What a plugin is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PluginStatus {
-    /// Nothing: its node does not lead.
+    /// Nothing: its node does not lead, or the service has ended.
     #[default]
     Idle,
     /// A term began, and it is starting.
@@ -51,6 +69,9 @@ pub struct Run {
 pub struct PluginReport {
     /// Its name.
     pub name: String,
+    /// Is it a plugin or a service?
+    #[serde(default, skip_serializing_if = "WorkKind::is_plugin")]
+    pub kind: WorkKind,
     /// What it is doing.
     pub doing: PluginStatus,
     /// Calls that came to an end, good or bad.
@@ -76,14 +97,14 @@ pub struct PluginReport {
 }
 
 #[derive(Debug)]
-struct Book {
+struct Record {
     report: PluginReport,
     lengths: Recent,
     /// When this term's first call began.
     first_ms: Option<u64>,
 }
 
-impl Book {
+impl Record {
     /// A call began that was due then.
     fn began(&mut self, at_ms: u64, due_ms: u64, interval: Duration) {
         let turn_ms = whole_ms(interval.max(LATE_FROM));
@@ -91,18 +112,24 @@ impl Book {
     }
 }
 
-/// The book that is kept on one plugin. Times are handed in.
+/// What is kept about one plugin or service. Times are handed in.
 pub(crate) struct PluginStats {
     interval: Duration,
-    book: Mutex<Book>,
+    record: Mutex<Record>,
     /// Counts what is worth telling at once.
     news: watch::Sender<u64>,
 }
 
 impl PluginStats {
-    pub(super) fn new(name: &str, interval: Duration, news: watch::Sender<u64>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        kind: WorkKind,
+        interval: Duration,
+        news: watch::Sender<u64>,
+    ) -> Self {
         let report = PluginReport {
             name: name.to_owned(),
+            kind,
             doing: PluginStatus::Idle,
             runs: 0,
             failures: 0,
@@ -114,22 +141,23 @@ impl PluginStats {
             last: None,
             next_run_ms: None,
         };
-        let book = Mutex::new(Book { report, lengths: Recent::new(CALLS_KEPT), first_ms: None });
-        Self { interval, book, news }
+        let record =
+            Mutex::new(Record { report, lengths: Recent::new(CALLS_KEPT), first_ms: None });
+        Self { interval, record, news }
     }
 
-    fn note(&self, note: impl FnOnce(&mut Book)) {
-        note(&mut self.book.lock().expect("no holder panics"));
+    fn note(&self, note: impl FnOnce(&mut Record)) {
+        note(&mut self.record.lock().expect("no holder panics"));
     }
 
-    fn tell(&self) {
+    fn notify(&self) {
         self.news.send_modify(|count| *count += 1);
     }
 
     pub(super) fn report(&self) -> PluginReport {
-        let book = self.book.lock().expect("no holder panics");
-        let [p50_ms, p99_ms] = book.lengths.percentiles_ms([0.50, 0.99]);
-        PluginReport { p50_ms, p99_ms, ..book.report.clone() }
+        let record = self.record.lock().expect("no holder panics");
+        let [p50_ms, p99_ms] = record.lengths.percentiles_ms([0.50, 0.99]);
+        PluginReport { p50_ms, p99_ms, ..record.report.clone() }
     }
 
     /// A node that led until then said at some time before that it would be due at this time. What
@@ -138,73 +166,76 @@ impl PluginStats {
         let turn_ms = whole_ms(self.interval.max(LATE_FROM));
         let turns = led_until_ms.saturating_sub(at_ms).div_ceil(turn_ms);
         let due_ms = at_ms.saturating_add(turns.saturating_mul(turn_ms));
-        self.note(|book| match book.first_ms {
-            Some(first_ms) => book.began(first_ms, due_ms, self.interval),
-            None => book.report.next_run_ms = book.report.next_run_ms.max(Some(due_ms)),
+        self.note(|record| match record.first_ms {
+            Some(first_ms) => record.began(first_ms, due_ms, self.interval),
+            None => record.report.next_run_ms = record.report.next_run_ms.max(Some(due_ms)),
         });
     }
 
     /// Its first call in this term is put off until then.
     pub(super) fn put_off(&self, until_ms: u64) {
-        self.note(|book| book.report.next_run_ms = book.report.next_run_ms.max(Some(until_ms)));
+        self.note(|record| {
+            record.report.next_run_ms = record.report.next_run_ms.max(Some(until_ms));
+        });
     }
 
     pub(super) fn starting(&self) {
-        self.note(|book| book.report.doing = PluginStatus::Starting);
+        self.note(|record| record.report.doing = PluginStatus::Starting);
     }
 
     pub(super) fn started(&self) {
-        self.note(|book| book.report.doing = PluginStatus::Resting);
-        self.tell();
+        self.note(|record| record.report.doing = PluginStatus::Resting);
+        self.notify();
     }
 
-    pub(super) fn working(&self, now_ms: u64) {
-        self.note(|book| {
-            let due_ms = book.report.next_run_ms.take().unwrap_or(now_ms);
-            book.began(now_ms, due_ms, self.interval);
-            book.first_ms.get_or_insert(now_ms);
-            book.report.doing = PluginStatus::Working;
+    pub(crate) fn working(&self, now_ms: u64) {
+        self.note(|record| {
+            let due_ms = record.report.next_run_ms.take().unwrap_or(now_ms);
+            record.began(now_ms, due_ms, self.interval);
+            record.first_ms.get_or_insert(now_ms);
+            record.report.doing = PluginStatus::Working;
         });
     }
 
     /// A call that began then took so long.
-    pub(super) fn worked(&self, at_ms: u64, took: Duration) {
+    pub(crate) fn worked(&self, at_ms: u64, took: Duration) {
         let mut is_first = false;
-        self.note(|book| {
-            is_first = book.report.runs == 0;
-            book.report.runs += 1;
-            book.report.doing = PluginStatus::Resting;
-            book.report.next_run_ms = Some(at_ms + whole_ms(took) + whole_ms(self.interval));
-            book.report.last = Some(Run { at_ms, took_ms: in_ms(took), error: None });
-            book.lengths.push(took);
+        self.note(|record| {
+            is_first = record.report.runs == 0;
+            record.report.runs += 1;
+            record.report.doing = PluginStatus::Resting;
+            record.report.next_run_ms = Some(at_ms + whole_ms(took) + whole_ms(self.interval));
+            record.report.last = Some(Run { at_ms, took_ms: in_ms(took), error: None });
+            record.lengths.push(took);
         });
         if is_first {
-            self.tell();
+            self.notify();
         }
     }
 
     /// A call or a start that began then failed; it is started again at `again_at_ms`, or never.
     pub(super) fn failed(&self, run: Run, while_working: bool, again_at_ms: Option<u64>) {
-        self.note(|book| {
-            book.report.runs += u64::from(while_working);
-            book.report.failures += 1;
-            book.report.failed_starts += u64::from(!while_working);
-            book.report.restarts += u64::from(again_at_ms.is_some());
-            book.report.doing = again_at_ms.map_or(PluginStatus::GaveUp, |_| PluginStatus::Failing);
-            book.report.next_run_ms = again_at_ms;
+        self.note(|record| {
+            record.report.runs += u64::from(while_working);
+            record.report.failures += 1;
+            record.report.failed_starts += u64::from(!while_working);
+            record.report.restarts += u64::from(again_at_ms.is_some());
+            record.report.doing =
+                again_at_ms.map_or(PluginStatus::GaveUp, |_| PluginStatus::Failing);
+            record.report.next_run_ms = again_at_ms;
             if while_working {
-                book.lengths.push(Duration::from_secs_f64(run.took_ms / 1e3));
+                record.lengths.push(Duration::from_secs_f64(run.took_ms / 1e3));
             }
-            book.report.last = Some(run);
+            record.report.last = Some(run);
         });
-        self.tell();
+        self.notify();
     }
 
     /// The term is over. When it is due next is the next term's to know.
-    pub(super) fn stopped(&self) {
-        self.note(|book| {
-            book.report.doing = PluginStatus::Idle;
-            (book.report.next_run_ms, book.first_ms) = (None, None);
+    pub(crate) fn stopped(&self) {
+        self.note(|record| {
+            record.report.doing = PluginStatus::Idle;
+            (record.report.next_run_ms, record.first_ms) = (None, None);
         });
     }
 }
@@ -221,18 +252,18 @@ fn whole_ms(span: Duration) -> u64 {
 mod tests {
     use super::*;
 
-    fn ledger(interval: Duration) -> PluginStats {
-        PluginStats::new("x", interval, watch::channel(0).0)
+    fn stats(interval: Duration) -> PluginStats {
+        PluginStats::new("x", WorkKind::Plugin, interval, watch::channel(0).0)
     }
 
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
     fn a_call_is_counted_with_its_length_and_the_next_is_due_an_interval_after_its_end() {
-        let ledger = ledger(5_000 * MS);
-        ledger.working(1_000);
-        ledger.worked(1_000, 200 * MS);
-        let report = ledger.report();
+        let stats = stats(5_000 * MS);
+        stats.working(1_000);
+        stats.worked(1_000, 200 * MS);
+        let report = stats.report();
         assert_eq!((report.runs, report.failures, report.missed), (1, 0, 0));
         assert_eq!((report.p50_ms, report.p99_ms), (200.0, 200.0));
         assert_eq!(report.next_run_ms, Some(6_200));
@@ -241,37 +272,37 @@ mod tests {
 
     #[test]
     fn turns_that_passed_without_a_call_are_missed() {
-        let ledger = ledger(5_000 * MS);
-        ledger.was_due(10_000, 10_000);
-        ledger.working(14_999);
-        assert_eq!(ledger.report().missed, 0, "late, but within its turn");
-        ledger.worked(15_000, Duration::ZERO);
-        ledger.working(31_000);
-        assert_eq!(ledger.report().missed, 2, "20 s was its turn, 25 s and 30 s were missed");
+        let stats = stats(5_000 * MS);
+        stats.was_due(10_000, 10_000);
+        stats.working(14_999);
+        assert_eq!(stats.report().missed, 0, "late, but within its turn");
+        stats.worked(15_000, Duration::ZERO);
+        stats.working(31_000);
+        assert_eq!(stats.report().missed, 2, "20 s was its turn, 25 s and 30 s were missed");
     }
 
     #[test]
     fn what_the_last_term_left_due_may_become_known_after_the_first_call() {
-        let ledger = ledger(5_000 * MS);
-        ledger.working(31_000);
-        ledger.worked(31_000, Duration::ZERO);
-        ledger.was_due(20_000, 18_000);
-        assert_eq!(ledger.report().missed, 2);
-        assert_eq!(ledger.report().next_run_ms, Some(36_000), "what is due next is known better");
-        ledger.stopped();
-        ledger.was_due(36_000, 36_000);
-        ledger.working(41_000);
-        assert_eq!(ledger.report().missed, 3);
+        let stats = stats(5_000 * MS);
+        stats.working(31_000);
+        stats.worked(31_000, Duration::ZERO);
+        stats.was_due(20_000, 18_000);
+        assert_eq!(stats.report().missed, 2);
+        assert_eq!(stats.report().next_run_ms, Some(36_000), "what is due next is known better");
+        stats.stopped();
+        stats.was_due(36_000, 36_000);
+        stats.working(41_000);
+        assert_eq!(stats.report().missed, 3);
     }
 
     #[test]
     fn what_was_due_while_another_node_led_was_run_there() {
         // Written down a minute ago, and every 3 s run since: up to the end of that term.
-        let handed_over = ledger(3_000 * MS);
+        let handed_over = stats(3_000 * MS);
         handed_over.was_due(3_000, 60_000);
         handed_over.working(60_100);
         assert_eq!(handed_over.report().missed, 0);
-        let after_ten_seconds = ledger(3_000 * MS);
+        let after_ten_seconds = stats(3_000 * MS);
         after_ten_seconds.working(70_000);
         after_ten_seconds.was_due(3_000, 60_000);
         assert_eq!(after_ten_seconds.report().missed, 3, "60 s, 63 s and 66 s; 69 s is run now");
@@ -279,34 +310,34 @@ mod tests {
 
     #[test]
     fn what_is_put_off_is_not_late() {
-        let ledger = ledger(3_000 * MS);
-        ledger.was_due(3_000, 10_000);
-        ledger.put_off(22_000);
-        assert_eq!(ledger.report().next_run_ms, Some(22_000));
-        ledger.was_due(3_000, 10_000);
-        ledger.working(22_000);
-        assert_eq!(ledger.report().missed, 0);
+        let stats = stats(3_000 * MS);
+        stats.was_due(3_000, 10_000);
+        stats.put_off(22_000);
+        assert_eq!(stats.report().next_run_ms, Some(22_000));
+        stats.was_due(3_000, 10_000);
+        stats.working(22_000);
+        assert_eq!(stats.report().missed, 0);
     }
 
     #[test]
     fn a_plugin_that_is_due_all_the_time_is_not_late_for_a_slow_machine() {
-        let ledger = ledger(5 * MS);
-        ledger.worked(0, Duration::ZERO);
-        ledger.working(900);
-        assert_eq!(ledger.report().missed, 0);
+        let stats = stats(5 * MS);
+        stats.worked(0, Duration::ZERO);
+        stats.working(900);
+        assert_eq!(stats.report().missed, 0);
     }
 
     #[test]
     fn a_failure_is_told_with_when_it_is_started_again() {
-        let ledger = ledger(5 * MS);
+        let stats = stats(5 * MS);
         let run = Run { at_ms: 7, took_ms: 2.0, error: Some("no disk".to_owned()) };
-        ledger.failed(run.clone(), true, Some(109));
-        let report = ledger.report();
+        stats.failed(run.clone(), true, Some(109));
+        let report = stats.report();
         assert_eq!((report.runs, report.failures, report.restarts), (1, 1, 1));
         assert_eq!((report.doing, report.next_run_ms), (PluginStatus::Failing, Some(109)));
         assert_eq!(report.last, Some(run.clone()));
-        ledger.failed(run, false, None);
-        let report = ledger.report();
+        stats.failed(run, false, None);
+        let report = stats.report();
         assert_eq!((report.runs, report.failures, report.restarts), (1, 2, 1));
         assert_eq!(report.doing, PluginStatus::GaveUp);
     }

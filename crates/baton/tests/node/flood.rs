@@ -56,7 +56,7 @@ async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause
     let ms = Duration::from_millis;
     let settings = quick().tune(|it| {
         it.lease_timeout = ms(4_000);
-        it.heartbeat_interval = ms(500);
+        it.heartbeat_interval = ms(250);
         it.heartbeat_jitter = Duration::ZERO;
         it.min_epoch_duration = ms(8_000);
     });
@@ -83,24 +83,24 @@ async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause
             }
             sent
         };
-        let ten = until("ten renewals", || beats.layer().sent().len() >= before + 10);
+        let enough = until("renewals", || beats.layer().sent().len() >= before + 8);
         let hinting = tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 tokio::join!(hints, async {
-                    ten.await;
+                    enough.await;
                     is_over.store(true, Ordering::Relaxed);
                 })
             })
         });
         assert!(hinting.0 > 0, "the lifeline answers all the while");
     });
-    assert!(calls.load(Ordering::Relaxed) > 10_000, "it was a flood");
+    assert!(calls.load(Ordering::Relaxed) > 1_000, "it was a flood");
     assert!(node.is_leader() && term.is_leader());
     assert_eq!(term.epoch(), epoch);
     let sent = beats.layer().sent();
     let gaps = sent[before..].windows(2).map(|pair| pair[1].since(pair[0]));
-    let longest = gaps.max().expect("there are ten");
-    assert!(longest < 2 * settings.heartbeat_interval, "a renewal was {longest:?} after the last");
+    let longest = gaps.max().expect("there are eight");
+    assert!(longest < 4 * settings.heartbeat_interval, "a renewal was {longest:?} after the last");
     while let Some(told) = events.try_next() {
         assert!(!matches!(told.event, Event::CoordinatorDemoted { .. }), "{told:?}");
     }

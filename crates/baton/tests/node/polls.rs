@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton::plugins::polls::{
-    Enqueued, Poll, PollEntry, PollError, PollHandlers, PollRun, PollRunner, PollState, Polls,
+    Enqueued, Poll, PollEntry, PollError, PollHandlers, PollRun, PollState, Polls,
 };
-use baton::{Node, NodeBuilder, PluginError, Store};
+use baton::{Node, NodeBuilder, PluginError, ServiceHandle, Store};
 use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
@@ -54,10 +54,10 @@ fn polled(builder: NodeBuilder, polls: Polls) -> Node {
 }
 
 /// A node that leads and runs polls.
-async fn lone(store: &Arc<dyn Store>, handlers: PollHandlers) -> (Node, PollRunner) {
+async fn lone(store: &Arc<dyn Store>, handlers: PollHandlers) -> (Node, ServiceHandle) {
     let node = polled(builder(store, "a"), Polls::default());
     drop(soon("the term", node.leadership()).await.expect("it leads"));
-    let runner = handlers.start(&node);
+    let runner = handlers.start(&node).expect("there is one");
     (node, runner)
 }
 
@@ -70,8 +70,8 @@ async fn request(node: &Node, poll: &Poll) -> u64 {
 
 /// Waits until a poll is done.
 async fn done(node: &Node, id: u64) -> PollEntry {
-    let desk = node.polls();
-    soon("the poll", desk.wait_for(id, LOOK)).await.expect("it is kept")
+    let client = node.polls();
+    soon("the poll", client.wait_for(id, LOOK)).await.expect("it is kept")
 }
 
 #[tokio::test]
@@ -96,7 +96,7 @@ async fn every_slot_runs_once_while_coordinators_come_and_go() {
         let start = |name: &str| {
             let polls = Polls::default().every(every, Poll::new("x")).expect("it makes sense");
             let node = polled(builder(&store, name), polls);
-            let runner = log.handlers(well).start(&node);
+            let runner = log.handlers(well).start(&node).expect("there is one");
             (node, runner)
         };
         let nodes = ["a", "b", "c"].map(start);
@@ -171,7 +171,7 @@ async fn a_poll_is_cancelled_before_it_runs_and_never_runs() {
             (request(&node, &Poll::new("x")).await, request(&node, &Poll::new("x")).await);
         node.polls().cancel(first).await.expect("nobody runs it");
         let log = Log::default();
-        let runner = log.handlers(well).start(&node);
+        let runner = log.handlers(well).start(&node).expect("there is one");
         assert_eq!(done(&node, second).await.state, PollState::Completed);
         assert_eq!(done(&node, first).await.state, PollState::Cancelled);
         let ids: Vec<u64> = log.runs().iter().map(|run| run.id).collect();
@@ -180,9 +180,9 @@ async fn a_poll_is_cancelled_before_it_runs_and_never_runs() {
         assert_eq!(late.to_string(), "a poll that is completed cannot Cancel");
         let unknown = node.polls().cancel(77).await;
         assert_eq!(unknown, Err(PollError::Unknown { id: 77 }));
-        runner.stop().await;
-        let board = node.polls().board().await.expect("it answers");
-        assert!(board.runners().is_empty(), "whoever stops is handed nothing more");
+        runner.stop(Duration::from_secs(30)).await;
+        let table = node.polls().table().await.expect("it answers");
+        assert!(table.runners().is_empty(), "a node that stops is handed nothing more");
     }
 }
 
@@ -223,11 +223,11 @@ async fn what_a_lost_node_ran_is_tried_elsewhere_and_its_late_answer_is_not_hear
         drop(soon("the term", node.leadership()).await.expect("it leads"));
         let cut = outage(store.clone());
         let lost = builder(&(cut.clone() as Arc<dyn Store>), "b").build().expect("it starts");
-        let _lost = log.handlers(first_hangs).start(&lost);
+        let _lost = log.handlers(first_hangs).start(&lost).expect("there is one");
         until("it to be known", || node.active_workers().len() == 2).await;
         let id = request(&node, &Poll::new("x").tune(|it| it.retries = 1)).await;
         until("the first attempt", || log.runs().len() == 1).await;
-        let _other = log.handlers(first_hangs).start(&node);
+        let _other = log.handlers(first_hangs).start(&node).expect("there is one");
         cut.layer().begin();
         let entry = done(&node, id).await;
         assert_eq!((entry.attempt, entry.note.as_str()), (2, "attempt 2"));

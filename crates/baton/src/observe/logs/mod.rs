@@ -138,12 +138,12 @@ impl Logs {
         self.note(line::lifeline(report).0, note);
     }
 
-    /// A call of a plugin, in a span. It is made on the thread that runs the call.
+    /// A call of a plugin or a service, in a span, made on the thread that runs the call.
     pub(crate) async fn plugin_run<T>(&self, run: PluginRun, call: impl Future<Output = T>) -> T {
         let call = async move {
             let PluginRun { namespace, node, epoch, plugin, call: what } = run;
             let span = tracing::info_span!(
-                target: "baton::plugin", "plugin_run", %namespace, %node, epoch = epoch.0, plugin,
+                target: "baton::plugin", "plugin_run", %namespace, %node, epoch = epoch.map(|it| it.0), plugin,
                 call = what,
             );
             call.instrument(span).await
@@ -180,11 +180,11 @@ impl Logs {
     }
 }
 
-/// Whose call it is, of what.
+/// One call of a plugin in a term, or of a service.
 pub(crate) struct PluginRun {
     pub(crate) namespace: Namespace,
     pub(crate) node: NodeId,
-    pub(crate) epoch: Epoch,
+    pub(crate) epoch: Option<Epoch>,
     pub(crate) plugin: String,
     pub(crate) call: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Reading and changing the board in the store, by compare-and-set.
+//! Reading and changing the table of polls in the store, by compare-and-set.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Precondition, StoreError, WriteOutcome};
+use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
 use super::entry::{Enqueued, PollEntry, Ticket};
 use super::poll::{Poll, PollError};
@@ -20,34 +20,35 @@ pub const DOCUMENT: &str = "baton:polls";
 /// No larger than this. Every change writes all of it.
 const BYTES_MAX: usize = 256 * 1_024;
 
-/// So often a change is tried again when others were faster.
+/// How often a change is tried when other nodes were faster.
 const TRIES_MAX: u32 = 64;
 
 /// Numbers the requests of this process.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
 
-/// The polls of a namespace, for whoever asks for one, takes one back, or looks.
+/// The polls of a namespace: asks for one, takes one back, or looks.
 #[derive(Clone)]
-pub struct PollDesk {
+pub struct PollClient {
     node: Arc<Shared>,
+    store: Arc<dyn Store>,
 }
 
-impl std::fmt::Debug for PollDesk {
+impl std::fmt::Debug for PollClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PollDesk").field("namespace", &self.node.namespace).finish_non_exhaustive()
+        f.debug_struct("PollClient").field("namespace", &self.node.namespace).finish_non_exhaustive()
     }
 }
 
 impl Node {
     /// The polls of the namespace.
-    pub fn polls(&self) -> PollDesk {
-        PollDesk { node: self.shared.clone() }
+    pub fn polls(&self) -> PollClient {
+        PollClient::new(self.shared.clone(), self.shared.store.clone())
     }
 }
 
-impl PollDesk {
-    pub(super) fn of(node: Arc<Shared>) -> Self {
-        Self { node }
+impl PollClient {
+    pub(super) fn new(node: Arc<Shared>, store: Arc<dyn Store>) -> Self {
+        Self { node, store }
     }
 
     /// Asks for a poll, once. Within its uniqueness window, one of the same name counts for it.
@@ -55,19 +56,19 @@ impl PollDesk {
         poll.check()?;
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
         let ticket = Ticket { boot: self.node.boot, number };
-        self.change(None, |board| board.enqueue(poll, ticket, SystemClock.wall_ms())).await
+        self.change(None, |table| table.enqueue(poll, ticket, SystemClock.wall_ms())).await
     }
 
     /// Takes a poll back that no node has begun.
     pub async fn cancel(&self, id: u64) -> Result<(), PollError> {
-        self.change(None, |board| board.cancel(id, SystemClock.wall_ms())).await
+        self.change(None, |table| table.cancel(id, SystemClock.wall_ms())).await
     }
 
     /// Waits until a poll is done, looking this often.
     pub async fn wait_for(&self, id: u64, look_every: Duration) -> Result<PollEntry, PollError> {
         loop {
-            let board = self.board().await?;
-            let entry = board.poll(id).ok_or(PollError::Unknown { id })?;
+            let table = self.table().await?;
+            let entry = table.poll(id).ok_or(PollError::Unknown { id })?;
             if entry.state.is_final() {
                 return Ok(entry.clone());
             }
@@ -75,27 +76,26 @@ impl PollDesk {
         }
     }
 
-    /// Everything on the board.
-    pub async fn board(&self) -> Result<PollTable, PollError> {
+    /// All polls, as they stand.
+    pub async fn table(&self) -> Result<PollTable, PollError> {
         Ok(self.read().await?.0)
     }
 
-    /// The board, and the version of its document; 0 if there is none.
+    /// The table, and the version of its document; 0 if there is none.
     async fn read(&self) -> Result<(PollTable, u64), PollError> {
-        let Some(found) = self.node.store.read_document(&self.node.namespace, DOCUMENT).await?
-        else {
+        let Some(found) = self.store.read_document(&self.node.namespace, DOCUMENT).await? else {
             return Ok((PollTable::default(), 0));
         };
-        let board: PollTable = serde_json::from_slice(&found.body)
+        let table: PollTable = serde_json::from_slice(&found.body)
             .map_err(|problem| PollError::Unreadable(problem.to_string()))?;
-        if board.format != FORMAT {
-            return Err(PollError::Unreadable(format!("it is of format {}", board.format)));
+        if table.format != FORMAT {
+            return Err(PollError::Unreadable(format!("it is of format {}", table.format)));
         }
-        Ok((board, found.version))
+        Ok((table, found.version))
     }
 
-    /// Reads, changes and writes, again and again if others were faster. A change that leaves the
-    /// board as it was writes nothing. A write whose outcome is unknown is made again on what is
+    /// Reads, changes and writes, again and again if other nodes were faster. A change that leaves the
+    /// table as it was writes nothing. A write whose outcome is unknown is made again on what is
     /// there now: every change finds out whether it has been made.
     pub(super) async fn change<T>(
         &self,
@@ -104,26 +104,26 @@ impl PollDesk {
     ) -> Result<T, PollError> {
         for tried in 1..=TRIES_MAX {
             let (before, version) = self.read().await?;
-            let mut board = before.clone();
-            let made = change(&mut board)?;
-            if board == before || self.write(&board, version, fence).await? {
+            let mut table = before.clone();
+            let made = change(&mut table)?;
+            if table == before || self.write(&table, version, fence).await? {
                 return Ok(made);
             }
-            // Whoever lost stands back a little, each a little differently.
+            // The slower ones wait a little, each a little differently.
             let spread = u64::from(tried) * (1 + u64::from(self.node.boot.0.to_le_bytes()[0]) % 7);
             SystemClock.sleep(Duration::from_millis(spread)).await;
         }
         Err(PollError::Contended(TRIES_MAX))
     }
 
-    /// False if somebody else was faster, or it is not known what became of it.
+    /// False if another node was faster, or it is not known what became of the write.
     async fn write(
         &self,
-        board: &PollTable,
+        table: &PollTable,
         version: u64,
         fence: Option<Epoch>,
     ) -> Result<bool, PollError> {
-        let body = serde_json::to_vec(board).expect("plain data has a JSON form");
+        let body = serde_json::to_vec(table).expect("plain data has a JSON form");
         if body.len() > BYTES_MAX {
             let (what, count) = ("bytes of all polls would be", body.len());
             return Err(PollError::Full { what, count, limit: BYTES_MAX });
@@ -132,7 +132,7 @@ impl PollDesk {
             0 => Precondition::Absent,
             version => Precondition::Version(version),
         };
-        let (store, namespace) = (&self.node.store, &self.node.namespace);
+        let (store, namespace) = (&self.store, &self.node.namespace);
         match store.write_document(namespace, DOCUMENT, body, precondition, fence).await {
             Ok(WriteOutcome::Written(_)) => Ok(true),
             Ok(WriteOutcome::Conflict(_)) | Err(StoreError::Unknown { .. }) => Ok(false),

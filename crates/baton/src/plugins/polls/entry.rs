@@ -1,4 +1,4 @@
-//! What stands on the board.
+//! What stands on the table.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,7 @@ pub struct Ticket {
     pub number: u64,
 }
 
-/// One poll on the board.
+/// One poll on the table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PollEntry {
     /// Its number, never used again.

@@ -8,12 +8,12 @@
 //!                        │  └── cancelled ◄┘         │
 //!                        └───────── retry ───────────┘
 //!
-//!   leader: Polls, tend       ──┐ fenced by its epoch
+//!   leader: Polls, round      ──┐ fenced by its epoch
 //!                               ├──► document baton:polls, by compare-and-set
-//!   each node: PollRunner     ──┘ claims and reports
+//!   each node: PollHandlers   ──┘ claims and reports
 //! ```
 //!
-//! The document is authoritative. A slot of a schedule is enqueued once, also by two leaders,
+//! The document, the *table* of polls, is authoritative. A slot of a schedule is enqueued once, also by two leaders,
 //! because its number is kept there. An attempt that was given up, since its time was over or its
 //! node is gone, may still run: it cannot report any more, and what it writes elsewhere must be
 //! idempotent or fenced.
@@ -37,16 +37,16 @@ use baton_core::protocol::Failure;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 
-pub use client::{DOCUMENT, PollDesk};
+pub use client::{DOCUMENT, PollClient};
 pub use entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
 pub use poll::{Poll, PollError};
-pub use runner::{PollHandlers, PollRun, PollRunner};
+pub use runner::{PollHandlers, PollRun};
 pub use state::{IllegalStep, PollState, Step};
 pub use table::PollTable;
 
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
-use round::{Patience, Periodic, Present, Watch, tend};
+use round::{Limits, Periodic, Present, Watch, hold_round};
 
 /// Schedules shorter than this are refused.
 const EVERY_MIN: Duration = Duration::from_millis(100);
@@ -77,7 +77,7 @@ impl Polls {
         Ok(self)
     }
 
-    /// The time between two looks at the board; 1 s unless given. Nodes should look as often.
+    /// The time between two looks at the table; 1 s unless given. Nodes should look as often.
     #[must_use]
     pub fn look_every(mut self, span: Duration) -> Self {
         self.look_every = span;
@@ -85,27 +85,28 @@ impl Polls {
     }
 
     async fn round(&self, term: &Leadership) -> Result<(), PollError> {
-        let desk = PollDesk::of(term.node().clone());
-        let assigned = desk.board().await?;
-        let present = present(term, &assigned).await?;
+        let client = PollClient::new(term.node().clone(), term.node().store.clone());
+        let table = client.table().await?;
+        let present = present(term, &table).await?;
         let request = term.node().settings.request_timeout;
-        let patience = Patience {
+        let limits = Limits {
             claim: 3 * self.look_every + 2 * request,
             report: 3 * self.look_every + 2 * request,
         };
         let fence = Some(term.epoch());
-        desk.change(fence, |board| {
-            let now = (SystemClock.now(), SystemClock.wall_ms());
-            let mut watch = self.watch.lock().expect("no holder panics");
-            tend(board, &self.plan, &present, &patience, &mut watch, now);
-            Ok(())
-        })
-        .await
+        client
+            .change(fence, |table| {
+                let now = (SystemClock.now(), SystemClock.wall_ms());
+                let mut watch = self.watch.lock().expect("no holder panics");
+                hold_round(table, &self.plan, &present, &limits, &mut watch, now);
+                Ok(())
+            })
+            .await
     }
 }
 
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
-async fn present(term: &Leadership, board: &PollTable) -> Result<Present, StoreError> {
+async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreError> {
     let node = term.node();
     let (view, settings) = (node.snapshot().view.clone(), &node.settings);
     let mut live = BTreeMap::new();
@@ -120,8 +121,8 @@ async fn present(term: &Leadership, board: &PollTable) -> Result<Present, StoreE
             live.insert(member.id.clone(), member.boot);
         }
     }
-    let held = board.active().filter_map(|entry| entry.assigned.as_ref()).map(|to| to.boot);
-    let mut known = held.chain(board.runners().values().map(|runner| runner.boot));
+    let held = table.active().filter_map(|entry| entry.assigned.as_ref()).map(|to| to.boot);
+    let mut known = held.chain(table.runners().values().map(|runner| runner.boot));
     if known.any(|boot| !undead.contains(&boot)) {
         for member in node.store.members(&node.namespace).await? {
             let silent = member.silent_for.unwrap_or_default();
@@ -149,7 +150,7 @@ impl Plugin for Polls {
     }
 
     async fn on_become_coordinator(&self, _: &Leadership) -> Result<(), PluginError> {
-        // Whatever the last term saw, this one has not seen yet.
+        // What the last term saw, this one has not seen yet.
         *self.watch.lock().expect("no holder panics") = Watch::default();
         Ok(())
     }

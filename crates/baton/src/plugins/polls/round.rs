@@ -1,4 +1,4 @@
-//! What the leader does with the board: enqueues what is due, takes back what is stuck, and
+//! What the leader does with the table: enqueues what is due, takes back what is stuck, and
 //! hands out what waits.
 //!
 //! How long a poll has been where it is, the leader counts itself, from when it first saw it
@@ -40,7 +40,7 @@ pub(super) struct Present {
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct Limits {
     /// From when a poll is handed to a node until that node begins.
     pub claim: Duration,
     /// After an attempt's own time is over, until its node has said so.
@@ -52,9 +52,9 @@ pub(super) struct Patience {
 pub(super) struct Watch(BTreeMap<u64, (PollState, u32, Option<BootId>, Moment)>);
 
 impl Watch {
-    fn look(&mut self, now: Moment, board: &PollTable) {
+    fn look(&mut self, now: Moment, table: &PollTable) {
         let before = std::mem::take(&mut self.0);
-        for entry in board.active() {
+        for entry in table.active() {
             let boot = entry.assigned.as_ref().map(|to| to.boot);
             let is = (entry.state, entry.attempt, boot);
             let known = before.get(&entry.id).filter(|it| (it.0, it.1, it.2) == is);
@@ -68,35 +68,35 @@ impl Watch {
     }
 }
 
-/// One round. The board is changed in place; whoever writes it finds out whether it was.
-pub(super) fn tend(
-    board: &mut PollTable,
+/// One round. The table is changed in place; whoever writes it finds out whether it was.
+pub(super) fn hold_round(
+    table: &mut PollTable,
     plan: &[Periodic],
     present: &Present,
-    patience: &Patience,
+    limits: &Limits,
     watch: &mut Watch,
     (now, wall_ms): (Moment, u64),
 ) {
-    watch.look(now, board);
+    watch.look(now, table);
     for periodic in plan {
         let slot = periodic.slot(wall_ms);
-        // A full board takes it in the next round, as long as the slot lasts.
-        let _ = board.enqueue_slot(&periodic.poll, slot, wall_ms);
+        // A full table takes it in the next round, as long as the slot lasts.
+        let _ = table.enqueue_slot(&periodic.poll, slot, wall_ms);
     }
-    take_back(board, present, patience, watch, (now, wall_ms));
-    board.runners.retain(|_, runner| present.undead.contains(&runner.boot));
-    hand_out(board, present);
+    take_back(table, present, limits, watch, (now, wall_ms));
+    table.runners.retain(|_, runner| present.undead.contains(&runner.boot));
+    hand_out(table, present);
 }
 
 fn take_back(
-    board: &mut PollTable,
+    table: &mut PollTable,
     present: &Present,
-    patience: &Patience,
+    limits: &Limits,
     watch: &Watch,
     (now, wall_ms): (Moment, u64),
 ) {
     let assigned: Vec<PollEntry> =
-        board.active().filter(|entry| entry.assigned.is_some()).cloned().collect();
+        table.active().filter(|entry| entry.assigned.is_some()).cloned().collect();
     for entry in assigned {
         let Some(to) = &entry.assigned else { continue };
         let waited = watch.for_how_long(now, entry.id);
@@ -104,18 +104,18 @@ fn take_back(
         match entry.state {
             PollState::Dispatching => {
                 let is_live = present.live.get(&to.node) == Some(&to.boot);
-                if !is_live || waited > patience.claim {
-                    board.withdraw(entry.id).expect("it was dispatching a moment ago");
+                if !is_live || waited > limits.claim {
+                    table.withdraw(entry.id).expect("it was dispatching a moment ago");
                 }
             }
             PollState::Running => {
-                let allowed = Duration::from_millis(entry.timeout_ms) + patience.report;
+                let allowed = Duration::from_millis(entry.timeout_ms) + limits.report;
                 let end = match present.undead.contains(&to.boot) {
                     false => AttemptEnd::Failed(format!("node {} is gone", to.node)),
                     true if waited > allowed => AttemptEnd::TimedOut,
                     true => continue,
                 };
-                let ended = board.attempt_ended(entry.id, attempt, end, wall_ms);
+                let ended = table.attempt_ended(entry.id, attempt, end, wall_ms);
                 ended.expect("it was running a moment ago");
             }
             _ => {}
@@ -123,22 +123,22 @@ fn take_back(
     }
 }
 
-fn hand_out(board: &mut PollTable, present: &Present) {
+fn hand_out(table: &mut PollTable, present: &Present) {
     let waiting: Vec<PollEntry> =
-        board.active().filter(|entry| entry.state == PollState::Pending).cloned().collect();
+        table.active().filter(|entry| entry.state == PollState::Pending).cloned().collect();
     for entry in waiting {
-        if let Some(to) = choose(board, present, &entry) {
-            board.dispatch(entry.id, &to).expect("it was pending a moment ago");
+        if let Some(to) = choose(table, present, &entry) {
+            table.dispatch(entry.id, &to).expect("it was pending a moment ago");
         }
     }
 }
 
 /// The node with the least to do that can run it; after a failure another one, if there is one.
-fn choose(board: &PollTable, present: &Present, entry: &PollEntry) -> Option<Assignment> {
+fn choose(table: &PollTable, present: &Present, entry: &PollEntry) -> Option<Assignment> {
     let last = entry.assigned.as_ref().map(|to| &to.node);
     let free = present.live.iter().filter_map(|(node, boot)| {
-        let runner = board.runners.get(node).filter(|runner| runner.boot == *boot)?;
-        let busy = busy(board, *boot);
+        let runner = table.runners.get(node).filter(|runner| runner.boot == *boot)?;
+        let busy = busy(table, *boot);
         let can = runner.names.contains(&entry.name) && busy < runner.places;
         can.then_some(((Some(node) == last, busy, runner.handed, node), *boot))
     });
@@ -146,10 +146,10 @@ fn choose(board: &PollTable, present: &Present, entry: &PollEntry) -> Option<Ass
     Some(Assignment { node: node.clone(), boot })
 }
 
-fn busy(board: &PollTable, boot: BootId) -> usize {
+fn busy(table: &PollTable, boot: BootId) -> usize {
     let has = |entry: &&PollEntry| {
         let held = matches!(entry.state, PollState::Dispatching | PollState::Running);
         held && entry.assigned.as_ref().is_some_and(|to| to.boot == boot)
     };
-    board.active().filter(has).count()
+    table.active().filter(has).count()
 }

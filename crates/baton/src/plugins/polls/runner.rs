@@ -1,7 +1,7 @@
 //! A node's part: it looks for polls that were handed to it, claims them, runs them and reports.
 //!
 //! ```text
-//!   look ──► board: handed to this process? ──► claim (compare-and-set) ──► handler, with its time
+//!   look ──► table: handed to this process? ──► claim (compare-and-set) ──► handler, with its time
 //!    ▲                                                                         │
 //!    └────────────── report (compare-and-set), again until it is in ◄──────────┘
 //! ```
@@ -11,21 +11,24 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use baton_store::clock::{Clock, SystemClock};
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::client::PollDesk;
+use super::client::PollClient;
 use super::entry::{Assignment, AttemptEnd, PollEntry};
 use super::poll::PollError;
 use super::state::PollState;
 use super::table::PollTable;
+use crate::error::BuildError;
 use crate::node::Node;
 use crate::plugin::PluginError;
-use crate::shared::Shared;
+use crate::service::{Service, ServiceContext, ServiceHandle};
 
-/// So many attempts that are over are remembered, so that none is run again should the store's data
-/// go back.
+/// The service that answers polls.
+const SERVICE: &str = "poll-runner";
+
+/// Attempts that are over and remembered, so that none is run again should the store's data go back.
 const REMEMBERED: usize = 256;
 
 /// One attempt, as its handler sees it.
@@ -73,7 +76,7 @@ impl Default for PollHandlers {
 }
 
 impl PollHandlers {
-    /// Answers polls of this name. The answer is kept on the board, cut to 256 characters.
+    /// Answers polls of this name. The answer is kept on the table, cut to 256 characters.
     pub fn on<F, A>(mut self, name: &str, handler: F) -> Self
     where
         F: Fn(PollRun) -> A + Send + Sync + 'static,
@@ -84,68 +87,56 @@ impl PollHandlers {
         self
     }
 
-    /// Runs so many at once; 4 unless given.
+    /// How many it runs at once; 4 unless given.
     pub fn concurrency(mut self, places: usize) -> Self {
         self.concurrency = places.max(1);
         self
     }
 
-    /// The time between two looks at the board; 1 s unless given.
+    /// The time between two looks at the table; 1 s unless given.
     pub fn look_every(mut self, span: Duration) -> Self {
         self.look_every = span;
         self
     }
 
-    /// Starts on a node, until the node has left or what is returned is dropped.
-    pub fn start(self, node: &Node) -> PollRunner {
-        let (stop, stopped) = watch::channel(false);
-        let shared = node.shared.clone();
-        let me = Assignment { node: shared.id.clone(), boot: shared.boot };
+    /// Starts answering on a running node, until it leaves or the handle asks it to stop. As a
+    /// service of [`NodeBuilder::service`](crate::NodeBuilder::service) it starts with the node.
+    pub fn start(self, node: &Node) -> Result<ServiceHandle, BuildError> {
+        node.add_service(self)
+    }
+}
+
+/// Takes no more polls once it is to stop, waits for those that run, and reports them. What it still
+/// runs when it is cancelled is tried elsewhere.
+#[async_trait]
+impl Service for PollHandlers {
+    fn name(&self) -> &str {
+        SERVICE
+    }
+
+    async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
         let runner = Runner {
             names: self.handlers.keys().cloned().collect(),
-            desk: PollDesk::of(shared.clone()),
-            node: shared,
+            client: PollClient::new(context.shared().clone(), context.store().clone()),
+            context,
             handlers: self,
-            me,
+            me: Assignment { node: context.node().clone(), boot: context.boot() },
             running: BTreeSet::new(),
             reports: VecDeque::new(),
             over: VecDeque::new(),
             tasks: JoinSet::new(),
         };
-        let task =
-            node.host.work.handle().expect("the node has not left").spawn(runner.run(stopped));
-        PollRunner { stop, task }
-    }
-}
-
-/// Runs polls on a node. Dropped, it stops at once: what it runs is tried elsewhere.
-#[derive(Debug)]
-pub struct PollRunner {
-    stop: watch::Sender<bool>,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl PollRunner {
-    /// Takes no more polls, waits for those that run, and reports them.
-    pub async fn stop(mut self) {
-        self.stop.send_replace(true);
-        // A panic of its own is a bug; there is nothing left to stop then.
-        let _ = (&mut self.task).await;
-    }
-}
-
-impl Drop for PollRunner {
-    fn drop(&mut self) {
-        self.task.abort();
+        runner.run().await;
+        Ok(())
     }
 }
 
 pub(super) type Attempt = (u64, u32);
 
-struct Runner {
-    node: Arc<Shared>,
-    desk: PollDesk,
-    handlers: PollHandlers,
+struct Runner<'a> {
+    context: &'a ServiceContext,
+    client: PollClient,
+    handlers: &'a PollHandlers,
     names: BTreeSet<String>,
     me: Assignment,
     running: BTreeSet<Attempt>,
@@ -154,46 +145,45 @@ struct Runner {
     tasks: JoinSet<(Attempt, AttemptEnd)>,
 }
 
-impl Runner {
-    async fn run(mut self, mut stopped: watch::Receiver<bool>) {
+impl Runner<'_> {
+    async fn run(mut self) {
         loop {
-            let stopping = *stopped.borrow_and_update();
+            let stopping = self.context.is_stopping();
             if self.look(stopping).await && stopping && self.running.is_empty() {
                 return;
             }
             tokio::select! {
                 biased;
-                _ = self.node.left() => return,
                 Some(done) = self.tasks.join_next() => {
                     let (attempt, end) = done.expect("what can panic in it is a task of its own");
                     self.reports.push_back((attempt, end));
                 }
-                changed = stopped.changed() => if changed.is_err() { return },
+                () = self.context.stopped(), if !stopping => {}
                 () = SystemClock.sleep(self.handlers.look_every) => {}
             }
         }
     }
 
-    /// Reports, registers and claims in one change of the board. Says whether it came through.
+    /// Reports, registers and claims in one change of the table. Says whether it came through.
     async fn look(&mut self, stopping: bool) -> bool {
         let (me, names, places) = (&self.me, &self.names, self.handlers.concurrency);
         let reports: Vec<_> = self.reports.iter().cloned().collect();
         let known: BTreeSet<Attempt> = self.running.iter().chain(&self.over).copied().collect();
         let free = places.saturating_sub(self.running.len() - reports.len());
-        let changed = self.desk.change(None, |board| {
+        let changed = self.client.change(None, |table| {
             for ((id, attempt), end) in &reports {
                 let ended = (me.boot, *attempt);
                 // An attempt that was given up has nothing to report any more.
-                let _ = board.attempt_ended(*id, ended, end.clone(), SystemClock.wall_ms());
+                let _ = table.attempt_ended(*id, ended, end.clone(), SystemClock.wall_ms());
             }
             if stopping {
-                board.runners.retain(|_, runner| runner.boot != me.boot);
+                table.runners.retain(|_, runner| runner.boot != me.boot);
                 return Ok(Vec::new());
             }
-            if !board.is_registered(me, names) {
-                board.register(me, names, places)?;
+            if !table.is_registered(me, names) {
+                table.register(me, names, places)?;
             }
-            claim(board, me, &known, free)
+            claim(table, me, &known, free)
         });
         match changed.await {
             Ok(claimed) => {
@@ -243,13 +233,13 @@ impl Runner {
 /// Claims what was handed to this process, as far as there is room, and finds what it claimed
 /// without knowing it: the write's outcome was unknown.
 pub(super) fn claim(
-    board: &mut PollTable,
+    table: &mut PollTable,
     me: &Assignment,
     known: &BTreeSet<Attempt>,
     room: usize,
 ) -> Result<Vec<PollEntry>, PollError> {
     let is_mine = |entry: &&PollEntry| entry.assigned.as_ref() == Some(me);
-    let mine: Vec<PollEntry> = board.active().filter(is_mine).cloned().collect();
+    let mine: Vec<PollEntry> = table.active().filter(is_mine).cloned().collect();
     let mut claimed = Vec::new();
     for entry in mine {
         match entry.state {
@@ -257,7 +247,7 @@ pub(super) fn claim(
                 claimed.push(entry);
             }
             PollState::Dispatching if claimed.len() < room => {
-                claimed.push(board.claim(entry.id, me.boot)?.clone());
+                claimed.push(table.claim(entry.id, me.boot)?.clone());
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! The board: every poll of a namespace, in one document that is changed by compare-and-set.
+//! The table: every poll of a namespace, in one document that is changed by compare-and-set.
 //!
 //! Nothing here asks or waits. Each change is one step of the table in [`super::state`]; who may
 //! take it is checked here: the node that a poll was handed to claims it, the attempt that runs

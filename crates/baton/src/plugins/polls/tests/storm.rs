@@ -8,7 +8,7 @@ use baton_core::rng::Rng;
 use super::{PATIENCE, at, node, ticket};
 use crate::plugins::polls::entry::{Assignment, AttemptEnd, PollEntry};
 use crate::plugins::polls::poll::Poll;
-use crate::plugins::polls::round::{Periodic, Present, Watch, tend};
+use crate::plugins::polls::round::{Periodic, Present, Watch, hold_round};
 use crate::plugins::polls::runner::{Attempt, claim};
 use crate::plugins::polls::state::PollState;
 use crate::plugins::polls::table::PollTable;
@@ -36,7 +36,7 @@ impl Runner {
 
 /// A change that was made on a copy and is yet to be written.
 struct Draft {
-    board: PollTable,
+    table: PollTable,
     version: u64,
     by: By,
 }
@@ -52,7 +52,7 @@ struct World {
     is_careless: bool,
     rng: Rng,
     second: u64,
-    board: PollTable,
+    table: PollTable,
     version: u64,
     epoch: u64,
     watches: BTreeMap<u64, Watch>,
@@ -74,7 +74,7 @@ impl World {
             is_careless: false,
             rng: Rng::new(seed),
             second: 1_000,
-            board: PollTable::default(),
+            table: PollTable::default(),
             version: 0,
             epoch: 1,
             watches: BTreeMap::new(),
@@ -92,7 +92,7 @@ impl World {
     fn step(&mut self) {
         match self.rng.below(20) {
             0..5 => self.second += self.rng.below(4),
-            5..9 => self.tend(),
+            5..9 => self.hold_round(),
             9..13 => self.look(),
             13..17 => self.write(),
             17 => self.end_something(),
@@ -102,40 +102,40 @@ impl World {
         self.check();
     }
 
-    fn draft(&mut self, by: By, board: PollTable) {
-        self.drafts.push(Draft { board, version: self.version, by });
+    fn draft(&mut self, by: By, table: PollTable) {
+        self.drafts.push(Draft { table, version: self.version, by });
         if self.drafts.len() > DRAFTS_MAX {
             self.drafts.remove(0);
         }
     }
 
-    fn tend(&mut self) {
+    fn hold_round(&mut self) {
         // A leader that was replaced goes on for a while.
         let epoch = self.epoch - self.rng.below(2).min(self.epoch - 1);
         let live = self.nodes.iter().map(|it| (it.me.node.clone(), it.me.boot)).collect();
         let undead = self.nodes.iter().map(|it| it.me.boot).collect();
-        let mut board = self.board.clone();
+        let mut table = self.table.clone();
         let watch = self.watches.entry(epoch).or_default();
         let now = (at(self.second), self.second * 1_000);
-        tend(&mut board, &self.plan, &Present { live, undead }, &PATIENCE, watch, now);
-        self.draft(By::Coordinator { epoch }, board);
+        hold_round(&mut table, &self.plan, &Present { live, undead }, &PATIENCE, watch, now);
+        self.draft(By::Coordinator { epoch }, table);
     }
 
     fn look(&mut self) {
         let at = usize::try_from(self.rng.below(3)).expect("small");
-        let (runner, mut board) = (&self.nodes[at], self.board.clone());
+        let (runner, mut table) = (&self.nodes[at], self.table.clone());
         for ((id, attempt), end) in &runner.reports {
-            let _ = board.attempt_ended(*id, (runner.me.boot, *attempt), end.clone(), 0);
+            let _ = table.attempt_ended(*id, (runner.me.boot, *attempt), end.clone(), 0);
         }
         let names = BTreeSet::from(["x".to_owned()]);
-        if !board.is_registered(&runner.me, &names) {
-            board.register(&runner.me, &names, 2).expect("there is room");
+        if !table.is_registered(&runner.me, &names) {
+            table.register(&runner.me, &names, 2).expect("there is room");
         }
         let known = runner.running.union(&runner.over).copied().collect();
         let room = 2_usize.saturating_sub(runner.running.len());
-        let claimed = claim(&mut board, &runner.me, &known, room).expect("its own to claim");
+        let claimed = claim(&mut table, &runner.me, &known, room).expect("its own to claim");
         let (boot, reported) = (runner.me.boot.0, runner.reports.len());
-        self.draft(By::Node { boot, reported, claimed }, board);
+        self.draft(By::Node { boot, reported, claimed }, table);
     }
 
     fn write(&mut self) {
@@ -144,13 +144,13 @@ impl World {
         }
         let count = u64::try_from(self.drafts.len()).expect("small");
         let at = usize::try_from(self.rng.below(count)).expect("small");
-        let Draft { board, version, by } = self.drafts.swap_remove(at);
+        let Draft { table, version, by } = self.drafts.swap_remove(at);
         let fenced = matches!(by, By::Coordinator { epoch } if epoch < self.epoch);
         if (fenced || version != self.version) && !self.is_careless {
             return;
         }
-        if board != self.board {
-            (self.board, self.version) = (board, self.version + 1);
+        if table != self.table {
+            (self.table, self.version) = (table, self.version + 1);
         }
         // Its answer may be lost: then whoever wrote does not know, and looks again.
         if self.rng.one_in(5) {
@@ -188,17 +188,17 @@ impl World {
     }
 
     fn somebody(&mut self) {
-        let mut board = self.board.clone();
+        let mut table = self.table.clone();
         self.requests += 1;
         let changed = match self.rng.one_in(3) {
             true => {
-                let last = board.active().map(|entry| entry.id).max().unwrap_or_default();
-                board.cancel(last, 0).is_ok()
+                let last = table.active().map(|entry| entry.id).max().unwrap_or_default();
+                table.cancel(last, 0).is_ok()
             }
-            false => board.enqueue(&Poll::new("x"), ticket(self.requests), 0).is_ok(),
+            false => table.enqueue(&Poll::new("x"), ticket(self.requests), 0).is_ok(),
         };
         if changed {
-            self.draft(By::Somebody, board);
+            self.draft(By::Somebody, table);
         }
     }
 
@@ -213,18 +213,18 @@ impl World {
         self.nodes[usize::try_from(at).expect("small")] = new;
     }
 
-    /// What must hold of the board at any time.
+    /// What must hold of the table at any time.
     fn check(&mut self) {
-        for entry in self.board.finished() {
+        for entry in self.table.finished() {
             assert!(entry.state.is_final(), "{entry:?}");
             let before = self.ended.insert(entry.id, entry.state);
             assert!(before.is_none_or(|state| state == entry.state), "{before:?}, now {entry:?}");
         }
-        for entry in self.board.active() {
+        for entry in self.table.active() {
             assert!(!self.ended.contains_key(&entry.id), "{entry:?} was done");
             assert!(!entry.state.is_final() && entry.attempt <= 1 + entry.retries, "{entry:?}");
         }
-        for entry in self.board.active().chain(self.board.finished()) {
+        for entry in self.table.active().chain(self.table.finished()) {
             if let Some(slot) = entry.slot {
                 let id = *self.slots.entry((entry.name.clone(), slot)).or_insert(entry.id);
                 assert_eq!(id, entry.id, "slot {slot} was enqueued twice");
@@ -244,12 +244,12 @@ impl World {
                 self.end_something();
             }
             self.drafts.clear();
-            self.tend();
+            self.hold_round();
             self.write();
             self.drafts.clear();
             self.check();
         }
-        let left: Vec<&PollEntry> = self.board.active().collect();
+        let left: Vec<&PollEntry> = self.table.active().collect();
         assert!(left.is_empty(), "{left:?}");
     }
 }

@@ -1,0 +1,130 @@
+//! What a service is given.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use baton_core::Snapshot;
+use baton_core::ids::{BootId, Namespace, NodeId};
+use baton_store::wrap::{Layer, Wrapped};
+use baton_store::{Answer, Backend, Call, Store, StoreError};
+use tokio::sync::{Notify, Semaphore};
+use tokio_util::sync::CancellationToken;
+
+use super::RegisteredService;
+use crate::lifeline;
+use crate::shared::Shared;
+use crate::term::Lifetime;
+
+/// Calls of one service to the store that are under way at once; further ones wait. The store's
+/// connection is the node's too, whose beats must not queue behind a service.
+const CALLS_MAX: usize = 4;
+
+/// The node that a service runs on, and what tells it to stop.
+#[derive(Clone)]
+pub struct ServiceContext {
+    node: Arc<Shared>,
+    topic: Arc<str>,
+    store: Arc<dyn Store>,
+    life: Arc<Lifetime>,
+    hinted: Arc<Notify>,
+}
+
+impl ServiceContext {
+    pub(super) fn new(node: &Arc<Shared>, service: &RegisteredService) -> Self {
+        let budget = CallBudget(Semaphore::new(CALLS_MAX));
+        Self {
+            node: node.clone(),
+            topic: Arc::from(service.registered.name.as_str()),
+            store: Arc::new(Wrapped::new(node.store.clone(), budget)),
+            life: service.life.clone(),
+            hinted: service.hinted.clone(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.node
+    }
+
+    /// The node's namespace.
+    pub fn namespace(&self) -> &Namespace {
+        &self.node.namespace
+    }
+
+    /// The node's name.
+    pub fn node(&self) -> &NodeId {
+        &self.node.id
+    }
+
+    /// The node's process: fresh for each start.
+    pub fn boot(&self) -> BootId {
+        self.node.boot
+    }
+
+    /// The node's store. At most four calls of a service are under way at once, so that the node's
+    /// beats do not wait behind them. A service that needs more opens a store of its own.
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What the node knew after the last thing that happened to it: the leader, the view, and more.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.node.snapshot()
+    }
+
+    /// Waits until the service is to stop: its node leaves, or its handle asks. Cancel safe.
+    pub async fn stopped(&self) {
+        self.life.ended().await;
+    }
+
+    /// Is the service to stop?
+    pub fn is_stopping(&self) -> bool {
+        self.life.has_ended()
+    }
+
+    /// A token that is cancelled when the service is to stop, for tasks and libraries that take one.
+    #[must_use]
+    pub fn token(&self) -> CancellationToken {
+        self.life.token.child_token()
+    }
+
+    /// Waits until a hint of this service's topic came from another node, at once if one came since
+    /// the last call. Any number of hints between two calls are one. Hints may be lost: a service
+    /// that waits for one also looks now and then. Cancel safe.
+    pub async fn hinted(&self) {
+        self.hinted.notified().await;
+    }
+
+    /// Sends a hint to the service of the same name on another node, over that node's lifeline. It
+    /// may be lost; false if it certainly was.
+    pub async fn hint(&self, to: &NodeId) -> bool {
+        match self.node.lifeline_of(to) {
+            Some(address) => {
+                let namespace = &self.node.namespace;
+                lifeline::send_topic(&address, namespace, &self.topic).await.is_ok()
+            }
+            None => false,
+        }
+    }
+}
+
+impl std::fmt::Debug for ServiceContext {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ServiceContext").field("service", &self.topic).finish_non_exhaustive()
+    }
+}
+
+/// Lets so many calls through at once.
+struct CallBudget(Semaphore);
+
+#[async_trait]
+impl Layer for CallBudget {
+    async fn call(
+        &self,
+        inner: &dyn Backend,
+        namespace: &Namespace,
+        call: Call,
+    ) -> Result<Answer, StoreError> {
+        let _permit = self.0.acquire().await.expect("it is never closed");
+        inner.call(namespace, call).await
+    }
+}

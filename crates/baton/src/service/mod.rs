@@ -1,0 +1,125 @@
+//! Services: work that runs on every node while the node runs, whichever of them leads.
+//!
+//! ```text
+//!   node starts ──► run ──── returns Ok ──────────────────► ended, not started again
+//!                    ▲ │ error, panic
+//!                    │ └──► pause, as for a plugin ──► run again; too often: gave up
+//!   node leaves ──► token cancelled ──► `stop_grace` later cancelled at its next `.await`
+//!                                          └──► all ended ──► the node's record is removed
+//! ```
+//!
+//! A service is supervised as a plugin is, and appears where plugins appear. The lease is released
+//! without waiting for the services; the record of the node is not removed before they have ended.
+
+mod context;
+mod handle;
+mod supervise;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tokio::sync::{Notify, watch};
+
+use crate::plugin::{PluginError, Registered, RestartPolicy};
+use crate::term::Lifetime;
+
+pub use context::ServiceContext;
+pub use handle::ServiceHandle;
+pub(crate) use supervise::supervise;
+
+/// Work that runs on every node. [`service`] makes one from a closure.
+///
+/// Name and policy are asked for once, when the service is registered.
+#[async_trait]
+pub trait Service: Send + Sync + 'static {
+    /// Its name in events, reports and logs, which no other service or plugin of the node has: 1 to
+    /// 100 letters, digits, `-`, `_` and `.`. It is also the topic of its hints.
+    fn name(&self) -> &str;
+
+    /// How often and how fast it is started again after a failure. One that fails more often stays
+    /// ended until its node is restarted.
+    fn restart_policy(&self) -> RestartPolicy {
+        RestartPolicy::default()
+    }
+
+    /// The work, from the start of the node until [`ServiceContext::stopped`] returns. A service that
+    /// returns `Ok` has ended and is not started again.
+    async fn run(&self, context: &ServiceContext) -> Result<(), PluginError>;
+}
+
+/// A service from a closure, which is called again after each failure.
+///
+/// ```
+/// use baton::{Node, service};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let greeter = service("greeter", |context| async move {
+///     println!("{} is up", context.node());
+///     context.stopped().await;
+///     Ok(())
+/// });
+/// let node = Node::builder(baton::open("sqlite://app.db").await?).service(greeter).build()?;
+/// # node.leave().await;
+/// # Ok(())
+/// # }
+/// ```
+pub fn service<F, Work>(name: impl Into<String>, run: F) -> impl Service
+where
+    F: Fn(ServiceContext) -> Work + Send + Sync + 'static,
+    Work: Future<Output = Result<(), PluginError>> + Send + 'static,
+{
+    Closure { name: name.into(), run }
+}
+
+struct Closure<F> {
+    name: String,
+    run: F,
+}
+
+#[async_trait]
+impl<F, Work> Service for Closure<F>
+where
+    F: Fn(ServiceContext) -> Work + Send + Sync + 'static,
+    Work: Future<Output = Result<(), PluginError>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
+        (self.run)(context.clone()).await
+    }
+}
+
+/// A service, and all that is kept about it.
+pub(crate) struct RegisteredService {
+    pub(crate) registered: Registered,
+    service: Arc<dyn Service>,
+    /// Ends when this service is to stop.
+    pub(crate) life: Arc<Lifetime>,
+    /// Raised by a hint of its topic, and lowered when the service sees it.
+    pub(crate) hinted: Arc<Notify>,
+    progress: watch::Sender<Progress>,
+}
+
+/// How far a service is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// The node's thread has not seen it yet.
+    New,
+    /// It is supervised.
+    Running,
+    /// Nothing of it runs.
+    Ended,
+}
+
+impl RegisteredService {
+    pub(crate) fn new(registered: Registered, service: Arc<dyn Service>) -> Self {
+        let (life, hinted) = (Arc::default(), Arc::default());
+        Self { registered, service, life, hinted, progress: watch::channel(Progress::New).0 }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        *self.progress.borrow() == Progress::Running
+    }
+}
