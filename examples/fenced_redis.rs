@@ -1,5 +1,5 @@
-//! Like `fenced_write`, but the data is the service's own, in Redis: the epoch is checked in the same
-//! script that writes.
+//! Like `fenced_write`, but the data is the service's own, in Redis: the epoch is checked in the
+//! same script that writes.
 
 use baton::Node;
 use baton::drivers::redis::client as redis;

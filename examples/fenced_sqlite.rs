@@ -1,6 +1,6 @@
-//! Like `fenced_write`, but the data is the service's own, in a SQLite database: the epoch is checked
-//! in the very transaction of the write, which is as short as it can be: a process that is paused
-//! in it keeps every other writer of the file waiting.
+//! Like `fenced_write`, but the data is the service's own, in a SQLite database: the epoch is
+//! checked in the very transaction of the write, which is as short as it can be: a process that is
+//! paused in it keeps every other writer of the file waiting.
 
 use baton::drivers::sqlite::fence::{Fence, FenceError};
 use baton::drivers::sqlite::rusqlite::Connection;

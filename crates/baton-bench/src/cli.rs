@@ -145,7 +145,7 @@ pub struct Member {
     pub log: PathBuf,
 }
 
-/// A part of `failover`: somebody else's lock.
+/// A part of `failover`: the lock of another system.
 #[derive(Clone, Debug, Args)]
 pub struct Hold {
     /// Which lock

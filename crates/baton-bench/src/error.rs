@@ -65,7 +65,7 @@ pub enum BenchError {
         /// What went wrong.
         error: String,
     },
-    /// Somebody wants it to end.
+    /// It was asked to end.
     #[error("stopped before its end; nothing was judged")]
     Stopped,
     /// There is nothing to measure.

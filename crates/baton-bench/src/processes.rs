@@ -27,7 +27,7 @@ pub fn send(pid: u32, signal: Signal) -> Result<(), BenchError> {
     }
 }
 
-/// Waits until somebody wants this process to end. Whatever it started ends with what it was doing.
+/// Waits until this process is asked to end. Whatever it started ends with what it was doing.
 pub async fn told_to_stop() -> Result<(), BenchError> {
     let no_signals = |problem| BenchError::File { path: "signals".into(), problem };
     let mut terminated = signal(SignalKind::terminate()).map_err(no_signals)?;
@@ -48,7 +48,7 @@ pub struct Process {
     pub cpu: Duration,
 }
 
-/// Has it been stopped, by itself or by somebody else?
+/// Has it been stopped, by itself or by another process?
 pub fn is_stopped(pid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name before it is in brackets, and may have brackets in it.

@@ -1,4 +1,4 @@
-//! How far a bench is, on stderr, for whoever waits.
+//! How far a bench is, on stderr, for the person who waits.
 
 use std::sync::Mutex;
 use std::time::Duration;

@@ -17,11 +17,11 @@ use crate::fixture::Fixture;
 /// How long anything may take that takes a few beats.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Whoever lost an election stands back for an eighth of a beat. A strike within that time would
-/// measure the election before it.
+/// A node that lost an election stands back for an eighth of a beat. A strike within that time
+/// would measure the election before it.
 const STANDS_BACK: Duration = Duration::from_secs(1);
 
-/// A process that starts keeps the machine busy for so long.
+/// A process that starts keeps the machine busy for this long.
 const STARTS_WITHIN: Duration = Duration::from_millis(250);
 
 /// A temporary folder, removed with its end unless it is kept.
@@ -57,7 +57,7 @@ impl Sandbox {
         self.folder.path()
     }
 
-    /// Leaves the folder where it is, for whoever wants to know what happened.
+    /// Leaves the folder where it is, for a look at what happened.
     pub fn keep(self) -> PathBuf {
         self.folder.keep()
     }
@@ -70,7 +70,7 @@ impl Sandbox {
         Ok(folder)
     }
 
-    /// A cluster of so many nodes with a namespace of its own, all of them started.
+    /// A cluster of this many nodes with a namespace of its own, all of them started.
     pub async fn cluster(
         &self,
         fixture: &Fixture,
@@ -103,7 +103,7 @@ impl Sandbox {
 pub struct Stage {
     /// The processes.
     pub cluster: Cluster,
-    /// Whoever takes part.
+    /// The nodes that take part.
     pub names: Vec<NodeId>,
 }
 

@@ -51,14 +51,14 @@ async fn members(config: &Config, store: &dyn Store) -> Vec<Member> {
     }
 }
 
-/// The address that a node of this configuration tells, but for the port.
+/// The address that a node of this configuration registers, without the port.
 pub fn lifeline(config: &Config) -> Option<String> {
     let lifeline = config.lifeline;
-    let told = match lifeline.advertise {
+    let address = match lifeline.advertise {
         Some(advertised) => advertised.to_string(),
         None => address_for(lifeline.bind),
     };
-    lifeline.enabled.then_some(told)
+    lifeline.enabled.then_some(address)
 }
 
 #[cfg(test)]
@@ -76,10 +76,10 @@ mod tests {
     #[test]
     fn before_any_other_node_is_known_the_place_of_the_store_and_the_address_decide() {
         let far = ("BATON_STORE", "postgres://me@db/app");
-        let told = alone(&[far]).expect("it would be late");
+        let sentence = alone(&[far]).expect("it would be late");
         let expected = "a crash of this node will be noticed after 15s here, because its lifeline \
                         listens on 127.0.0.1, which no other host reaches";
-        assert!(told.starts_with(expected), "{told}");
+        assert!(sentence.starts_with(expected), "{sentence}");
         assert_eq!(alone(&[("BATON_STORE", "postgres://me@127.0.0.1/app")]), None);
         assert_eq!(alone(&[far, ("BATON_LIFELINE_BIND", "10.1.2.3:0")]), None);
         let any = ("BATON_LIFELINE_BIND", "0.0.0.0:7000");
@@ -89,8 +89,11 @@ mod tests {
     #[test]
     fn a_lifeline_that_is_off_is_told_unless_the_node_never_leads() {
         let off = [("BATON_STORE", "memory://"), ("BATON_LIFELINE", "false")];
-        let told = alone(&off).expect("it would be late");
-        assert!(told.contains("because its lifeline is off; set lifeline.enabled"), "{told}");
+        let sentence = alone(&off).expect("it would be late");
+        assert!(
+            sentence.contains("because its lifeline is off; set lifeline.enabled"),
+            "{sentence}"
+        );
         for never in ["BATON_ELIGIBLE", "BATON_ENABLED"] {
             assert_eq!(alone(&[off[0], off[1], (never, "false")]), None, "{never}");
         }

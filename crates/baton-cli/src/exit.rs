@@ -1,4 +1,4 @@
-//! Exit codes, so that scripts can tell what happened.
+//! Exit codes, for scripts.
 
 /// How the command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// The number that the system is told.
+    /// The code of the process.
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn the_help_lists_every_code_that_a_script_may_meet() {
-        let told = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Store, Exit::TimedOut];
-        for exit in told.into_iter().chain([Exit::IdTaken, Exit::Warned, Exit::Lost]) {
+        let documented = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Store, Exit::TimedOut];
+        for exit in documented.into_iter().chain([Exit::IdTaken, Exit::Warned, Exit::Lost]) {
             assert!(HELP.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");
         }
     }

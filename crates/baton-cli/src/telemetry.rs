@@ -1,11 +1,11 @@
-//! Traces and metrics for a collector, if one was named and this program can tell it anything.
+//! Traces and metrics for a collector, if one is configured and the program was built for it.
 
 use baton::NodeBuilder;
 
 use crate::config::Config;
 use crate::error::CommandError;
 
-/// What is sent to a collector. Dropped after the node, so that its end is told too.
+/// What is sent to a collector. Dropped after the node, so that the end of the node is sent as well.
 pub struct Telemetry {
     #[cfg(feature = "otel")]
     sent: Option<baton::Telemetry>,
@@ -15,13 +15,14 @@ pub struct Telemetry {
 impl Telemetry {
     /// As it was configured.
     pub fn of(config: &Config) -> Result<Self, CommandError> {
-        let told = config.otlp.as_deref().map(|url| baton::Telemetry::otlp(url, "baton"));
-        let sent = told.transpose().map_err(|problem| CommandError::Telemetry(problem.to_string()));
+        let telemetry = config.otlp.as_deref().map(|url| baton::Telemetry::otlp(url, "baton"));
+        let sent =
+            telemetry.transpose().map_err(|problem| CommandError::Telemetry(problem.to_string()));
         Ok(Self { sent: sent? })
     }
 
-    /// The node tells of itself from its start on.
-    pub fn told(&self, builder: NodeBuilder) -> NodeBuilder {
+    /// The node sends traces and metrics from its start on.
+    pub fn attach(&self, builder: NodeBuilder) -> NodeBuilder {
         match &self.sent {
             Some(telemetry) => builder.telemetry(telemetry.clone()),
             None => builder,
@@ -51,8 +52,8 @@ impl Telemetry {
         }
     }
 
-    /// The node tells nobody.
-    pub fn told(&self, builder: NodeBuilder) -> NodeBuilder {
+    /// Without OpenTelemetry the node stays as it is.
+    pub fn attach(&self, builder: NodeBuilder) -> NodeBuilder {
         builder
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::coverage::Coverage;
-use crate::invariants::{Invariant, Violation};
+use crate::invariants::{Invariant, Promise, Violation};
 use crate::outcome::{GapCause, Outcome};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -89,12 +89,8 @@ struct Canary {
 }
 
 impl Invariant for Canary {
-    fn name(&self) -> &'static str {
-        "canary"
-    }
-
-    fn promise(&self) -> &'static str {
-        "none"
+    fn promise(&self) -> Promise {
+        Promise { checker: "canary", name: "none" }
     }
 
     fn see(&mut self, fact: &crate::fact::Fact<'_>) -> Result<(), String> {

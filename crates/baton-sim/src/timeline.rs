@@ -166,6 +166,7 @@ fn drawn(frame: &Frame, shape: &Shape, label_ends: &mut [f64; 2]) -> Group {
     let label = |x: f64, y: f64| text(&shape.label, x, y);
     match shape.kind {
         _ if shape.label.is_empty() => group,
+        Kind::Pause | Kind::Cut if until + 12.0 + label_width > WIDTH - RIGHT => group,
         Kind::Term if label_width + 8.0 > width => group,
         Kind::Term => group.add(label(from + 6.0, top + LANE / 2.0 + 4.0).set("class", "epoch")),
         Kind::Gap => {

@@ -43,7 +43,7 @@ pub fn held_in(reply: &BeatReply) -> Version {
     reply.lease.as_ref().expect("there is a lease").version
 }
 
-/// A namespace that nobody has used, on a server that other tests may have used before.
+/// A namespace that no test has used, on a server that other tests may have used before.
 pub fn fresh_namespace(label: &str) -> Namespace {
     Names::new().next(label)
 }

@@ -129,7 +129,7 @@ pub async fn an_update_saves_a_record(records: &dyn Records, sweep: &dyn Sweep) 
 pub async fn a_later_epoch_ends_it(records: &dyn Records, sweep: &dyn Sweep) {
     let now = records.now_ms().await;
     records.put(&(0..4).map(|id| (id, now - HOUR)).collect()).await;
-    let first = sweep.batch(Epoch(7), 2).await.expect("nobody was here");
+    let first = sweep.batch(Epoch(7), 2).await.expect("the fence is new");
     assert_eq!((first.records, first.more), (2, true));
     let late = sweep.batch(Epoch(6), 2).await.expect_err("7 was here");
     let is_behind = matches!(

@@ -140,7 +140,7 @@ impl NoServices {
 impl Drop for NoServices {
     fn drop(&mut self) {
         if self.is_ours {
-            // If it cannot be removed, services stay off, which whoever installs by hand sees.
+            // If it cannot be removed, services stay off, which a person who installs by hand sees.
             let _ = fs::remove_file(Self::POLICY);
         }
     }

@@ -36,11 +36,11 @@ pub fn orders_if_asked() -> Option<String> {
 ///
 /// # Panics
 ///
-/// If nobody listens.
+/// If no process listens.
 pub fn say(text: &str) {
     let mut out = std::io::stdout().lock();
     let said = writeln!(out, "\n{MARK}{text}").and_then(|()| out.flush());
-    said.expect("whoever started this process listens");
+    said.expect("the process that started this one listens");
 }
 
 /// Waits for the word to go on. Blocks the thread: nothing is to happen meanwhile.
@@ -50,7 +50,7 @@ pub fn say(text: &str) {
 /// If the test ended without it.
 pub fn wait_for_word() {
     let heard = std::io::stdin().read_line(&mut String::new());
-    assert!(heard.is_ok_and(|length| length > 0), "whoever started this process speaks to it");
+    assert!(heard.is_ok_and(|length| length > 0), "the process that started this one speaks to it");
 }
 
 /// The old leader, as the test sees it. Killed when it is dropped.

@@ -20,7 +20,7 @@ pub fn is_root() -> bool {
 /// Cargo's target folder, if the running program lies in one.
 pub fn target() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    // The second is there even if somebody else made the folder.
+    // The second is there even if cargo did not make the folder.
     let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
     let marked = |folder: &&Path| marks.iter().any(|mark| folder.join(mark).is_file());
     program.ancestors().skip(1).find(marked).map(Path::to_path_buf)

@@ -136,8 +136,8 @@ impl NodeBuilder {
         self
     }
 
-    /// The node's name, as a [`NodeId`] or as text; unless given, one is generated that sorts by the
-    /// time of the start. Text that is no valid name is refused by [`build`](Self::build).
+    /// The node's name, as a [`NodeId`] or as text; unless given, one is generated that sorts by
+    /// the time of the start. Text that is no valid name is refused by [`build`](Self::build).
     pub fn id<I>(mut self, id: I) -> Self
     where
         I: TryInto<NodeId, Error: Into<InvalidName>>,
@@ -203,8 +203,8 @@ impl NodeBuilder {
 
     /// Answers over HTTP at this address, such as `"127.0.0.1:9090"`: `/metrics`, `/livez`,
     /// `/readyz`, `/leader`, which is 200 only while this node leads, and `/follower`. Port 0 takes
-    /// a free one: see [`Node::metrics_endpoint`]. The name of a host is looked up by this call, and
-    /// its first address is used. What is no address is refused by [`build`](Self::build).
+    /// a free one: see [`Node::metrics_endpoint`]. The name of a host is looked up by this call,
+    /// and its first address is used. What is no address is refused by [`build`](Self::build).
     ///
     /// Every program that reaches the address may read: use the loopback interface or a private
     /// network. A node [beside](Node::beside) another shares its endpoint unless it is given one.

@@ -63,7 +63,10 @@ pub enum HandoverError {
         to: NodeId,
     },
     /// Look who leads: the request may still be carried out.
-    #[error("no other term began within {}; the request may still be carried out", show_span(*waited))]
+    #[error(
+        "no other term began within {}; the request may still be carried out",
+        show_span(*waited)
+    )]
     NotInTime {
         /// The time that was waited.
         waited: Duration,

@@ -79,7 +79,8 @@ impl Leadership {
         self.deadline().since(clock::now())
     }
 
-    /// Until when the term may start something new: `stop_grace` before the [deadline](Self::deadline).
+    /// Until when the term may start something new: `stop_grace` before the
+    /// [deadline](Self::deadline).
     pub fn soft_deadline(&self) -> Moment {
         self.hold.0.window().soft
     }
@@ -109,14 +110,14 @@ impl Leadership {
         self.hold.0.stopping.child_token()
     }
 
-    /// When all work of the term must have stopped: the deadline, or `stop_grace` after the term was
-    /// told to stop if that is sooner.
+    /// When all work of the term must have stopped: the deadline, or `stop_grace` after the term
+    /// was told to stop if that is sooner.
     pub fn stop_by(&self) -> Moment {
         self.hold.0.stop_by()
     }
 
-    /// Gives leadership up: work is told to stop, and the lease is released once it has. Does nothing
-    /// when the term is over already; the next term of this node is not affected.
+    /// Gives leadership up: work is told to stop, and the lease is released once it has. Does
+    /// nothing when the term is over already; the next term of this node is not affected.
     pub fn resign(&self) {
         if !self.hold.0.has_ended() {
             self.node.command(baton_core::Command::Resign);

@@ -102,7 +102,8 @@ impl Node {
         self
     }
 
-    /// The address of the HTTP endpoint that serves this node's metrics and health, if there is one.
+    /// The address of the HTTP endpoint that serves this node's metrics and health, if there is
+    /// one.
     #[cfg(feature = "http")]
     pub fn metrics_endpoint(&self) -> Option<SocketAddr> {
         self.endpoint.as_ref().map(|endpoint| endpoint.address())
@@ -179,8 +180,8 @@ impl Node {
         self.shared.fence().is_valid(SystemClock.now(), epoch, created_at)
     }
 
-    /// The node's events from now on, as a stream. `NodeBuilder::build_with_events` has them from the
-    /// first on.
+    /// The node's events from now on, as a stream. [`NodeBuilder::build_with_events`] has them from
+    /// the first on.
     pub fn events(&self) -> Events {
         self.shared.events.subscribe()
     }

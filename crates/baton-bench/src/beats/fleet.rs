@@ -45,7 +45,7 @@ impl Plugin for Idle {
     }
 }
 
-/// Gives a node so many plugins.
+/// Gives a node this many plugins.
 pub fn with_idle_plugins(node: NodeBuilder, plugins: u32) -> NodeBuilder {
     (1..=plugins).fold(node, |node, number| node.plugin(Idle(format!("plugin-{number}"))))
 }
@@ -59,7 +59,7 @@ pub fn allow_many_files() {
 }
 
 impl Fleet {
-    /// Starts so many nodes, each made ready by its number. The others join whoever leads: that a
+    /// Starts this many nodes, each made ready by its number. The others join the leader: that a
     /// whole fleet without a leader reads each other's records is not what is counted here.
     pub async fn start(
         url: &str,

@@ -35,7 +35,7 @@ use witness::Witness;
 /// How many nodes have the plugins whose number must not matter.
 const NODES_WITH_PLUGINS: u32 = 50;
 
-/// So many plugins cost what one does.
+/// This many plugins cost what one does.
 const PLUGINS: u32 = 20;
 
 /// To within this part.
@@ -57,7 +57,7 @@ pub async fn run(sandbox: &Sandbox, options: &Beats, bars: bool) -> Result<Repor
     Ok(report)
 }
 
-/// Fleets of up to so many nodes on one store, and what twenty plugins cost instead of one.
+/// Fleets of up to this many nodes on one store, and what twenty plugins cost instead of one.
 pub async fn compare(
     sandbox: &Sandbox,
     kind: StoreKind,
@@ -83,7 +83,7 @@ pub async fn compare(
     Ok(())
 }
 
-/// Numbers of nodes and plugins, up to so many nodes.
+/// Numbers of nodes and plugins, up to this many nodes.
 fn fleets(most: u32) -> Vec<(u32, u32)> {
     let mut fleets: Vec<(u32, u32)> = [10, 50, most].map(|nodes| (nodes.min(most), 1)).to_vec();
     fleets.dedup();

@@ -69,7 +69,7 @@ impl Figures {
         self.a_beat(self.trips)
     }
 
-    /// Were there at most so many for each beat? What the window's ends may have cut is not held
+    /// Were there at most this many for each beat? What the window's ends may have cut is not held
     /// against them.
     pub fn is_within(&self, most: f64) -> bool {
         self.trips.is_none_or(|trips| trips as f64 <= most * self.beats as f64 + CUT_OFF)

@@ -54,13 +54,13 @@ pub struct Campaign<'a> {
     pub counts: Counts,
     /// Who wrote last, and when.
     pub last: Option<(NodeId, Moment)>,
-    /// The epochs that anybody wrote in.
+    /// The epochs in which a job wrote.
     pub epochs: BTreeSet<u64>,
 }
 
 impl Campaign<'_> {
-    /// Gusts and calms for so long; for up to twice as long if there have been too few failovers to
-    /// learn anything from.
+    /// Strikes and calms for this long; for up to twice as long if there have been too few
+    /// failovers to learn anything from.
     pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
         let began = SystemClock.now();
         loop {

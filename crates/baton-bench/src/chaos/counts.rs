@@ -8,7 +8,7 @@ use super::kind::Kind;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     faults: BTreeMap<Kind, u32>,
-    /// Of these, at whoever led.
+    /// Of these, at the leader.
     pub at_leader: u32,
     /// Processes that ended without being told to, and were started again.
     pub ended_by_themselves: u32,

@@ -12,7 +12,7 @@ use super::kind::Kind;
 pub struct Fault {
     /// What.
     pub kind: Kind,
-    /// Does it strike whoever leads, or anybody?
+    /// Does it strike the leader, or any node?
     pub at_leader: bool,
     /// Which of those it may strike, modulo their number.
     pub pick: u64,

@@ -1,4 +1,4 @@
-//! Faults of processes: whoever is down, and what helps.
+//! Faults of processes: which ones are down, and what helps.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,7 +55,7 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// When somebody is to be helped next.
+    /// When a process is to be helped next.
     pub fn next(&self) -> Moment {
         self.down.values().map(|(at, _)| *at).min().unwrap_or(Moment::NEVER)
     }
@@ -65,7 +65,7 @@ impl<'a> Nodes<'a> {
         !self.down.contains_key(name)
     }
 
-    /// Is nobody down?
+    /// Is no process down?
     pub fn are_up(&self) -> bool {
         self.down.is_empty()
     }
@@ -75,7 +75,7 @@ impl<'a> Nodes<'a> {
         self.down.values_mut().for_each(|(at, _)| *at = now.min(*at));
     }
 
-    /// Whoever has ended without being told to is started again. Says how many.
+    /// A process that has ended without being told to is started again. Says how many.
     pub fn look_round(&mut self, now: Moment) -> Result<u32, BenchError> {
         let mut ended = 0;
         for name in &self.stage.names {

@@ -85,7 +85,7 @@ impl Columns<'_> {
             });
         }
         self.row(&mut table, "all, of which", |_, it| it.counts.total().to_string());
-        self.row(&mut table, "  at whoever led", |_, it| it.counts.at_leader.to_string());
+        self.row(&mut table, "  at the leader", |_, it| it.counts.at_leader.to_string());
         table
     }
 

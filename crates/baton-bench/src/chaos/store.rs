@@ -102,7 +102,7 @@ impl<'a> StoreServer<'a> {
         Ok(())
     }
 
-    /// Ends somebody's session. Says whether there was one.
+    /// Ends a client's session. Says whether there was one.
     async fn end_session(&self, url: &str, pick: u64) -> Result<bool, BenchError> {
         match self.kind {
             StoreKind::Postgres => end_postgres(url, pick).await,

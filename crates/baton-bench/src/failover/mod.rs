@@ -6,7 +6,7 @@
 //!      ├─► cluster 1: settle ► strike ► the next epoch's first line ► …
 //!      ├─► cluster 2: settle …
 //!      └─► …          one strike at a time where milliseconds count
-//!   peers, on the same servers ──► the same strike on somebody else's lock
+//!   peers, on the same servers ──► the same strike on the lock of another system
 //! ```
 //!
 //! What is measured begins just before the strike. A leader that has only just beaten does not
@@ -199,7 +199,7 @@ async fn serve(
         progress.step();
     }
     if arm == Arm::Pause {
-        // Whoever was paused last has gone on: what it does then counts too.
+        // The process that was paused last has gone on: what it does then counts too.
         stage.settled().await?;
     }
     stage.cluster.stop().await?;

@@ -91,7 +91,7 @@ pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     let mut log = stage.cluster.follow()?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.pause()?;
-    // Nobody renews it any more.
+    // No process renews it any more.
     let left = stage.cluster.lead().await?.and_then(|lead| lead.left());
     let lease_ends = left.map(|left| SystemClock.now() + left);
     let next = log.next_term(epoch_of(&lead), PATIENCE).await;

@@ -1,16 +1,16 @@
 //! `lost-updates`: does the fence keep a shared number right, and is it really the fence?
 //!
 //! ```text
-//!   workers: five processes ── worker: leads? ─► read n ─► pause, at random ─► write n + 1 ─► count
-//!     │ resumes whoever paused itself, after up to 5 s, under a lease of 2 s
+//!   workers: five processes ── worker: leads? ─► read n ─► pause ─► write n + 1 ─► count
+//!     │ resumes a worker that paused itself, after up to 5 s, under a lease of 2 s
 //!     ▼
-//!   account: the number, in the same store    unfenced arm: a plain write     ─► updates are lost
+//!   account: the number, in the same store   unfenced arm: a plain write     ─► updates are lost
 //!                                            fenced arm:   the driver's fence ─► none is
 //! ```
 //!
-//! Increments that were acknowledged are counted by whoever made them. What they add up to and the
-//! number does not have was lost. If nothing is lost without the fence, the test proves nothing,
-//! and fails.
+//! Increments that were acknowledged are counted by the worker that made them. What they add up to
+//! and the number does not have was lost. If nothing is lost without the fence, the test proves
+//! nothing, and fails.
 
 mod account;
 mod worker;

@@ -94,7 +94,7 @@ impl At {
         ends: &watch::Receiver<bool>,
     ) -> Result<(), BenchError> {
         let epoch = term.epoch();
-        // The fence is raised before the first read: from then on nobody of an earlier term can
+        // The fence is raised before the first read: from then on no worker of an earlier term can
         // change what was read.
         if self.fenced && !self.account.raise(epoch).await? {
             self.told.refused += 1;

@@ -30,7 +30,7 @@ const READ_EVERY: u32 = 25;
 /// When it is enough.
 #[derive(Clone, Copy, Debug)]
 pub struct Until {
-    /// So many pauses outlasted the lease.
+    /// How many pauses outlasted the lease.
     pub long_pauses: u32,
     /// And the number is at least this.
     pub value: u64,
@@ -83,7 +83,7 @@ impl Workers {
         Ok(workers)
     }
 
-    /// Lets whoever paused go on after a while, until it is enough.
+    /// Lets a worker that paused go on after a while, until it is enough.
     pub async fn work(&mut self, account: &mut Account, until: Until) -> Result<(), BenchError> {
         let mut looks = 0_u32;
         loop {
@@ -128,7 +128,7 @@ impl Workers {
         (self.pauses, self.long_pauses)
     }
 
-    /// Ends everybody, and adds up what they say. Whoever is paused goes on first, and writes what
+    /// Ends all workers, and adds up what they say. A paused one goes on first, and writes what
     /// it was about to.
     pub async fn end(self) -> Result<Told, BenchError> {
         for hand in &self.hands {

@@ -64,7 +64,7 @@ pub async fn measure(sandbox: &Sandbox, report: &mut Report) -> Result<(), Bench
     Ok(())
 }
 
-/// Somebody who holds the lease.
+/// The holder of the lease.
 struct Holder {
     node: NodeRecord,
     lease: LeaseSnapshot,

@@ -1,4 +1,4 @@
-//! The nodes, everything they tell, and somebody who looks all the time how many lead.
+//! The nodes, everything they tell, and a task that looks all the time how many lead.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -32,7 +32,7 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Starts so many nodes.
+    /// Starts this many nodes.
     pub async fn start(url: &str, namespace: &Namespace, nodes: u32) -> Result<Self, BenchError> {
         let mut fleet = Self {
             nodes: Vec::new(),
@@ -70,7 +70,7 @@ impl Fleet {
         Err(BenchError::NotSettled { nodes: count, patience: PATIENCE })
     }
 
-    /// Waits until somebody leads again and every breaker that opened has closed; not longer than
+    /// Waits until a node leads again and every breaker that opened has closed; not longer than
     /// the patience, for whoever judges sees what is missing.
     pub async fn recovered(&self, back_ms: u64, patience: Duration) {
         let mut attempts = Attempts::new(LOOK_EVERY, patience);

@@ -50,7 +50,7 @@ pub fn tell(records: &BTreeMap<StoreKind, Record>, options: &Outage, report: &mu
     report.note("waited out; redis-always: appendfsync always, and the URL says so".into());
 }
 
-/// Did somebody lead again so soon on all of these?
+/// Did a node lead again this soon on all of these?
 fn judge_return(
     report: &mut Report,
     name: &str,

@@ -1,4 +1,4 @@
-//! What the events say: who led when, which breakers opened and closed, how soon somebody led.
+//! What the events say: who led when, which breakers opened and closed, how soon a node led.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Record {
     terms: Vec<Term>,
     breakers: BTreeMap<NodeId, Breaker>,
     lost_ms: u64,
-    /// From the store's return until somebody led and had heard from it.
+    /// From the store's return until a node led and had heard from it.
     pub recovery_ms: Option<u64>,
     most_at_once: usize,
     superseded: usize,
@@ -78,12 +78,12 @@ impl Record {
         self.most_at_once
     }
 
-    /// Nodes that another process went by the name of: somebody was started again.
+    /// Nodes that another process went by the name of: a node was started again.
     pub fn superseded(&self) -> usize {
         self.superseded
     }
 
-    /// How long somebody led after the store was lost.
+    /// How long a node led after the store was lost.
     fn led_on_ms(&self) -> u64 {
         let led = self.terms.iter().rfind(|term| term.began_ms <= self.lost_ms);
         let ended = led.map(|term| term.ended_ms.unwrap_or(u64::MAX));
@@ -149,7 +149,7 @@ fn breakers(told: &[Arc<Stamped>], since_ms: u64) -> BTreeMap<NodeId, Breaker> {
     breakers
 }
 
-/// When somebody first led who had heard from the store: a new term, or a beat of the old one's.
+/// When a node first led that had heard from the store: a new term, or a beat of the old one's.
 fn recovery(told: &[Arc<Stamped>], terms: &[Term], back_ms: u64) -> Option<u64> {
     let leads = |node: &NodeId, at: u64| {
         let its = |term: &&Term| term.node == *node && term.began_ms <= at;

@@ -1,4 +1,4 @@
-//! One trial of a peer: somebody has the lock, somebody waits for it, and the first one is struck.
+//! One trial of a peer: one process has the lock, another waits for it, and the first is struck.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

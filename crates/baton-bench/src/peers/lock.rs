@@ -1,4 +1,4 @@
-//! A lock of somebody else's, as a process of this program has it.
+//! A lock of another system, as a process of this program has it.
 
 use std::time::Duration;
 

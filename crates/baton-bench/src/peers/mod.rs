@@ -40,7 +40,7 @@ pub use hold::hold;
 
 const HEAD: [&str; 5] = ["PEER", "BATON ON", "PEER ms", "BATON ms", "BATON : PEER"];
 
-/// Somebody else's way to have one of many.
+/// Another system's way to have one of many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Advisory,

@@ -20,7 +20,7 @@ const RENEW: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then
 const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('DEL', KEYS[1]) end return 0";
 
-/// A connection, the lock's key, and what nobody else has.
+/// A connection, the lock's key, and this holder's secret.
 pub struct Textbook {
     connection: MultiplexedConnection,
     key: String,

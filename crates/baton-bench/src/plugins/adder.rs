@@ -17,7 +17,7 @@ use crate::cli::Adder;
 use crate::error::BenchError;
 use crate::fixture::StoreKind;
 
-/// How many additions of a process are under way at once, as in a service with so many requests.
+/// How many additions of a process are under way at once, as in a service with this many requests.
 const TASKS: u64 = 128;
 
 const MAKE: &str = "CREATE TABLE IF NOT EXISTS bench_visits (name text PRIMARY KEY, value bigint)";
@@ -87,7 +87,7 @@ async fn raise_row(options: &Adder) -> Result<Told, BenchError> {
     .await
 }
 
-/// Makes so many additions, many at a time.
+/// Makes this many additions, many at a time.
 async fn in_tasks<F, Work>(additions: u64, addition: F) -> Result<Told, BenchError>
 where
     F: Fn() -> Work + Send + Sync + 'static,

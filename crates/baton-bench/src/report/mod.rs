@@ -63,7 +63,7 @@ pub struct Check {
 pub struct Report {
     /// Which bench.
     pub bench: &'static str,
-    /// How many cores the machine has, for whoever compares.
+    /// How many cores the machine has, for comparisons.
     pub cores: usize,
     /// What the machine had to do before the bench began: its load average of one minute.
     pub load_before: Option<f64>,

@@ -13,7 +13,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::StoreArguments;
-use crate::attempts::Attempts;
+use crate::attempts::poll_until;
 use crate::error::CommandError;
 use crate::open_store::OpenStore;
 use crate::output::json;
@@ -126,16 +126,13 @@ async fn next_term(
     waited: Duration,
 ) -> Result<LeaseSnapshot, CommandError> {
     let mut released = false;
-    let mut attempts = Attempts::new(READ_EVERY, waited);
-    while attempts.next().await {
+    let next = poll_until(READ_EVERY, waited, async || {
         let lease = opened.lease().await?;
         released = lease.as_ref().is_some_and(|lease| lease.holder.is_none());
-        if let Some(lease) = lease.filter(|lease| lease.version.epoch.0 > epoch && !released) {
-            return Ok(lease);
-        }
-    }
+        Ok::<_, CommandError>(lease.filter(|it| it.version.epoch.0 > epoch && !released))
+    });
     let node = node.clone();
-    Err(match released {
+    next.await?.ok_or(match released {
         true => CommandError::NoSuccessor { node, waited },
         false => CommandError::NotInTime { node, waited },
     })

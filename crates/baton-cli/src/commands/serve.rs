@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let store = node::store(&config).await?;
         let telemetry = Telemetry::of(&config)?;
-        let builder = telemetry.told(node::builder(&config, store.clone()));
+        let builder = telemetry.attach(node::builder(&config, store.clone()));
         let builder = add_serve_plugins(builder, &config)?;
         let (node, mut events) = builder.build_with_events()?;
         let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;

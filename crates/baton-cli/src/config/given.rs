@@ -16,7 +16,7 @@ pub struct Set {
     pub source: Source,
 }
 
-/// Everything that somebody set, by the entry's key.
+/// All values that were set, by the key of the setting.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Given {
     pub values: BTreeMap<&'static str, Set>,

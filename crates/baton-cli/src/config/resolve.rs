@@ -22,10 +22,10 @@ use super::ttl::TtlTable;
 use super::value::hosts;
 use crate::output::log::Format;
 
-/// Where the lifeline listens if nobody says otherwise.
+/// Default address of the lifeline.
 const BIND: &str = "127.0.0.1:0";
 
-/// The most connections that a lifeline takes if nobody says otherwise.
+/// Default limit of connections to a lifeline.
 const CONNECTIONS_MAX: u32 = 64;
 
 /// The lifeline as it was configured.

@@ -14,7 +14,7 @@ const SQLITE: &str = "sqlite://";
 pub struct StoreUrl(String);
 
 impl StoreUrl {
-    /// What somebody gave.
+    /// The URL as it was given.
     pub fn new(url: &str) -> Self {
         Self(url.to_owned())
     }

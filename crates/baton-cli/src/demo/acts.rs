@@ -55,7 +55,7 @@ pub async fn perform(
     nodes: &[NodeId],
 ) -> Result<Vec<Outcome>, CommandError> {
     for node in nodes {
-        session.start(node)?;
+        session.cluster.start(node)?;
     }
     session.until_gathered(nodes.len(), WAIT_MAX).await?;
     let lead = session.leader(WAIT_MAX).await?;
@@ -80,15 +80,15 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
     let since = SystemClock.now();
     let text = match act {
         Act::Kill => {
-            session.member(&from)?.kill()?;
+            session.cluster.member(&from)?.kill()?;
             format!("killed {from} with -9")
         }
         Act::Resign => {
-            session.ask_to_resign(&lead).await?;
+            session.cluster.ask_to_resign(&lead).await?;
             format!("asked {from} to resign")
         }
         Act::Pause => {
-            session.member(&from)?.pause()?;
+            session.cluster.member(&from)?.pause()?;
             session.paused = Some(from.clone());
             format!("paused {from}: its guard must stop its job before the lease ends")
         }
@@ -120,7 +120,7 @@ async fn recover(session: &mut Session, act: Act, node: &NodeId) -> Result<(), C
     match act {
         Act::Kill => {
             session.rest(BETWEEN_ACTS).await?;
-            session.start(node)?;
+            session.cluster.start(node)?;
             session.note(&format!("started {node} again"));
             session.until_gathered(super::NODES.len(), WAIT_MAX).await
         }

@@ -56,7 +56,7 @@ pub async fn play(demo: &Demo) -> Result<Played, CommandError> {
     let mut session = Session::new(cluster, demo.settings.clone(), demo.live);
     let outcomes = acts::perform(&mut session, &NODES.map(node)).await?;
     session.close().await?;
-    let ticks = session.ticks()?;
+    let ticks = session.cluster.ticks()?;
     let picture = plot::draw(&session, &ticks);
     Ok(Played { summary: Summary::new(outcomes, &ticks, demo.settings.lease_timeout), picture })
 }

@@ -24,9 +24,12 @@ pub fn draw(session: &Session, ticks: &Ticks) -> String {
     }
     for note in &session.notes {
         let Some((act, node)) = &note.act else { continue };
-        if let Some((_, _, first, _)) = terms.iter().find(|(_, _, first, _)| *first > note.at) {
-            let label = show_failover(first.since(note.at).as_secs_f64() * 1e3);
-            let (from, until) = (at(note.at), at(*first));
+        let next = terms.iter().position(|(_, _, first, _)| *first > note.at).filter(|at| *at > 0);
+        if let Some(next) = next {
+            // A job that is asked to stop, or whose guard stops it, works on for a while.
+            let (from, first) = (terms[next - 1].3.max(note.at), terms[next].2);
+            let label = show_failover(first.since(from).as_secs_f64() * 1e3);
+            let (from, until) = (at(from), at(first));
             shapes.push(Shape { kind: Kind::Gap, lane: 0, from, until, label });
         }
         let kind = match act {

@@ -8,8 +8,8 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
 use super::view::{Scene, render};
-use crate::attempts::Attempts;
-use crate::cluster::{Cluster, ClusterError, Lead, Member, Tick, Ticks};
+use crate::attempts::poll_until;
+use crate::cluster::{Cluster, ClusterError, Lead, Tick};
 use crate::error::CommandError;
 use crate::output::live::Live;
 use crate::output::{log, stdout};
@@ -30,7 +30,7 @@ pub struct Note {
 }
 
 pub struct Session {
-    cluster: Cluster,
+    pub cluster: Cluster,
     settings: Settings,
     live: Option<Live>,
     pub began: Moment,
@@ -51,22 +51,6 @@ impl Session {
         self.settings.lease_timeout
     }
 
-    pub fn ticks(&self) -> Result<Ticks, CommandError> {
-        Ok(self.cluster.ticks()?)
-    }
-
-    pub fn start(&mut self, node: &NodeId) -> Result<(), CommandError> {
-        Ok(self.cluster.start(node)?)
-    }
-
-    pub fn member(&mut self, node: &NodeId) -> Result<&mut Member, CommandError> {
-        Ok(self.cluster.member(node)?)
-    }
-
-    pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), CommandError> {
-        Ok(self.cluster.ask_to_resign(lead).await?)
-    }
-
     /// Records what happened; without a live view, prints it.
     pub fn note(&mut self, text: &str) {
         self.record(SystemClock.now(), None, text);
@@ -79,7 +63,7 @@ impl Session {
 
     /// Lets a paused node go on.
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
-        self.member(node)?.resume()?;
+        self.cluster.member(node)?.resume()?;
         self.paused = None;
         let is_pause = |note: &&mut Note| matches!(note.act, Some((Act::Pause, _)));
         if let Some(note) = self.notes.iter_mut().rev().find(is_pause) {
@@ -148,14 +132,11 @@ impl Session {
         limit: Duration,
         look: impl AsyncFn(&Cluster, Option<Lead>) -> Result<Option<T>, ClusterError>,
     ) -> Result<T, CommandError> {
-        let mut attempts = Attempts::new(READ_EVERY, limit);
-        while attempts.next().await {
+        let found = poll_until(READ_EVERY, limit, async || {
             let lead = self.look().await?;
-            if let Some(found) = look(&self.cluster, lead).await? {
-                return Ok(found);
-            }
-        }
-        Err(ClusterError::TimedOut { what, limit }.into())
+            Ok::<_, CommandError>(look(&self.cluster, lead).await?)
+        });
+        Ok(found.await?.ok_or(ClusterError::TimedOut { what, limit })?)
     }
 
     async fn look(&mut self) -> Result<Option<Lead>, CommandError> {
@@ -169,7 +150,7 @@ impl Session {
 
     fn draw(&mut self, lead: Option<&Lead>) -> Result<(), CommandError> {
         let Some(mut live) = self.live.take() else { return Ok(()) };
-        let ticks = self.ticks()?;
+        let ticks = self.cluster.ticks()?;
         let nodes = self.cluster.members().map(|(node, member)| (node.clone(), member.pid()));
         let scene = Scene {
             elapsed: SystemClock.now().since(self.began),

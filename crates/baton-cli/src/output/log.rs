@@ -42,8 +42,8 @@ impl Format {
         }
     }
 
-    /// What arguments and environment ask for, before anybody has read them in earnest: a complaint
-    /// about them is to be written in it too.
+    /// The format that arguments and environment ask for, read before they are parsed: an error in
+    /// them is written in this format, too.
     pub fn guessed(mut arguments: impl Iterator<Item = String>, variable: Option<&str>) -> Self {
         let mut format = variable.and_then(Self::named).unwrap_or_default();
         while let Some(argument) = arguments.next().filter(|argument| argument != "--") {
@@ -63,7 +63,7 @@ impl Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// So ordinary that it is told on request only.
+    /// Routine events.
     Debug,
     Info,
     Warn,
@@ -95,7 +95,7 @@ pub fn format() -> Format {
     if IS_JSON.load(Ordering::Relaxed) { Format::Json } else { Format::Text }
 }
 
-/// What a process of this one's own is to be told, so that it writes alike.
+/// The argument with which a child process writes in the same format.
 #[cfg(target_os = "linux")]
 pub fn argument() -> Option<&'static str> {
     (format() == Format::Json).then_some("--log-format=json")
@@ -106,27 +106,27 @@ pub fn speaks_for(namespace: &Namespace, node: &NodeId) {
     let _ = SPEAKER.set((namespace.clone(), node.clone()));
 }
 
-/// Tells what happens.
+/// Logs what happens.
 pub fn info(message: &str) {
     say(Level::Info, message);
 }
 
-/// Tells what deserves a look.
+/// Logs a warning.
 pub fn warn(message: &str) {
     say(Level::Warn, message);
 }
 
-/// Tells what is wrong.
+/// Logs an error.
 pub fn error(message: &str) {
     say(Level::Error, message);
 }
 
-/// Tells of an event, as an object.
+/// Logs an event as a JSON object.
 pub fn event(stamped: &Stamped) {
     write(&line_of(stamped));
 }
 
-/// Tells of events that are at least so loud, as they come, for as long as this is waited for.
+/// Logs events of at least this level as they come. Never ends.
 pub async fn follow(events: &mut Events, least: Level) {
     while let Some(stamped) = events.next().await {
         event_from(&stamped, least);
@@ -134,7 +134,7 @@ pub async fn follow(events: &mut Events, least: Level) {
     std::future::pending::<()>().await;
 }
 
-/// Tells of those that have come already.
+/// Logs the events that have come already.
 pub fn catch_up(events: &mut Events, least: Level) {
     while let Some(stamped) = events.try_next() {
         event_from(&stamped, least);
@@ -160,7 +160,7 @@ fn say(level: Level, message: &str) {
 }
 
 fn write(line: &str) {
-    // Nobody may be reading, and there is nobody else to tell.
+    // stderr may be closed, and there is nowhere else to report that.
     let _ = writeln!(anstream::stderr(), "{line}");
 }
 
@@ -221,13 +221,13 @@ mod tests {
     fn no_name_stands_twice_in_an_object() {
         let worker = NodeId::new("b").expect("valid");
         let stamped = stamped(Event::WorkerTimedOut { worker });
-        let told = serde_json::to_string(&stamped).expect("plain data has a JSON form");
-        for line in [line_of(&stamped), told.clone()] {
+        let own = serde_json::to_string(&stamped).expect("plain data has a JSON form");
+        for line in [line_of(&stamped), own.clone()] {
             assert_eq!(line.matches("\"node\":").count(), 1, "{line}");
             let line: Value = serde_json::from_str(&line).expect("an object");
             assert_eq!((&line["node"], &line["worker"]), (&"a".into(), &"b".into()));
         }
-        assert_eq!(serde_json::from_str::<Stamped>(&told).expect("its own form"), stamped);
+        assert_eq!(serde_json::from_str::<Stamped>(&own).expect("its own form"), stamped);
     }
 
     #[test]

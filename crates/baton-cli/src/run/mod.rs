@@ -62,7 +62,7 @@ pub struct Job {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// The store's URL, which the command is told.
+    /// The store's URL for the environment of the command.
     pub store: String,
     /// When it ends by itself.
     pub on_end: OnEnd,
@@ -155,8 +155,8 @@ impl Runner<'_> {
         while self.node.settings().enabled && !self.node.is_registered() {
             tokio::select! {
                 event = events.next() => {
-                    let told = event.as_ref().map(|told| &told.event);
-                    if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = told {
+                    let event = event.as_ref().map(|stamped| &stamped.event);
+                    if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = event {
                         self.log_store_error();
                     }
                 }

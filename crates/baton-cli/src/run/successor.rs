@@ -27,7 +27,7 @@ pub async fn announce(
         () = SystemClock.sleep(settings.request_timeout) => None,
     };
     let next = seen.as_ref().and_then(|seen| successor(seen, node.id()));
-    next.map_or_else(Vec::new, |next| told(&job.program.to_string_lossy(), *ending, next))
+    next.map_or_else(Vec::new, |next| lines(&job.program.to_string_lossy(), *ending, next))
 }
 
 /// The node that leads after this one: the first in line that waits, or else any that waits.
@@ -43,7 +43,7 @@ fn successor<'a>(seen: &'a Snapshot, me: &NodeId) -> Option<&'a NodeId> {
     leads_already.filter(|id| *id != me).or_else(|| in_line.into_iter().find(waits))
 }
 
-fn told(program: &str, ending: Ending, next: &NodeId) -> Vec<String> {
+fn lines(program: &str, ending: Ending, next: &NodeId) -> Vec<String> {
     let mut lines =
         vec![format!("{program} {ending}; leadership goes to {next}, which runs it next")];
     if ending == Ending::Code(0) {

@@ -115,11 +115,11 @@ async fn lost_or_renewed(term: &Leadership) -> Option<DemotionReason> {
 /// What a shell says of a command that cannot be run.
 const NOT_STARTED: i32 = 127;
 
-/// The number of the signal that nobody can ignore.
+/// The signal that no process can ignore.
 const KILLED: i32 = 9;
 
 fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
-    let told = [
+    let env = [
         ("BATON_EPOCH", term.epoch().to_string()),
         ("BATON_NODE_ID", node.id().to_string()),
         ("BATON_NAMESPACE", node.namespace().to_string()),
@@ -128,7 +128,7 @@ fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
     Start {
         program: job.program.clone(),
         args: job.args.clone(),
-        env: told.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
+        env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
         window: term.window(),
     }
 }

@@ -32,7 +32,7 @@ pub async fn gather(
         if holds != Some(member.record.boot) {
             return state(member, settings.worker_timeout);
         }
-        // Whoever lets its lease run out has fallen silent, however short ago.
+        // A node whose lease has expired is silent, even if its last beat was recent.
         if coordinator.is_some() { State::Leader } else { State::Silent }
     };
     let crash = lease.filter(|_| coordinator.is_some()).and_then(|lease| {

@@ -1,4 +1,4 @@
-//! A namespace as somebody sees it who takes no part.
+//! A namespace as the store shows it to an outsider.
 //!
 //! ```text
 //!   store ── inspect, members, history ──► gather ──► Snapshot ──► render: a table
@@ -36,9 +36,9 @@ pub struct Snapshot {
     pub store: String,
     pub namespace: Namespace,
     pub epoch: u64,
-    /// Who leads; `None` if nobody holds a lease that lasts.
+    /// The leader; `None` if no node holds a valid lease.
     pub coordinator: Option<Coordinator>,
-    /// Whose lease is over though nobody took it yet.
+    /// The node whose lease has expired without a successor.
     pub lapsed: Option<NodeId>,
     pub asked: Option<Wish>,
     /// Why a crash of the leader would be noticed late, if so.
@@ -49,7 +49,7 @@ pub struct Snapshot {
     pub members: Vec<MemberState>,
 }
 
-/// Whoever leads.
+/// The leader.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Coordinator {
     pub node: NodeId,
@@ -114,7 +114,7 @@ pub struct LeaderChange {
     /// When, in Unix milliseconds.
     pub at_ms: u64,
     pub from: Option<NodeId>,
-    /// Who leads; `None` if nobody came after.
+    /// The new leader; `None` if no node took over.
     pub to: Option<NodeId>,
     /// How the term before ended.
     pub why: Option<TermEnd>,

@@ -39,8 +39,8 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);
         if let Some(crash) = &snapshot.crash {
-            let told = wrapped(&crash.of(&leader.node), room.min(CRASH_ROOM_MAX));
-            for (at, part) in told.iter().enumerate() {
+            let lines = wrapped(&crash.of(&leader.node), room.min(CRASH_ROOM_MAX));
+            for (at, part) in lines.iter().enumerate() {
                 line(if at == 0 { "crash" } else { "" }, part, Tone::Warn);
             }
         }

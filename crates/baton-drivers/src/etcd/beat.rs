@@ -1,44 +1,16 @@
 //! A beat: the node record and the lease in one transaction. And looking without taking part.
 
-use baton_core::protocol::{
-    Acquire, BeatReply, BeatRequest, LeaseIntent, Outcome, Registration, Renew, TermEnd,
-};
+use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Registration};
 use baton_store::{Inspection, StoreError};
 
 use super::context::{ATTEMPTS, CallContext, Committed, overtaken};
 use super::history;
-use super::lease::{self, Grant};
+use super::lease::{self, Grant, Ruling};
 use super::namespace_state::{Life, NamespaceState, unchanged};
-use super::record::{LeaseRow, Record};
+use super::record::Record;
 use super::registry;
 use super::spare;
 use super::wire::{Compare, Op};
-
-/// What is to become of the lease.
-enum Ruling {
-    /// It was only to be looked at.
-    Look,
-    /// The intent does not hold.
-    Conflict,
-    /// A term begins; the last one ends so.
-    Begin(Acquire, Option<TermEnd>),
-    /// The term goes on.
-    GoOn(Renew),
-}
-
-fn rule(state: &NamespaceState, life: Life, intent: &LeaseIntent) -> Ruling {
-    match intent {
-        LeaseIntent::Observe => Ruling::Look,
-        LeaseIntent::Acquire(acquire) => {
-            match lease::claim_holds(state, life.is_over(state), acquire) {
-                Some(ended) => Ruling::Begin(*acquire, ended),
-                None => Ruling::Conflict,
-            }
-        }
-        LeaseIntent::Renew(renew) if lease::renewal_holds(state, renew) => Ruling::GoOn(*renew),
-        LeaseIntent::Renew(_) => Ruling::Conflict,
-    }
-}
 
 impl CallContext<'_> {
     /// One beat, whole.
@@ -46,7 +18,7 @@ impl CallContext<'_> {
         let (mut state, mut is_fresh) = self.cached_or_read().await?;
         let mut granted: Option<Grant> = None;
         if let LeaseIntent::Acquire(claim) = &beat.lease
-            && claim.expect != state.row().map(LeaseRow::version)
+            && claim.expect != state.row().map(|row| row.record.version())
         {
             // It knows better than this handle.
             let has_spare = self.engine.cache.with(self.namespace, |cached| {
@@ -75,18 +47,17 @@ impl CallContext<'_> {
                 LeaseIntent::Acquire(_) => self.life(&state).await,
                 _ => Life::default(),
             };
-            let ruling = rule(&state, life, &beat.lease);
+            let is_over = life.is_over(&state);
+            let ruling = lease::rule(&state, is_over, &beat.node, &beat.lease);
             granted = match (granted, &ruling) {
-                (None, Ruling::Begin(Acquire { ttl, .. }, _)) => {
-                    Some(self.spare_or_grant(*ttl).await?)
-                }
-                (None, Ruling::GoOn(Renew { ttl, .. })) => Some(self.grant(*ttl).await?),
+                (None, Ruling::Begin(term)) => Some(self.spare_or_grant(term.record.ttl).await?),
+                (None, Ruling::GoOn(record)) => Some(self.grant(record.ttl).await?),
                 (granted, _) => granted,
             };
             let outcome = match ruling {
                 Ruling::Look => None,
                 Ruling::Conflict => Some(Outcome::Conflict),
-                Ruling::Begin(..) | Ruling::GoOn(_) => Some(Outcome::Applied),
+                Ruling::Begin(_) | Ruling::GoOn(_) => Some(Outcome::Applied),
             };
             let (compare, writes) = self.plan_beat(&state, beat, &ruling, granted);
             match self.commit(compare, writes).await? {
@@ -119,20 +90,18 @@ impl CallContext<'_> {
             writes.push(Op::put(&node, beat.node.write()));
         }
         if !matches!(ruling, Ruling::Look) {
-            compare.extend(unchanged(&keys.lease(), &state.lease));
-            compare.extend(unchanged(&keys.holder(), &state.holder));
+            compare.extend(state.same_lease(keys));
         }
         let row = match (ruling, granted, state.row()) {
-            (Ruling::Begin(acquire, ended), Some(grant), last) => {
+            (Ruling::Begin(term), Some(grant), last) => {
                 // The new epoch is above it.
-                compare.extend(unchanged(&keys.fence(), &state.fence));
-                let row = lease::begin(state, &beat.node, acquire, *ended, grant, wall);
-                let closed = last.map(|last| (last.number, lease::ended(last, *ended, wall)));
+                compare.extend(unchanged(&keys.fence, &state.fence));
+                let (row, closed) = lease::begin(last, &beat.node, term, grant, wall);
                 writes.extend(history::begun(keys, &row, closed));
                 Some(row)
             }
-            (Ruling::GoOn(renew), Some(grant), Some(row)) => {
-                Some(lease::renewed(row, renew, grant, wall))
+            (Ruling::GoOn(record), Some(grant), Some(row)) => {
+                Some(lease::with_lease(row, record, grant, wall))
             }
             _ => None,
         };

@@ -88,11 +88,11 @@ impl Cache {
             if event.kv.mod_revision <= cached.at {
                 return;
             }
-            if event.is_about(&keys.lease()) {
+            if event.is_about(&keys.lease) {
                 take_in(&mut state.lease, event);
-            } else if event.is_about(&keys.holder()) {
+            } else if event.is_about(&keys.holder) {
                 take_in(&mut state.holder, event);
-            } else if event.is_about(&keys.fence()) {
+            } else if event.is_about(&keys.fence) {
                 take_in(&mut state.fence, event);
             }
         });

@@ -1,4 +1,4 @@
-//! Which cluster, as whom, and under which prefix.
+//! Which cluster, which user, and which prefix.
 
 use std::time::Duration;
 

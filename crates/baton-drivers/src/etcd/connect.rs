@@ -145,7 +145,7 @@ impl Connection {
         self.lock_token().as_deref() == Some("")
     }
 
-    /// Sends it once, as a user whom the server knows.
+    /// Sends it once, as a user that the server knows.
     async fn send(&self, request: Request<'_>) -> Result<(usize, Response), GatewayError> {
         let mut is_new = self.log_in(request.deadline).await?;
         loop {
@@ -285,7 +285,7 @@ fn json(query: &impl Serialize) -> Vec<u8> {
 }
 
 fn client(config: &EtcdConfig, tls: Option<&rustls::ClientConfig>) -> Result<Client, String> {
-    // Leaves time to try each host, and to tell that none was reached from an answer that is late.
+    // Leaves time to try each host, and to distinguish that none was reached from a late answer.
     let hosts = u32::try_from(config.endpoints.len()).unwrap_or(u32::MAX);
     let builder = Client::builder()
         .no_proxy()

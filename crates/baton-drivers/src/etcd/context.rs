@@ -261,8 +261,8 @@ impl<'e> CallContext<'e> {
     }
 
     /// What is known of the etcd lease that the record names. Asks etcd where this handle cannot
-    /// know: on its first look, and when the holder key is gone. A key that was deleted by hand ends
-    /// no lease; its holder may still trust it.
+    /// know: on its first look, and when the holder key is gone. A key that was deleted by hand
+    /// ends no lease; its holder may still trust it.
     pub(super) async fn life(&self, state: &NamespaceState) -> Life {
         let cache = &self.engine.cache;
         let mut life = cache.with(self.namespace, |cached| cached.life);
@@ -296,8 +296,8 @@ impl<'e> CallContext<'e> {
         Some(u64::try_from(answer.ttl).ok().map(|whole| Duration::from_secs(whole + 1)))
     }
 
-    /// An etcd lease of at least this length. It belongs to no term until a transaction says so, and
-    /// ends by itself if none does.
+    /// An etcd lease of at least this length. It belongs to no term until a transaction says so,
+    /// and ends by itself if none does.
     pub(super) async fn grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
         let query = EtcdLease { id: 0, ttl: whole_seconds(ttl) };
         let answer = self.engine.connection.ask_by("lease/grant", &query, self.deadline);

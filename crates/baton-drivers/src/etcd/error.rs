@@ -6,7 +6,7 @@ use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
 
-/// The codes of gRPC that tell cases apart. An error is never judged by its text.
+/// The codes of gRPC that distinguish cases. An error is never judged by its text.
 pub(super) mod code {
     pub(in super::super) const INVALID_ARGUMENT: i64 = 3;
     pub(in super::super) const NOT_FOUND: i64 = 5;
@@ -59,8 +59,8 @@ impl From<GatewayError> for DriverError {
             code::UNAUTHENTICATED => Self::refused(format!("{said}; check user and password")),
             code::INVALID_ARGUMENT => Self::refused(format!("{said}; {size}")),
             code::FAILED_PRECONDITION | code::UNIMPLEMENTED => Self::refused(said),
-            // Unavailable among them: etcd says so too when a proposal timed out, which may still be
-            // applied.
+            // Unavailable among them: etcd says so too when a proposal timed out, which may still
+            // be applied.
             _ => Self::unknown(format!("{said}, code {code}")),
         }
     }

@@ -103,18 +103,18 @@ impl Watcher {
     }
 
     fn hints(&mut self, events: &[Event]) -> Vec<Hint> {
-        let (lease, holder) = (self.keys.lease(), self.keys.holder());
         let mut hints = Vec::new();
         for event in events {
-            if event.is_about(&lease) {
+            if event.is_about(&self.keys.lease) {
                 hints.extend(self.hint_of_lease(event));
-            } else if event.is_about(&self.keys.view()) && !event.is_delete() {
+            } else if event.is_about(&self.keys.view) && !event.is_delete() {
                 hints.push(Hint::ViewMoved);
-            } else if event.is_about(&holder) && event.is_delete() {
+            } else if event.is_about(&self.keys.holder) && event.is_delete() {
                 // A release deletes it too, and says more.
                 let revision = event.kv.mod_revision;
-                let with_lease =
-                    |other: &Event| other.is_about(&lease) && other.kv.mod_revision == revision;
+                let with_lease = |other: &Event| {
+                    other.is_about(&self.keys.lease) && other.kv.mod_revision == revision
+                };
                 hints.extend((!events.iter().any(with_lease)).then_some(Hint::Look));
             }
         }
@@ -123,12 +123,14 @@ impl Watcher {
 
     /// A release, or a new request to the holder. A renewal is no news.
     fn hint_of_lease(&mut self, event: &Event) -> Option<Hint> {
-        let Ok(row) = LeaseRow::read(&event.kv.value) else { return Some(Hint::Look) };
-        if row.holder.is_none() {
-            let (version, successor) = (row.version(), row.successor);
+        let Ok(LeaseRow { record, .. }) = LeaseRow::read(&event.kv.value) else {
+            return Some(Hint::Look);
+        };
+        if record.holder.is_none() {
+            let (version, successor) = (record.version(), record.successor);
             return Some(Hint::Released { version, successor });
         }
-        let asked = row.asked.map(|ask| ask.nonce);
+        let asked = record.asked.map(|ask| ask.nonce);
         let is_new = asked.is_some() && asked != self.asked;
         self.asked = asked;
         is_new.then_some(Hint::Asked)
@@ -144,7 +146,7 @@ struct EventStream {
 impl EventStream {
     /// Returns once etcd has said that it watches.
     async fn open(connection: &Connection, keys: &Keys) -> Result<Self, GatewayError> {
-        let response = connection.stream("watch", &Watch::under(&keys.lead())).await?;
+        let response = connection.stream("watch", &Watch::under(&keys.lead)).await?;
         let mut stream = Self { response, buffer: Vec::new() };
         match within(connection.config.timeout, stream.line()).await.flatten() {
             Some(events) if events.created && !events.canceled => Ok(stream),

@@ -12,11 +12,11 @@ use super::wire::{Op, Range};
 const KEPT: u64 = 1_000;
 
 /// A term begins: the last one is closed, and the oldest goes.
-pub(super) fn begun(keys: &Keys, row: &LeaseRow, last: Option<(u64, TermRecord)>) -> Vec<Op> {
+pub(super) fn begun(keys: &Keys, row: &LeaseRow, last: Option<TermRecord>) -> Vec<Op> {
     let mut writes = vec![closed(keys, row)];
-    writes.extend(last.map(|(number, term)| Op::put(&keys.term(number), term.write())));
+    writes.extend(last.map(|term| Op::put(&keys.term(row.number - 1), term.write())));
     if row.number > KEPT {
-        writes.push(Op::delete_range(&keys.terms(), &keys.term(row.number - KEPT + 1)));
+        writes.push(Op::delete_range(&keys.terms, &keys.term(row.number - KEPT + 1)));
     }
     writes
 }
@@ -32,7 +32,7 @@ impl CallContext<'_> {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let range = Range::last_under(&self.keys().terms(), limit);
+        let range = Range::last_under(&self.keys().terms, limit);
         let found = self.engine.connection.range(&range).await?;
         let what = || format!("a term of namespace {}", self.namespace);
         found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()

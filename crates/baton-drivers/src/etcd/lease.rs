@@ -1,29 +1,32 @@
-//! The rules of the lease, judged on what was last seen; the transaction that follows compares it.
+//! The rule of the lease on what was last seen, which the transaction that follows compares; and
+//! the etcd leases that it rests on.
 //!
 //! # Why one trusted leader (S1)
 //!
 //! Every acquisition and every renewal has an etcd lease of its own, which etcd keeps for at least
 //! the ttl after the beat was sent: one of that length that was granted since, or a longer one that
 //! was granted before ([`Spare::serves`](super::spare::Spare::serves)). One transaction writes the
-//! record and the holder key that is attached to that lease. So wherever the attempt's nonce is read,
-//! now or later, the holder's window (counted from the send) ends before the holder key's lease.
+//! record and the holder key that is attached to that lease. So wherever the attempt's nonce is
+//! read, now or later, the holder's window (counted from the send) ends before the holder key's lease.
 //! Another node is let in only when the holder key *and* its lease are gone.
 //!
 //! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
 //! is answered by the member that believes to be etcd's leader. One that was replaced without
-//! noticing prolongs nothing, and an etcd leader that was paused revokes, when it goes on, leases that were
-//! kept alive meanwhile (etcd issue 15247). A grant goes through etcd's log like any write, and a
-//! leader that knows of it at all knows that it is young.
+//! noticing prolongs nothing, and an etcd leader that was paused revokes, when it goes on, leases
+//! that were kept alive meanwhile (etcd issue 15247). A grant goes through etcd's log like any
+//! write, and a leader that knows of it at all knows that it is young.
 
 use std::time::Duration;
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{
-    Acquire, Ask, Claim, Holder, NodeRecord, Outcome, Release, Renew, TermEnd, TermRecord,
-};
+use baton_core::protocol::{Ask, LeaseIntent, NodeRecord, Outcome, Release, TermEnd, TermRecord};
 use baton_core::time::whole_ms;
 use baton_store::StoreError;
+use baton_store::lease_rule::{
+    self, Below, Facts, Granted, LastTerm, LeaseRecord, Life, Unreleased,
+};
 
+use super::LINEAGE;
 use super::context::{CallContext, Plan};
 use super::history;
 use super::namespace_state::{NamespaceState, unchanged};
@@ -45,92 +48,84 @@ const TTL_MAX_SECONDS: i64 = 9_000_000_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WallMs(pub(super) u64);
 
-/// How the last term ends if the claim holds; `None` if it does not hold. `is_over`: the holder key
-/// and its etcd lease are gone.
-pub(super) fn claim_holds(
+/// What is to become of the lease.
+pub(super) enum Ruling {
+    /// It was only to be looked at.
+    Look,
+    /// The intent does not hold.
+    Conflict,
+    /// A term begins.
+    Begin(Granted),
+    /// The term goes on.
+    GoOn(LeaseRecord),
+}
+
+/// Judges what a beat wants. `is_over`: the holder key and its etcd lease are gone.
+pub(super) fn rule(
     state: &NamespaceState,
     is_over: bool,
-    grant: &Acquire,
-) -> Option<Option<TermEnd>> {
-    if grant.lineage != super::LINEAGE {
-        return None;
-    }
-    let Some(row) = state.row() else {
-        // The record was deleted of a term whose holder may still trust it.
-        let in_use = state.holder.as_ref().is_some_and(|key| key.lease != 0);
-        let vacant = grant.expect.is_none() && grant.claim == Claim::Vacant && !in_use;
-        return vacant.then_some(None);
-    };
-    if grant.expect != Some(row.version()) {
-        return None;
-    }
-    match (grant.claim, &row.holder) {
-        (Claim::Vacant, None) => Some(None),
-        (Claim::Expired, Some(_)) if is_over => Some(Some(TermEnd::Expired)),
-        (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-            Some(Some(TermEnd::ProvedDead))
-        }
-        _ => None,
-    }
-}
-
-/// May the term go on?
-pub(super) fn renewal_holds(state: &NamespaceState, renew: &Renew) -> bool {
-    let at_version = state.held().is_some_and(|row| row.version() == renew.expect);
-    at_version && renew.lineage == super::LINEAGE && state.is_live()
-}
-
-/// The record of a new term.
-pub(super) fn begin(
-    state: &NamespaceState,
     node: &NodeRecord,
-    wanted: &Acquire,
-    last_end: Option<TermEnd>,
+    intent: &LeaseIntent,
+) -> Ruling {
+    let facts = |has_expired| Facts {
+        lineage: LINEAGE,
+        has_expired: Some(has_expired),
+        holder: &|| Life::Unknown,
+    };
+    let record = state.row().map(|row| &row.record);
+    let ruling = match intent {
+        LeaseIntent::Observe => return Ruling::Look,
+        // The record was deleted of a term whose holder may still trust it.
+        LeaseIntent::Acquire(_) if record.is_none() && state.has_leased_holder_key() => None,
+        LeaseIntent::Acquire(claim) => {
+            let below = Below { born_in: LINEAGE, fence: state.highest_epoch() };
+            lease_rule::acquire(record, facts(is_over), below, node, claim).map(Ruling::Begin)
+        }
+        LeaseIntent::Renew(renew) => {
+            let renewed = record.and_then(|record| record.renew(facts(!state.is_live()), renew));
+            renewed.map(Ruling::GoOn)
+        }
+    };
+    ruling.unwrap_or(Ruling::Conflict)
+}
+
+/// The row of a new term, and the last term closed.
+pub(super) fn begin(
+    last: Option<&LeaseRow>,
+    node: &NodeRecord,
+    granted: &Granted,
     grant: Grant,
     at: WallMs,
-) -> LeaseRow {
-    let epoch: Epoch = state.highest_epoch().max(wanted.floor).next();
-    let last = state.row().map(|row| ended(row, last_end, at));
-    let ended_ms = last.and_then(|term| term.ended).map(|(at, _)| at);
-    let since = |then_ms: u64| at.0.saturating_sub(then_ms);
-    let unreleased = state.row().filter(|row| last_end.is_some() && row.term.ended.is_none());
-    let (boot, id) = (node.boot, node.id.clone());
-    LeaseRow {
-        epoch,
-        nonce: wanted.nonce,
-        holder: Some(Holder { node: id.clone(), boot, lifeline: node.profile.lifeline.clone() }),
-        successor: None,
-        ttl: wanted.ttl,
+) -> (LeaseRow, Option<TermRecord>) {
+    let last_term = match last.map(|last| last.term.ended) {
+        None => LastTerm::None,
+        Some(None) => LastTerm::Open,
+        Some(Some((at_ms, _))) => LastTerm::Ended(at_ms),
+    };
+    let unreleased = granted.ends.zip(last).map(|(end, last)| Unreleased {
+        end,
+        ended_ms: last_acted_ms(last, at),
+        renewed_ms: renewed_ms(last),
+    });
+    let epoch = granted.record.epoch;
+    let change = lease_rule::begin_term(at.0, epoch, node, last_term, unreleased);
+    let closed = last
+        .map(|last| TermRecord { ended: last.term.ended.or(change.closes), ..last.term.clone() });
+    let row = LeaseRow {
+        record: granted.record.clone(),
         lease: grant.id,
         granted: grant.ttl,
         until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
-        asked: None,
-        term: TermRecord {
-            epoch,
-            node: id,
-            boot,
-            began_ms: at.0,
-            ended: None,
-            gap_ms: ended_ms.map(since),
-            gap_at_most_ms: unreleased.map(|row| since(renewed_ms(row))),
-        },
-        number: state.row().map_or(0, |row| row.number).saturating_add(1),
-    }
-}
-
-/// The last term, closed if it was still open.
-pub(super) fn ended(row: &LeaseRow, end: Option<TermEnd>, at: WallMs) -> TermRecord {
-    let mut term = row.term.clone();
-    if let (None, Some(end)) = (term.ended, end) {
-        term.ended = Some((last_acted_ms(row, at), end));
-    }
-    term
+        term: change.begins,
+        number: last.map_or(0, |last| last.number).saturating_add(1),
+    };
+    (row, closed)
 }
 
 /// When the holder could last act, if that ends now: now, or a ttl after its last renewal. etcd may
 /// have kept the lease for longer than the ttl, the holder did not count on that.
 fn last_acted_ms(row: &LeaseRow, at: WallMs) -> u64 {
-    let trusted_until_ms = renewed_ms(row).saturating_add(whole_ms(row.ttl));
+    let trusted_until_ms = renewed_ms(row).saturating_add(whole_ms(row.record.ttl));
     trusted_until_ms.clamp(row.term.began_ms.min(at.0), at.0)
 }
 
@@ -139,15 +134,15 @@ fn renewed_ms(row: &LeaseRow) -> u64 {
     row.until_ms.saturating_sub(whole_ms(row.granted))
 }
 
-/// The record of a term that goes on.
-pub(super) fn renewed(row: &LeaseRow, renew: &Renew, grant: Grant, at: WallMs) -> LeaseRow {
-    let row = with_lease(row, grant, at);
-    LeaseRow { nonce: renew.nonce, ttl: renew.ttl, ..row }
-}
-
-/// The same record, with another lease.
-pub(super) fn with_lease(row: &LeaseRow, grant: Grant, at: WallMs) -> LeaseRow {
+/// The row with this record, and another etcd lease.
+pub(super) fn with_lease(
+    row: &LeaseRow,
+    record: &LeaseRecord,
+    grant: Grant,
+    at: WallMs,
+) -> LeaseRow {
     LeaseRow {
+        record: record.clone(),
         lease: grant.id,
         granted: grant.ttl,
         until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
@@ -155,49 +150,38 @@ pub(super) fn with_lease(row: &LeaseRow, grant: Grant, at: WallMs) -> LeaseRow {
     }
 }
 
-/// The record without a holder, if it is held at the version.
-pub(super) fn released(state: &NamespaceState, release: &Release, at: WallMs) -> Option<LeaseRow> {
-    let row = state.held().filter(|row| row.version() == release.expect)?;
+/// The row without a holder, if it is held at the version.
+fn released(row: &LeaseRow, release: &Release, at: WallMs) -> Option<LeaseRow> {
+    let record = row.record.release(release)?;
     let mut term = row.term.clone();
     term.ended = Some((last_acted_ms(row, at), TermEnd::Released(release.reason)));
-    Some(LeaseRow {
-        nonce: release.nonce,
-        holder: None,
-        successor: release.successor.clone(),
-        lease: 0,
-        until_ms: at.0,
-        asked: None,
-        term,
-        ..row.clone()
-    })
+    Some(LeaseRow { record, lease: 0, until_ms: at.0, term, ..row.clone() })
 }
 
-/// The record with a request beside it, if this term is held.
-pub(super) fn asked(state: &NamespaceState, epoch: Epoch, ask: Ask) -> Option<LeaseRow> {
-    let row = state.held().filter(|row| row.epoch == epoch)?;
-    Some(LeaseRow { asked: Some(ask), ..row.clone() })
-}
-
-/// The writes of a record that is held: itself, and the holder key with its lease.
+/// The writes of a row that is held: itself, and the holder key with its lease.
 pub(super) fn held_writes(keys: &Keys, row: &LeaseRow) -> [Op; 2] {
-    let key = HolderKey { epoch: row.epoch, nonce: row.nonce };
-    [Op::put(&keys.lease(), row.write()), Op::put_with(&keys.holder(), key.write(), row.lease)]
+    let key = HolderKey { epoch: row.record.epoch, nonce: row.record.nonce };
+    [Op::put(&keys.lease, row.write()), Op::put_with(&keys.holder, key.write(), row.lease)]
 }
 
 impl CallContext<'_> {
     /// Gives the lease up.
     pub(super) async fn release(&self, release: &Release) -> Result<Outcome, StoreError> {
         self.change(|state| {
-            let row = released(state, release, self.wall())?;
+            let row = released(state.row()?, release, self.wall())?;
             let closed = history::closed(self.keys(), &row);
-            Some((row, vec![Op::delete(&self.keys().holder()), closed]))
+            Some((row, vec![Op::delete(&self.keys().holder), closed]))
         })
         .await
     }
 
     /// Leaves a request beside the lease.
     pub(super) async fn ask(&self, epoch: Epoch, ask: &Ask) -> Result<Outcome, StoreError> {
-        self.change(|state| Some((asked(state, epoch, ask.clone())?, Vec::new()))).await
+        self.change(|state| {
+            let row = state.row()?;
+            Some((LeaseRow { record: row.record.ask(epoch, ask)?, ..row.clone() }, Vec::new()))
+        })
+        .await
     }
 
     /// Changes the record, if there is something to change.
@@ -205,12 +189,12 @@ impl CallContext<'_> {
         &self,
         next: impl Fn(&NamespaceState) -> Option<(LeaseRow, Vec<Op>)>,
     ) -> Result<Outcome, StoreError> {
-        let lease = self.keys().lease();
+        let lease = &self.keys().lease;
         self.carry_out(|state| match next(state) {
             None => Plan::Answer(Outcome::Conflict),
             Some((row, mut writes)) => {
-                writes.push(Op::put(&lease, row.write()));
-                Plan::Write(unchanged(&lease, &state.lease), writes, Outcome::Applied)
+                writes.push(Op::put(lease, row.write()));
+                Plan::Write(unchanged(lease, &state.lease), writes, Outcome::Applied)
             }
         })
         .await

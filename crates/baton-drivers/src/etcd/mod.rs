@@ -8,9 +8,9 @@
 //!                                   └─ hints ── /v3/watch, for as long as it lasts ──►
 //! ```
 //!
-//! etcd is authoritative for who holds the lease and for when it is over: the holder key is attached
-//! to an etcd lease, and etcd removes both. It has no clock to ask, so the history is stamped by the
-//! node that writes it, and no ages of members are shown.
+//! etcd is authoritative for who holds the lease and for when it is over: the holder key is
+//! attached to an etcd lease, and etcd removes both. It has no clock to ask, so the history is
+//! stamped by the node that writes it, and no ages of members are shown.
 //!
 //! A call is one transaction that compares everything it rests on. What it rests on is cached
 //! from the last answer, so a steady beat is one request, and a holder's is two: a lease of its own

@@ -37,7 +37,7 @@ impl NamespaceState {
 
     /// The row, if it has a holder.
     pub(super) fn held(&self) -> Option<&LeaseRow> {
-        self.row().filter(|row| row.holder.is_some())
+        self.row().filter(|row| row.record.holder.is_some())
     }
 
     /// Is the holder key there, with the very lease that the record names? A key that was put back
@@ -47,21 +47,31 @@ impl NamespaceState {
         self.held().is_some_and(|row| row.lease != 0 && row.lease == key)
     }
 
+    /// Is there a holder key that is attached to a lease?
+    pub(super) fn has_leased_holder_key(&self) -> bool {
+        self.holder.as_ref().is_some_and(|stored| stored.lease != 0)
+    }
+
     /// The highest epoch that is known here, by a grant or by a write.
     pub(super) fn highest_epoch(&self) -> Epoch {
-        let granted = self.row().map_or(Epoch::NONE, |row| row.epoch);
+        let granted = self.row().map_or(Epoch::NONE, |row| row.record.epoch);
         self.fence.as_ref().map_or(granted, |stored| stored.record.max(granted))
+    }
+
+    /// The lease was not written since, nor its holder key.
+    pub(super) fn same_lease(&self, keys: &Keys) -> Vec<Compare> {
+        [unchanged(&keys.lease, &self.lease), unchanged(&keys.holder, &self.holder)].concat()
     }
 
     /// No epoch above the highest was granted or written since.
     pub(super) fn same_epochs(&self, keys: &Keys) -> Vec<Compare> {
-        [unchanged(&keys.lease(), &self.lease), unchanged(&keys.fence(), &self.fence)].concat()
+        [unchanged(&keys.lease, &self.lease), unchanged(&keys.fence, &self.fence)].concat()
     }
 
     /// The write that makes this epoch the highest that a write carried, if it is not yet.
     pub(super) fn raised(&self, keys: &Keys, fence: Epoch) -> Option<Op> {
         let known = self.fence.as_ref().map(|stored| stored.record);
-        (known < Some(fence)).then(|| Op::put(&keys.fence(), fence.write()))
+        (known < Some(fence)).then(|| Op::put(&keys.fence, fence.write()))
     }
 }
 
@@ -93,10 +103,10 @@ impl Query {
         let keys = &self.keys;
         let known = self.view.as_ref().map_or(0, |stored| stored.revision);
         let mut ranges = vec![
-            Range::key(&keys.lease()),
-            Range::key(&keys.holder()),
-            Range::key(&keys.fence()),
-            Range::key_after(&keys.view(), known),
+            Range::key(&keys.lease),
+            Range::key(&keys.holder),
+            Range::key(&keys.fence),
+            Range::key_after(&keys.view, known),
         ];
         ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
         ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
@@ -156,18 +166,10 @@ impl Life {
     pub(super) fn snapshot(self, state: &NamespaceState, now: Moment) -> Option<LeaseSnapshot> {
         let row = state.row()?;
         let left = match self.alive {
-            _ if row.holder.is_none() || self.is_over(state) => Duration::ZERO,
+            _ if row.record.holder.is_none() || self.is_over(state) => Duration::ZERO,
             Some((lease, until)) if lease == row.lease => until.since(now).max(LEFT_MIN),
             _ => row.granted,
         };
-        Some(LeaseSnapshot {
-            version: row.version(),
-            holder: row.holder.clone(),
-            successor: row.successor.clone(),
-            ttl: row.ttl,
-            expiry: Expiry::Left(left),
-            lineage: super::LINEAGE,
-            asked: row.asked.clone(),
-        })
+        Some(row.record.snapshot(Expiry::Left(left)))
     }
 }

@@ -29,7 +29,7 @@ impl CallContext<'_> {
             }
             let mut nodes = self.silent(prune).await?;
             nodes.truncate(limit.min(NODES_MAX));
-            let terms = self.engine.connection.range(&Range::under(&keys.terms())).await?;
+            let terms = self.engine.connection.range(&Range::under(&keys.terms)).await?;
             let beyond = terms.len().saturating_sub(prune.keep_terms.max(1));
             let beyond = beyond.min(limit - nodes.len());
             let records = u32::try_from(nodes.len() + beyond).unwrap_or(u32::MAX);
@@ -45,7 +45,7 @@ impl CallContext<'_> {
             }
             if beyond > 0 {
                 let first_kept = String::from_utf8_lossy(&terms[beyond].key);
-                writes.push(Op::delete_range(&keys.terms(), &first_kept));
+                writes.push(Op::delete_range(&keys.terms, &first_kept));
             }
             match self.commit(compare, writes).await? {
                 Committed::Done(_) => return Ok(PruneOutcome::Pruned { records }),

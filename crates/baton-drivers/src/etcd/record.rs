@@ -3,37 +3,28 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, NodeId, Nonce};
-use baton_core::protocol::{Ask, Holder, NodeRecord, TermRecord, Version, View};
+use baton_core::ids::{Epoch, Nonce};
+use baton_core::protocol::{NodeRecord, TermRecord, View};
+use baton_store::lease_rule::LeaseRecord;
 use baton_store::{Document, StoreError};
 use serde::{Deserialize, Serialize};
 
 use super::wire::KeyValue;
 
-/// The lease record. It carries the present term, so that closing it needs no reading.
+/// The lease record, its etcd lease, and the present term, so that closing that needs no reading.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LeaseRow {
-    pub(super) epoch: Epoch,
-    pub(super) nonce: Nonce,
-    pub(super) holder: Option<Holder>,
-    pub(super) successor: Option<NodeId>,
-    pub(super) ttl: Duration,
+    #[serde(flatten)]
+    pub(super) record: LeaseRecord,
     /// The etcd lease that the holder key is attached to; 0 after a release.
     pub(super) lease: i64,
     /// What etcd granted: whole seconds, at least the ttl.
     pub(super) granted: Duration,
     /// When it ends if it is not renewed, by the holder's wall clock. For the history alone.
     pub(super) until_ms: u64,
-    pub(super) asked: Option<Ask>,
     /// The present or last term, and its number among all of them.
     pub(super) term: TermRecord,
     pub(super) number: u64,
-}
-
-impl LeaseRow {
-    pub(super) fn version(&self) -> Version {
-        Version { epoch: self.epoch, nonce: self.nonce }
-    }
 }
 
 /// The holder key. Every write of it differs from all others, or is attached to another lease.

@@ -42,7 +42,7 @@ impl CallContext<'_> {
 
     /// Every node record, as it was read.
     pub(super) async fn node_records(&self) -> Result<Vec<Stored<NodeRecord>>, StoreError> {
-        let found = self.engine.connection.range(&Range::under(&self.keys().nodes())).await?;
+        let found = self.engine.connection.range(&Range::under(&self.keys().nodes)).await?;
         let what = || format!("a node of namespace {}", self.namespace);
         found.iter().map(|found| record::read(found, what)).collect()
     }

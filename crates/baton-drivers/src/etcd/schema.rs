@@ -60,49 +60,39 @@ pub(super) async fn namespaces(connection: &Connection) -> Result<Vec<Namespace>
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     space: String,
+    /// What hints are made from: the four that follow.
+    pub(super) lead: String,
+    pub(super) lease: String,
+    pub(super) holder: String,
+    pub(super) fence: String,
+    pub(super) view: String,
+    pub(super) nodes: String,
+    pub(super) terms: String,
 }
 
 impl Keys {
     pub(super) fn new(prefix: &str, namespace: &Namespace) -> Self {
-        Self { space: format!("{prefix}/{namespace}/") }
-    }
-
-    /// What hints are made from.
-    pub(super) fn lead(&self) -> String {
-        format!("{}lead/", self.space)
-    }
-
-    pub(super) fn lease(&self) -> String {
-        format!("{}lead/lease", self.space)
-    }
-
-    pub(super) fn holder(&self) -> String {
-        format!("{}lead/holder", self.space)
-    }
-
-    pub(super) fn fence(&self) -> String {
-        format!("{}lead/fence", self.space)
-    }
-
-    pub(super) fn view(&self) -> String {
-        format!("{}lead/view", self.space)
-    }
-
-    pub(super) fn nodes(&self) -> String {
-        format!("{}nodes/", self.space)
+        let space = format!("{prefix}/{namespace}/");
+        let key = |rest: &str| format!("{space}{rest}");
+        Self {
+            lead: key("lead/"),
+            lease: key("lead/lease"),
+            holder: key("lead/holder"),
+            fence: key("lead/fence"),
+            view: key("lead/view"),
+            nodes: key("nodes/"),
+            terms: key("terms/"),
+            space,
+        }
     }
 
     pub(super) fn node(&self, node: &NodeId) -> String {
-        format!("{}nodes/{node}", self.space)
-    }
-
-    pub(super) fn terms(&self) -> String {
-        format!("{}terms/", self.space)
+        format!("{}{node}", self.nodes)
     }
 
     /// Numbers have all their digits, so that keys sort as they do.
     pub(super) fn term(&self, number: u64) -> String {
-        format!("{}terms/{number:020}", self.space)
+        format!("{}{number:020}", self.terms)
     }
 
     pub(super) fn document(&self, name: &str) -> String {
@@ -114,8 +104,8 @@ impl Keys {
     }
 }
 
-/// Makes sure that the format is there and can be used. For a node the transaction would write, so a
-/// user who may not write is refused now, whether it comes to that or not. A reader may find none.
+/// Makes sure that the format is there and can be used. For a node the transaction would write, so
+/// a user who may not write is refused now, whether it comes to that or not. A reader may find none.
 pub(super) async fn check(connection: &Connection, access: Access) -> Result<(), OpenError> {
     let (place, prefix) = (&connection.config.place, &connection.config.prefix);
     let (format, compatible) = (format(prefix), format!("{prefix}/compatible"));

@@ -18,7 +18,7 @@ use baton_store::StoreError;
 
 use super::context::{CallContext, Plan};
 use super::lease::{self, Grant};
-use super::namespace_state::{NamespaceState, unchanged};
+use super::namespace_state::NamespaceState;
 use super::record::LeaseRow;
 
 /// A lease that belongs to no term yet.
@@ -50,9 +50,9 @@ pub(super) enum FollowUp {
 /// Is a spare due after a look by this node?
 pub(super) fn after_look(state: &NamespaceState, node: &NodeRecord) -> Option<FollowUp> {
     let row = state.held()?;
-    let holder = row.holder.as_ref().filter(|holder| holder.boot != node.boot);
+    let holder = row.record.holder.as_ref().filter(|holder| holder.boot != node.boot);
     let first = state.view.as_ref()?.record.successors.first().filter(|_| holder.is_some());
-    (first == Some(&node.id)).then_some(FollowUp::Spare(row.ttl))
+    (first == Some(&node.id)).then_some(FollowUp::Spare(row.record.ttl))
 }
 
 impl CallContext<'_> {
@@ -95,14 +95,13 @@ impl CallContext<'_> {
         }
         let Some(state) = self.cached() else { return Ok(()) };
         let Some(row) = begun_with(&state, spare) else { return Ok(()) };
-        let (keys, grant) = (self.keys(), self.grant(row.ttl).await?);
+        let (keys, grant) = (self.keys(), self.grant(row.record.ttl).await?);
         self.carry_out(|state| match begun_with(state, spare) {
             None => Plan::Answer(()),
             Some(row) => {
-                let row = lease::with_lease(row, grant, self.wall());
-                let mut compare = unchanged(&keys.lease(), &state.lease);
-                compare.extend(unchanged(&keys.holder(), &state.holder));
-                Plan::Write(compare, lease::held_writes(keys, &row).into(), ())
+                let row = lease::with_lease(row, &row.record, grant, self.wall());
+                let writes = lease::held_writes(keys, &row).into();
+                Plan::Write(state.same_lease(keys), writes, ())
             }
         })
         .await

@@ -24,9 +24,9 @@ impl CallContext<'_> {
                 return Plan::Answer(Outcome::Conflict);
             }
             let known = state.view.as_ref().map_or(0, |stored| stored.revision);
-            let mut compare = vec![Compare::written_at(&keys.view(), known)];
+            let mut compare = vec![Compare::written_at(&keys.view, known)];
             compare.extend(state.same_epochs(keys));
-            let mut writes = vec![Op::put(&keys.view(), view.write())];
+            let mut writes = vec![Op::put(&keys.view, view.write())];
             writes.extend(state.raised(keys, fence));
             Plan::Write(compare, writes, Outcome::Applied)
         })

@@ -10,8 +10,8 @@ use super::context::CallContext;
 use super::script::Arguments;
 use super::{lease, view};
 
-/// What the script answers: lineage, the server's microsecond, what the intent came to; boot and beat
-/// of another process that goes by this node id; a newer view; the lease.
+/// What the script answers: lineage, the server's microsecond, what the intent came to; boot and
+/// beat of another process that goes by this node id; a newer view; the lease.
 type Answer = (
     u64,
     u64,

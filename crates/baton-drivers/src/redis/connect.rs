@@ -1,5 +1,5 @@
-//! A connection to the one server that takes writes. The driver makes it: the client library neither
-//! connects nor retries by itself.
+//! A connection to the one server that takes writes. The driver makes it: the client library
+//! neither connects nor retries by itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

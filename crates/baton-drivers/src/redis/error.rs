@@ -1,5 +1,5 @@
-//! Errors of the client library: what they mean for opening and for a call. Judged by code and type,
-//! never by text.
+//! Errors of the client library: what they mean for opening and for a call. Judged by code and
+//! type, never by text.
 
 use ::redis::{ErrorKind, ParsingError, RedisError, ServerErrorKind};
 

@@ -53,7 +53,7 @@ pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreE
     look.await
 }
 
-/// What this user may not do of what the scripts do, one by one. Servers before 7.0 cannot be asked.
+/// Each command of the scripts that this user may not run. Servers before 7.0 cannot be asked.
 pub(super) async fn missing_rights(
     connection: &Connection,
     scripts: &Scripts,
@@ -105,7 +105,7 @@ impl Server {
             return Finding::fail("rights", detail, "give it the rules of docs/stores/redis.md");
         }
         if major_minor(&self.version).is_some_and(|version| version < (7, 0)) {
-            let detail = "a server before 7.0 cannot be asked for rights; the first beat will tell";
+            let detail = "a server before 7.0 cannot be asked for rights; the first beat will show";
             return Finding::ok("rights", detail);
         }
         Finding::ok("rights", "this user may run every step")
@@ -141,7 +141,7 @@ impl Server {
             ),
             (true, ..) => Finding::ok(
                 "persistence",
-                "append-only file; a power loss may take the last second, and a new lineage tells",
+                "append-only file; a power loss may take the last second: a new lineage shows it",
             ),
             (false, Some(""), _) => Finding::fail(
                 "persistence",
@@ -196,7 +196,7 @@ impl Server {
             (some, Some("0")) => Finding::warn(
                 "replication",
                 format!("{some} replicas, and writes wait for none: a failover may lose the last"),
-                "set min-replicas-to-write 1: less can be lost, and a new lineage tells of it",
+                "set min-replicas-to-write 1: less can be lost, and a new lineage shows it",
             ),
             (some, _) => Finding::ok("replication", format!("{some} replicas")),
         }

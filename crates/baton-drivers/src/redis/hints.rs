@@ -70,7 +70,7 @@ async fn keep_asking(slot: Arc<ConnectionSlot<RedisConnector>>, subscriptions: A
     }
 }
 
-/// Subscribes a new connection to every channel that has a receiver, and tells all of them to look.
+/// Subscribes a new connection to every channel with a receiver, and sends `Look` to all of them.
 pub(super) async fn join(
     connection: &Connection,
     subscriptions: &Subscriptions,

@@ -95,8 +95,8 @@ impl RedisSweep {
     }
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
-        let mut pieces = Vec::<Value>::from_redis_value(answer).unwrap_or_default().into_iter();
-        let mut next = || pieces.next().unwrap_or(Value::Nil);
+        let mut words = Vec::<Value>::from_redis_value(answer).unwrap_or_default().into_iter();
+        let mut next = || words.next().unwrap_or(Value::Nil);
         let strange = || self.rejected("the script answers what it never does".to_owned());
         match text(next()).as_deref() {
             Some("swept") => {
@@ -168,15 +168,15 @@ impl Sweep for RedisSweep {
     }
 }
 
-/// A key that is due: its name, and what a callback is told of it.
+/// A key that is due: its name, and what a callback gets of it.
 fn record(found: Value) -> Option<(Vec<u8>, Json)> {
     let (key, score, value): (Vec<u8>, f64, Value) =
         FromRedisValue::from_redis_value(found).ok()?;
-    let mut told = Map::new();
-    told.insert("key".to_owned(), Json::from(String::from_utf8_lossy(&key)));
-    told.insert("expires_ms".to_owned(), Json::from(score));
-    told.insert("value".to_owned(), json(value));
-    Some((key, Json::Object(told)))
+    let mut fields = Map::new();
+    fields.insert("key".to_owned(), Json::from(String::from_utf8_lossy(&key)));
+    fields.insert("expires_ms".to_owned(), Json::from(score));
+    fields.insert("value".to_owned(), json(value));
+    Some((key, Json::Object(fields)))
 }
 
 /// A string as text, a hash as an object; nothing of what is of another type.

@@ -10,8 +10,8 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
-use crate::ground::open;
-use crate::hand::Hand;
+use crate::fixture::open;
+use crate::raw_client::RawClient;
 
 /// Longer than etcd needs to choose a leader, which may take some seconds on a busy machine.
 const TTL: Duration = Duration::from_secs(8);
@@ -47,8 +47,9 @@ impl Cluster {
     /// Which member leads.
     async fn leader(&self) -> usize {
         for (at, server) in self.0.iter().enumerate() {
-            let said = Hand::on(server.address()).say("maintenance/status", "{}".to_owned()).await;
-            if said["leader"] == said["header"]["member_id"] {
+            let answer =
+                RawClient::on(server.address()).post("maintenance/status", "{}".to_owned()).await;
+            if answer["leader"] == answer["header"]["member_id"] {
                 return at;
             }
         }
@@ -111,7 +112,7 @@ async fn a_term_outlives_etcds_leader_and_its_return() {
     while SystemClock.now().since(resumed) < Duration::from_secs(3) {
         renewed(&node, &mut held).await;
         let seen = node.look().await.lease.expect("there is one");
-        assert_eq!(seen.version, held, "nobody ended the term");
+        assert_eq!(seen.version, held, "the term was not ended");
         SystemClock.sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(store.history(&node.namespace, 10).await.expect("it answers").len(), 1);

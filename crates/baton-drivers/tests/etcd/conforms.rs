@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
-use crate::ground::Etcd;
+use crate::fixture::Etcd;
 use crate::peer;
 
 /// Member age (1), death proof (5), lineage (6) and counters (14) are not declared, and asserted to

@@ -9,7 +9,7 @@ use baton_testbed::proxy::{Fault, Proxy};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
 
-use crate::ground::open;
+use crate::fixture::open;
 
 async fn start() -> (Server, Proxy, String) {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");

@@ -9,8 +9,8 @@ use baton_testbed::paused::{self, Old};
 use baton_testbed::{Kind, Server};
 use tokio::task::JoinSet;
 
-use crate::ground::open;
-use crate::hand::{Hand, coded};
+use crate::fixture::open;
+use crate::raw_client::{RawClient, encoded};
 
 const DATA: &str = "shop/invoices";
 
@@ -37,8 +37,8 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     while let Some(done) = workers.join_next().await {
         done.expect("no worker panics");
     }
-    let hand = Hand::on(server.address());
-    let count = hand.under("shop/count").await.remove(0).1;
+    let client = RawClient::on(server.address());
+    let count = client.under("shop/count").await.remove(0).1;
     assert_eq!(counted(Some(&count)), 200);
 
     let fence = Fence::open(&url, &space, "counter").await.expect("etcd answers");
@@ -50,27 +50,27 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     };
     assert_eq!(fence.put(Epoch(4), "shop/count", b"x").await, behind(4));
     assert_eq!(fence.update(Epoch(3), "shop/count", |_| b"x".to_vec()).await, behind(3));
-    assert_eq!(hand.under("shop/count").await.remove(0).1, b"1", "nothing was written");
+    assert_eq!(client.under("shop/count").await.remove(0).1, b"1", "nothing was written");
     // Another resource has a fence of its own, and the highest number is a number.
     let other = Fence::open(&url, &space, "other").await.expect("etcd answers");
-    other.put(Epoch(1), "shop/other", b"x").await.expect("nobody wrote there");
+    other.put(Epoch(1), "shop/other", b"x").await.expect("there is no earlier write");
     other.put(Epoch::MAX, "shop/other", b"y").await.expect("nothing is higher");
     other.put(Epoch::MAX, "shop/other", b"z").await.expect("it is as high");
     let beyond = other.put(Epoch(u64::MAX), "shop/other", b"x").await;
     assert_eq!(beyond, Err(FenceError::TooHigh(EpochTooHigh(Epoch(u64::MAX)))));
 
-    // The same condition, in a transaction of somebody else's client.
+    // The same condition, in a transaction of another client.
     let guard = fence.guard(Epoch(4));
     let txn = |less_than: &[u8]| {
         format!(
             r#"{{"compare":[{{"key":"{key}","target":"VALUE","result":"LESS","value":"{}"}}]}}"#,
-            coded(less_than),
-            key = coded(&guard.key),
+            encoded(less_than),
+            key = encoded(&guard.key),
         )
     };
-    assert!(hand.say("kv/txn", txn(&guard.less_than)).await.get("succeeded").is_none());
+    assert!(client.post("kv/txn", txn(&guard.less_than)).await.get("succeeded").is_none());
     let later = fence.guard(Epoch(6));
-    assert_eq!(hand.say("kv/txn", txn(&later.less_than)).await["succeeded"], true);
+    assert_eq!(client.post("kv/txn", txn(&later.less_than)).await["succeeded"], true);
 }
 
 /// The old leader: takes the lease, and writes when it is told to.
@@ -85,13 +85,13 @@ async fn lead(url: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_paused_coordinator_comes_too_late() {
+async fn a_leader_that_was_paused_writes_too_late() {
     if let Some(url) = paused::orders_if_asked() {
         return lead(&url).await;
     }
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let (url, space) = (server.url(), namespace("paused"));
-    let mut old = Old::start("fence::a_paused_coordinator_comes_too_late", &url);
+    let mut old = Old::start("fence::a_leader_that_was_paused_writes_too_late", &url);
     assert_eq!(old.hear().await, "epoch 1");
     old.pause();
     old.tell().await;
@@ -107,6 +107,6 @@ async fn a_paused_coordinator_comes_too_late() {
     let said = old.hear().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
-    let stands = Hand::on(server.address()).under(DATA).await.remove(0).1;
+    let stands = RawClient::on(server.address()).under(DATA).await.remove(0).1;
     assert_eq!(String::from_utf8_lossy(&stands), "of the new one");
 }

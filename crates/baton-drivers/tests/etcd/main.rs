@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   conforms ──► conformance suite, a process a handle
-//!     ground: etcd, its copies, what is written behind the driver's back (hand)
+//!     ground: etcd, its copies, what is written behind the driver's back (client)
 //!   restored ── the questions of every store to a snapshot
 //!   traps  faults  cluster  spare  refusals  rights  round_trips  fence ── what only etcd has
 //! ```
@@ -11,9 +11,9 @@ mod cluster;
 mod conforms;
 mod faults;
 mod fence;
-mod ground;
-mod hand;
+mod fixture;
 mod peer;
+mod raw_client;
 mod refusals;
 mod restored;
 mod rights;

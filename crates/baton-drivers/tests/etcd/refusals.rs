@@ -4,7 +4,7 @@ use baton_testbed::{Kind, Server};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::hand::Hand;
+use crate::raw_client::RawClient;
 
 /// Why the URL is refused.
 pub async fn refusal(url: &str) -> String {
@@ -73,15 +73,15 @@ async fn http(listener: TcpListener) {
 async fn a_later_format_is_used_if_it_allows_this_program() {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let (url, place) = (server.url(), server.address());
-    drop(crate::ground::open(&url).await);
-    let hand = Hand::on(place);
+    drop(crate::fixture::open(&url).await);
+    let client = RawClient::on(place);
     for key in ["baton/format", "baton/compatible"] {
-        assert_eq!(hand.under(key).await, [(key.to_owned(), b"1".to_vec())]);
+        assert_eq!(client.under(key).await, [(key.to_owned(), b"1".to_vec())]);
     }
-    hand.put("baton/format", "7").await;
-    drop(crate::ground::open(&url).await);
+    client.put("baton/format", "7").await;
+    drop(crate::fixture::open(&url).await);
     assert!(baton_drivers::open_to_read(&url).await.is_ok());
-    assert_eq!(hand.under("baton/format").await[0].1, b"7", "it stays of the later version");
+    assert_eq!(client.under("baton/format").await[0].1, b"7", "it stays of the later version");
     let refused_by = async |needed: u32| {
         let wanted = format!(
             "etcd at {place} has schema version 7, which needs a program that knows version \
@@ -91,18 +91,18 @@ async fn a_later_format_is_used_if_it_allows_this_program() {
         let reader = baton_drivers::open_to_read(&url).await.err().expect("it is refused");
         assert_eq!(reader.to_string(), wanted);
     };
-    hand.put("baton/compatible", "2").await;
+    client.put("baton/compatible", "2").await;
     refused_by(2).await;
-    hand.delete("baton/compatible").await;
+    client.delete("baton/compatible").await;
     refused_by(7).await;
     // What a version before the lowest compatible one has written.
-    hand.put("baton/format", "1").await;
-    drop(crate::ground::open(&url).await);
+    client.put("baton/format", "1").await;
+    drop(crate::fixture::open(&url).await);
 
-    hand.put("baton/format", "a poem").await;
+    client.put("baton/format", "a poem").await;
     let refused = refusal(&url).await;
     assert!(refused.contains("baton/format is not a version"), "{refused}");
     // Another prefix is another store.
-    drop(crate::ground::open(&format!("{url}/elsewhere")).await);
-    assert_eq!(hand.under("elsewhere/").await.len(), 2);
+    drop(crate::fixture::open(&format!("{url}/elsewhere")).await);
+    assert_eq!(client.under("elsewhere/").await.len(), 2);
 }

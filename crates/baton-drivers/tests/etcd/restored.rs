@@ -10,7 +10,7 @@ use baton_testbed::ETCDCTL;
 use baton_testbed::restored::{self, Fresh, Restorable};
 use baton_testbed::subject::Ground;
 
-use crate::ground::{Etcd, open};
+use crate::fixture::{Etcd, open};
 
 impl Etcd {
     /// A file in the server's folder.
@@ -39,7 +39,7 @@ impl Restorable for Etcd {
     }
 
     async fn put_back(&self, _namespace: &Namespace) {
-        let members = self.hand().say("cluster/member/list", "{}".to_owned()).await;
+        let members = self.client().post("cluster/member/list", "{}".to_owned()).await;
         let peer = members["members"][0]["peerURLs"][0].as_str().expect("it has one").to_owned();
         self.server.kill().await.expect("it is ours");
         std::fs::remove_dir_all(self.file("data")).expect("it was running there");

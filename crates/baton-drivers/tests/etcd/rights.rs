@@ -1,4 +1,4 @@
-//! A server that asks who one is: the least that a user needs, and what the others are told.
+//! A server that asks for users: the least that a user needs, and why the others are refused.
 
 use std::sync::Arc;
 
@@ -10,17 +10,20 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
 
-use crate::ground::open;
-use crate::hand::{Hand, coded};
+use crate::fixture::open;
+use crate::raw_client::{RawClient, encoded};
 use crate::refusals::refusal;
 
 /// Makes the users, as docs/stores/etcd.md says, and lets etcd ask for them.
 async fn with_users() -> Server {
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
-    let hand = Hand::on(server.address());
+    let client = RawClient::on(server.address());
     let role = |name: &str, kind: &str, from: &str, to: &str| {
-        let perm =
-            format!(r#""permType":"{kind}","key":"{}","range_end":"{}""#, coded(from), coded(to));
+        let perm = format!(
+            r#""permType":"{kind}","key":"{}","range_end":"{}""#,
+            encoded(from),
+            encoded(to)
+        );
         format!(r#"{{"name":"{name}","perm":{{{perm}}}}}"#)
     };
     let named = |name: &str| format!(r#"{{"name":"{name}"}}"#);
@@ -32,17 +35,17 @@ async fn with_users() -> Server {
         ("auth/role/grant", role("reader", "READ", "baton/", "baton0")),
     ];
     for (path, body) in steps {
-        let said = hand.say(path, body).await;
-        assert!(said.get("header").is_some(), "{path}: {said}");
+        let answer = client.post(path, body).await;
+        assert!(answer.get("header").is_some(), "{path}: {answer}");
     }
     for (user, role) in [("root", "root"), ("baton", "baton"), ("reader", "reader")] {
-        hand.say("auth/user/add", format!(r#"{{"name":"{user}","password":"hush"}}"#)).await;
+        client.post("auth/user/add", format!(r#"{{"name":"{user}","password":"hush"}}"#)).await;
         let body = format!(r#"{{"user":"{user}","role":"{role}"}}"#);
-        let said = hand.say("auth/user/grant", body).await;
-        assert!(said.get("header").is_some(), "{said}");
+        let answer = client.post("auth/user/grant", body).await;
+        assert!(answer.get("header").is_some(), "{answer}");
     }
-    let said = hand.say("auth/enable", "{}".to_owned()).await;
-    assert!(said.get("header").is_some(), "{said}");
+    let answer = client.post("auth/enable", "{}".to_owned()).await;
+    assert!(answer.get("header").is_some(), "{answer}");
     server
 }
 
@@ -86,7 +89,7 @@ async fn readwrite_on_the_prefix_is_enough() {
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert_eq!(store.leave(&space, &node.id(), BootId(1)).await, Ok(Outcome::Applied));
 
-    // Tokens are forgotten when etcd restarts; a new one is asked for, and nobody notices.
+    // Tokens are forgotten when etcd restarts; a new one is asked for, and no call fails.
     server.stop().await.expect("it is ours");
     server.start_again().await.expect("it starts");
     let node = Contender::new(&store, &space, 2);
@@ -94,7 +97,7 @@ async fn readwrite_on_the_prefix_is_enough() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn others_are_told_what_they_lack() {
+async fn others_are_refused_with_what_they_lack() {
     let server = with_users().await;
     let place = server.address();
     let no_login = format!("etcd at {place} does not let this user in (");

@@ -5,7 +5,7 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::{Kind, Server};
 
-use crate::ground::open;
+use crate::fixture::open;
 
 const BEATS: u64 = 20;
 

@@ -11,17 +11,17 @@ use baton_testbed::proxy::Proxy;
 use baton_testbed::wait::until;
 use serde_json::Value;
 
-use crate::ground::{Etcd, open};
+use crate::fixture::{Etcd, open};
 
 const TTL: Duration = Duration::from_secs(60);
 
 /// Every etcd lease there is: its id, and how long it was granted.
 async fn leases(etcd: &Etcd) -> Vec<(String, String)> {
-    let said = etcd.hand().say("lease/leases", "{}".to_owned()).await;
+    let answer = etcd.client().post("lease/leases", "{}".to_owned()).await;
     let mut leases = Vec::new();
-    for lease in said["leases"].as_array().cloned().unwrap_or_default() {
+    for lease in answer["leases"].as_array().cloned().unwrap_or_default() {
         let id = lease["ID"].as_str().expect("it has one").to_owned();
-        let told = etcd.hand().say("lease/timetolive", format!(r#"{{"ID":"{id}"}}"#)).await;
+        let told = etcd.client().post("lease/timetolive", format!(r#"{{"ID":"{id}"}}"#)).await;
         leases.push((id, told["grantedTTL"].as_str().unwrap_or_default().to_owned()));
     }
     leases
@@ -39,7 +39,7 @@ async fn spare(etcd: &Etcd) -> String {
 
 /// The etcd lease that the lease record names, and how long it was granted.
 async fn named(etcd: &Etcd, space: &str) -> (String, Option<u64>) {
-    let found = etcd.hand().under(&format!("baton/{space}/lead/lease")).await;
+    let found = etcd.client().under(&format!("baton/{space}/lead/lease")).await;
     let record: Value = serde_json::from_slice(&found[0].1).expect("it is JSON");
     (record["lease"].to_string(), record["granted"]["secs"].as_u64())
 }
@@ -80,8 +80,8 @@ async fn a_takeover_by_the_first_in_line_is_one_request() {
     assert_eq!(proxy.counts().round_trips - before, 3);
 
     // The spare keeps nothing alive, and its end ends nothing.
-    let said = etcd.hand().say("lease/revoke", format!(r#"{{"ID":"{spare}"}}"#)).await;
-    assert!(said.get("header").is_some(), "{said}");
+    let answer = etcd.client().post("lease/revoke", format!(r#"{{"ID":"{spare}"}}"#)).await;
+    assert!(answer.get("header").is_some(), "{answer}");
     let held = first.look().await.lease.expect("it is held").version;
     first.goes_on(held).await;
 }
@@ -130,8 +130,8 @@ async fn a_spare_that_is_gone_costs_one_attempt() {
     lead(&holder, vec![first.id()]).await;
     let seen = first.look().await;
     let spare = spare(&etcd).await;
-    let said = etcd.hand().say("lease/revoke", format!(r#"{{"ID":"{spare}"}}"#)).await;
-    assert!(said.get("header").is_some(), "{said}");
+    let answer = etcd.client().post("lease/revoke", format!(r#"{{"ID":"{spare}"}}"#)).await;
+    assert!(answer.get("header").is_some(), "{answer}");
 
     let claim = Claim::Dead { boot: holder.boot() };
     let failed = first.claim_on(&seen, claim).await.expect_err("the spare is gone");

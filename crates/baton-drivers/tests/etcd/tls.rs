@@ -1,4 +1,4 @@
-//! An etcd that speaks TLS: whom it is to be trusted by, and who is turned away.
+//! An etcd that speaks TLS: by which authority it is trusted, and which clients are refused.
 
 use std::net::TcpListener;
 use std::path::Path;

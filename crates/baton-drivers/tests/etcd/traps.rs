@@ -11,7 +11,7 @@ use baton_testbed::contender::{Contender, left, namespace};
 use baton_testbed::wait::{PATIENCE, until};
 use serde_json::Value;
 
-use crate::ground::{Etcd, open, space};
+use crate::fixture::{Etcd, open, space};
 
 /// The shortest that etcd grants.
 const TTL: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ async fn hears(hints: &mut HintStream, wanted: &Hint) {
 
 /// The etcd lease that the lease record names.
 async fn lease_of(etcd: &Etcd, name: &str) -> i64 {
-    let found = etcd.hand().under(&format!("baton/{name}/lead/lease")).await;
+    let found = etcd.client().under(&format!("baton/{name}/lead/lease")).await;
     let record: Value = serde_json::from_slice(&found[0].1).expect("it is JSON");
     record["lease"].as_i64().expect("it names a lease")
 }
@@ -48,7 +48,7 @@ async fn lease_of(etcd: &Etcd, name: &str) -> i64 {
 async fn a_term_is_over_when_its_lease_is_and_not_before() {
     let etcd = Etcd::start().await;
     let store = open(&etcd.server.url()).await;
-    a_deleted_holder_key_ends_the_term_and_lets_nobody_in_early(&etcd).await;
+    a_deleted_holder_key_ends_the_term_and_lets_no_node_in_early(&etcd).await;
     a_holder_key_put_back_by_hand_keeps_nothing_alive(&etcd).await;
     every_renewal_has_a_lease_of_its_own(&etcd).await;
     a_deleted_lease_record_is_not_an_empty_namespace(&etcd).await;
@@ -62,16 +62,16 @@ async fn a_term_is_over_when_its_lease_is_and_not_before() {
     assert_eq!(left(&seen).as_secs_f64().ceil(), 2.0, "what was granted");
 }
 
-async fn a_deleted_holder_key_ends_the_term_and_lets_nobody_in_early(etcd: &Etcd) {
+async fn a_deleted_holder_key_ends_the_term_and_lets_no_node_in_early(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("deleted"));
     let (holder, rival) = (contender(&store, &space, 1), contender(&store, &space, 2));
     let mut hints = store.hints(&space).await.expect("etcd pushes");
     let held = holder.take(Claim::Vacant).await;
     let began = SystemClock.now();
-    etcd.hand().delete(&format!("{}lead/holder", self::space(&space))).await;
+    etcd.client().delete(&format!("{}lead/holder", self::space(&space))).await;
     hears(&mut hints, &Hint::Look).await;
 
-    // The holder learns that its term is over; until its lease is, nobody else may begin one.
+    // The holder learns that its term is over; until its lease is, no other node may begin one.
     let reply = holder.renew(held).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict));
     let early = rival.claim(Claim::Expired).await.expect("the store answers");
@@ -91,12 +91,12 @@ async fn a_holder_key_put_back_by_hand_keeps_nothing_alive(etcd: &Etcd) {
     let held = holder.take(Claim::Vacant).await;
     let prefix = self::space(&space);
     let key = format!("{prefix}lead/holder");
-    let value = etcd.hand().under(&key).await.remove(0).1;
+    let value = etcd.client().under(&key).await.remove(0).1;
     let mut hints = store.hints(&space).await.expect("etcd pushes");
     hears(&mut hints, &Hint::Look).await; // It ran out.
-    etcd.hand().put(&key, value).await;
+    etcd.client().put(&key, value).await;
     let late = holder.renew(held).await.expect("the store answers");
-    assert_eq!(late.outcome, Some(Outcome::Conflict), "a key without a lease is nobody's");
+    assert_eq!(late.outcome, Some(Outcome::Conflict), "a key without a lease counts for nothing");
     assert!(left(&late).is_zero());
     contender(&store, &space, 2).take(Claim::Expired).await;
 }
@@ -115,19 +115,19 @@ async fn every_renewal_has_a_lease_of_its_own(etcd: &Etcd) {
     assert_eq!(refused.outcome, Some(Outcome::Conflict));
     assert_eq!(lease_of(etcd, "own-lease").await, second);
     // The first one's end ends nothing.
-    let said = etcd.hand().say("lease/revoke", format!(r#"{{"ID":"{first}"}}"#)).await;
-    assert!(said.get("header").is_some(), "{said}");
+    let answer = etcd.client().post("lease/revoke", format!(r#"{{"ID":"{first}"}}"#)).await;
+    assert!(answer.get("header").is_some(), "{answer}");
     let version = renewed.lease.expect("held").version;
     let reply = holder.renew(version).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Applied));
 }
 
-/// Somebody deleted the record itself: the term is over, and nobody gets in beside its holder.
+/// The record itself was deleted: the term is over, and no node gets in beside its holder.
 async fn a_deleted_lease_record_is_not_an_empty_namespace(etcd: &Etcd) {
     let (store, space) = (open(&etcd.server.url()).await, namespace("record-gone"));
     let (holder, rival) = (contender(&store, &space, 1), contender(&store, &space, 2));
     let held = holder.take(Claim::Vacant).await;
-    etcd.hand().delete(&format!("{}lead/lease", self::space(&space))).await;
+    etcd.client().delete(&format!("{}lead/lease", self::space(&space))).await;
     let reply = holder.renew(held).await.expect("the store answers");
     assert_eq!(reply.outcome, Some(Outcome::Conflict), "a term without a record is over");
     for claim in [Claim::Vacant, Claim::Dead { boot: BootId(1) }] {
@@ -153,10 +153,10 @@ async fn a_watch_outlives_what_ends_it() {
     hears(&mut hints, &Hint::Look).await;
     assert!(left(&holder.look().await).is_zero());
 
-    // A renewal is no news; nobody is woken by it.
+    // A renewal is no news; no node is woken by it.
     let held = holder.take(Claim::Expired).await;
     let renewed = holder.renew(held).await.expect("the store answers");
-    etcd.hand().compact().await;
+    etcd.client().compact().await;
     let version = renewed.lease.expect("held").version;
     assert_eq!(holder.release(version).await, Outcome::Applied);
     let heard = hints.recv().await.expect("the release is told");
@@ -166,7 +166,7 @@ async fn a_watch_outlives_what_ends_it() {
     etcd.server.kill().await.expect("it is ours");
     etcd.server.start_again().await.expect("it starts");
     hears(&mut hints, &Hint::Look).await;
-    etcd.hand().compact().await;
+    etcd.client().compact().await;
     let held = until("the store to answer", async || {
         let reply = holder.claim(Claim::Vacant).await.ok()?;
         reply.lease.filter(|lease| lease.is_held_by(BootId(1)))
@@ -195,13 +195,13 @@ async fn a_cluster_that_went_back_is_read_anew_and_examined() {
     let held = node.take(Claim::Vacant).await;
     let version = node.renew(held).await.expect("answers").lease.expect("held").version;
     // Another cluster, at a lower revision, with an older record under the same keys.
-    let older = etcd.hand().under(&self::space(&space)).await;
+    let older = etcd.client().under(&self::space(&space)).await;
     etcd.server.stop().await.expect("it is ours");
     let data = etcd.server.folder().expect("it is ours").join("data");
     std::fs::remove_dir_all(data).expect("it is there");
     etcd.server.start_again().await.expect("it starts anew");
     for (key, value) in older.iter().filter(|(key, _)| !key.contains("lead/holder")) {
-        etcd.hand().put(key, value).await;
+        etcd.client().put(key, value).await;
     }
     let seen = until("the store to answer", async || {
         node.beat(baton_core::protocol::LeaseIntent::Observe).await.ok()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_drivers::fences;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 
-use crate::ground::{Etcd, open};
+use crate::fixture::{Etcd, open};
 
 #[tokio::test]
 async fn a_store_of_an_earlier_version_loses_nothing() {
@@ -13,7 +13,7 @@ async fn a_store_of_an_earlier_version_loses_nothing() {
     let fixture: BTreeMap<String, String> =
         serde_json::from_str(include_str!("../fixtures/etcd.json")).expect("it is JSON");
     for (key, value) in fixture {
-        etcd.hand().put(&key, value).await;
+        etcd.client().put(&key, value).await;
     }
     let url = etcd.server.url();
     let stored = fences::list(&url, &space()).await.expect("the server answers");

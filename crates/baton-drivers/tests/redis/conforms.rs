@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
-use crate::ground::{Redis, server};
+use crate::fixture::{Redis, server};
 use crate::peer::open;
 
 /// Proof of death is not declared; these cases assert its absence.
@@ -18,8 +18,8 @@ async fn many_processes_conform() {
         lateness: Duration::from_millis(100),
         increments: 3,
     };
-    let ground = Redis(server(&[]).await);
-    let report = conformance::run(&Processes::new(ground, open, pace)).await;
+    let fixture = Redis(server(&[]).await);
+    let report = conformance::run(&Processes::new(fixture, open, pace)).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");
 }

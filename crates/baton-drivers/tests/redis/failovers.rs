@@ -5,7 +5,7 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::{copied, follow, open, run, server};
+use crate::fixture::{copied, follow, open, run, server};
 
 const SYNCING: [&str; 4] = ["--appendfsync", "always", "--repl-diskless-sync-delay", "0"];
 
@@ -88,7 +88,7 @@ async fn a_record_of_an_earlier_version_is_taken_over_as_it_is() {
     let server = server(&[]).await;
     let node = node(&server.url(), 1).await;
     let before = node.look().await.lineage;
-    let meta = crate::ground::key(&web(), "meta");
+    let meta = crate::fixture::key(&web(), "meta");
     let _: u64 = run(&server, &["HDEL", &meta, "replid"]).await;
     assert_eq!(node.look().await.lineage, before);
     let kept: Option<String> = run(&server, &["HGET", &meta, "replid"]).await;

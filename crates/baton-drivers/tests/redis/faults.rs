@@ -9,8 +9,8 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::{soon, until};
 use baton_testbed::{Fault, Proxy, Server};
 
-use crate::ground::open;
-use crate::ground::{run, server};
+use crate::fixture::open;
+use crate::fixture::{run, server};
 
 /// What the test's URL allows a call: more than a busy machine needs for one.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -48,7 +48,7 @@ async fn a_server_that_is_killed_paused_and_restarted() {
 
     server.kill().await.expect("it is ours");
     // A request that meets the end of the connection is unknown; the next one is not even sent.
-    until("nobody is there to send it to", async || {
+    until("there is no server to send it to", async || {
         let gone = node.try_look().await.map_err(|error| error.failure());
         (gone.expect_err("the server is gone") == Failure::NotDone).then_some(())
     })

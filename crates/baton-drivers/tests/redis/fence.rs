@@ -8,8 +8,8 @@ use baton_testbed::paused::{self, Old};
 use redis::Cmd;
 use tokio::task::JoinSet;
 
-use crate::ground::open;
-use crate::ground::{client, run, server};
+use crate::fixture::open;
+use crate::fixture::{client, run, server};
 
 const KEY: &str = "{invoices}:last";
 

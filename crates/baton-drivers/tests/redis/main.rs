@@ -13,7 +13,7 @@ mod conforms;
 mod failovers;
 mod faults;
 mod fence;
-mod ground;
+mod fixture;
 mod peer;
 mod refusals;
 mod restarts;

@@ -5,8 +5,8 @@ use baton_store::{Store, Verdict};
 use baton_testbed::contender::{Contender, namespace};
 
 use crate::certificates::Certificates;
-use crate::ground::open;
-use crate::ground::{run, server};
+use crate::fixture::open;
+use crate::fixture::{run, server};
 
 async fn refused(url: &str) -> String {
     let message = baton_drivers::open(url).await.err().expect("it must be refused").to_string();

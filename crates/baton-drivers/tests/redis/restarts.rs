@@ -11,7 +11,7 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::subject::Ground;
 use baton_testbed::wait::until;
 
-use crate::ground::{Redis, copied, follow, open, run, server};
+use crate::fixture::{Redis, copied, follow, open, run, server};
 
 const SYNCING: [&str; 4] = ["--appendfsync", "always", "--repl-diskless-sync-delay", "0"];
 
@@ -67,13 +67,13 @@ async fn the_lease_goes_on_after_each_kill() {
         held = renewed.lease.expect("it is held").version;
     }
     let other = Contender::new(&handle(&server).await, &web(), 2);
-    assert_eq!(other.look().await.lineage, before, "somebody who was there has said so");
+    assert_eq!(other.look().await.lineage, before, "a handle that was there has said so");
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert_eq!(other.take(Claim::Vacant).await.epoch, held.epoch.next(), "nothing leaps");
 }
 
 #[tokio::test]
-async fn whoever_cannot_know_that_nothing_was_lost_begins_a_new_lineage() {
+async fn a_handle_that_cannot_know_that_nothing_was_lost_begins_a_new_lineage() {
     for who in ["one who was not there", "one who was not told", "one whose log is from memory"] {
         let (server, node) = begun().await;
         let before = node.look().await.lineage;
@@ -93,11 +93,11 @@ async fn whoever_cannot_know_that_nothing_was_lost_begins_a_new_lineage() {
 #[tokio::test]
 async fn a_log_that_went_back_is_noticed_by_those_who_saw_more() {
     let (server, node) = begun().await;
-    let ground = Redis(server);
-    ground.keep_copy(&web()).await.expect("it can be copied");
+    let fixture = Redis(server);
+    fixture.keep_copy(&web()).await.expect("it can be copied");
     let held = node.take(Claim::Vacant).await;
     let before = node.look().await.lineage;
-    ground.restore_copy(&web()).await.expect("it can be put back");
+    fixture.restore_copy(&web()).await.expect("it can be put back");
     let renewed = node.renew(held).await.expect("it answers");
     assert_eq!(renewed.outcome, Some(Outcome::Conflict), "{renewed:?}");
     assert!(renewed.lineage > before, "{renewed:?}");

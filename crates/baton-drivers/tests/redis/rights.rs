@@ -6,8 +6,8 @@ use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::counting::count_once;
 
-use crate::ground::open;
-use crate::ground::{run, server};
+use crate::fixture::open;
+use crate::fixture::{run, server};
 
 /// The rules as the documentation shows them: the words of its `ACL SETUSER` line.
 fn documented() -> Vec<String> {
@@ -62,7 +62,7 @@ async fn each_missing_rule_is_told_when_the_store_is_opened() {
 }
 
 #[tokio::test]
-async fn the_right_to_read_is_enough_for_whoever_only_looks() {
+async fn the_right_to_read_is_enough_for_a_reader() {
     let (server, url) = with_user(&documented()).await;
     let store = open(&url).await;
     let node = Contender::new(&store, &namespace("web"), 1);

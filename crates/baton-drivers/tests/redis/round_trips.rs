@@ -4,8 +4,8 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_testbed::Proxy;
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::open;
-use crate::ground::{run, server};
+use crate::fixture::open;
+use crate::fixture::{run, server};
 
 /// How often the server was asked to run a script by its name, and by its text.
 async fn scripts(server: &baton_testbed::Server) -> (u64, u64) {

@@ -11,7 +11,7 @@ use baton_testbed::Server;
 use baton_testbed::expiry::{self, Records};
 use baton_testbed::wait::until;
 
-use crate::ground::{client, run, server};
+use crate::fixture::{client, run, server};
 
 /// Keys of the user's, and the index that names them.
 struct Things<'a>(&'a Server);

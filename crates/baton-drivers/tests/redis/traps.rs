@@ -7,14 +7,14 @@ use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
 use baton_store::{Precondition, StoreError, WriteOutcome};
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::{client, copied, follow, key, open, run, server};
+use crate::fixture::{client, copied, follow, key, open, run, server};
 
 #[tokio::test]
 async fn a_token_drawn_outside_the_script_inverts_and_ours_does_not() {
     let server = server(&[]).await;
     let mut one = client(&server).await;
     let mut other = client(&server).await;
-    // The naive way: draw a number, then take the lock. Whoever drew first may lock last.
+    // The naive way: draw a number, then take the lock. The client that drew first may lock last.
     let incr = redis::cmd("INCR").arg("token").take();
     let early: u64 = incr.query_async(&mut one).await.expect("it counts");
     let late: u64 = incr.query_async(&mut other).await.expect("it counts");

@@ -7,7 +7,7 @@ use baton_testbed::Server;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use serde::Deserialize;
 
-use crate::ground::{open, run, server};
+use crate::fixture::{open, run, server};
 
 /// What a key holds.
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
-use crate::ground::Site;
+use crate::fixture::Site;
 use crate::peer::open;
 
 /// No clock, no ages, no lineage, no deaths, no pushes: each absence is asserted.
@@ -16,7 +16,7 @@ async fn many_processes_conform() {
     let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(50));
     let pace = Pace { ttl, lateness, increments: 1 };
     let site = Site::start().await;
-    // A server that somebody else named is not ours to restart.
+    // A server that the environment names is not ours to restart.
     let named = usize::from(site.server.pid().is_none());
     let report = conformance::run(&Processes::new(site, open, pace)).await;
     keep_report(&report);

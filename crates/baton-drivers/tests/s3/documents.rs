@@ -12,9 +12,9 @@ use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::wait::until;
 use tokio::task::JoinSet;
 
-use crate::front::{Asked, Deed};
-use crate::ground::Site;
-use crate::traps::{fronted, once};
+use crate::fixture::Site;
+use crate::http_proxy::{Reaction, SentRequest};
+use crate::traps::{behind_http_proxy, once};
 
 const MIB: usize = 1024 * 1024;
 
@@ -34,13 +34,13 @@ fn document(version: u64, body: &[u8]) -> Option<Document> {
     Some(Document { version, body: body.to_vec() })
 }
 
-fn is_body(asked: &Asked) -> bool {
+fn is_body(asked: &SentRequest) -> bool {
     asked.target.contains("/documents/")
 }
 
 #[tokio::test]
 async fn a_renewal_is_as_small_with_large_documents_as_without() {
-    let (site, front, store) = fronted().await;
+    let (site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let peer = Contender::new(&store, &web, 1);
     let mut held = peer.take(Claim::Vacant).await;
@@ -58,37 +58,37 @@ async fn a_renewal_is_as_small_with_large_documents_as_without() {
     assert!(bytes < before + 400, "{bytes} bytes after {before}");
 
     // A document costs two writes, and to read it two reads, or one if its body is known.
-    front.asked();
+    http_proxy.requests();
     let written = store.write_document(&web, "d", vec![7], Precondition::Any, Some(held.epoch));
     assert_eq!(written.await, Ok(WriteOutcome::Written(1)));
-    let puts: Vec<_> = front.asked().into_iter().map(|it| it.method).collect();
+    let puts: Vec<_> = http_proxy.requests().into_iter().map(|it| it.method).collect();
     assert_eq!(puts, ["PUT", "PUT"]);
-    let other = open(&site.server.url_at(front.address)).await.expect("the server is fit");
+    let other = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
     other.inspect(&web).await.expect("the server answers");
     for reads in [2, 1] {
-        front.asked();
+        http_proxy.requests();
         assert_eq!(read(&*other, &web).await, document(1, &[7]));
-        assert_eq!(front.asked().len(), reads);
+        assert_eq!(http_proxy.requests().len(), reads);
     }
 }
 
 /// The process ends after it has written the body, or its write of the state gets no answer.
 #[tokio::test]
 async fn a_write_that_ends_half_way_loses_nothing_and_leaves_nothing_for_ever() {
-    let (site, front, store) = fronted().await;
+    let (site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     assert_eq!(write(&*store, &web, b"one").await, Ok(WriteOutcome::Written(1)));
-    for (deed, expected) in [
-        (Deed::Answer(500, "InternalError"), document(1, b"one")),
-        (Deed::LoseReply, document(2, b"two")),
+    for (reaction, expected) in [
+        (Reaction::Answer(500, "InternalError"), document(1, b"one")),
+        (Reaction::LoseReply, document(2, b"two")),
     ] {
-        front.judge(once(|asked| asked.puts("state.json"), deed));
+        http_proxy.react(once(|asked| asked.puts("state.json"), reaction));
         let failed = write(&*store, &web, b"two").await.expect_err("there was no answer");
         assert_eq!(failed.failure(), Failure::Unknown, "{failed}");
-        assert_eq!(read(&*store, &web).await, expected, "{deed:?}");
+        assert_eq!(read(&*store, &web).await, expected, "{reaction:?}");
     }
     // Without an answer to the write of the body, nothing was written for certain.
-    front.judge(once(is_body, Deed::LoseReply));
+    http_proxy.react(once(is_body, Reaction::LoseReply));
     let failed = write(&*store, &web, b"three").await.expect_err("there was no answer");
     assert_eq!(failed.failure(), Failure::NotDone, "{failed}");
     assert_eq!(site.bodies(&web).await.len(), 4);
@@ -115,22 +115,22 @@ async fn a_write_that_ends_half_way_loses_nothing_and_leaves_nothing_for_ever() 
 /// Both have written their bodies before either writes the state.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_two_writers_one_wins_and_the_other_cleans_up() {
-    let (site, front, store) = fronted().await;
+    let (site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
-    let url = format!("{}&timeout_ms=1000", site.server.url_at(front.address));
+    let url = format!("{}&timeout_ms=1000", site.server.url_at(http_proxy.address));
     let other = open(&url).await.expect("the server is fit");
     assert_eq!(write(&*store, &web, b"one").await, Ok(WriteOutcome::Written(1)));
     assert_eq!(read(&*other, &web).await, document(1, b"one"));
     let both = Barrier::new(2);
     let first_two = Mutex::new(0);
-    front.judge(move |asked| {
+    http_proxy.react(move |asked| {
         let mut met = first_two.lock().expect("no holder panics");
         if is_body(asked) && asked.method == "PUT" && *met < 2 {
             *met += 1;
             drop(met);
             both.wait();
         }
-        Deed::Forward
+        Reaction::Forward
     });
     let on_first = Precondition::Version(1);
     let [one, two] = [&store, &other]
@@ -154,19 +154,19 @@ async fn of_two_writers_one_wins_and_the_other_cleans_up() {
 /// The reader has read which object it is, and finds that it is gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_that_comes_too_late_for_a_body_reads_the_next_one() {
-    let (site, front, reader) = fronted().await;
+    let (site, http_proxy, reader) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let writer = open(&site.server.url()).await.expect("the server is fit");
     assert_eq!(write(&*writer, &web, b"one").await, Ok(WriteOutcome::Written(1)));
     let [arrived, goes_on] = [(); 2].map(|()| Arc::new(Barrier::new(2)));
-    let (at_front, leaves_front) = (Arc::clone(&arrived), Arc::clone(&goes_on));
-    let first = once(is_body, Deed::Unconditional);
-    front.judge(move |asked| {
-        if matches!(first(asked), Deed::Unconditional) {
-            at_front.wait();
-            leaves_front.wait();
+    let (at_proxy, leaves_proxy) = (Arc::clone(&arrived), Arc::clone(&goes_on));
+    let first = once(is_body, Reaction::Unconditional);
+    http_proxy.react(move |asked| {
+        if matches!(first(asked), Reaction::Unconditional) {
+            at_proxy.wait();
+            leaves_proxy.wait();
         }
-        Deed::Forward
+        Reaction::Forward
     });
     let space = web.clone();
     let mut reading = JoinSet::new();
@@ -201,7 +201,7 @@ async fn a_body_that_was_removed_by_hand_is_missed_by_name() {
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_with_both_numbers() {
-    let (_site, _front, store) = fronted().await;
+    let (_site, _http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let refused = write(&*store, &web, &vec![b'x'; MIB + 1]).await;
     let refused = refused.expect_err("it is too large").to_string();

@@ -6,15 +6,15 @@ use baton_store::StoreError;
 use baton_testbed::contender::{Contender, fresh_namespace, held_in};
 use baton_testbed::proxy::{Fault, Proxy};
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
-/// Looks until the store answers again, and goes on with the term. Nobody else is there to take it.
+/// Looks until the store answers again, and goes on with the term. No other node is there to take it.
 async fn recovers(peer: &Contender) -> Version {
     peer.goes_on(held_in(&peer.look_until_answered().await)).await
 }
 
 fn failure<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Failure {
-    result.expect_err("nobody can answer").failure()
+    result.expect_err("no server can answer").failure()
 }
 
 #[tokio::test]
@@ -63,7 +63,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     assert_eq!(recovers(&peer).await.epoch.0, 1);
 }
 
-/// Nobody there at all: certain that nothing was sent, so certain that nothing was written.
+/// No server there at all: certain that nothing was sent, so certain that nothing was written.
 #[tokio::test]
 async fn a_port_that_refuses_leaves_no_doubt() {
     let site = Site::start().await;

@@ -13,9 +13,9 @@ use baton_testbed::paused::{self, Old};
 use baton_testbed::subject::Ground;
 use tokio::task::JoinSet;
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
-/// An object that nobody has written.
+/// An object that was never written.
 fn fresh() -> Path {
     Path::from(format!("{}.json", fresh_namespace("invoices")))
 }
@@ -40,7 +40,7 @@ async fn the_highest_epoch_wins() {
         Fence::new(key.clone())
             .put(objects, Epoch(epoch), body(who))
             .await
-            .expect("nobody is ahead");
+            .expect("no later epoch was here");
         assert!(text(objects, &key).await.contains(&format!("\"by\":\"{who}\"")));
     }
     let refused = Fence::new(key.clone()).put(objects, Epoch(6), body("late")).await;
@@ -53,13 +53,16 @@ async fn the_highest_epoch_wins() {
 
     let unmarked = Fence::new(key.clone()).put(objects, Epoch(9), |_| b"same".to_vec()).await;
     assert!(matches!(unmarked, Err(FenceError::NoMark { .. })), "{unmarked:?}");
-    // What was there before anybody fenced it counts as written by nobody.
+    // What was there before it was fenced counts as written in epoch 0.
     let plain = fresh();
     objects.put(&plain, "{}".into()).await.expect("it can be written");
-    Fence::new(plain.clone()).put(objects, Epoch(1), body("a")).await.expect("nobody is ahead");
+    Fence::new(plain.clone())
+        .put(objects, Epoch(1), body("a"))
+        .await
+        .expect("no later epoch was here");
 }
 
-/// Each worker reads, adds one, and writes under the same epoch; whoever lost reads again.
+/// Each worker reads, adds one, and writes under the same epoch; a worker that lost reads again.
 #[tokio::test]
 async fn fenced_increments_are_ordered_and_a_late_one_changes_nothing() {
     const WORKERS: u64 = 8;
@@ -97,7 +100,7 @@ async fn lead(url: &str, web: &str) {
     Fence::new(key.clone())
         .put(objects, held.epoch, body("leader"))
         .await
-        .expect("nobody is ahead");
+        .expect("no later epoch was here");
     let late = |mark: &str| {
         paused::say(&format!("looked in {}", held.epoch));
         paused::wait_for_word();
@@ -133,7 +136,7 @@ async fn a_paused_old_leader_writes_nothing() {
     Fence::new(key.clone())
         .put(objects.as_ref(), new.epoch, body("leader"))
         .await
-        .expect("nobody is ahead");
+        .expect("no later epoch was here");
     let written = text(objects.as_ref(), &key).await;
 
     old.resume();

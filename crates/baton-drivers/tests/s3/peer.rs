@@ -9,7 +9,7 @@ use baton_testbed::contender::fresh_namespace;
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::subject::Ground;
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
 type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
 

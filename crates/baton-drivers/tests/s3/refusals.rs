@@ -8,8 +8,8 @@ use baton_testbed::subject::Ground;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::front::{Asked, Deed, Front};
-use crate::ground::Site;
+use crate::fixture::Site;
+use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 /// The store's URL with another prefix: what was found fit under one is not asked again.
 fn under(prefix: &str, url: &str) -> String {
@@ -27,62 +27,62 @@ async fn refusal(url: &str) -> String {
 #[tokio::test]
 async fn a_server_that_ignores_conditions_is_refused_by_what_it_ignores() {
     let site = Site::start().await;
-    let front = Front::of(site.server.address(), None);
-    let url = site.server.url_at(front.address);
+    let http_proxy = HttpProxy::of(site.server.address(), None);
+    let url = site.server.url_at(http_proxy.address);
     let cannot = "cannot be trusted with a lease: ";
-    type Judge = fn(&Asked) -> Deed;
-    let cases: [(Judge, &str); 5] = [
+    type React = fn(&SentRequest) -> Reaction;
+    let cases: [(React, &str); 5] = [
         (
-            |_| Deed::Unconditional,
+            |_| Reaction::Unconditional,
             "If-None-Match: * was ignored: a second create was answered 200; ",
         ),
         (
             |asked| match asked.if_match.is_some() {
-                true => Deed::Unconditional,
-                false => Deed::Forward,
+                true => Reaction::Unconditional,
+                false => Reaction::Forward,
             },
             "If-Match was ignored: a write on an ETag that never was is answered 200; ",
         ),
         (
             |asked| match asked.if_match.is_some() {
-                true => Deed::Answer(412, "PreconditionFailed"),
-                false => Deed::Forward,
+                true => Reaction::Answer(412, "PreconditionFailed"),
+                false => Reaction::Forward,
             },
             "If-Match with the ETag that was just given is refused; ",
         ),
         (
             |asked| match asked.if_none_match.is_some() {
-                true => Deed::Answer(501, "NotImplemented"),
-                false => Deed::Forward,
+                true => Reaction::Answer(501, "NotImplemented"),
+                false => Reaction::Forward,
             },
             "501 NotImplemented: conditional writes are not implemented; ",
         ),
         (
             |asked| match asked.method == "GET" && !asked.lists() {
-                true => Deed::Answer(404, "NoSuchKey"),
-                false => Deed::Forward,
+                true => Reaction::Answer(404, "NoSuchKey"),
+                false => Reaction::Forward,
             },
             "a read after a write shows something else than was written; ",
         ),
     ];
-    for (number, (judge, finding)) in cases.into_iter().enumerate() {
-        front.judge(judge);
+    for (number, (react, finding)) in cases.into_iter().enumerate() {
+        http_proxy.react(react);
         let refused = refusal(&under(&format!("unfit-{number}"), &url)).await;
         assert!(refused.contains(cannot) && refused.contains(finding), "{refused}");
     }
     // Nothing is left behind by those that could be asked to remove it.
-    front.judge(|_| Deed::Forward);
+    http_proxy.react(|_| Reaction::Forward);
     assert!(open(&under("unfit-0", &url)).await.is_ok());
-    front.asked();
+    http_proxy.requests();
     assert!(open(&under("unfit-0", &url)).await.is_ok());
-    assert_eq!(front.asked(), [], "what was found fit is not tried out again");
+    assert_eq!(http_proxy.requests(), [], "what was found fit is not tried out again");
 }
 
 #[tokio::test]
 async fn the_wrong_keys_place_or_bucket_are_named() {
     let site = Site::start().await;
-    let front = Front::of(site.server.address(), None);
-    let url = site.server.url_at(front.address).replace("secret_key=test", "secret_key=hush");
+    let http_proxy = HttpProxy::of(site.server.address(), None);
+    let url = site.server.url_at(http_proxy.address).replace("secret_key=test", "secret_key=hush");
     let answers = [
         (403, "InvalidAccessKeyId", "does not let this user in (PUT "),
         (403, "SignatureDoesNotMatch", "does not let this user in (PUT "),
@@ -92,17 +92,17 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
         (503, "ServiceUnavailable", "cannot be reached (PUT "),
     ];
     for (status, code, wanted) in answers {
-        front.judge(move |_| Deed::Answer(status, code));
+        http_proxy.react(move |_| Reaction::Answer(status, code));
         let refused = refusal(&under("keys", &url)).await;
         assert!(refused.contains(wanted) && refused.contains(code), "{refused}");
     }
-    front.judge(|_| Deed::Answer(404, "NoSuchBucket"));
+    http_proxy.react(|_| Reaction::Answer(404, "NoSuchBucket"));
     let refused = refusal(&under("keys", &url)).await;
     let wanted = "the bucket is missing; create it, or check its name, region and endpoint";
     assert!(refused.ends_with(wanted), "{refused}");
 
-    // A port at which nobody listens: the one in front is gone.
-    drop(front);
+    // A port without a listener: the one in front is gone.
+    drop(http_proxy);
     let refused = refusal(&under("gone", &url)).await;
     assert!(refused.contains("cannot be reached ("), "{refused}");
     assert!(refused.contains("is the server running, and is the address right?"), "{refused}");
@@ -152,8 +152,8 @@ async fn a_certificate_is_checked_against_the_authority_that_is_named() {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .expect("they belong together");
-    let front = Front::of(site.server.address(), Some(Arc::new(tls)));
-    let url = site.server.url_at(front.address).replace("endpoint=http:", "endpoint=https:");
+    let http_proxy = HttpProxy::of(site.server.address(), Some(Arc::new(tls)));
+    let url = site.server.url_at(http_proxy.address).replace("endpoint=http:", "endpoint=https:");
 
     let store = open(&format!("{url}&tls_ca={}", path("ours.pem"))).await;
     let store = store.expect("the authority is the one that signed");

@@ -8,7 +8,7 @@ use baton_store::Store;
 use baton_testbed::restored::{self, Fresh, Restorable};
 use baton_testbed::subject::Ground;
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
 #[async_trait]
 impl Restorable for Site {

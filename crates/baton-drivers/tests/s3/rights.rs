@@ -6,13 +6,13 @@ use baton_drivers::open;
 use baton_store::{Precondition, Verdict, WriteOutcome};
 use baton_testbed::contender::{Contender, fresh_namespace};
 
-use crate::front::{Asked, Deed, Front};
-use crate::ground::Site;
+use crate::fixture::Site;
+use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
-const DENIED: Deed = Deed::Answer(403, "AccessDenied");
+const DENIED: Reaction = Reaction::Answer(403, "AccessDenied");
 
 /// Which action of the policy a request needs; `None` if it is for something else than the prefix.
-fn action(asked: &Asked) -> Option<&'static str> {
+fn action(asked: &SentRequest) -> Option<&'static str> {
     let (path, query) = asked.target.split_once('?').unwrap_or((&asked.target, ""));
     let in_prefix = path.starts_with("/baton/test/");
     match asked.method.as_str() {
@@ -27,9 +27,9 @@ fn action(asked: &Asked) -> Option<&'static str> {
 #[tokio::test]
 async fn four_actions_under_the_prefix_are_enough() {
     let site = Site::start().await;
-    let front = Front::of(site.server.address(), None);
-    front.judge(|asked| if action(asked).is_some() { Deed::Forward } else { DENIED });
-    let store = open(&site.server.url_at(front.address)).await.expect("it is allowed enough");
+    let http_proxy = HttpProxy::of(site.server.address(), None);
+    http_proxy.react(|asked| if action(asked).is_some() { Reaction::Forward } else { DENIED });
+    let store = open(&site.server.url_at(http_proxy.address)).await.expect("it is allowed enough");
     let web = fresh_namespace("web");
     let peer = Contender::new(&store, &web, 1);
     let held = peer.take(Claim::Vacant).await;
@@ -58,12 +58,13 @@ async fn each_missing_right_is_refused_at_once_and_by_name() {
         ("s3:ListBucket", "this user may not LIST test/self-test"),
     ];
     for (right, wanted) in lacking {
-        let front = Front::of(site.server.address(), None);
-        front.judge(move |asked| match action(asked) {
-            Some(action) if action != right => Deed::Forward,
+        let http_proxy = HttpProxy::of(site.server.address(), None);
+        http_proxy.react(move |asked| match action(asked) {
+            Some(action) if action != right => Reaction::Forward,
             _ => DENIED,
         });
-        let refused = open(&site.server.url_at(front.address)).await.err().map(|it| it.to_string());
+        let refused =
+            open(&site.server.url_at(http_proxy.address)).await.err().map(|it| it.to_string());
         let refused = refused.expect("it must be refused");
         assert!(refused.contains(wanted), "without {right}: {refused}");
         assert!(refused.ends_with("; grant what docs/stores/s3.md lists"), "{refused}");

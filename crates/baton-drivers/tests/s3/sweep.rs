@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use baton_testbed::wait::until;
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
 const AGE: Duration = Duration::from_secs(2);
 

@@ -13,24 +13,27 @@ use baton_testbed::subject::Ground;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use crate::front::{Asked, Deed, Front};
-use crate::ground::Site;
+use crate::fixture::Site;
+use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 /// A server, one in front of it, and a store that knows only the latter.
-pub async fn fronted() -> (Site, Front, Arc<dyn Store>) {
+pub async fn behind_http_proxy() -> (Site, HttpProxy, Arc<dyn Store>) {
     let site = Site::start().await;
-    let front = Front::of(site.server.address(), None);
-    let store = open(&site.server.url_at(front.address)).await.expect("the server is fit");
-    front.asked();
-    (site, front, store)
+    let http_proxy = HttpProxy::of(site.server.address(), None);
+    let store = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
+    http_proxy.requests();
+    (site, http_proxy, store)
 }
 
 /// Does this to the first request that the test is after, and nothing to any other.
-pub fn once(is_it: impl Fn(&Asked) -> bool, deed: Deed) -> impl Fn(&Asked) -> Deed {
+pub fn once(
+    is_it: impl Fn(&SentRequest) -> bool,
+    reaction: Reaction,
+) -> impl Fn(&SentRequest) -> Reaction {
     let done = AtomicBool::new(false);
     move |asked| match is_it(asked) && !done.swap(true, Ordering::Relaxed) {
-        true => deed,
-        false => Deed::Forward,
+        true => reaction,
+        false => Reaction::Forward,
     }
 }
 
@@ -38,14 +41,17 @@ pub fn once(is_it: impl Fn(&Asked) -> bool, deed: Deed) -> impl Fn(&Asked) -> De
 /// said whose did.
 #[tokio::test]
 async fn a_409_decides_nothing() {
-    let (_site, front, store) = fronted().await;
+    let (_site, http_proxy, store) = behind_http_proxy().await;
     let peer = Contender::new(&store, &fresh_namespace("web"), 1);
-    front.judge(once(|asked| asked.puts("state.json"), Deed::Answer(409, "OperationAborted")));
+    http_proxy
+        .react(once(|asked| asked.puts("state.json"), Reaction::Answer(409, "OperationAborted")));
     let held = peer.take(Claim::Vacant).await;
     assert_eq!(held.epoch.0, 1);
-    front.judge(once(|asked| asked.puts("state.json"), Deed::Answer(409, "OperationAborted")));
+    http_proxy
+        .react(once(|asked| asked.puts("state.json"), Reaction::Answer(409, "OperationAborted")));
     let held = peer.goes_on(held).await;
-    front.judge(once(|asked| asked.puts("node-1.json"), Deed::Answer(409, "OperationAborted")));
+    http_proxy
+        .react(once(|asked| asked.puts("node-1.json"), Reaction::Answer(409, "OperationAborted")));
     let held = peer.goes_on(held).await;
     assert_eq!(held.epoch.0, 1);
 }
@@ -53,24 +59,26 @@ async fn a_409_decides_nothing() {
 /// One request, whatever is answered: a library that repeats a write turns its success into a 412.
 #[tokio::test]
 async fn a_write_is_never_repeated_and_no_answer_is_unknown() {
-    let (_site, front, store) = fronted().await;
+    let (_site, http_proxy, store) = behind_http_proxy().await;
     let peer = Contender::new(&store, &fresh_namespace("web"), 1);
     let mut held = peer.take(Claim::Vacant).await;
-    let deeds = [
-        (Deed::Answer(500, "InternalError"), false),
-        (Deed::Answer(503, "SlowDown"), false),
-        (Deed::LoseReply, true),
+    let reactions = [
+        (Reaction::Answer(500, "InternalError"), false),
+        (Reaction::Answer(503, "SlowDown"), false),
+        (Reaction::LoseReply, true),
     ];
-    for (deed, applied) in deeds {
-        front.asked();
-        front.judge(move |asked| if asked.puts("state.json") { deed } else { Deed::Forward });
+    for (reaction, applied) in reactions {
+        http_proxy.requests();
+        http_proxy.react(
+            move |asked| if asked.puts("state.json") { reaction } else { Reaction::Forward },
+        );
         let failed = peer.renew(held).await.expect_err("there was no answer");
         assert_eq!(failed.failure(), Failure::Unknown, "{failed}");
-        let writes = front.asked().iter().filter(|asked| asked.puts("state.json")).count();
-        assert_eq!(writes, 1, "{deed:?}");
-        front.judge(|_| Deed::Forward);
+        let writes = http_proxy.requests().iter().filter(|asked| asked.puts("state.json")).count();
+        assert_eq!(writes, 1, "{reaction:?}");
+        http_proxy.react(|_| Reaction::Forward);
         let seen = peer.look().await.lease.expect("it is held");
-        assert_eq!(seen.version != held, applied, "{deed:?}");
+        assert_eq!(seen.version != held, applied, "{reaction:?}");
         held = peer.goes_on(seen.version).await;
     }
 }
@@ -79,7 +87,7 @@ async fn a_write_is_never_repeated_and_no_answer_is_unknown() {
 /// has one writer, keeps its own on purpose as long as it says nothing new.
 #[tokio::test]
 async fn no_two_writes_of_the_state_have_the_same_etag() {
-    let (site, _front, store) = fronted().await;
+    let (site, _http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let peer = Contender::new(&store, &web, 1);
     let mut held = peer.take(Claim::Vacant).await;
@@ -102,15 +110,15 @@ async fn no_two_writes_of_the_state_have_the_same_etag() {
 /// If-Match on what is not there is 404 on some servers and 412 on others: lost, either way.
 #[tokio::test]
 async fn a_record_that_was_removed_is_written_anew() {
-    let (site, front, store) = fronted().await;
+    let (site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let peer = Contender::new(&store, &web, 1);
     let mut held = peer.take(Claim::Vacant).await;
     let worker = site.folder(&web).join("workers").join("worker=node-1.json");
     for status in [404, 412] {
         site.objects().delete(&worker).await.expect("it can be removed");
-        let is_update = |asked: &Asked| asked.puts("node-1.json") && asked.if_match.is_some();
-        front.judge(once(is_update, Deed::Answer(status, "NoSuchKey")));
+        let is_update = |asked: &SentRequest| asked.puts("node-1.json") && asked.if_match.is_some();
+        http_proxy.react(once(is_update, Reaction::Answer(status, "NoSuchKey")));
         held = peer.goes_on(held).await;
         assert!(site.objects().head(&worker).await.is_ok(), "after {status}");
     }
@@ -119,10 +127,10 @@ async fn a_record_that_was_removed_is_written_anew() {
 /// A bucket that is gone is not a namespace that never had a lease.
 #[tokio::test]
 async fn a_missing_bucket_is_no_vacant_lease() {
-    let (_site, front, store) = fronted().await;
+    let (_site, http_proxy, store) = behind_http_proxy().await;
     let peer = Contender::new(&store, &fresh_namespace("web"), 1);
     let held = peer.take(Claim::Vacant).await;
-    front.judge(|_| Deed::Answer(404, "NoSuchBucket"));
+    http_proxy.react(|_| Reaction::Answer(404, "NoSuchBucket"));
     for failed in [peer.try_look().await, peer.renew(held).await] {
         assert!(matches!(&failed, Err(StoreError::Refused { .. })), "{failed:?}");
     }
@@ -133,7 +141,7 @@ async fn a_missing_bucket_is_no_vacant_lease() {
 /// A later format is refused before anything is written.
 #[tokio::test]
 async fn a_later_format_is_refused_with_both_numbers() {
-    let (site, front, store) = fronted().await;
+    let (site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let objects = site.objects();
     let metadata = site.folder(&web).join("metadata.json");
@@ -141,7 +149,7 @@ async fn a_later_format_is_refused_with_both_numbers() {
     let peer = Contender::new(&store, &web, 1);
     let refused = peer.try_look().await.expect_err("it is a later format").to_string();
     assert!(refused.contains("metadata.json has format 3, and this program knows 2"), "{refused}");
-    assert!(!front.asked().iter().any(|asked| asked.method == "PUT"));
+    assert!(!http_proxy.requests().iter().any(|asked| asked.method == "PUT"));
 
     let shop = fresh_namespace("shop");
     let peer = Contender::new(&store, &shop, 1);
@@ -155,7 +163,7 @@ async fn a_later_format_is_refused_with_both_numbers() {
 /// The last hundred terms are kept.
 #[tokio::test]
 async fn terms_are_forgotten_after_a_hundred() {
-    let (_site, _front, store) = fronted().await;
+    let (_site, _http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     for boot in 1..=105 {
         let claim = match boot {

@@ -15,7 +15,7 @@ use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::ground::Site;
+use crate::fixture::Site;
 
 #[derive(Deserialize)]
 struct Object {

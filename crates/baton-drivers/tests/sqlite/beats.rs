@@ -34,7 +34,7 @@ pub async fn look(store: &dyn Store, namespace: &Namespace, boot: u128) -> BeatR
     reply.expect("the store answers")
 }
 
-/// Claims what is seen on this ground.
+/// Claims what is seen with this claim.
 pub async fn claim(
     store: &dyn Store,
     namespace: &Namespace,
@@ -53,14 +53,14 @@ pub async fn claim(
     store.beat(namespace, beat(boot, intent)).await.expect("the store answers")
 }
 
-/// Takes the lease on this ground, and must get it.
+/// Takes the lease with this claim, and must get it.
 pub async fn take(
     store: &dyn Store,
     namespace: &Namespace,
     boot: u128,
-    ground: Claim,
+    reason: Claim,
 ) -> LeaseSnapshot {
-    let reply = claim(store, namespace, boot, ground).await;
+    let reply = claim(store, namespace, boot, reason).await;
     assert_eq!(reply.outcome, Some(Outcome::Applied), "{reply:?}");
     reply.lease.expect("it was just granted")
 }

@@ -1,18 +1,14 @@
 //! Eligibility: a node that may not lead never does.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at who begins a term.
 pub struct EligibleOnly;
 
 impl Invariant for EligibleOnly {
-    fn name(&self) -> &'static str {
-        "eligible_only"
-    }
-
-    fn promise(&self) -> &'static str {
-        "2.5"
+    fn promise(&self) -> Promise {
+        Promise { checker: "eligible_only", name: "2.5" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

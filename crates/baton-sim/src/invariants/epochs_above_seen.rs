@@ -1,18 +1,14 @@
 //! S2: no process begins a term with an epoch that it has seen before, whatever the store lost.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares a new term with what its process had been shown.
 pub struct EpochsAboveSeen;
 
 impl Invariant for EpochsAboveSeen {
-    fn name(&self) -> &'static str {
-        "epochs_above_seen"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S2"
+    fn promise(&self) -> Promise {
+        Promise { checker: "epochs_above_seen", name: "S2" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

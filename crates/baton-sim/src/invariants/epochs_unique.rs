@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// Remembers every term that began. Their order is promised where S1 is: beyond it, a process may
@@ -22,12 +22,8 @@ impl EpochsUnique {
 }
 
 impl Invariant for EpochsUnique {
-    fn name(&self) -> &'static str {
-        "epochs_unique"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S2"
+    fn promise(&self) -> Promise {
+        Promise { checker: "epochs_unique", name: "S2" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

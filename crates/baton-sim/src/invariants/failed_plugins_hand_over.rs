@@ -1,19 +1,15 @@
 //! Health-gated candidacy: a leader whose plugins do not start, or fail too often, gives the
 //! term up.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at what runs right after the plugins failed.
 pub struct FailedPluginsHandOver;
 
 impl Invariant for FailedPluginsHandOver {
-    fn name(&self) -> &'static str {
-        "failed_plugins_hand_over"
-    }
-
-    fn promise(&self) -> &'static str {
-        "3.8"
+    fn promise(&self) -> Promise {
+        Promise { checker: "failed_plugins_hand_over", name: "3.8" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -7,7 +7,7 @@ use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// When each process came to know its epoch.
@@ -24,12 +24,8 @@ impl FenceGrace {
 }
 
 impl Invariant for FenceGrace {
-    fn name(&self) -> &'static str {
-        "fence_grace"
-    }
-
-    fn promise(&self) -> &'static str {
-        "1.6"
+    fn promise(&self) -> Promise {
+        Promise { checker: "fence_grace", name: "1.6" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

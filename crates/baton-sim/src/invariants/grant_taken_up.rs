@@ -1,19 +1,15 @@
 //! S7: a process that is shown its own new grant takes it up. A lost reply is re-read, not
 //! forgotten: else the namespace waits for a holder that does not know it is one.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares what a process was shown with what it holds afterwards.
 pub struct GrantTakenUp;
 
 impl Invariant for GrantTakenUp {
-    fn name(&self) -> &'static str {
-        "grant_taken_up"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S7"
+    fn promise(&self) -> Promise {
+        Promise { checker: "grant_taken_up", name: "S7" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

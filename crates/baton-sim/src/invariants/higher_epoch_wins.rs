@@ -1,18 +1,14 @@
 //! S1, S3: a leader that is shown a higher epoch stops at once. The higher epoch stands.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares what a process was shown with what it goes on running.
 pub struct HigherEpochWins;
 
 impl Invariant for HigherEpochWins {
-    fn name(&self) -> &'static str {
-        "higher_epoch_wins"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S3"
+    fn promise(&self) -> Promise {
+        Promise { checker: "higher_epoch_wins", name: "S3" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ViewVersion;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// What each process knew last.
@@ -15,12 +15,8 @@ pub struct KnownNeverBack {
 }
 
 impl Invariant for KnownNeverBack {
-    fn name(&self) -> &'static str {
-        "known_never_back"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S7"
+    fn promise(&self) -> Promise {
+        Promise { checker: "known_never_back", name: "S7" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

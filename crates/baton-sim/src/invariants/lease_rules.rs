@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_store::ExpiryClock;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Cause, Fact};
 
 /// States each rule a second time, apart from the store's own code.
@@ -22,12 +22,8 @@ impl LeaseRules {
 }
 
 impl Invariant for LeaseRules {
-    fn name(&self) -> &'static str {
-        "lease_rules"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S2"
+    fn promise(&self) -> Promise {
+        Promise { checker: "lease_rules", name: "S2" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

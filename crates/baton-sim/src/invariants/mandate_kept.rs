@@ -8,7 +8,7 @@ use baton_core::protocol::{Release, ReleaseReason, Request};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// When each process took its term up, by its own clock.
@@ -25,12 +25,8 @@ impl MandateKept {
 }
 
 impl Invariant for MandateKept {
-    fn name(&self) -> &'static str {
-        "mandate_kept"
-    }
-
-    fn promise(&self) -> &'static str {
-        "3.3"
+    fn promise(&self) -> Promise {
+        Promise { checker: "mandate_kept", name: "3.3" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -34,13 +34,16 @@ use serde::Serialize;
 use crate::fact::Fact;
 use crate::plan::Plan;
 
+/// A promise of `docs/guarantees.md`, and the file that checks it.
+pub struct Promise {
+    pub checker: &'static str,
+    pub name: &'static str,
+}
+
 /// A promise that is checked against every fact of a run.
 pub trait Invariant {
-    /// Its name in reports: the file's.
-    fn name(&self) -> &'static str;
-
-    /// The promise it stands for.
-    fn promise(&self) -> &'static str;
+    /// The promise that it checks.
+    fn promise(&self) -> Promise;
 
     /// Looks at a fact; an error is a broken promise.
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String>;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// For each process, the term whose window was last open, and whether it has closed since.
@@ -14,12 +14,8 @@ pub struct NoResumption {
 }
 
 impl Invariant for NoResumption {
-    fn name(&self) -> &'static str {
-        "no_resumption"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S4"
+    fn promise(&self) -> Promise {
+        Promise { checker: "no_resumption", name: "S4" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -6,7 +6,7 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Request, Version, ViewVe
 use baton_core::time::Moment;
 use baton_store::ExpiryClock;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 use crate::plan::{Fault, Plan};
 
@@ -42,12 +42,8 @@ impl NoStampede {
 }
 
 impl Invariant for NoStampede {
-    fn name(&self) -> &'static str {
-        "no_stampede"
-    }
-
-    fn promise(&self) -> &'static str {
-        "3.5"
+    fn promise(&self) -> Promise {
+        Promise { checker: "no_stampede", name: "3.5" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

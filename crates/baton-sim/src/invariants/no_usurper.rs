@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::settings::Settings;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at whose record is replaced.
@@ -21,12 +21,8 @@ impl NoUsurper {
 }
 
 impl Invariant for NoUsurper {
-    fn name(&self) -> &'static str {
-        "no_usurper"
-    }
-
-    fn promise(&self) -> &'static str {
-        "2.1"
+    fn promise(&self) -> Promise {
+        Promise { checker: "no_usurper", name: "2.1" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

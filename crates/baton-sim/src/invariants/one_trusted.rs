@@ -1,18 +1,14 @@
 //! S1: at any instant at most one trust window is open.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares the windows that are open right now, each by its own process's clock.
 pub struct OneTrusted;
 
 impl Invariant for OneTrusted {
-    fn name(&self) -> &'static str {
-        "one_trusted"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S1"
+    fn promise(&self) -> Promise {
+        Promise { checker: "one_trusted", name: "S1" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

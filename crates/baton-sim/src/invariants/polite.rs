@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
@@ -27,12 +27,8 @@ impl Polite {
 }
 
 impl Invariant for Polite {
-    fn name(&self) -> &'static str {
-        "polite"
-    }
-
-    fn promise(&self) -> &'static str {
-        "1.1"
+    fn promise(&self) -> Promise {
+        Promise { checker: "polite", name: "1.1" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

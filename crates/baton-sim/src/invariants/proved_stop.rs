@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Release, Request};
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// The terms whose work was started and has not stopped.
@@ -15,12 +15,8 @@ pub struct ProvedStop {
 }
 
 impl Invariant for ProvedStop {
-    fn name(&self) -> &'static str {
-        "proved_stop"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S4"
+    fn promise(&self) -> Promise {
+        Promise { checker: "proved_stop", name: "S4" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

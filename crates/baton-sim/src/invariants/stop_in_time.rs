@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::lease::Window;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// Remembers each process's last window, because a closed one is not shown any more.
@@ -14,12 +14,8 @@ pub struct StopInTime {
 }
 
 impl Invariant for StopInTime {
-    fn name(&self) -> &'static str {
-        "stop_in_time"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S4"
+    fn promise(&self) -> Promise {
+        Promise { checker: "stop_in_time", name: "S4" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

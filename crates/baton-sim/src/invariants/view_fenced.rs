@@ -2,7 +2,7 @@
 
 use baton_core::protocol::ViewVersion;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Cause, Fact};
 
 /// The last view that the store accepted.
@@ -12,12 +12,8 @@ pub struct ViewFenced {
 }
 
 impl Invariant for ViewFenced {
-    fn name(&self) -> &'static str {
-        "view_fenced"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S3"
+    fn promise(&self) -> Promise {
+        Promise { checker: "view_fenced", name: "S3" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

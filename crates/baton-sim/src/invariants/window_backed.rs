@@ -6,7 +6,7 @@ use baton_core::ids::Epoch;
 use baton_core::lease::LeaseTerms;
 use baton_core::time::Moment;
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::{Fact, Who};
 
 /// The latest applied write of each term of each process, by when it was sent.
@@ -23,12 +23,8 @@ impl WindowBacked {
 }
 
 impl Invariant for WindowBacked {
-    fn name(&self) -> &'static str {
-        "window_backed"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S7"
+    fn promise(&self) -> Promise {
+        Promise { checker: "window_backed", name: "S7" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -1,18 +1,14 @@
 //! S4: no call into a plugin begins outside of the trust window, or after the soft deadline.
 
-use super::Invariant;
+use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at the window at the moment work begins.
 pub struct WorkInWindow;
 
 impl Invariant for WorkInWindow {
-    fn name(&self) -> &'static str {
-        "work_in_window"
-    }
-
-    fn promise(&self) -> &'static str {
-        "S4"
+    fn promise(&self) -> Promise {
+        Promise { checker: "work_in_window", name: "S4" }
     }
 
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {

@@ -32,7 +32,7 @@ use store::SimStore;
 use crate::clock::{SimClock, True};
 use crate::coverage::Coverage;
 use crate::fact::{Fact, OpenWindow, Who};
-use crate::invariants::{self, Invariant, Violation};
+use crate::invariants::{self, Invariant, Promise, Violation};
 use crate::outcome::{Outcome, Stats};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -191,13 +191,8 @@ impl World {
         }
         for invariant in &mut self.invariants {
             if let Err(message) = invariant.see(fact) {
-                self.violation = Some(Violation {
-                    invariant: invariant.name().to_owned(),
-                    promise: invariant.promise().to_owned(),
-                    at: self.now,
-                    message,
-                });
-                return;
+                let Promise { checker, name } = invariant.promise();
+                return self.violate(checker, name, message);
             }
         }
     }

@@ -61,7 +61,7 @@ impl Line<'_> {
     async fn serve(&self, client: &mut TcpStream) -> Result<(), Reset> {
         let mut faults = self.shared.fault.subscribe();
         if *faults.borrow() == Fault::Drop {
-            // Nothing gets through to the server, so nobody has heard of this connection.
+            // Nothing gets through to the server, so the server has not heard of this connection.
             self.lost.store(true, Ordering::SeqCst);
             let _ = faults.wait_for(|fault| *fault != Fault::Drop).await;
             return Err(Reset);
@@ -171,7 +171,7 @@ impl Line<'_> {
         let _ = faults.wait_for(is_doomed).await;
     }
 
-    /// The reply to what was just said is lost, if nobody else's was.
+    /// The reply to what was just said is lost, if no other one was.
     fn claim_loss(&self) {
         let open = self.shared.open.lock().expect("no holder panics");
         if self.number > open.may_lose {

@@ -11,7 +11,7 @@ pub enum Fault {
     /// Everything is passed on.
     #[default]
     None,
-    /// Everything is passed on so much later, each way.
+    /// Everything is passed on this much later, each way.
     Delay(Duration),
     /// Nothing is passed on, either way; connections stay open, and new ones are accepted.
     Drop,

@@ -118,7 +118,7 @@ fn serve(
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
         let listener = match listener.and_then(|it| it.local_addr().map(|address| (it, address))) {
             Ok((listener, address)) => {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = told.send(Ok(address));
                 listener
             }

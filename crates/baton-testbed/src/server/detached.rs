@@ -1,4 +1,4 @@
-//! A server without a leash: it stays when whoever started it is gone, until it is stopped.
+//! A server without a leash: it outlives the process that started it, until it is stopped.
 
 use std::fs;
 use std::io;

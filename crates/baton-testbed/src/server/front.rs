@@ -49,7 +49,7 @@ impl Server {
         self.url_at(self.address())
     }
 
-    /// The same, with somebody at another address in between.
+    /// The same, with a proxy at another address in between.
     pub fn url_at(&self, address: SocketAddr) -> String {
         match &self.whose {
             Whose::Ours(_) => self.kind.url(address),
@@ -102,7 +102,7 @@ impl Server {
         self.ours()?.resume()
     }
 
-    /// Steps its wall clock by so many seconds. Needs [`Options::faketime`].
+    /// Steps its wall clock by this many seconds. Needs [`Options::faketime`].
     pub fn step_clock(&self, seconds: i64) -> Result<(), TestbedError> {
         self.ours()?.step_clock(seconds)
     }

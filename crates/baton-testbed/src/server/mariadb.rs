@@ -8,7 +8,7 @@ use super::recipe::{Recipe, Site};
 use crate::error::{TestbedError, Tried};
 use crate::install::MARIADB;
 
-/// Run by the server at every start, before it lets anybody in.
+/// Run by the server at every start, before it accepts clients.
 const INIT: &str = "CREATE DATABASE IF NOT EXISTS baton;\n";
 
 pub fn prepare(folder: &Path) -> Result<(), TestbedError> {

@@ -9,7 +9,7 @@
 //!                           │ ready: asked in its own protocol
 //!   named ── a server that the environment names instead; not ours to stop
 //!   front ── Server: either of the two
-//!   detached ── one without a leash, for whoever works on baton all day
+//!   detached ── one without a leash, for a day of work on baton
 //! ```
 
 mod data;

@@ -11,7 +11,7 @@ use crate::error::{TestbedError, Tried};
 use crate::install::{MMDEBSTRAP, run};
 use crate::place;
 
-/// Run by the server at every start, before it lets anybody in.
+/// Run by the server at every start, before it accepts clients.
 const INIT: &str = "CREATE DATABASE IF NOT EXISTS baton;\n";
 
 /// The tree, made if it is missing and this is the superuser. Takes half a minute.

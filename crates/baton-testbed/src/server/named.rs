@@ -5,7 +5,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use super::kind::Kind;
 use crate::error::TestbedError;
 
-/// A server of somebody else's.
+/// A server that was started elsewhere.
 pub struct Named {
     pub variable: &'static str,
     pub address: SocketAddr,

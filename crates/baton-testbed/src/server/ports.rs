@@ -1,4 +1,4 @@
-//! Ports that nobody else has: below those that the system hands out to clients, so that no
+//! Ports that no other process has: below those that the system hands out to clients, so that no
 //! connection takes one while its server is down, and locked against other tests.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

@@ -73,7 +73,7 @@ impl Drop for Process {
         }
         if let Some(mut held) = self.leash.stdin.take() {
             let word: &[u8] = if self.is_free { b"free\n" } else { b"keep\n" };
-            // If the leash is gone, somebody killed it, and there is nobody to tell.
+            // If the leash is gone, it was killed, and there is no process to tell.
             let _ = held.write_all(word);
         }
         let _ = self.leash.wait();

@@ -59,7 +59,7 @@ async fn says(address: SocketAddr, question: &[u8], wanted: &[u8]) -> io::Result
     Ok(answer == wanted)
 }
 
-/// Version 3.0 of the protocol, and who wants what. `R` is the answer to somebody who may come in.
+/// Version 3.0 of the protocol, with user and database. `R` answers a client that is let in.
 fn postgres_startup() -> Vec<u8> {
     let body = b"\0\x03\0\0user\0postgres\0database\0postgres\0\0";
     let length = u32::try_from(body.len() + 4).expect("it is a short message");

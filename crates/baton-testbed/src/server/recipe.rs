@@ -14,7 +14,7 @@ pub struct Recipe {
     pub program: PathBuf,
     pub arguments: Vec<String>,
     pub environment: Vec<(&'static str, String)>,
-    /// Runs as somebody else if this is the superuser.
+    /// Runs as another user if this is the superuser.
     pub unprivileged: bool,
 }
 

@@ -111,7 +111,7 @@ pub fn kill(root: u32) {
     kin(root).into_iter().rev().for_each(|pid| signal(pid, Signal::KILL));
 }
 
-/// Sends a signal. Whoever is gone needs none.
+/// Sends a signal. A process that is gone needs none.
 pub fn signal(pid: u32, signal: Signal) {
     let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
     if let Some(pid) = pid {

@@ -1,4 +1,4 @@
-//! Namespaces that nobody has used, even on a server that was there before the test.
+//! Namespaces that no test has used, even on a server that was there before the test.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

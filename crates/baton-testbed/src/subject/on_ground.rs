@@ -15,13 +15,13 @@ use super::names::Names;
 /// How handles are had, and what can be done to those who have them.
 #[async_trait]
 pub trait Handles: Send + Sync {
-    /// A fresh handle on this URL, for somebody in this time zone.
+    /// A fresh handle on this URL, for a client in this time zone.
     async fn open(&self, url: String, zone: &str) -> Arc<dyn Store>;
 
     /// A namespace is asked for: a case begins if it goes by the name of one.
     fn hear_label(&self, label: &str);
 
-    /// Kills whoever beat for this boot; `Ok(false)` if that cannot be arranged.
+    /// Kills the process that beat for this boot; `Ok(false)` if that cannot be arranged.
     async fn kill(&self, boot: BootId) -> Result<bool, String>;
 
     /// Steps everybody's wall clock; `Ok(false)` if that cannot be arranged.

@@ -1,4 +1,4 @@
-//! The ground without processes: quick, but nobody can be killed and no clock stepped.
+//! The ground without processes: quick, but no process can be killed and no clock stepped.
 
 use std::sync::Arc;
 

@@ -24,7 +24,7 @@ pub enum Witness {
     Mysql(mysql::Questions),
     Redis(redis::Scripts),
     Etcd(etcd::Calls),
-    /// Nobody counts.
+    /// Nothing counts.
     None,
 }
 

@@ -49,7 +49,7 @@ impl Account {
         }
     }
 
-    /// Writes it, whoever may have written meanwhile.
+    /// Writes it, whichever process has written meanwhile.
     pub async fn write(&mut self, value: u64) -> Result<(), BenchError> {
         match self {
             Self::Postgres(table) => table.write(value).await,

@@ -17,7 +17,7 @@ const WATCHED_MAX: Duration = Duration::from_secs(2);
 /// 2020: an older wall clock was never set.
 const WALL_MIN_MS: u64 = 1_577_836_800_000;
 
-/// Looks at the clock that nobody can step, and at the one for people.
+/// Checks the clock of deadlines, which cannot be stepped, and the wall clock.
 pub async fn examine() -> Vec<Finding> {
     vec![moves().await, counts_suspend(), shared(), wall()]
 }
@@ -28,7 +28,11 @@ async fn moves() -> Finding {
     let passed = SystemClock.now().since(before);
     if passed < WATCHED / 2 {
         let detail = format!("moved {} in {}", span(passed), span(WATCHED));
-        return Finding::fail("clock", detail, "this machine's clock cannot be trusted");
+        return Finding::fail(
+            "clock",
+            detail,
+            "do not run a node here: its deadlines depend on this clock",
+        );
     }
     if passed > WATCHED_MAX {
         let detail = format!("a wait of {} took {}", span(WATCHED), span(passed));

@@ -18,12 +18,12 @@ pub fn estimate(config: &Config) -> Vec<Finding> {
     }
     let line = |nodes| {
         let hourly = requests_per_hour(nodes, config.settings.heartbeat_interval);
-        Finding::ok("cost", told(nodes, hourly))
+        Finding::ok("cost", sentence(nodes, hourly))
     };
     NODES.map(line).into()
 }
 
-fn told(nodes: u64, Requests { put, get, list }: Requests) -> String {
+fn sentence(nodes: u64, Requests { put, get, list }: Requests) -> String {
     let hourly = put + get + list;
     let monthly = (hourly * HOURS) as f64 / 1e6;
     format!("{nodes} nodes: {hourly} requests an hour, {monthly:.1} million a month")
@@ -37,8 +37,10 @@ mod tests {
 
     #[test]
     fn an_estimate_names_the_hour_and_the_month_within_eighty_columns() {
-        let line = told(50, requests_per_hour(50, Duration::from_secs(5)));
+        let line = sentence(50, requests_per_hour(50, Duration::from_secs(5)));
         assert_eq!(line, "50 nodes: 59328 requests an hour, 42.7 million a month");
-        assert!(told(3, requests_per_hour(3, Duration::from_secs(5))).starts_with("3 nodes: 5184"));
+        assert!(
+            sentence(3, requests_per_hour(3, Duration::from_secs(5))).starts_with("3 nodes: 5184")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Can a dead process be told from a living one by its port?
+//! Whether a closed port distinguishes a dead process from a live one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::open_store;
 
 /// How long a node in memory may take to register, to answer, or to close its port: far more than
 /// it needs, so that a busy machine is not taken for a broken network.
-const PATIENCE: Duration = Duration::from_secs(5);
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 /// Time between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -46,40 +46,44 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
 }
 
 async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> Vec<Finding> {
-    let Some(told) = registered(&node, &store).await else {
+    let Some(lifeline) = registered(&node, &store).await else {
         let detail = "a node in memory did not register in time";
-        return vec![Finding::warn("lifeline", detail, "this machine is overloaded: ask again")];
+        return vec![Finding::warn(
+            "lifeline",
+            detail,
+            "this machine is overloaded: run doctor again",
+        )];
     };
     let alive = LifelineReport::OtherBoot(node.boot());
-    let answers = probed(&told, |report| *report == alive).await;
+    let answers = probed(&lifeline, |report| *report == alive).await;
     let living = match answers {
         Ok(()) => Finding::ok("lifeline", format!("listens on {} and answers", address.ip())),
         Err(other) => Finding::fail(
             "lifeline",
-            format!("a living process on {} answers {other:?}", address.ip()),
+            format!("a live process on {} answers {other:?}", address.ip()),
             "a firewall or proxy is in the way; if it is a proxy, use --lifeline false",
         ),
     };
     node.leave().await;
     drop(node);
-    vec![living, dead(&told, address).await]
+    vec![living, dead(&lifeline, address).await]
 }
 
 async fn registered(node: &Node, store: &Arc<dyn Store>) -> Option<String> {
-    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    let mut attempts = Attempts::new(LOOK_EVERY, TIME_LIMIT);
     while attempts.next().await {
         let members = store.members(node.namespace()).await.unwrap_or_default();
         let mine = members.into_iter().find(|member| member.record.boot == node.boot());
-        if let Some(told) = mine.and_then(|member| member.record.profile.lifeline.clone()) {
-            return Some(told.to_string());
+        if let Some(lifeline) = mine.and_then(|member| member.record.profile.lifeline.clone()) {
+            return Some(lifeline.to_string());
         }
     }
     None
 }
 
 /// The port is closed: does the network say so, or is it silent?
-async fn dead(told: &str, address: SocketAddr) -> Finding {
-    match probed(told, |report| *report == LifelineReport::Refused).await {
+async fn dead(lifeline: &str, address: SocketAddr) -> Finding {
+    match probed(lifeline, |report| *report == LifelineReport::Refused).await {
         Ok(()) => {
             let local = address.ip().to_canonical().is_loopback();
             let to = if local { "to nodes of this host" } else { "to nodes that were connected" };
@@ -95,13 +99,13 @@ async fn dead(told: &str, address: SocketAddr) -> Finding {
 
 /// Dials until the answer is the one awaited; else what it was in the end.
 async fn probed(
-    told: &str,
+    lifeline: &str,
     awaited: impl Fn(&LifelineReport) -> bool,
 ) -> Result<(), LifelineReport> {
     let mut last = LifelineReport::TimedOut;
-    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    let mut attempts = Attempts::new(LOOK_EVERY, TIME_LIMIT);
     while attempts.next().await {
-        last = probe(told).await;
+        last = probe(lifeline).await;
         if awaited(&last) {
             return Ok(());
         }

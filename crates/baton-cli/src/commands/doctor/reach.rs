@@ -26,7 +26,7 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
     };
     let mut findings =
         vec![match crash_notice::among(config, config.id.as_ref(), &members, proves) {
-            None => Finding::ok("crash", "noticed at once, as far as the addresses tell"),
+            None => Finding::ok("crash", "noticed at once, judging by the addresses"),
             Some(late) => warning("crash", &late, "this node"),
         }];
     let worker_timeout = config.settings.worker_timeout;
@@ -41,8 +41,8 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
 }
 
 fn warning(check: &'static str, late: &LateNotice, node: &str) -> Finding {
-    let told = late.of(node);
-    let detail = told.strip_suffix(&format!("; {}", late.remedy)).unwrap_or(&told);
+    let sentence = late.of(node);
+    let detail = sentence.strip_suffix(&format!("; {}", late.remedy)).unwrap_or(&sentence);
     Finding::warn(check, detail, late.remedy.clone())
 }
 

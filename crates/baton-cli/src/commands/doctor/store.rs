@@ -1,4 +1,4 @@
-//! The store: what it declares, and whether it does.
+//! The store: its declared capabilities, and trials of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::config::Config;
 use crate::error::CommandError;
 use crate::open_store;
 
-/// Looks at the configured store.
+/// Checks the configured store.
 pub async fn examine(config: &Config) -> Vec<Finding> {
     let store = match open_store::open_existing(&config.store).await {
         Ok(store) => store,
         Err(absent @ CommandError::NoDatabase { .. }) => {
-            let remedy = "start a node, then ask the doctor again";
+            let remedy = "start a node, then run doctor again";
             return vec![Finding::warn("store", absent.to_string(), remedy)];
         }
         Err(problem) => {
-            let remedy = "nothing works without a store: mend this first";
+            let remedy = "nothing works without a store: fix this first";
             return vec![Finding::fail("store", problem.to_string(), remedy)];
         }
     };
@@ -35,15 +35,15 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
     let Declaration { name, class, expiry, .. } = declaration;
     let judged = match expiry {
         ExpiryClock::Store => "leases end by its clock",
-        ExpiryClock::StoreLease => "leases are its own",
-        ExpiryClock::Observer => "leases are judged by observers",
+        ExpiryClock::StoreLease => "leases are those of the store",
+        ExpiryClock::Observer => "leases end by the clocks of the nodes",
     };
     let class = match class {
         Class::Linearizable => Finding::ok("store", format!("{name}, linearizable; {judged}")),
         Class::SingleServer => Finding::ok("store", format!("{name}, one server; {judged}")),
         Class::AsyncReplicated if declaration.has(Capability::Lineage) => {
-            let told = "replicas may lag, which a failover tells";
-            Finding::ok("store", format!("{name}, {told}; {judged}"))
+            let class = "replicas may lag, and a failover is detected";
+            Finding::ok("store", format!("{name}, {class}; {judged}"))
         }
         Class::AsyncReplicated => Finding::warn(
             "store",
@@ -52,15 +52,15 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
         ),
     };
     let can = |capability| match capability {
-        Capability::Push => "pushes",
-        Capability::MemberAge => "knows ages",
-        Capability::Lineage => "tells restored data",
+        Capability::Push => "pushes hints",
+        Capability::MemberAge => "knows the age of beats",
+        Capability::Lineage => "detects restored data",
         Capability::DeathProof => "proves deaths",
         Capability::Counters => "keeps counters",
     };
     let list: Vec<&str> = declaration.capabilities.iter().map(|c| can(*c)).collect();
     let able =
-        if list.is_empty() { "nothing beyond the least".to_owned() } else { list.join(", ") };
+        if list.is_empty() { "only the required operations".to_owned() } else { list.join(", ") };
     vec![class, Finding::ok("can", able)]
 }
 
@@ -68,7 +68,7 @@ async fn server(store: &dyn Store) -> Vec<Finding> {
     match store.examine().await {
         Ok(findings) => findings,
         Err(problem) => {
-            let remedy = "mend what the store complains of, then ask again";
+            let remedy = "fix the error of the store, then run doctor again";
             vec![Finding::fail("server", problem.to_string(), remedy)]
         }
     }
@@ -83,7 +83,7 @@ async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding>
             return vec![Finding::fail("trial", problem.to_string(), remedy)];
         }
     };
-    let remedy = "mend what the store complains of, then ask again";
+    let remedy = "fix the error of the store, then run doctor again";
     let mut findings = Vec::new();
     match trial.beats().await {
         Ok(latency) => findings.push(latency.finding(request_timeout)),

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
-use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
-use baton_core::protocol::{
-    BeatRequest, LeaseIntent, NodeProfile, NodeRecord, Recording, Registration, ViewVersion,
-};
+use baton_core::ids::{BootId, Namespace, NodeId};
+use baton_core::protocol::{BeatRequest, LeaseIntent, NodeRecord, Registration};
 use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 use tokio::task::JoinSet;
 
 use super::Finding;
+use super::trial::{NAMESPACE, observer, observer_beat};
 use crate::config::StoreUrl;
 use crate::error::CommandError;
 use crate::open_store;
@@ -21,8 +20,7 @@ const RACERS: usize = 8;
 /// How often.
 const ROUNDS: u64 = 50;
 
-/// The same namespace as the other trials, and one document in it.
-const NAMESPACE: &str = "baton-doctor";
+/// A document in the namespace of the trials.
 const DOCUMENT: &str = "stress";
 
 /// Races for a record that is not there, and for one that is.
@@ -34,7 +32,7 @@ pub async fn examine(url: &StoreUrl) -> Vec<Finding> {
 }
 
 fn failed(check: &'static str, problem: &str) -> Finding {
-    Finding::fail(check, problem.to_owned(), "mend what the store complains of, then ask again")
+    Finding::fail(check, problem.to_owned(), "fix the error of the store, then run doctor again")
 }
 
 /// One round: how many got it.
@@ -136,17 +134,5 @@ async fn all<T: 'static>(mut racers: JoinSet<Result<T, StoreError>>) -> Result<V
 }
 
 fn first_beat(id: NodeId, boot: BootId) -> BeatRequest {
-    let node = NodeRecord {
-        id,
-        boot,
-        beat: 1,
-        eligible: false,
-        draining: false,
-        load: 0,
-        seen: Epoch::NONE,
-        profile: Arc::new(NodeProfile::default()),
-    };
-    let known_view = ViewVersion::default();
-    let lease = LeaseIntent::Observe;
-    BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view }
+    observer_beat(NodeRecord { beat: 1, ..observer(id, boot) }, LeaseIntent::Observe)
 }

@@ -1,9 +1,9 @@
-//! Trial beats and a trial lease, in a namespace that nobody else uses.
+//! Trial beats and a trial lease, in a namespace of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     Acquire, BeatReply, BeatRequest, Claim, Expiry, LeaseIntent, NodeProfile, NodeRecord, Outcome,
     Recording, Release, ReleaseReason, Renew, Version, ViewVersion,
@@ -16,12 +16,12 @@ use super::Finding;
 use crate::error::CommandError;
 
 /// The doctor's own namespace. Always the same, so that no trial adds a lease to the store.
-const NAMESPACE: &str = "baton-doctor";
+pub(super) const NAMESPACE: &str = "baton-doctor";
 
 /// How many beats are tried.
 const BEATS: u64 = 200;
 
-/// How long a trial lease lasts: whoever else tries waits no longer than this.
+/// Length of a trial lease: another doctor waits no longer than this.
 const TTL: Duration = Duration::from_secs(2);
 
 /// How long the store's clock is watched.
@@ -63,32 +63,31 @@ impl Latency {
     }
 }
 
+/// The record of a node that may not lead.
+pub(super) fn observer(id: NodeId, boot: BootId) -> NodeRecord {
+    let (seen, profile) = (Epoch::NONE, Arc::new(NodeProfile::default()));
+    let (beat, eligible, draining, load) = (0, false, false, 0);
+    NodeRecord { id, boot, beat, eligible, draining, load, seen, profile }
+}
+
+/// A beat that writes this record.
+pub(super) fn observer_beat(node: NodeRecord, lease: LeaseIntent) -> BeatRequest {
+    let known_view = ViewVersion::default();
+    BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view }
+}
+
 impl Trial {
     /// A node with a name of its own.
     pub fn new(store: Arc<dyn Store>) -> Result<Self, CommandError> {
         let boot = baton::fresh_boot()?;
         let id = NodeId::new(&format!("doctor-{boot}")).expect("letters, digits and a dash");
         let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
-        let profile = Arc::new(NodeProfile::default());
-        let node = NodeRecord {
-            id,
-            boot,
-            beat: 0,
-            eligible: false,
-            draining: false,
-            load: 0,
-            seen: Epoch::NONE,
-            profile,
-        };
-        Ok(Self { store, namespace, node })
+        Ok(Self { store, namespace, node: observer(id, boot) })
     }
 
     async fn beat(&self, beat: u64, lease: LeaseIntent) -> Result<BeatReply, StoreError> {
         let node = NodeRecord { beat, ..self.node.clone() };
-        let known_view = ViewVersion::default();
-        let request =
-            BeatRequest { node, recording: Recording::Write, replaces: None, lease, known_view };
-        self.store.beat(&self.namespace, request).await
+        self.store.beat(&self.namespace, observer_beat(node, lease)).await
     }
 
     /// Beats one after another.
@@ -105,19 +104,19 @@ impl Trial {
 
     /// Does the store's clock, which judges leases, run as ours does?
     pub async fn pace(&self) -> Result<Finding, StoreError> {
-        let busy = || Finding::warn("pace", "another process holds the trial lease", "ask again");
+        let busy =
+            || Finding::warn("pace", "another process holds the trial lease", "run doctor again");
         let (expect, lineage) = self.free().await?;
         let Some(held) = self.acquire(6, expect, lineage).await? else { return Ok(busy()) };
         let (from, first) = (SystemClock.now(), self.left().await?);
         SystemClock.sleep(WATCHED).await;
         let (passed, second) = (SystemClock.now().since(from), self.left().await?);
         self.release(held, 7).await?;
-        let told = first.saturating_sub(second);
-        let detail = format!("{} passed, the store counted {}", show(passed), show(told));
-        let off = passed.abs_diff(told);
+        let counted = first.saturating_sub(second);
+        let detail = format!("{} passed, the store counted {}", show(passed), show(counted));
+        let off = passed.abs_diff(counted);
         if off > WATCHED / 2 {
-            let remedy =
-                "the server's clock runs wild or was just set: let it be slewed, not stepped";
+            let remedy = "the clock of the server is unstable or was just set: let it be slewed, not stepped";
             return Ok(Finding::warn("pace", detail, remedy));
         }
         Ok(Finding::ok("pace", detail))
@@ -140,7 +139,11 @@ impl Trial {
         let before = expect.map_or(Epoch::NONE, |version| version.epoch);
         let Some(first) = self.acquire(1, expect, lineage).await? else {
             let detail = "another process holds the trial lease";
-            return Ok(Finding::warn("lease", detail, "another doctor is at work: ask again"));
+            return Ok(Finding::warn(
+                "lease",
+                detail,
+                "another doctor is running: run doctor again",
+            ));
         };
         if first.epoch <= before {
             return broken("a new term did not get a higher epoch");

@@ -1,4 +1,4 @@
--- Applies the oldest pending changes, at most so many, and takes them off the pending by the same
+-- Applies the oldest pending changes, up to a limit, and takes them off the pending by the same
 -- command; unless a later epoch is known.
 --
 -- ARGV: 4 fence, 5 how many
@@ -36,7 +36,7 @@ return step(function()
       table.insert(set, values[name])
     end
     write(unpack(set))
-    -- Whatever is before the first is nobody's any more.
+    -- No script reads what is before the first.
     write('HDEL', KEYS[7], unpack(asked))
   end
   local more = '0'

@@ -1,4 +1,4 @@
--- Forgets writers that have appended nothing since a while, at most so many; unless a later epoch is
+-- Forgets writers that have appended nothing since a while, up to a limit; unless a later epoch is
 -- known.
 --
 -- ARGV: 4 fence, 5 how many milliseconds, 6 how many writers

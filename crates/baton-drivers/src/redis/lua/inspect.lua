@@ -1,4 +1,4 @@
--- The lease, the lineage and the view, for whoever only looks. Writes nothing.
+-- The lease, the lineage and the view, for a reader. Writes nothing.
 
 return step(function()
   local lease = read_lease()

@@ -14,8 +14,8 @@
 -- lineage, since the same is seen after a failover and back that no step saw.
 --
 -- A server that syncs every write to its log has lost nothing when it is started again on that log.
--- Then the lineage goes on, if a caller who was there before says so: nobody else can tell an older
--- copy of the log. Two fields, left by each beat, tell a log from whatever else the data may be:
+-- Then the lineage goes on, if a caller who was there before says so: no other caller can tell
+-- an older copy of the log. Two fields, left by each beat, tell a log from all else that the data may be:
 --
 --           in memory   in the log   in replicas and snapshots, and in what is rewritten from memory
 --   here        1           -            1
@@ -23,7 +23,7 @@
 
 local META = 'the meta record of namespace ' .. ARGV[3]
 
--- What INFO tells of the server, asked once a step: some 2 microseconds a section.
+-- What INFO shows of the server, asked once a script: some 2 microseconds a section.
 local facts
 local function server()
   if not facts then

@@ -1,6 +1,6 @@
 -- Old records go: nodes that were silent for long, then terms beyond those that are kept.
 --
--- ARGV: 4 fence, 5 silent for so many microseconds, 6 terms kept, 7 the most that may go
+-- ARGV: 4 fence, 5 silent for this many microseconds, 6 terms kept, 7 the most that may go
 
 return step(function()
   local nodes = 'the nodes of namespace ' .. ARGV[3]

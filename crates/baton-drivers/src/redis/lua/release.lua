@@ -1,4 +1,4 @@
--- Gives the lease up: clears the holder, keeps the record and its epoch, and tells the listeners.
+-- Gives the lease up: clears the holder, keeps the record and its epoch, and publishes a hint.
 --
 -- ARGV: 4 epoch and 5 nonce held, 6 nonce, 7 successor or '', 8 how the term ended, 9 channel, 10 hint
 

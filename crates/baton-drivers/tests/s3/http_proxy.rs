@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 /// One request, as far as tests look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct SentRequest {
     pub method: String,
     /// Path and query, as sent.
     pub target: String,
@@ -16,7 +16,7 @@ pub struct Asked {
     pub if_none_match: Option<String>,
 }
 
-impl Asked {
+impl SentRequest {
     /// Is it a write of this object?
     pub fn puts(&self, file: &str) -> bool {
         self.method == "PUT" && self.target.ends_with(file)
@@ -30,41 +30,41 @@ impl Asked {
 
 /// What becomes of a request.
 #[derive(Clone, Copy, Debug)]
-pub enum Deed {
+pub enum Reaction {
     /// The server answers it.
     Forward,
     /// The server answers it, and never learns of its conditions.
     Unconditional,
-    /// The server carries it out, and nobody hears of it.
+    /// The server carries it out, and its answer is lost.
     LoseReply,
     /// It is answered here: a status and the code of an S3 error.
     Answer(u16, &'static str),
 }
 
-type Judge = Arc<dyn Fn(&Asked) -> Deed + Send + Sync>;
+type React = Arc<dyn Fn(&SentRequest) -> Reaction + Send + Sync>;
 
 /// The server in front. It ends with the test's process.
-pub struct Front {
+pub struct HttpProxy {
     pub address: SocketAddr,
     shared: Arc<Shared>,
 }
 
 struct Shared {
     server: SocketAddr,
-    judge: Mutex<Judge>,
-    log: Mutex<Vec<Asked>>,
+    react: Mutex<React>,
+    log: Mutex<Vec<SentRequest>>,
     ended: AtomicBool,
     tls: Option<Arc<rustls::ServerConfig>>,
 }
 
-impl Front {
+impl HttpProxy {
     /// In front of this server; every request is forwarded at first.
     pub fn of(server: SocketAddr, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
         let address = listener.local_addr().expect("it was just bound");
         let shared = Arc::new(Shared {
             server,
-            judge: Mutex::new(Arc::new(|_| Deed::Forward)),
+            react: Mutex::new(Arc::new(|_| Reaction::Forward)),
             log: Mutex::default(),
             ended: AtomicBool::new(false),
             tls,
@@ -76,25 +76,25 @@ impl Front {
                     return;
                 }
                 let shared = Arc::clone(&inside);
-                thread("front-connection", move || shared.serve(stream));
+                thread("http-proxy-connection", move || shared.serve(stream));
             }
         };
-        thread("front", run);
+        thread("http-proxy", run);
         Self { address, shared }
     }
 
     /// From now on the test decides so.
-    pub fn judge(&self, judge: impl Fn(&Asked) -> Deed + Send + Sync + 'static) {
-        *self.shared.judge.lock().expect("no holder panics") = Arc::new(judge);
+    pub fn react(&self, react: impl Fn(&SentRequest) -> Reaction + Send + Sync + 'static) {
+        *self.shared.react.lock().expect("no holder panics") = Arc::new(react);
     }
 
     /// What was asked since this was last called.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<SentRequest> {
         std::mem::take(&mut *self.shared.log.lock().expect("no holder panics"))
     }
 }
 
-impl Drop for Front {
+impl Drop for HttpProxy {
     fn drop(&mut self) {
         self.shared.ended.store(true, Ordering::Relaxed);
         // Wakes the thread that accepts; if that fails, it ends with the process.
@@ -123,19 +123,19 @@ impl Shared {
         let (head, body) = read_request(&mut client)?;
         let asked = parse(&head);
         self.log.lock().expect("no holder panics").push(asked.clone());
-        let judge = Arc::clone(&self.judge.lock().expect("no holder panics"));
-        let deed = judge(&asked);
-        let reply = match deed {
-            Deed::Answer(status, code) => {
+        let react = Arc::clone(&self.react.lock().expect("no holder panics"));
+        let reaction = react(&asked);
+        let reply = match reaction {
+            Reaction::Answer(status, code) => {
                 let xml = format!("<Error><Code>{code}</Code></Error>");
                 let length = xml.len();
                 let close = "Connection: close\r\n\r\n";
                 format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\n{close}{xml}")
                     .into_bytes()
             }
-            _ => self.forward(&head, &body, matches!(deed, Deed::Unconditional))?,
+            _ => self.forward(&head, &body, matches!(reaction, Reaction::Unconditional))?,
         };
-        if !matches!(deed, Deed::LoseReply) {
+        if !matches!(reaction, Reaction::LoseReply) {
             client.write_all(&reply)?;
             client.flush()?;
         }
@@ -193,9 +193,9 @@ fn header(head: &str, wanted: &str) -> Option<String> {
     found.next().map(|(_, value)| value.trim().to_owned())
 }
 
-fn parse(head: &str) -> Asked {
+fn parse(head: &str) -> SentRequest {
     let mut words = head.split(' ').map(str::to_owned);
-    Asked {
+    SentRequest {
         method: words.next().unwrap_or_default(),
         target: words.next().unwrap_or_default(),
         if_match: header(head, "if-match"),

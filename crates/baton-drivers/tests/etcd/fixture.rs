@@ -8,7 +8,7 @@ use baton_store::Store;
 use baton_testbed::subject::Ground;
 use baton_testbed::{Kind, Server};
 
-use crate::hand::{Hand, Pair};
+use crate::raw_client::{Pair, RawClient};
 
 pub async fn open(url: &str) -> Arc<dyn Store> {
     baton_drivers::open(url).await.expect("the server answers")
@@ -25,8 +25,8 @@ impl Etcd {
         Self { server, kept: Mutex::default() }
     }
 
-    pub fn hand(&self) -> Hand {
-        Hand::on(self.server.address())
+    pub fn client(&self) -> RawClient {
+        RawClient::on(self.server.address())
     }
 }
 
@@ -53,24 +53,24 @@ impl Ground for Etcd {
     }
 
     async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
-        let found = self.hand().under(&space(namespace)).await;
+        let found = self.client().under(&space(namespace)).await;
         *self.kept.lock().expect("no holder panics") = found;
         Ok(true)
     }
 
-    /// Key by key, as somebody without a snapshot would do it.
+    /// Key by key, as an operator without a snapshot would do it.
     async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
         let kept = self.kept.lock().expect("no holder panics").clone();
-        let hand = self.hand();
-        hand.clear(&space(namespace)).await;
+        let client = self.client();
+        client.clear(&space(namespace)).await;
         for (key, value) in kept {
-            hand.put(&key, value).await;
+            client.put(&key, value).await;
         }
         Ok(())
     }
 
     async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
-        self.hand().put(&format!("{}lead/lease", space(namespace)), "rubbish").await;
+        self.client().put(&format!("{}lead/lease", space(namespace)), "rubbish").await;
         Ok(true)
     }
 }
