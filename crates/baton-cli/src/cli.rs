@@ -63,6 +63,8 @@ pub(crate) enum Command {
     Health(health::Arguments),
     /// List past terms: leader, start, end, and why the term ended.
     History(history::Arguments),
+    /// List the namespaces of the store.
+    Namespaces(StoreArguments),
     /// Show status, runs and failures of the leader's plugins.
     Plugins(StoreArguments),
     /// Hand leadership to a named node.

@@ -61,6 +61,13 @@ operations! {
             /// The most terms to read.
             limit: usize,
         } -> History(Vec<TermRecord>) or Answer::History(Vec::new()),
+        /// Lists the namespaces of the store. The one it is sent in plays no part.
+        Namespaces "namespaces" {
+            /// Those after this one.
+            after: Option<Namespace>,
+            /// The most namespaces to list.
+            limit: u32,
+        } -> Namespaces(Vec<Namespace>) or Answer::Namespaces(Vec::new()),
     }
 
     writes {
@@ -144,6 +151,10 @@ methods! {
     /// The last terms, the newest first, at most `limit`.
     fn history(limit: usize) -> Vec<TermRecord>
         = Call::History { limit } => Answer::History(terms) => terms;
+
+    /// The namespaces of the store after this one, in the order of their names, at most `limit`.
+    fn namespaces(after: Option<Namespace>, limit: u32) -> Vec<Namespace>
+        = Call::Namespaces { after, limit } => Answer::Namespaces(namespaces) => namespaces;
 
     /// Removes old records, fenced by `fence`.
     fn prune(fence: Epoch, prune: Prune) -> PruneOutcome
@@ -230,6 +241,9 @@ impl Operation for Request {
 /// 14. **A prune** carries an epoch like every write (7.), removes at most as many records as it is
 ///     told to, never the record of a node that beat within the time given, and never the newest
 ///     term.
+/// 15. **A list of namespaces** has each one that ever had a lease, in the order of the bytes of
+///     their names. It may have one in which something else was written. It is no one step: what
+///     begins meanwhile may be missing.
 ///
 /// [`DeathProof`]: crate::Capability::DeathProof
 pub enum Election {}

@@ -9,6 +9,7 @@ pub(crate) mod handover;
 pub(crate) mod health;
 pub(crate) mod history;
 pub(crate) mod man;
+pub(crate) mod namespaces;
 pub(crate) mod plugins;
 pub(crate) mod resign;
 pub(crate) mod run;
@@ -59,6 +60,7 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Health(arguments) => health::run(&arguments),
         Command::History(arguments) => history::run(&arguments),
+        Command::Namespaces(arguments) => namespaces::run(&arguments),
         Command::Plugins(arguments) => plugins::run(&arguments),
         Command::Transfer(arguments) => transfer::run(&arguments),
         Command::Resign(arguments) => resign::run(&arguments),

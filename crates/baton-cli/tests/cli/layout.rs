@@ -2,7 +2,7 @@
 
 use super::support::Sandbox;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "demo",
     "run",
     "serve",
@@ -10,6 +10,7 @@ const COMMANDS: [&str; 16] = [
     "watch",
     "health",
     "history",
+    "namespaces",
     "plugins",
     "transfer",
     "resign",

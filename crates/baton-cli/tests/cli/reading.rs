@@ -50,6 +50,21 @@ fn a_namespace_that_nobody_used_is_empty_and_no_error() {
 }
 
 #[test]
+fn a_namespace_is_listed_once_it_was_led() {
+    let here = Sandbox::new();
+    let _web = here.serve("node-a", &["--namespace", "web"]);
+    let _own = here.serve("node-a", &[]);
+    here.until_led_by("node-a");
+    here.until("both are listed", |status| {
+        let own = status["namespace"].clone();
+        let listed = here.baton(&["namespaces", "--namespace", "other", "--json"]).json();
+        listed == Value::Array(vec![own, "web".into()])
+    });
+    let said = here.baton(&["namespaces"]);
+    assert_eq!((said.code, said.out.lines().last()), (Some(0), Some("web")));
+}
+
+#[test]
 fn the_history_has_each_term_with_its_end_and_gap() {
     let here = Sandbox::new();
     let mut a = here.serve("a", &[]);

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
     Expiry, Holder, LeaseSnapshot, Member, NodeRecord, TermRecord, Version,
 };
@@ -118,6 +118,11 @@ impl<'a, F: Fields> Record<'a, F> {
     /// A node id that is never NULL.
     pub(crate) fn node(&self, field: &str) -> Result<NodeId, DriverError> {
         self.required(field, self.maybe_node(field)?)
+    }
+
+    /// A namespace that is never NULL.
+    pub(crate) fn namespace(&self, field: &str) -> Result<Namespace, DriverError> {
+        self.required(field, self.read(field, Namespace::new)?)
     }
 
     /// What is kept as JSON; `None` if it is NULL.

@@ -13,6 +13,7 @@ use baton_core::protocol::{Reply, Request};
 use baton_core::time::Moment;
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+    namespace_page,
 };
 use tokio::task::JoinSet;
 
@@ -21,7 +22,7 @@ use super::connect::Connection;
 use super::error::GatewayError;
 use super::lease::{Grant, WallMs, whole_seconds};
 use super::namespace_state::{Life, NamespaceState, Query};
-use super::schema::Keys;
+use super::schema::{self, Keys};
 use super::wire::{Compare, EtcdLease, Op, OpAnswer, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
 use crate::service::Engine;
@@ -64,6 +65,10 @@ impl Engine for EtcdEngine {
             Call::WriteDocument { name, body, precondition, fence } => {
                 let context = context.with_document(name);
                 Answer::Written(context.write_document(&body, precondition, fence).await?)
+            }
+            Call::Namespaces { after, limit } => {
+                let all = schema::namespaces(&self.connection).await?;
+                Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
             }
             Call::Counters(_) => unreachable!("counters are not declared"),
             Call::History { limit } => Answer::History(context.history(limit).await?),

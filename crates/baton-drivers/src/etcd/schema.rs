@@ -16,6 +16,7 @@
 //! Neither a namespace nor a node id has a `/` in it, so no key can be taken for another kind's.
 
 use baton_core::ids::{Namespace, NodeId};
+use baton_store::StoreError;
 
 use super::NAME;
 use super::connect::Connection;
@@ -30,6 +31,29 @@ const KNOWN: SchemaVersion = SchemaVersion::new(1, Some(1));
 /// The key of the format's version.
 pub(super) fn format(prefix: &str) -> String {
     format!("{prefix}/format")
+}
+
+/// Every namespace in which something was written: one request each, which goes on behind all keys
+/// of the last one.
+pub(super) async fn namespaces(connection: &Connection) -> Result<Vec<Namespace>, StoreError> {
+    let all = format!("{}/", connection.config.prefix);
+    let (mut namespaces, mut from) = (Vec::new(), all.clone());
+    while let Some(first) = connection.range(&Range::first_under(&all, &from)).await?.first() {
+        let key = str::from_utf8(&first.key).map_err(|problem| StoreError::Corrupt {
+            record: format!("a key under {all}"),
+            detail: problem.to_string(),
+        })?;
+        let rest = key.strip_prefix(&all).unwrap_or_default();
+        from = match rest.split_once('/') {
+            Some((name, _)) => {
+                namespaces.extend(Namespace::new(name).ok());
+                // The character after '/'.
+                format!("{all}{name}0")
+            }
+            None => format!("{key}\0"),
+        };
+    }
+    Ok(namespaces)
 }
 
 /// The keys of one namespace.

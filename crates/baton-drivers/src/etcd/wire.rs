@@ -159,6 +159,11 @@ impl Range {
         Self { range_end: end_of(prefix), ..Self::key(prefix) }
     }
 
+    /// The first key with this prefix that is not before that one.
+    pub(super) fn first_under(prefix: &str, from: &str) -> Self {
+        Self { limit: 1, key: from.into(), ..Self::under(prefix) }
+    }
+
     /// The last keys with this prefix, at most this many, the last first.
     pub(super) fn last_under(prefix: &str, limit: usize) -> Self {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);

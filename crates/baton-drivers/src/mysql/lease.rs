@@ -4,8 +4,8 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Ask, Outcome, Release, TermEnd};
 
 use super::context::CallContext;
-use super::statement::Text;
-use crate::driver::DriverError;
+use super::statement::{Ascii, Text, literal};
+use crate::driver::{DriverError, Record};
 
 /// What to call the record in messages.
 pub(super) fn record(namespace: &Namespace) -> String {
@@ -39,6 +39,23 @@ pub(super) async fn ask(
 ) -> Result<Outcome, DriverError> {
     let asked = serde_json::to_string(ask).expect("it is plain data");
     context.outcome(context.procedure("ask").with(epoch).with(Text(&asked))).await
+}
+
+/// The namespaces that have a lease: this many after that one, in order.
+pub(super) async fn namespaces(
+    context: &CallContext<'_>,
+    after: Option<&Namespace>,
+    limit: u32,
+) -> Result<Vec<Namespace>, DriverError> {
+    let after = after.map_or("", Namespace::as_str);
+    let rows = context.rows(format!(
+        "SELECT lock_key FROM `{}locks` WHERE lock_key > {} ORDER BY lock_key LIMIT {limit}",
+        context.prefix(),
+        literal(Ascii(after))
+    ));
+    let rows = rows.await?;
+    let record = "the name of a namespace";
+    rows.iter().map(|row| Record::new(row, record).namespace("lock_key")).collect()
 }
 
 #[cfg(test)]

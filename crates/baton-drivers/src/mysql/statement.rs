@@ -21,7 +21,7 @@ pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 /// Letters and digits: names and boot ids.
-struct Ascii<'a>(&'a str);
+pub(super) struct Ascii<'a>(pub(super) &'a str);
 
 fn hex(text: &mut String, introducer: &str, bytes: &[u8]) {
     text.push_str(introducer);

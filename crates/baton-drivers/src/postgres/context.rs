@@ -31,6 +31,9 @@ impl CallContext<'_> {
                 Answer::Written(documents::write(self, name, body, *precondition, *fence).await?)
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit).await?),
+            Call::Namespaces { after, limit } => {
+                Answer::Namespaces(lease::namespaces(self, after.as_ref(), *limit).await?)
+            }
             Call::Counters(call) => Answer::Counters(counters::perform(self, call).await?),
             Call::Prune { fence, prune } => {
                 Answer::Pruned(prune::prune(self, *fence, prune).await?)

@@ -1,11 +1,11 @@
 //! Giving the lease up, and asking its holder for that.
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Ask, Outcome, Release};
 use tokio_postgres::types::{Json, Type};
 
-use super::context::CallContext;
-use crate::driver::DriverError;
+use super::context::{CallContext, Param};
+use crate::driver::{DriverError, Record};
 
 /// Clears the holder and keeps everything else.
 pub(super) async fn release(
@@ -27,7 +27,20 @@ pub(super) async fn ask(
 ) -> Result<Outcome, DriverError> {
     let sql = "SELECT {t}ask($1, $2::numeric, $3, $4::numeric, $5, $6)";
     let (epoch, ask) = (epoch.0.to_string(), Json(ask));
-    let more: [super::context::Param<'_>; 3] =
-        [(&epoch, Type::TEXT), (&ask, Type::JSONB), (&hint, Type::TEXT)];
+    let more: [Param<'_>; 3] = [(&epoch, Type::TEXT), (&ask, Type::JSONB), (&hint, Type::TEXT)];
     context.outcome(sql, &more).await
+}
+
+/// The namespaces that have a lease: this many after that one, in order.
+pub(super) async fn namespaces(
+    context: &CallContext<'_>,
+    after: Option<&Namespace>,
+    limit: u32,
+) -> Result<Vec<Namespace>, DriverError> {
+    let after = after.map_or("", Namespace::as_str);
+    let sql = "SELECT lock_key FROM {t}locks WHERE lock_key > $2 ORDER BY lock_key LIMIT $3";
+    let more: [Param<'_>; 2] = [(&after, Type::TEXT), (&i64::from(limit), Type::INT8)];
+    let rows = context.rows(sql, &more).await?;
+    let record = "the name of a namespace";
+    rows.iter().map(|row| Record::new(row, record).namespace("lock_key")).collect()
 }

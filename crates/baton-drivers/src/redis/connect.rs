@@ -1,7 +1,7 @@
 //! A connection to the one server that takes writes. The driver makes it: the client library
 //! neither connects nor retries by itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -9,8 +9,9 @@ use std::time::Duration;
 use ::redis::aio::MultiplexedConnection;
 use ::redis::{
     AsyncConnectionConfig, Cmd, FromRedisValue, ProtocolVersion, PushInfo, RedisConnectionInfo,
-    RedisError,
+    RedisError, cmd,
 };
+use baton_store::StoreError;
 use rustls::pki_types::ServerName;
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -270,6 +271,36 @@ const SYNCING: [(&str, &str); 3] =
 pub(super) fn major_minor(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??))
+}
+
+/// How many keys a step of a search looks at. The server goes on with other calls between two steps.
+const SCANNED: usize = 1_000;
+
+/// Every key of this type that fits the pattern.
+pub(super) async fn scan(
+    slot: &ConnectionSlot<RedisConnector>,
+    pattern: &str,
+    kind: &str,
+) -> Result<BTreeSet<String>, StoreError> {
+    let (mut found, mut cursor) = (BTreeSet::new(), 0_u64);
+    loop {
+        let mut scan = cmd("SCAN");
+        scan.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(SCANNED).arg("TYPE").arg(kind);
+        let scan = &scan;
+        let step = slot.run(|connection| async move { Ok(connection.query(scan).await?) });
+        let (next, keys): (u64, Vec<String>) = step.await?;
+        found.extend(keys);
+        cursor = next;
+        if cursor == 0 {
+            return Ok(found);
+        }
+    }
+}
+
+/// The pattern that only this text fits.
+pub(super) fn literal(text: &str) -> String {
+    let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '^');
+    text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }
 
 #[cfg(test)]

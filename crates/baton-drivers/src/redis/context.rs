@@ -9,10 +9,11 @@ use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{Outcome, Reply, Request};
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
+    namespace_page,
 };
 
 use super::config::RedisConfig;
-use super::connect::RedisConnector;
+use super::connect::{self, RedisConnector};
 use super::hints::Hints;
 use super::schema::Keys;
 use super::script::{Arguments, Script, Scripts};
@@ -65,6 +66,12 @@ impl RedisEngine {
             }
         }
         Ok(engine)
+    }
+
+    /// Every namespace in which something was written.
+    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
+        let found = connect::scan(&self.slot, &self.keys.every_meta(), "hash").await?;
+        Ok(found.iter().filter_map(|key| self.keys.namespace(key)).collect())
     }
 
     fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, Seen>> {
@@ -165,6 +172,10 @@ impl Engine for RedisEngine {
             }
             Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, &prune).await?),
             Call::History { limit } => Answer::History(context.history(limit).await?),
+            Call::Namespaces { after, limit } => {
+                let all = self.namespaces().await?;
+                Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
+            }
             Call::Counters(call) => Answer::Counters(context.count(call).await?),
         })
     }

@@ -7,13 +7,10 @@ use baton_core::ids::Epoch;
 use baton_store::StoreError;
 
 use super::config::RedisConfig;
-use super::connect::RedisConnector;
+use super::connect::{RedisConnector, literal, scan};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence};
-
-/// How many keys a step of the search looks at.
-const AT_ONCE: usize = 1_000;
 
 /// A connection, and what may stand before the name of a fence in its key.
 struct Fences {
@@ -46,19 +43,7 @@ pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, F
     let fences = Fences::open(scheme, rest).await?;
     let mut found = Vec::new();
     for head in &fences.heads {
-        let mut cursor = 0_u64;
-        let mut keys = BTreeSet::new();
-        loop {
-            let mut scan = cmd("SCAN");
-            scan.arg(cursor).arg("MATCH").arg(format!("{}*}}", literal(head)));
-            scan.arg("COUNT").arg(AT_ONCE).arg("TYPE").arg("string");
-            let (next, some): (u64, Vec<String>) = fences.ask(&scan).await?;
-            keys.extend(some);
-            cursor = next;
-            if cursor == 0 {
-                break;
-            }
-        }
+        let keys = scan(&fences.slot, &format!("{}*}}", literal(head)), "string").await?;
         for key in keys {
             let name = key.strip_prefix(head.as_str()).and_then(|name| name.strip_suffix('}'));
             if let (Some(resource), Some(epoch)) = (name, fences.epoch(&key).await?) {
@@ -84,10 +69,4 @@ pub(crate) async fn reset(
         }
     }
     Ok(highest)
-}
-
-/// So that a pattern finds it as it stands.
-fn literal(text: &str) -> String {
-    let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '^');
-    text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
 }

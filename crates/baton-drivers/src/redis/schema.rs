@@ -20,6 +20,7 @@
 use baton_core::ids::Namespace;
 
 use super::config::RedisConfig;
+use super::connect::literal;
 use crate::driver::{IncompatibleSchema, SchemaVersion};
 
 /// What this program writes; the scripts have the same numbers.
@@ -72,6 +73,17 @@ impl Keys {
     /// The channel on which the hints of a namespace are published.
     pub(super) fn channel(&self, namespace: &Namespace) -> String {
         self.key(namespace, "hints")
+    }
+
+    /// The pattern of the key that every namespace has.
+    pub(super) fn every_meta(&self) -> String {
+        format!("{}{{*}}:meta", literal(&self.prefix))
+    }
+
+    /// The namespace whose `meta` this key is.
+    pub(super) fn namespace(&self, key: &str) -> Option<Namespace> {
+        let tagged = key.strip_prefix(&self.prefix)?.strip_suffix(":meta")?;
+        Namespace::new(tagged.strip_prefix('{')?.strip_suffix('}')?).ok()
     }
 
     fn key(&self, namespace: &Namespace, name: &str) -> String {

@@ -71,6 +71,8 @@ pub(super) enum Got {
 pub(super) struct Listing {
     /// Its objects.
     pub(super) objects: Vec<ObjectMeta>,
+    /// The folders in it.
+    pub(super) folders: Vec<Path>,
     /// When, in Unix seconds of the server's.
     pub(super) at: Option<i64>,
 }
@@ -166,7 +168,7 @@ impl Bucket {
         }
     }
 
-    /// The objects of a folder.
+    /// The objects and the folders of a folder.
     pub(super) async fn list(
         &self,
         folder: &Path,
@@ -175,7 +177,8 @@ impl Bucket {
         let request = self.store.list_with_delimiter(Some(folder));
         match observed(deadline, request).await {
             (Some(Ok(found)), RequestOutcome::Answered { date, .. }) => {
-                Ok(Listing { objects: found.objects, at: seconds(date.as_deref()) })
+                let (objects, folders) = (found.objects, found.common_prefixes);
+                Ok(Listing { objects, folders, at: seconds(date.as_deref()) })
             }
             (_, outcome) => Err(request_error("LIST", folder, false, outcome)),
         }

@@ -13,17 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use baton_core::ids::Namespace;
 use baton_core::protocol::{Outcome, Reply, Request};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::Stamp;
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, StoreError, namespace_page};
 use tokio::time::Instant;
 
 use super::bucket::{Bucket, Condition, Got, Put};
 use super::cache::NamespaceCache;
 use super::json_object::{self, Cached, JsonObject};
-use super::layout::Keys;
+use super::layout::{self, Keys};
 use super::state::State;
 use crate::reader::Access;
 
@@ -91,6 +92,10 @@ impl CallContext<'_> {
                 self.look(|it: &State| Answer::Inspected(it.space.inspect(stamp().now))).await
             }
             Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
+            Call::Namespaces { after, limit } => {
+                let all = self.namespaces().await?;
+                Ok(Answer::Namespaces(namespace_page(all, after.as_ref(), limit)))
+            }
             Call::Counters(call) => self.count(call).await.map(Answer::Counters),
             Call::History { limit } => {
                 self.look(|it: &State| Answer::History(it.space.history(limit))).await
@@ -136,6 +141,12 @@ impl CallContext<'_> {
         };
         self.cache.object().clone_from(&found);
         Ok(found)
+    }
+
+    /// Every namespace in which something was written.
+    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
+        let found = self.bucket.list(&self.keys.prefix, self.deadline).await?;
+        Ok(found.folders.iter().filter_map(layout::namespace).collect())
     }
 
     /// Shows something of the object as it is now.

@@ -22,6 +22,8 @@ pub(super) struct Layout {
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     folder: Path,
+    /// The folder of all namespaces.
+    pub(super) prefix: Path,
     /// Lease, fence, view, terms and which documents there are: what changes in one step.
     pub(super) state: Path,
     /// The counters: what changes with every append.
@@ -50,6 +52,7 @@ impl Layout {
             metadata: folder.clone().join("metadata.json"),
             workers: folder.clone().join("workers"),
             documents: folder.clone().join(DOCUMENTS),
+            prefix: self.prefix.clone(),
             folder,
         }
     }
@@ -59,6 +62,11 @@ impl Layout {
         let folder = self.prefix.clone().join("self-test");
         (folder.clone(), folder.join(name))
     }
+}
+
+/// The namespace that a folder is of, if it is one of a namespace.
+pub(super) fn namespace(folder: &Path) -> Option<Namespace> {
+    Namespace::new(folder.filename()?.strip_prefix("namespace=")?).ok()
 }
 
 impl Keys {

@@ -131,7 +131,8 @@ impl CallContext<'_> {
 
     /// Every node record, sorted. Only those are read that say something new, or may.
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
-        let Listing { objects, at } = self.bucket.list(&self.keys.workers, self.deadline).await?;
+        let Listing { objects, at, .. } =
+            self.bucket.list(&self.keys.workers, self.deadline).await?;
         let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
         let known = self.known_by_key();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
@@ -164,7 +165,8 @@ impl CallContext<'_> {
         seconds: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        let Listing { objects, at } = self.bucket.list(&self.keys.workers, self.deadline).await?;
+        let Listing { objects, at, .. } =
+            self.bucket.list(&self.keys.workers, self.deadline).await?;
         let Some(at) = at else { return Ok(0) };
         let old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
         let old: Vec<ObjectMeta> = objects.into_iter().filter(old).collect();

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use baton_core::ids::{BootId, NodeId};
+use baton_core::ids::{BootId, Namespace, NodeId};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -45,6 +45,15 @@ pub(super) struct Name(pub(super) NodeId);
 impl FromSql for Name {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         NodeId::new(value.as_str()?).map(Self).map_err(foreign)
+    }
+}
+
+/// The name of a namespace.
+pub(super) struct Space(pub(super) Namespace);
+
+impl FromSql for Space {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        Namespace::new(value.as_str()?).map(Self).map_err(foreign)
     }
 }
 

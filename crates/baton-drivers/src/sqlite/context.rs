@@ -11,7 +11,7 @@ use rusqlite::{Connection, OptionalExtension};
 use super::boots::Boots;
 use super::columns::Bits;
 use super::error::reading;
-use super::lease_row::LeaseRow;
+use super::lease_row::{self, LeaseRow};
 use super::machine::Machine;
 use super::{beat, counters, documents, history, lease, locks, prune, registry, view};
 use crate::driver::DriverError;
@@ -47,6 +47,9 @@ impl CallContext<'_> {
                 Answer::Written(documents::write(self, name, body, *precondition, *fence)?)
             }
             Call::History { limit } => Answer::History(history::newest(self, *limit)?),
+            Call::Namespaces { after, limit } => {
+                Answer::Namespaces(lease_row::namespaces(self, after.as_ref(), *limit)?)
+            }
             Call::Counters(call) => Answer::Counters(counters::perform(self, call)?),
             Call::Prune { fence, prune } => Answer::Pruned(prune::prune(self, *fence, prune)?),
         })

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage, NodeId, Nonce};
+use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{Ask, Expiry, Holder, LeaseSnapshot};
 use baton_core::time::Moment;
 use baton_store::lease_rule::{LeaseRecord, Life};
 use rusqlite::types::{FromSqlError, Type};
 use rusqlite::{OptionalExtension, Row};
 
-use super::columns::{Bits, Hex, Json, Name};
+use super::columns::{Bits, Hex, Json, Name, Space};
 use super::context::CallContext;
+use super::error::reading;
 use super::registry;
 use crate::driver::DriverError;
 
@@ -145,6 +146,20 @@ impl LeaseRow {
         shown.successor = shown.successor.filter(|node| !is_dead(node));
         shown
     }
+}
+
+/// The namespaces that have a lease: this many after that one, in order.
+pub(super) fn namespaces(
+    context: &CallContext<'_>,
+    after: Option<&Namespace>,
+    limit: u32,
+) -> Result<Vec<Namespace>, DriverError> {
+    let sql = "SELECT lock_key FROM baton_locks WHERE lock_key > ?1 ORDER BY lock_key LIMIT ?2";
+    let mut statement = context.conn.prepare_cached(sql)?;
+    let values = (after.map_or("", Namespace::as_str), limit);
+    let namespaces = statement.query_map(values, |row| Ok(row.get::<_, Space>(0)?.0))?;
+    let spoilt = |error| reading("the name of a namespace".to_owned(), error);
+    namespaces.collect::<rusqlite::Result<_>>().map_err(spoilt)
 }
 
 /// The holder, if the status says that there is one.

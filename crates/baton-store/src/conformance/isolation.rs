@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Claim, Outcome, Registration, View, ViewVersion};
 
-use super::case::{Check, Halt, cases, same};
+use super::case::{Check, Halt, cases, holds, same};
 use super::peer::shown;
 use super::stage::Stage;
 use crate::document::{Precondition, WriteOutcome};
@@ -14,6 +14,7 @@ cases! { "isolation":
     namespaces_with_names_alike_do_not_touch,
     node_ids_differ_by_case,
     a_release_in_one_namespace_frees_no_other,
+    namespaces_are_listed_in_order_and_in_pages,
 }
 
 /// Names that a careless key, prefix, pattern or collation would take for one another.
@@ -85,4 +86,22 @@ async fn a_release_in_one_namespace_frees_no_other(stage: &Stage<'_>) -> Check {
     let lease = shown(&seen)?;
     same("the version elsewhere", lease.version, kept)?;
     same("the holder elsewhere", lease.is_held_by(elsewhere.boot()), true)
+}
+
+async fn namespaces_are_listed_in_order_and_in_pages(stage: &Stage<'_>) -> Check {
+    let mut spaces = alike(stage)?.split_off(1);
+    for space in &spaces {
+        stage.peer_in(space, "a").await.take(Claim::Vacant).await?;
+    }
+    spaces.sort();
+    let store = stage.subject.open().await;
+    let mut after = stage.namespace.clone();
+    for page in spaces.chunks(3) {
+        let limit = u32::try_from(page.len()).expect("it is three at most");
+        let found = store.namespaces(&stage.namespace, Some(after.clone()), limit).await?;
+        same("the page", found, page.to_vec())?;
+        after = page.last().cloned().unwrap_or(after);
+    }
+    let first = store.namespaces(&stage.namespace, None, u32::MAX).await?;
+    holds("the first page", &first, "all of them", spaces.iter().all(|it| first.contains(it)))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use baton_core::ids::{BootId, Lineage, Namespace};
+use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
 use baton_core::protocol::{Hint, Outcome, Reply, Request};
 use tokio::sync::mpsc;
 
@@ -15,6 +15,7 @@ use crate::contract::{Backend, Contract, HintStream};
 use crate::election::{Answer, Call, Election};
 use crate::error::StoreError;
 use crate::finding::Finding;
+use crate::namespaces::namespace_page;
 
 /// Hints kept for a listener that is behind.
 const HINTS_KEPT: usize = 64;
@@ -112,6 +113,10 @@ impl MemoryStore {
                 .step(namespace, |space, _| {
                     Answer::Written(space.write_document(&name, body, precondition, fence))
                 }),
+            Call::Namespaces { after, limit } => {
+                let namespaces = self.namespaces();
+                Ok(Answer::Namespaces(namespace_page(namespaces, after.as_ref(), limit)))
+            }
             Call::History { limit } => {
                 self.step(namespace, |space, _| Answer::History(space.history(limit)))
             }
@@ -122,6 +127,17 @@ impl MemoryStore {
                 self.step(namespace, |space, at| Answer::Pruned(space.prune(at.now, fence, prune)))
             }
         }
+    }
+
+    /// The namespaces that have a lease, or had one before it was overwritten.
+    fn namespaces(&self) -> Vec<Namespace> {
+        let begun = |kept: &Kept| match kept {
+            Kept::Space(space) => space.epoch() > Epoch::NONE,
+            Kept::Corrupt => true,
+        };
+        let shelves = self.lock();
+        let begun = shelves.spaces.iter().filter(|(_, kept)| begun(kept));
+        begun.map(|(namespace, _)| namespace.clone()).collect()
     }
 
     fn push(&self, namespace: &Namespace, hint: &Hint) {

@@ -14,10 +14,11 @@ pub(super) use content::run_sql;
 use content::{content, keep_versions};
 
 /// Every command that only looks.
-const READS: [&[&str]; 9] = [
+const READS: [&[&str]; 10] = [
     &["status"],
     &["health"],
     &["history"],
+    &["namespaces"],
     &["plugins"],
     &["watch", "--for", "10ms"],
     &["settings"],
