@@ -5,7 +5,8 @@ use baton::NodeBuilder;
 use crate::config::Config;
 use crate::error::CommandError;
 
-/// What is sent to a collector. Dropped after the node, so that the end of the node is sent as well.
+/// What is sent to a collector. Dropped after the node, so that the end of the node is sent as
+/// well.
 pub struct Telemetry {
     #[cfg(feature = "otel")]
     sent: Option<baton::Telemetry>,

@@ -1,4 +1,5 @@
-//! A picture of which node led when, as SVG: for `baton demo --plot` and `baton sim what-if --plot`.
+//! A picture of which node led when, as SVG: for `baton demo --plot` and `baton sim what-if
+//! --plot`.
 //!
 //! ```text
 //!   title

@@ -186,7 +186,8 @@ operations! {
             /// At most [`APPEND_MAX`].
             deltas: Vec<Delta>,
         } needs Counters -> Appended,
-        /// Applies what is pending, the oldest first, and takes it off the pending in the same step.
+        /// Applies what is pending, the oldest first, and takes it off the pending in the same
+        /// step.
         Consolidate "consolidate" {
             /// Refused once a later epoch exists.
             fence: Epoch,

@@ -1,5 +1,6 @@
 //! The rule of the lease, as pure functions over its record: who may claim it, go on with it, give
-//! it up or leave a request beside it, at which epoch a term begins, and what the term history says.
+//! it up or leave a request beside it, at which epoch a term begins, and what the term history
+//! says.
 //!
 //! ```text
 //!   the record as it is ─┐

@@ -6,7 +6,7 @@
 //!      │  election ─── the operations and the contract of the stores that baton leads through
 //!      │  capability, error ── what a store declares, and what its errors ask of the caller
 //!      │  finding ─ what is to be said of a server: its version, its settings, its rights
-//!      ├── lease_rule ──── who may claim, renew, release: pure, for every store that runs it itself
+//!      ├── lease_rule ──── who may claim, renew, release: pure, for stores that run it themselves
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
 //!      ├── stale_epoch ─── what a fence says to a writer that comes too late
 //!      ├── sweep ───────── a place that records expire in, swept in fenced batches

@@ -198,8 +198,8 @@ impl NodeBuilder {
         self
     }
 
-    /// The runtime that plugins and services run on. Unless given, the node starts one of its own with
-    /// the first of them.
+    /// The runtime that plugins and services run on. Unless given, the node starts one of its own
+    /// with the first of them.
     pub fn runtime(mut self, runtime: tokio::runtime::Handle) -> Self {
         self.runtime = Some(runtime);
         self
@@ -263,8 +263,7 @@ impl NodeBuilder {
             lifeline: host.lifeline.as_ref().map(Lifeline::told),
             version: self.version,
         });
-        let boot = host.boot;
-        let me = Identity { id: id.clone(), boot, profile: profile.clone() };
+        let me = Identity { id: id.clone(), boot: host.boot, profile: profile.clone() };
         let watchdog = Watchdog::new(&self.settings, SystemClock.now());
         let settings = Arc::new(self.settings);
         let core = Core::new(me, settings.clone(), random::seed()?)?;
@@ -283,7 +282,7 @@ impl NodeBuilder {
             events,
             namespace,
             id,
-            boot,
+            boot: host.boot,
             profile,
             settings: settings.clone(),
             store,
@@ -302,22 +301,21 @@ impl NodeBuilder {
             is_unwatched: AtomicBool::new(false),
             store_error: Mutex::default(),
         });
-        let runtime =
-            self.runtime.map_or_else(|| host.work.clone(), |it| WorkRuntime::new(Some(it)));
-        let crew = PluginSet::new(runtime, settings);
-        self.plugins.into_iter().try_for_each(|plugin| crew.add(plugin))?;
-        self.services.into_iter().try_for_each(|it| crew.add_service(it).map(drop))?;
+        let own = self.runtime.map(|it| WorkRuntime::new(Some(it)));
+        let runtime = own.unwrap_or_else(|| host.work.clone());
+        let plugins = PluginSet::new(runtime, settings);
+        plugins.add_all(self.plugins, self.services)?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
-            telemetry.measure(Subject::new(&shared, &crew));
+            telemetry.measure(Subject::new(&shared, &plugins));
         }
-        let task = NodeTask::new(core, shared.clone(), crew.clone(), self.on_overrun);
+        let task = NodeTask::new(core, shared.clone(), plugins.clone(), self.on_overrun);
         let events = shared.events.subscribe();
         report_if_unwatched(&shared, &[]);
         if !host.inbox.start(task) {
             return Err(BuildError::Gone);
         }
-        let node = Node::new(shared, crew, host);
+        let node = Node::new(shared, plugins, host);
         #[cfg(feature = "http")]
         let node = node.answered_by(endpoint);
         Ok((node, events))

@@ -57,7 +57,7 @@ pub enum Departure {
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) crew: PluginSet,
+    pub(crate) plugin_set: PluginSet,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
     _presence: Arc<Presence>,
@@ -82,11 +82,11 @@ impl Node {
         NodeBuilder::beside(self).namespace(namespace)
     }
 
-    pub(crate) fn new(shared: Arc<Shared>, crew: PluginSet, host: Arc<Host>) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, plugin_set: PluginSet, host: Arc<Host>) -> Self {
         let presence = Arc::new(Presence { shared: shared.clone() });
         Self {
             shared,
-            crew,
+            plugin_set,
             host,
             _presence: presence,
             #[cfg(feature = "http")]
@@ -98,7 +98,7 @@ impl Node {
     pub(crate) fn answered_by(mut self, endpoint: Option<Arc<Endpoint>>) -> Self {
         self.endpoint = endpoint;
         if let Some(endpoint) = &self.endpoint {
-            endpoint.add(Subject::new(&self.shared, &self.crew));
+            endpoint.add(Subject::new(&self.shared, &self.plugin_set));
         }
         self
     }
@@ -206,20 +206,20 @@ impl Node {
 
     /// Adds a plugin to the running node. If this node leads, the plugin starts at once.
     pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), BuildError> {
-        self.crew.add(Arc::new(plugin))
+        self.plugin_set.add(Arc::new(plugin))
     }
 
     /// Adds a service to the running node. It starts at once.
     pub fn add_service(&self, service: impl Service) -> Result<ServiceHandle, BuildError> {
-        let service = self.crew.add_service(Arc::new(service))?;
-        let (plugins, node) = (self.crew.clone(), self.shared.clone());
+        let service = self.plugin_set.add_service(Arc::new(service))?;
+        let (plugins, node) = (self.plugin_set.clone(), self.shared.clone());
         Ok(ServiceHandle { service, plugins, node })
     }
 
     /// What this node's plugins and services did since it started, in the order they were added,
     /// plugins first.
     pub fn plugins(&self) -> Vec<PluginReport> {
-        self.crew.reports()
+        self.plugin_set.reports()
     }
 
     /// The register that fences writes to a resource which baton does not keep.

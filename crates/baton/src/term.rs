@@ -55,8 +55,8 @@ impl Lifetime {
     }
 }
 
-/// Written by the node's thread alone, read by all. The deadlines are what counts: a reader compares
-/// them with the clock, so that a writer that was paused cannot keep a term alive.
+/// Written by the node's thread alone, read by all. The deadlines are what counts: a reader
+/// compares them with the clock, so that a writer that was paused cannot keep a term alive.
 pub(crate) struct Term {
     pub(crate) epoch: Epoch,
     soft: AtomicU64,

@@ -1,4 +1,5 @@
-//! When a term's child must be terminating to stop and when it must be killed. Pure: time is an argument.
+//! When a term's child must be terminating to stop and when it must be killed. Pure: time is an
+//! argument.
 
 use std::time::Duration;
 

@@ -174,8 +174,9 @@ impl Core {
         self.hand_over(now, ReleaseReason::Shutdown, None);
     }
 
-    /// Leaves the registry once neither a term is left nor a service, nor a beat that would register
-    /// the node again or whose grant would have to be given back; and stops for good after that.
+    /// Leaves the registry once neither a term is left nor a service, nor a beat that would
+    /// register the node again or whose grant would have to be given back; and stops for good after
+    /// that.
     pub(crate) fn mind_leave(&mut self) {
         let sent = &self.in_flight;
         let waits = sent.beat.is_some() || sent.release.is_some() || sent.removal.is_some();

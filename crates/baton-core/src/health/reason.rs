@@ -178,10 +178,8 @@ impl fmt::Display for Reason {
             }
             Self::LeaseNotRenewed { node, left_ms, lease_ms } => {
                 let (left, lease) = (span(*left_ms), span(*lease_ms));
-                write!(
-                    f,
-                    "the lease of {node} has {left} left of {lease}: two renewals are missing"
-                )
+                write!(f, "the lease of {node} has {left} left of {lease}: ")?;
+                f.write_str("two renewals are missing")
             }
             Self::StoreWentBack { lease, store } => {
                 write!(
@@ -190,12 +188,8 @@ impl fmt::Display for Reason {
                 )
             }
             Self::StoreSlow { took_ms, limit_ms } => {
-                write!(
-                    f,
-                    "the store took {} to answer, more than {}",
-                    span(*took_ms),
-                    span(*limit_ms)
-                )
+                let (took, limit) = (span(*took_ms), span(*limit_ms));
+                write!(f, "the store took {took} to answer, more than {limit}")
             }
             Self::Flapping { changes, window_ms, limit } => {
                 let window = span(*window_ms);

@@ -7,8 +7,8 @@
 //! the ttl after the beat was sent: one of that length that was granted since, or a longer one that
 //! was granted before ([`Spare::serves`](super::spare::Spare::serves)). One transaction writes the
 //! record and the holder key that is attached to that lease. So wherever the attempt's nonce is
-//! read, now or later, the holder's window (counted from the send) ends before the holder key's lease.
-//! Another node is let in only when the holder key *and* its lease are gone.
+//! read, now or later, the holder's window (counted from the send) ends before the holder key's
+//! lease. Another node is let in only when the holder key *and* its lease are gone.
 //!
 //! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
 //! is answered by the member that believes to be etcd's leader. One that was replaced without

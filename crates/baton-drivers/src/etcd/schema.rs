@@ -105,7 +105,8 @@ impl Keys {
 }
 
 /// Makes sure that the format is there and can be used. For a node the transaction would write, so
-/// a user who may not write is refused now, whether it comes to that or not. A reader may find none.
+/// a user who may not write is refused now, whether it comes to that or not. A reader may find
+/// none.
 pub(super) async fn check(connection: &Connection, access: Access) -> Result<(), OpenError> {
     let (place, prefix) = (&connection.config.place, &connection.config.prefix);
     let (format, compatible) = (format(prefix), format!("{prefix}/compatible"));

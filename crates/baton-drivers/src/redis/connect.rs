@@ -273,7 +273,8 @@ pub(super) fn major_minor(version: &str) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
-/// How many keys a step of a search looks at. The server goes on with other calls between two steps.
+/// How many keys a step of a search looks at. The server goes on with other calls between two
+/// steps.
 const SCANNED: usize = 1_000;
 
 /// Every key of this type that fits the pattern.

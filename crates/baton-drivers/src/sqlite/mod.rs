@@ -16,8 +16,8 @@
 //! The wall clock stamps the term history for people, and numbers lineages, upwards only.
 //!
 //! Deaths are known from the kernel. A process locks a file of its own before it first beats, and
-//! the lock ends with the process. A stored reading of another boot of the machine is from a process
-//! that is gone.
+//! the lock ends with the process. A stored reading of another boot of the machine is from a
+//! process that is gone.
 //!
 //! What cannot be noticed: a file whose *content* is replaced in place, by an older copy of the
 //! same lineage, while it keeps its inode. Put a copy back by renaming it, as

@@ -113,7 +113,10 @@ impl<C: Conforms> Case<C> {
 /// The cases of a theme: `name`, or `name needs need => absence`. The contract stands before the
 /// theme if it is another than [`Election`].
 macro_rules! cases {
-    ($($contract:ty,)? $theme:literal: $($run:ident $(needs $need:expr => $absence:ident)?),+ $(,)?) => {
+    (
+        $($contract:ty,)? $theme:literal:
+        $($run:ident $(needs $need:expr => $absence:ident)?),+ $(,)?
+    ) => {
         pub(super) fn cases() -> Vec<$crate::conformance::case::Case$(<$contract>)?> {
             vec![$($crate::conformance::case::Case {
                 theme: $theme,

@@ -258,8 +258,8 @@ impl NodeTask {
 }
 
 impl Drop for NodeTask {
-    /// A thread that broke takes its nodes with it: nothing must wait for them, or believe that they
-    /// still lead.
+    /// A thread that broke takes its nodes with it: nothing must wait for them, or believe that
+    /// they still lead.
     fn drop(&mut self) {
         self.node.inbox.forget(self.node.task);
         self.plugins.stop_services(SystemClock.now());

@@ -18,8 +18,8 @@ pub(crate) struct Watchdog {
 impl Watchdog {
     /// The watchdog of a node with these settings, which begins at `now`.
     ///
-    /// The thread serves a node once a beat at least, whatever the store, the breaker or the mode leave
-    /// to do. Silence for two beats and the time of a request is more than lateness.
+    /// The thread serves a node once a beat at least, whatever the store, the breaker or the mode
+    /// leave to do. Silence for two beats and the time of a request is more than lateness.
     pub(crate) fn new(settings: &Settings, now: Moment) -> Self {
         let every = settings.heartbeat_interval + settings.heartbeat_jitter;
         Self {

@@ -22,8 +22,8 @@ use crate::error::BuildError;
 /// Hints taken from one connection. A peer has one to tell and goes.
 const HINTS_MAX: usize = 16;
 
-/// Hints of a kind taken in one second, from all connections together. Only signed ones are counted, so that
-/// a flood from elsewhere leaves all of it to the other nodes.
+/// Hints of a kind taken in one second, from all connections together. Only signed ones are
+/// counted, so that a flood from elsewhere leaves all of it to the other nodes.
 const HINTS_A_SECOND: u32 = 50;
 
 /// The pause after an accept that failed.

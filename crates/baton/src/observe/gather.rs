@@ -23,18 +23,18 @@ use crate::shared::Shared;
 #[derive(Clone)]
 pub(crate) struct Subject {
     pub(crate) node: Weak<Shared>,
-    crew: PluginSet,
+    plugin_set: PluginSet,
 }
 
 #[cfg(any(feature = "http", feature = "otel"))]
 impl Subject {
-    pub(crate) fn new(node: &Arc<Shared>, crew: &PluginSet) -> Self {
-        Self { node: Arc::downgrade(node), crew: crew.clone() }
+    pub(crate) fn new(node: &Arc<Shared>, plugin_set: &PluginSet) -> Self {
+        Self { node: Arc::downgrade(node), plugin_set: plugin_set.clone() }
     }
 
     /// Its figures; `None` once it is gone.
     pub(crate) fn figures(&self) -> Option<NodeMetrics> {
-        self.node.upgrade().map(|node| gather(&node, &self.crew, SystemClock.now()))
+        self.node.upgrade().map(|node| gather(&node, &self.plugin_set, SystemClock.now()))
     }
 }
 
@@ -42,7 +42,7 @@ impl Node {
     /// Everything that this node counts and measures, as it stands. `to_string()` gives the text
     /// that Prometheus reads; `docs/metrics.md` says what each name means.
     pub fn node_metrics(&self) -> NodeMetrics {
-        gather(&self.shared, &self.crew, SystemClock.now())
+        gather(&self.shared, &self.plugin_set, SystemClock.now())
     }
 }
 
@@ -89,14 +89,14 @@ fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
     Ok(())
 }
 
-pub(crate) fn gather(node: &Shared, crew: &PluginSet, now: Moment) -> NodeMetrics {
+pub(crate) fn gather(node: &Shared, plugin_set: &PluginSet, now: Moment) -> NodeMetrics {
     let seen = Seen::of(node);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
     leading(&mut book, node, &seen, now);
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
-    plugins(&mut book, &crew.reports());
+    plugins(&mut book, &plugin_set.reports());
     swept(&mut book, &node.counts.swept());
     events(&mut book, node);
     settings(&mut book, &node.settings);

@@ -109,6 +109,16 @@ impl PluginSet {
         Ok(())
     }
 
+    /// Adds what the node begins with.
+    pub(crate) fn add_all(
+        &self,
+        plugins: Vec<Arc<dyn Plugin>>,
+        services: Vec<Arc<dyn Service>>,
+    ) -> Result<(), BuildError> {
+        plugins.into_iter().try_for_each(|plugin| self.add(plugin))?;
+        services.into_iter().try_for_each(|service| self.add_service(service).map(drop))
+    }
+
     /// Adds a service; if the node runs, it starts at once.
     pub(crate) fn add_service(
         &self,
@@ -212,7 +222,8 @@ impl PluginSet {
         }
     }
 
-    /// Where plugins and services run. For the node's own thread, which ends after the last of them.
+    /// Where plugins and services run. For the node's own thread, which ends after the last of
+    /// them.
     pub(crate) fn runtime(&self) -> Handle {
         self.work.handle().expect("it was started with the first plugin or service")
     }

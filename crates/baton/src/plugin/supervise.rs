@@ -40,7 +40,9 @@ impl Supervisor {
         let ending = tokio::select! {
             biased;
             ending = self.supervise(&mut known, &mut working) => ending,
-            () = publish_reports(&self.plugins, &self.node, &self.term) => unreachable!("it goes on"),
+            () = publish_reports(&self.plugins, &self.node, &self.term) => {
+                unreachable!("it goes on")
+            }
         };
         while working.join_next().await.is_some() {}
         for plugin in self.plugins.from(0).into_iter().take(known).rev() {

@@ -81,7 +81,8 @@ impl ServiceContext {
         self.life.has_ended()
     }
 
-    /// A token that is cancelled when the service is to stop, for tasks and libraries that take one.
+    /// A token that is cancelled when the service is to stop, for tasks and libraries that take
+    /// one.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
         self.life.token.child_token()

@@ -42,8 +42,8 @@ pub trait Service: Send + Sync + 'static {
         RestartPolicy::default()
     }
 
-    /// The work, from the start of the node until [`ServiceContext::stopped`] returns. A service that
-    /// returns `Ok` has ended and is not started again.
+    /// The work, from the start of the node until [`ServiceContext::stopped`] returns. A service
+    /// that returns `Ok` has ended and is not started again.
     async fn run(&self, context: &ServiceContext) -> Result<(), PluginError>;
 }
 

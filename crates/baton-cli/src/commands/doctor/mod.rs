@@ -37,8 +37,8 @@ use baton_store::{Finding, Verdict};
 pub struct Arguments {
     #[command(flatten)]
     node: NodeFlags,
-    /// Also let eight clients compete for one record, to detect a store whose conditional writes are
-    /// not atomic.
+    /// Also let eight clients compete for one record, to detect a store whose conditional writes
+    /// are not atomic.
     #[arg(long)]
     stress: bool,
     /// Print JSON.

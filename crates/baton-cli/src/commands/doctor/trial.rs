@@ -116,7 +116,7 @@ impl Trial {
         let detail = format!("{} passed, the store counted {}", show(passed), show(counted));
         let off = passed.abs_diff(counted);
         if off > WATCHED / 2 {
-            let remedy = "the clock of the server is unstable or was just set: let it be slewed, not stepped";
+            let remedy = "the server's clock is unstable or was just set: slew it, do not step it";
             return Ok(Finding::warn("pace", detail, remedy));
         }
         Ok(Finding::ok("pace", detail))

@@ -143,8 +143,8 @@ impl Logs {
         let call = async move {
             let PluginRun { namespace, node, epoch, plugin, call: what } = run;
             let span = tracing::info_span!(
-                target: "baton::plugin", "plugin_run", %namespace, %node, epoch = epoch.map(|it| it.0), plugin,
-                call = what,
+                target: "baton::plugin", "plugin_run", %namespace, %node,
+                epoch = epoch.map(|it| it.0), plugin, call = what,
             );
             call.instrument(span).await
         };

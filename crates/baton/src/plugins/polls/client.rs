@@ -35,7 +35,8 @@ pub struct PollClient {
 
 impl std::fmt::Debug for PollClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PollClient").field("namespace", &self.node.namespace).finish_non_exhaustive()
+        let namespace = &self.node.namespace;
+        f.debug_struct("PollClient").field("namespace", namespace).finish_non_exhaustive()
     }
 }
 
@@ -94,9 +95,9 @@ impl PollClient {
         Ok((table, found.version))
     }
 
-    /// Reads, changes and writes, again and again if other nodes were faster. A change that leaves the
-    /// table as it was writes nothing. A write whose outcome is unknown is made again on what is
-    /// there now: every change finds out whether it has been made.
+    /// Reads, changes and writes, again and again if other nodes were faster. A change that leaves
+    /// the table as it was writes nothing. A write whose outcome is unknown is made again on what
+    /// is there now: every change finds out whether it has been made.
     pub(super) async fn change<T>(
         &self,
         fence: Option<Epoch>,

@@ -13,10 +13,10 @@
 //!   each node: PollHandlers   ──┘ claims and reports
 //! ```
 //!
-//! The document, the *table* of polls, is authoritative. A slot of a schedule is enqueued once, also by two leaders,
-//! because its number is kept there. An attempt that was given up, since its time was over or its
-//! node is gone, may still run: it cannot report any more, and what it writes elsewhere must be
-//! idempotent or fenced.
+//! The document, the *table* of polls, is authoritative. A slot of a schedule is enqueued once,
+//! also by two leaders, because its number is kept there. An attempt that was given up, since its
+//! time was over or its node is gone, may still run: it cannot report any more, and what it writes
+//! elsewhere must be idempotent or fenced.
 
 mod client;
 mod entry;

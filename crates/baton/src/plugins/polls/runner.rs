@@ -28,7 +28,8 @@ use crate::service::{Service, ServiceContext, ServiceHandle};
 /// The service that answers polls.
 const SERVICE: &str = "poll-runner";
 
-/// Attempts that are over and remembered, so that none is run again should the store's data go back.
+/// Attempts that are over and remembered, so that none is run again should the store's data go
+/// back.
 const REMEMBERED: usize = 256;
 
 /// One attempt, as its handler sees it.
@@ -106,8 +107,8 @@ impl PollHandlers {
     }
 }
 
-/// Takes no more polls once it is to stop, waits for those that run, and reports them. What it still
-/// runs when it is cancelled is tried elsewhere.
+/// Takes no more polls once it is to stop, waits for those that run, and reports them. What it
+/// still runs when it is cancelled is tried elsewhere.
 #[async_trait]
 impl Service for PollHandlers {
     fn name(&self) -> &str {
