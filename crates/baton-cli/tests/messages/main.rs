@@ -96,8 +96,9 @@ fn help(command: &Command, known: &mut BTreeSet<String>, text: &mut String) {
 fn argument(argument: &Arg) -> Option<String> {
     let help = argument.get_long_help().or(argument.get_help())?.to_string();
     let default: Vec<_> = argument.get_default_values().iter().map(|it| it.display()).collect();
+    let is_shown = argument.get_action().takes_values() && !argument.is_hide_default_value_set();
     let default = match default.first() {
-        Some(default) if argument.get_action().takes_values() => format!(" [default: {default}]"),
+        Some(default) if is_shown => format!(" [default: {default}]"),
         _ => String::new(),
     };
     let is_ours = !matches!(argument.get_id().as_str(), "help" | "version");
