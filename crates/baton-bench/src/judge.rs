@@ -99,7 +99,7 @@ mod tests {
             Judged::of(&ticks(lines)).tell(&mut report);
             let found = report.checks.iter().find(|check| check.name.contains(what));
             let verdict = found.map(|check| check.verdict);
-            assert_eq!(verdict, Some(crate::report::Verdict::Missed), "{what}");
+            assert_eq!(verdict, Some(crate::report::BarOutcome::Missed), "{what}");
         }
     }
 

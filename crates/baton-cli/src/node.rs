@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton::{LateNotice, LifelineConfig, Node, NodeBuilder};
-use baton_store::{Store, Verdict};
+use baton_store::{FindingLevel, Store};
 
 use crate::config::{Config, StoreUrl};
 use crate::error::CommandError;
@@ -25,7 +25,7 @@ pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
 async fn warn_of(store: &dyn Store) {
     // A store that cannot be looked at now is opened all the same: the node will say so.
     let findings = store.examine().await.unwrap_or_default();
-    for finding in findings.iter().filter(|finding| finding.verdict > Verdict::Ok) {
+    for finding in findings.iter().filter(|finding| finding.verdict > FindingLevel::Ok) {
         let remedy = finding.remedy.as_deref().unwrap_or("see baton doctor");
         log::warn(&format!("warning: {}: {}; {remedy}", finding.check, finding.detail));
     }

@@ -111,14 +111,14 @@ pub struct Delta {
 
 /// Where a counter stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Tally {
+pub struct CounterValue {
     /// The value; the nearest one that 64 bits hold if it overflowed.
     pub value: i64,
     /// Did it ever leave the range of 64 bits since it was last set? Then the value is wrong.
     pub overflowed: bool,
 }
 
-impl Tally {
+impl CounterValue {
     /// After this change.
     #[must_use]
     pub fn after(self, change: Change) -> Self {
@@ -138,9 +138,9 @@ pub struct Reading {
     /// Which counter.
     pub counter: CounterName,
     /// What the leader has consolidated.
-    pub consolidated: Tally,
+    pub consolidated: CounterValue,
     /// The same with everything that is pending.
-    pub current: Tally,
+    pub current: CounterValue,
 }
 
 operations! {
@@ -232,12 +232,12 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_marked_until_the_counter_is_set() {
-        let full = Tally::default().after(Change::Set(i64::MAX));
-        assert_eq!(full, Tally { value: i64::MAX, overflowed: false });
+        let full = CounterValue::default().after(Change::Set(i64::MAX));
+        assert_eq!(full, CounterValue { value: i64::MAX, overflowed: false });
         let over = full.after(Change::Add(1)).after(Change::Add(-7));
-        assert_eq!(over, Tally { value: i64::MAX - 7, overflowed: true });
-        assert_eq!(over.after(Change::Set(3)), Tally { value: 3, overflowed: false });
-        let under = Tally::default().after(Change::Set(i64::MIN)).after(Change::Add(-1));
-        assert_eq!(under, Tally { value: i64::MIN, overflowed: true });
+        assert_eq!(over, CounterValue { value: i64::MAX - 7, overflowed: true });
+        assert_eq!(over.after(Change::Set(3)), CounterValue { value: 3, overflowed: false });
+        let under = CounterValue::default().after(Change::Set(i64::MIN)).after(Change::Add(-1));
+        assert_eq!(under, CounterValue { value: i64::MIN, overflowed: true });
     }
 }

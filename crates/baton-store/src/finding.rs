@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How bad it is, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum FindingLevel {
     /// As it should be.
     Ok,
     /// It works, and deserves a look.
@@ -14,7 +14,7 @@ pub enum Verdict {
     Fail,
 }
 
-impl Verdict {
+impl FindingLevel {
     /// For people, all of a length.
     pub fn word(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ pub struct Finding {
     /// What was looked at.
     pub check: &'static str,
     /// How bad it is.
-    pub verdict: Verdict,
+    pub verdict: FindingLevel,
     /// What was found.
     pub detail: String,
     /// What to do about it.
@@ -41,18 +41,18 @@ pub struct Finding {
 impl Finding {
     /// All is well.
     pub fn ok(check: &'static str, detail: impl Into<String>) -> Self {
-        Self { check, verdict: Verdict::Ok, detail: detail.into(), remedy: None }
+        Self { check, verdict: FindingLevel::Ok, detail: detail.into(), remedy: None }
     }
 
     /// It works, but.
     pub fn warn(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
-        Self { check, verdict: Verdict::Warn, detail: detail.into(), remedy }
+        Self { check, verdict: FindingLevel::Warn, detail: detail.into(), remedy }
     }
 
     /// It does not work.
     pub fn fail(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
-        Self { check, verdict: Verdict::Fail, detail: detail.into(), remedy }
+        Self { check, verdict: FindingLevel::Fail, detail: detail.into(), remedy }
     }
 }

@@ -31,22 +31,22 @@ mod stale_epoch;
 
 pub mod clock;
 pub mod conformance;
+pub mod counts_by_name;
 pub mod lease_rule;
 pub mod memory;
 pub mod sweep;
-pub mod tally;
 pub mod wrap;
 
 pub use capability::{Capability, Class, Declaration, ExpiryClock};
 pub use contract::{Backend, Contract, HintStream};
 pub use counters::{
-    APPEND_MAX, COUNTER_BYTES_MAX, Change, CounterAnswer, CounterCall, CounterName, Delta,
-    InvalidCounter, Reading, Tally,
+    APPEND_MAX, COUNTER_BYTES_MAX, Change, CounterAnswer, CounterCall, CounterName, CounterValue,
+    Delta, InvalidCounter, Reading,
 };
 pub use document::{Document, Precondition, WriteOutcome};
 pub use election::{Answer, Call, Election, Inspection, Store};
 pub use error::StoreError;
-pub use finding::{Finding, Verdict};
+pub use finding::{Finding, FindingLevel};
 pub use namespaces::namespace_page;
 pub use operation::Operation;
 pub use prune::{Prune, PruneOutcome};

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, View, ViewMember, ViewVersion};
 use baton_store::{
-    Capability, Change, CounterAnswer, CounterCall, CounterName, Delta, Document, Precondition,
-    Store, Tally, WriteOutcome,
+    Capability, Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Document,
+    Precondition, Store, WriteOutcome,
 };
 
 use crate::contender::{Contender, namespace};
@@ -64,7 +64,7 @@ async fn counted(store: &dyn Store) -> (i64, i64) {
     let call = CounterCall::Read { counters: vec![hits()] };
     match store.counters(&space(), call).await {
         Ok(CounterAnswer::Readings(readings)) => {
-            let value = |tally: Tally| tally.value;
+            let value = |value: CounterValue| value.value;
             assert_eq!(readings.len(), 1, "{readings:?}");
             (value(readings[0].consolidated), value(readings[0].current))
         }

@@ -13,19 +13,19 @@ use crate::failure::Failure;
 pub struct Line {
     pub theme: String,
     pub name: String,
-    pub verdict: Verdict,
+    pub verdict: CaseOutcome,
 }
 
 /// What a case came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CaseOutcome {
     Passed,
     Absent,
     NotArrangeable,
     Failed,
 }
 
-impl Verdict {
+impl CaseOutcome {
     /// All of them, as the table shows them and its legend explains them.
     pub const ALL: [(Self, char, &str); 4] = [
         (Self::Passed, '+', "passed"),
@@ -60,17 +60,17 @@ impl Report {
     }
 
     /// How many cases came to this.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: CaseOutcome) -> usize {
         self.0.iter().filter(|line| line.verdict == verdict).count()
     }
 
     /// How many cases failed.
     pub fn failed(&self) -> usize {
-        self.count(Verdict::Failed)
+        self.count(CaseOutcome::Failed)
     }
 
     /// What this case came to.
-    pub fn verdict(&self, name: &str) -> Option<Verdict> {
+    pub fn verdict(&self, name: &str) -> Option<CaseOutcome> {
         self.0.iter().find(|line| line.name == name).map(|line| line.verdict)
     }
 }
@@ -78,10 +78,10 @@ impl Report {
 fn line(row: &Value) -> Option<Line> {
     let text = |key: &str| row.get(key)?.as_str().map(str::to_owned);
     let verdict = match text("verdict")?.as_str() {
-        "passed" => Verdict::Passed,
-        "absent" => Verdict::Absent,
-        "not-arrangeable" => Verdict::NotArrangeable,
-        "failed" => Verdict::Failed,
+        "passed" => CaseOutcome::Passed,
+        "absent" => CaseOutcome::Absent,
+        "not-arrangeable" => CaseOutcome::NotArrangeable,
+        "failed" => CaseOutcome::Failed,
         _ => return None,
     };
     Some(Line { theme: text("theme")?, name: text("name")?, verdict })

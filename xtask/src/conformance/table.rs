@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::Store;
-use super::report::{Report, Verdict};
+use super::report::{CaseOutcome, Report};
 
 /// How wide a case's name may be beside seven stores, two columns each.
 const NAME: usize = 64;
@@ -22,7 +22,7 @@ pub fn table(columns: &[Column]) -> String {
             let _ = writeln!(text, "{theme}");
             last = theme;
         }
-        let verdict = |report: &Report| report.verdict(name).map_or(' ', Verdict::sign);
+        let verdict = |report: &Report| report.verdict(name).map_or(' ', CaseOutcome::sign);
         let signs = cells(columns, |_, report| report.map_or(' ', verdict));
         let shown = shortened(&name.replace('_', " "));
         let _ = writeln!(text, "  {shown:width$} {signs}", width = NAME - 2);
@@ -31,7 +31,7 @@ pub fn table(columns: &[Column]) -> String {
     for (store, report) in columns {
         let _ = writeln!(text, "{} {:8}  {}", store.heading, store.name, totals(report.as_ref()));
     }
-    let legend = Verdict::ALL.map(|(_, sign, meaning)| format!("{sign} {meaning}"));
+    let legend = CaseOutcome::ALL.map(|(_, sign, meaning)| format!("{sign} {meaning}"));
     let _ = writeln!(text, "\n{}", legend.join(", "));
     text
 }
@@ -60,10 +60,10 @@ fn totals(report: Option<&Report>) -> String {
     let count = |verdict| report.count(verdict);
     format!(
         "{:3} passed, {:2} absent, {:2} not arrangeable, {} failed",
-        count(Verdict::Passed),
-        count(Verdict::Absent),
-        count(Verdict::NotArrangeable),
-        count(Verdict::Failed)
+        count(CaseOutcome::Passed),
+        count(CaseOutcome::Absent),
+        count(CaseOutcome::NotArrangeable),
+        count(CaseOutcome::Failed)
     )
 }
 
@@ -79,11 +79,11 @@ fn shortened(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::STORES;
-    use super::super::report::{Line, Report, Verdict};
+    use super::super::report::{CaseOutcome, Line, Report};
     use super::table;
 
-    fn report(cases: &[(&str, &str, Verdict)]) -> Report {
-        let line = |(theme, name, verdict): &(&str, &str, Verdict)| Line {
+    fn report(cases: &[(&str, &str, CaseOutcome)]) -> Report {
+        let line = |(theme, name, verdict): &(&str, &str, CaseOutcome)| Line {
             theme: (*theme).to_owned(),
             name: (*name).to_owned(),
             verdict: *verdict,
@@ -94,8 +94,10 @@ mod tests {
     #[test]
     fn a_row_a_case_and_a_column_a_store() {
         let long = "a_case_with_a_name_that_goes_on_".repeat(3);
-        let first = [("renew", "it_goes_on", Verdict::Passed), ("hints", "b", Verdict::Absent)];
-        let second = [("renew", &*long, Verdict::Failed), ("hints", "b", Verdict::NotArrangeable)];
+        let first =
+            [("renew", "it_goes_on", CaseOutcome::Passed), ("hints", "b", CaseOutcome::Absent)];
+        let second =
+            [("renew", &*long, CaseOutcome::Failed), ("hints", "b", CaseOutcome::NotArrangeable)];
         let reports = [Some(report(&first)), Some(report(&second)), None];
         let columns: Vec<_> = STORES.into_iter().zip(reports).collect();
         let text = table(&columns);

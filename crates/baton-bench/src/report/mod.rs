@@ -21,7 +21,7 @@ pub use text_table::TextTable;
 /// What is thought of a row or a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum BarOutcome {
     /// It is as it should be.
     Met,
     /// It is not.
@@ -42,7 +42,7 @@ pub struct Row {
     /// What they are held against.
     pub bars: Vec<Bar>,
     /// Whether they pass.
-    pub verdict: Verdict,
+    pub verdict: BarOutcome,
 }
 
 /// Something that must hold, whatever the times are.
@@ -55,7 +55,7 @@ pub struct Check {
     /// What was wanted.
     pub wanted: String,
     /// Whether it holds.
-    pub verdict: Verdict,
+    pub verdict: BarOutcome,
 }
 
 /// All that a bench has to say.
@@ -101,9 +101,9 @@ impl Report {
         };
         let bars: Vec<Bar> = if self.judges_bars { bars.to_vec() } else { Vec::new() };
         let verdict = match bars.iter().all(|bar| bar.is_met_by(&spread)) {
-            _ if bars.is_empty() => Verdict::Shown,
-            true => Verdict::Met,
-            false => Verdict::Missed,
+            _ if bars.is_empty() => BarOutcome::Shown,
+            true => BarOutcome::Met,
+            false => BarOutcome::Missed,
         };
         self.rows.push(Row { name: name.to_owned(), unit, spread, bars, verdict });
     }
@@ -116,7 +116,7 @@ impl Report {
         found: impl Into<String>,
         wanted: impl Into<String>,
     ) {
-        let verdict = if holds { Verdict::Met } else { Verdict::Missed };
+        let verdict = if holds { BarOutcome::Met } else { BarOutcome::Missed };
         let (found, wanted) = (found.into(), wanted.into());
         self.checks.push(Check { name: name.to_owned(), found, wanted, verdict });
     }
@@ -147,7 +147,7 @@ impl Report {
     pub fn passes(&self) -> bool {
         let rows = self.rows.iter().map(|row| row.verdict);
         let checks = self.checks.iter().map(|check| check.verdict);
-        rows.chain(checks).all(|verdict| verdict != Verdict::Missed)
+        rows.chain(checks).all(|verdict| verdict != BarOutcome::Missed)
     }
 }
 
@@ -163,16 +163,16 @@ mod tests {
 
     #[test]
     fn every_bar_of_a_row_must_be_met() {
-        assert_eq!(judged(true, &[9.0, 10.0, 20.0]).rows[0].verdict, Verdict::Met);
-        assert_eq!(judged(true, &[9.0, 10.1, 20.0]).rows[0].verdict, Verdict::Missed);
-        assert_eq!(judged(true, &[9.0, 10.0, 20.1]).rows[0].verdict, Verdict::Missed);
+        assert_eq!(judged(true, &[9.0, 10.0, 20.0]).rows[0].verdict, BarOutcome::Met);
+        assert_eq!(judged(true, &[9.0, 10.1, 20.0]).rows[0].verdict, BarOutcome::Missed);
+        assert_eq!(judged(true, &[9.0, 10.0, 20.1]).rows[0].verdict, BarOutcome::Missed);
         assert!(!judged(true, &[30.0]).passes());
     }
 
     #[test]
     fn without_bars_times_are_shown_and_checks_still_judge() {
         let mut report = judged(false, &[99.0]);
-        assert_eq!(report.rows[0].verdict, Verdict::Shown);
+        assert_eq!(report.rows[0].verdict, BarOutcome::Shown);
         assert!(report.passes());
         report.must_be_none("overlaps", 1);
         assert!(!report.passes());

@@ -3,7 +3,7 @@
 use baton_cli::output::style::Tone;
 use baton_cli::output::table::{Align, Cell, Table};
 
-use super::{Bar, Report, Row, Verdict};
+use super::{Bar, BarOutcome, Report, Row};
 
 /// What fits on every terminal.
 pub(super) const WIDTH: usize = 80;
@@ -78,11 +78,11 @@ fn cells(row: &Row) -> [Cell; 8] {
     ]
 }
 
-fn verdict(verdict: Verdict) -> Cell {
+fn verdict(verdict: BarOutcome) -> Cell {
     match verdict {
-        Verdict::Met => Cell::new("met", Tone::Good),
-        Verdict::Missed => Cell::new("MISSED", Tone::Bad),
-        Verdict::Shown => Cell::new("-", Tone::Faint),
+        BarOutcome::Met => Cell::new("met", Tone::Good),
+        BarOutcome::Missed => Cell::new("MISSED", Tone::Bad),
+        BarOutcome::Shown => Cell::new("-", Tone::Faint),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::{LeaseSnapshot, Outcome, ReleaseReason, Version};
 use crate::time::{Moment, whole_ms};
 use crate::timer::Timer;
 
-use super::mandate::{Mandate, Verdict};
+use super::mandate::{Mandate, MandateReview};
 
 /// What this node is to the lease.
 #[derive(Clone, Debug, Hash)]
@@ -300,12 +300,12 @@ impl Core {
         let Some(term) = self.term_mut() else { return };
         let epoch = term.epoch();
         match term.mandate.review(now, &settings, better) {
-            Verdict::Keep => {}
-            Verdict::Renewed => {
+            MandateReview::Keep => {}
+            MandateReview::Renewed => {
                 let mandate_ms = whole_ms(settings.max_epoch_duration);
                 self.emit(Event::CoordinatorEpochRenewed { epoch, mandate_ms });
             }
-            Verdict::YieldTo(node) => {
+            MandateReview::YieldTo(node) => {
                 self.hand_over(now, ReleaseReason::Preempted, Some(node));
                 return;
             }

@@ -9,7 +9,7 @@ use crate::time::Moment;
 
 /// What a look at the mandate came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum MandateReview {
     /// The term goes on.
     Keep,
     /// The term was confirmed for another maximum duration.
@@ -37,19 +37,24 @@ impl Mandate {
     }
 
     /// Looks at the mandate. `better` is the node the policy prefers to this one, if any.
-    pub fn review(&mut self, now: Moment, settings: &Settings, better: Option<NodeId>) -> Verdict {
+    pub fn review(
+        &mut self,
+        now: Moment,
+        settings: &Settings,
+        better: Option<NodeId>,
+    ) -> MandateReview {
         let protected: Duration =
             if planted!(MandateIgnored) { Duration::ZERO } else { settings.min_epoch_duration };
         let challenged = settings.preempt == Preempt::AfterMandate;
         match better {
             Some(node) if challenged && now.since(self.began) >= protected => {
-                Verdict::YieldTo(node)
+                MandateReview::YieldTo(node)
             }
             _ if now.since(self.confirmed) >= settings.max_epoch_duration => {
                 self.confirmed = now;
-                Verdict::Renewed
+                MandateReview::Renewed
             }
-            _ => Verdict::Keep,
+            _ => MandateReview::Keep,
         }
     }
 }
@@ -71,9 +76,9 @@ mod tests {
         let never = Settings::default();
         let after = Settings { preempt: Preempt::AfterMandate, ..Settings::default() };
         let mut mandate = Mandate::begin(at(0));
-        assert_eq!(mandate.review(at(59), &after, better()), Verdict::Keep);
-        assert_eq!(mandate.review(at(61), &never, better()), Verdict::Keep);
-        let yielded = Verdict::YieldTo(better().expect("given"));
+        assert_eq!(mandate.review(at(59), &after, better()), MandateReview::Keep);
+        assert_eq!(mandate.review(at(61), &never, better()), MandateReview::Keep);
+        let yielded = MandateReview::YieldTo(better().expect("given"));
         assert_eq!(mandate.review(at(60), &after, better()), yielded);
     }
 
@@ -81,9 +86,9 @@ mod tests {
     fn the_mandate_is_confirmed_at_each_maximum() {
         let settings = Settings::default();
         let mut mandate = Mandate::begin(at(0));
-        assert_eq!(mandate.review(at(299), &settings, None), Verdict::Keep);
-        assert_eq!(mandate.review(at(300), &settings, None), Verdict::Renewed);
-        assert_eq!(mandate.review(at(301), &settings, None), Verdict::Keep);
-        assert_eq!(mandate.review(at(600), &settings, None), Verdict::Renewed);
+        assert_eq!(mandate.review(at(299), &settings, None), MandateReview::Keep);
+        assert_eq!(mandate.review(at(300), &settings, None), MandateReview::Renewed);
+        assert_eq!(mandate.review(at(301), &settings, None), MandateReview::Keep);
+        assert_eq!(mandate.review(at(600), &settings, None), MandateReview::Renewed);
     }
 }

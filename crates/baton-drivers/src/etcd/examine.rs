@@ -194,16 +194,16 @@ async fn speed(connection: &Connection) -> Result<Finding, GatewayError> {
 
 #[cfg(test)]
 mod tests {
-    use baton_store::Verdict;
+    use baton_store::FindingLevel;
 
     use super::*;
 
     #[test]
     fn weak_spots_are_warned_of() {
-        assert_eq!(version("3.3.27").verdict, Verdict::Fail);
-        assert_eq!(version("3.10.0").verdict, Verdict::Ok);
+        assert_eq!(version("3.3.27").verdict, FindingLevel::Fail);
+        assert_eq!(version("3.10.0").verdict, FindingLevel::Ok);
         let full = Status { size: 1_900 << 20, ..Status::default() };
-        assert_eq!(room(&full).verdict, Verdict::Warn);
-        assert_eq!(leader(&full).verdict, Verdict::Fail);
+        assert_eq!(room(&full).verdict, FindingLevel::Warn);
+        assert_eq!(leader(&full).verdict, FindingLevel::Fail);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use mysql_async::Row;
 
 use super::context::CallContext;
@@ -112,10 +112,10 @@ fn reading(record: &Record<'_, Row>) -> Result<Reading, DriverError> {
     let overflowed = record.flag("is_over")? || i128::from(value) != total;
     Ok(Reading {
         counter: name.map_err(|problem| record.corrupt(problem.to_string()))?,
-        consolidated: Tally {
+        consolidated: CounterValue {
             value: record.number("value")?,
             overflowed: record.flag("overflowed")?,
         },
-        current: Tally { value, overflowed },
+        current: CounterValue { value, overflowed },
     })
 }

@@ -1,6 +1,6 @@
 //! Counters.
 
-use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, Type};
 
@@ -95,11 +95,14 @@ fn readings(context: &CallContext<'_>, rows: &[Row]) -> Result<CounterAnswer, Dr
         let name = std::str::from_utf8(name).ok().and_then(|text| CounterName::new(text).ok());
         Ok(Reading {
             counter: name.ok_or_else(|| context.corrupt("a counter's name is not one"))?,
-            consolidated: Tally {
+            consolidated: CounterValue {
                 value: context.column(row, 1)?,
                 overflowed: context.column(row, 2)?,
             },
-            current: Tally { value: context.column(row, 3)?, overflowed: context.column(row, 4)? },
+            current: CounterValue {
+                value: context.column(row, 3)?,
+                overflowed: context.column(row, 4)?,
+            },
         })
     };
     rows.iter().map(read).collect::<Result<_, DriverError>>().map(CounterAnswer::Readings)

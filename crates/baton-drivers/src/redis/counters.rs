@@ -3,7 +3,7 @@
 use baton_core::ids::Lineage;
 use baton_core::time::whole_ms;
 use baton_store::{
-    APPEND_MAX, Change, CounterAnswer, CounterCall, CounterName, Reading, StoreError, Tally,
+    APPEND_MAX, Change, CounterAnswer, CounterCall, CounterName, CounterValue, Reading, StoreError,
 };
 
 use super::context::CallContext;
@@ -99,10 +99,10 @@ impl CallContext<'_> {
 }
 
 /// A number, and '!' if it overflowed.
-fn value(text: &str) -> Option<Tally> {
+fn value(text: &str) -> Option<CounterValue> {
     let (value, overflowed) = match text.strip_suffix('!') {
         Some(value) => (value, true),
         None => (text, false),
     };
-    Some(Tally { value: value.parse().ok()?, overflowed })
+    Some(CounterValue { value: value.parse().ok()?, overflowed })
 }

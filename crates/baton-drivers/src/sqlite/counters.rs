@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch};
-use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use rusqlite::{OptionalExtension, Row};
 
 use super::columns::{Bits, Hex};
@@ -94,7 +94,7 @@ fn consolidate(context: &CallContext<'_>, limit: u32) -> Result<CounterAnswer, D
     let due = due.query_map((namespace, i64::from(limit)), |row| {
         Ok((name(row)?, change(row)?, row.get::<_, i64>(3)?))
     })?;
-    let mut values: BTreeMap<CounterName, Tally> = BTreeMap::new();
+    let mut values: BTreeMap<CounterName, CounterValue> = BTreeMap::new();
     let (mut applied, mut last) = (0, None);
     for found in due {
         let (name, change, seq) = found.map_err(context.spoilt("the counters"))?;
@@ -108,8 +108,8 @@ fn consolidate(context: &CallContext<'_>, limit: u32) -> Result<CounterAnswer, D
     let keep = "INSERT OR REPLACE INTO baton_counters (namespace, name, value, overflowed) \
                 VALUES (?1, ?2, ?3, ?4)";
     let mut keep = context.conn.prepare_cached(keep)?;
-    for (name, tally) in values {
-        keep.execute((namespace, name.as_str(), tally.value, tally.overflowed))?;
+    for (name, value) in values {
+        keep.execute((namespace, name.as_str(), value.value, value.overflowed))?;
     }
     // No other process writes during this call: what is at or below the last was just read.
     let taken = "DELETE FROM baton_counter_deltas WHERE namespace = ?1 AND seq <= ?2";
@@ -179,11 +179,11 @@ fn readings(
 fn consolidated(
     context: &CallContext<'_>,
     name: &CounterName,
-) -> Result<Option<Tally>, DriverError> {
+) -> Result<Option<CounterValue>, DriverError> {
     let sql = "SELECT value, overflowed FROM baton_counters WHERE namespace = ?1 AND name = ?2";
     let mut statement = context.conn.prepare_cached(sql)?;
     let found = statement.query_row((context.namespace.as_str(), name.as_str()), |row| {
-        Ok(Tally { value: row.get(0)?, overflowed: row.get(1)? })
+        Ok(CounterValue { value: row.get(0)?, overflowed: row.get(1)? })
     });
     found.optional().map_err(context.spoilt("the counters"))
 }

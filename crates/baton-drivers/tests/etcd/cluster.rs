@@ -4,7 +4,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use baton_core::protocol::{Claim, LeaseIntent, Outcome, Version};
-use baton_store::Verdict;
+use baton_store::FindingLevel;
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
@@ -86,7 +86,7 @@ async fn a_term_outlives_etcds_leader_and_its_return() {
     let store = open(&cluster.url()).await;
     let findings = store.examine().await.expect("etcd answers");
     let worst = findings.iter().map(|it| it.verdict).max();
-    assert_eq!(worst, Some(Verdict::Ok), "{findings:?}");
+    assert_eq!(worst, Some(FindingLevel::Ok), "{findings:?}");
 
     let node = Contender::new(&store, &namespace("three"), 1).with_ttl(TTL);
     let mut held = node.take(Claim::Vacant).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Outcome, View, ViewVersion};
 use baton_drivers::etcd::fence::Fence;
-use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
@@ -83,9 +83,9 @@ async fn readwrite_on_the_prefix_is_enough() {
     let fence = Fence::open(&url, &space, "r").await.expect("a user may");
     fence.put(held.epoch, "baton/mine", b"x").await.expect("a user may");
     let findings = store.examine().await.expect("answers");
-    assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");
+    assert!(findings.iter().all(|it| it.verdict != FindingLevel::Fail), "{findings:?}");
     let login = findings.iter().find(|it| it.check == "login").expect("it is looked at");
-    assert_eq!(login.verdict, Verdict::Ok);
+    assert_eq!(login.verdict, FindingLevel::Ok);
     assert_eq!(node.release(held).await, Outcome::Applied);
     assert_eq!(store.leave(&space, &node.id(), BootId(1)).await, Ok(Outcome::Applied));
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::{Claim, Hint, Outcome};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{HintStream, Store, Verdict};
+use baton_store::{FindingLevel, HintStream, Store};
 use baton_testbed::contender::{Contender, left, namespace};
 use baton_testbed::wait::{PATIENCE, until};
 use serde_json::Value;
@@ -184,11 +184,15 @@ async fn a_cluster_that_went_back_is_read_anew_and_examined() {
     let store = open(&etcd.server.url()).await;
     let findings = store.examine().await.expect("etcd answers");
     let verdict = |check| findings.iter().find(|it| it.check == check).map(|it| it.verdict);
-    assert_eq!(verdict("version"), Some(Verdict::Ok));
-    assert_eq!(verdict("members"), Some(Verdict::Warn), "one member is a single point of failure");
-    assert_eq!(verdict("alarms"), Some(Verdict::Ok));
-    assert_eq!(verdict("ttl"), Some(Verdict::Ok));
-    assert!(findings.iter().all(|it| it.verdict != Verdict::Fail), "{findings:?}");
+    assert_eq!(verdict("version"), Some(FindingLevel::Ok));
+    assert_eq!(
+        verdict("members"),
+        Some(FindingLevel::Warn),
+        "one member is a single point of failure"
+    );
+    assert_eq!(verdict("alarms"), Some(FindingLevel::Ok));
+    assert_eq!(verdict("ttl"), Some(FindingLevel::Ok));
+    assert!(findings.iter().all(|it| it.verdict != FindingLevel::Fail), "{findings:?}");
 
     let space = namespace("went-back");
     let node = contender(&store, &space, 1);

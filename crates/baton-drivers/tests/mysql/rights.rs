@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_core::protocol::{Ask, Claim, Outcome, View, ViewVersion, Wish};
-use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::Contender;
 use baton_testbed::counting::count_once;
 
@@ -75,7 +75,7 @@ async fn everything_works(peer: Contender) {
     assert_eq!(left, Ok(Outcome::Applied));
 
     let findings = store.examine().await.expect("it may look");
-    let failed: Vec<_> = findings.iter().filter(|it| it.verdict == Verdict::Fail).collect();
+    let failed: Vec<_> = findings.iter().filter(|it| it.verdict == FindingLevel::Fail).collect();
     assert!(failed.is_empty(), "{failed:?}");
     let checks: Vec<&str> = findings.iter().map(|finding| finding.check).collect();
     for wanted in ["version", "durability", "replication", "connections", "rights", "clock"] {
@@ -90,16 +90,16 @@ async fn settings_that_weaken_a_promise_are_found() {
         ["--innodb-flush-log-at-trx-commit=2", "--log-bin", "--sync-binlog=0", "--server-id=7"];
     let ground = MysqlGround::start_with(&arguments).await;
     let store = baton_drivers::open(&ground.server.url()).await.expect("it can be opened");
-    let found = async |check: &str, verdict: Verdict| {
+    let found = async |check: &str, verdict: FindingLevel| {
         let findings = store.examine().await.expect("it may look");
         let is = |it: &&baton_store::Finding| it.check == check && it.verdict == verdict;
         let found = findings.iter().find(is).map(|it| it.remedy.clone());
         found.unwrap_or_else(|| unreachable!("no {check} in {findings:?}"))
     };
-    assert_eq!(found("durability", Verdict::Warn).await.as_deref(), Some("set it to 1"));
-    assert_eq!(found("binlog", Verdict::Warn).await.as_deref(), Some("set it to 1"));
+    assert_eq!(found("durability", FindingLevel::Warn).await.as_deref(), Some("set it to 1"));
+    assert_eq!(found("binlog", FindingLevel::Warn).await.as_deref(), Some("set it to 1"));
     ground.sql("SET GLOBAL read_only = 1").await;
-    assert_eq!(found("replication", Verdict::Fail).await.as_deref(), Some("name the primary"));
+    assert_eq!(found("replication", FindingLevel::Fail).await.as_deref(), Some("name the primary"));
     ground.sql("SET GLOBAL read_only = 0").await;
 
     // What does not fit into a packet is not sent, and the next step is none the worse for it.
@@ -113,7 +113,7 @@ async fn settings_that_weaken_a_promise_are_found() {
 
     // Sessions take the format when they begin.
     ground.sql("SET GLOBAL binlog_format = 'STATEMENT'").await;
-    let told = found("binlog", Verdict::Fail).await;
+    let told = found("binlog", FindingLevel::Fail).await;
     assert_eq!(told.as_deref(), Some("set binlog_format to ROW or MIXED"));
     let late = contender(&ground.server.url(), "binlog", 1).await;
     let refused = late.try_look().await.expect_err("the server refuses it").to_string();

@@ -2,7 +2,7 @@
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::Claim;
-use baton_store::Verdict;
+use baton_store::FindingLevel;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
@@ -45,7 +45,7 @@ async fn a_promoted_standby_takes_over_without_opening_again() {
 
     let findings = node.store.examine().await.expect("it is answered");
     let replicas = findings.iter().find(|finding| finding.check == "replicas");
-    assert_eq!(replicas.map(|finding| finding.verdict), Some(Verdict::Warn), "{findings:?}");
+    assert_eq!(replicas.map(|finding| finding.verdict), Some(FindingLevel::Warn), "{findings:?}");
 
     let follower = Session::open(&standby.url()).await;
     let caught_up = || async {

@@ -1,7 +1,7 @@
 //! The least rights that docs/stores/postgres.md lists are enough, and fewer are told.
 
 use baton_core::protocol::{Claim, Outcome};
-use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::counting::count_once;
 
@@ -55,9 +55,13 @@ async fn the_grants_of_the_page_are_enough() {
     assert!(store.inspect(&web).await.expect("it is answered").lineage > seen.lineage);
     let findings = store.examine().await.expect("it is answered");
     let rights = findings.iter().find(|finding| finding.check == "rights");
-    assert_eq!(rights.map(|finding| finding.verdict), Some(Verdict::Ok), "{findings:?}");
+    assert_eq!(rights.map(|finding| finding.verdict), Some(FindingLevel::Ok), "{findings:?}");
     let durability = findings.iter().find(|finding| finding.check == "durability");
-    assert_eq!(durability.map(|finding| finding.verdict), Some(Verdict::Warn), "fsync is off here");
+    assert_eq!(
+        durability.map(|finding| finding.verdict),
+        Some(FindingLevel::Warn),
+        "fsync is off here"
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! What cannot be opened: one line, what to do, and no secret in it.
 
 use baton_core::protocol::Claim;
-use baton_store::{Store, Verdict};
+use baton_store::{FindingLevel, Store};
 use baton_testbed::contender::{Contender, namespace};
 
 use crate::certificates::Certificates;
@@ -81,11 +81,11 @@ async fn tls_with_the_right_authority_and_a_certificate_of_ones_own() {
 }
 
 /// What `examine` says of this.
-async fn verdict(store: &dyn Store, check: &str) -> Verdict {
+async fn verdict(store: &dyn Store, check: &str) -> FindingLevel {
     let findings = store.examine().await.expect("it may look");
     let finding = findings.iter().find(|finding| finding.check == check);
     let finding = finding.expect("it is looked at");
-    assert_eq!(finding.remedy.is_some(), finding.verdict != Verdict::Ok, "{finding:?}");
+    assert_eq!(finding.remedy.is_some(), finding.verdict != FindingLevel::Ok, "{finding:?}");
     finding.verdict
 }
 
@@ -94,16 +94,16 @@ async fn settings_that_weaken_a_promise_are_told() {
     let server = server(&[]).await;
     let store = open(&server.url()).await;
     let cases = [
-        ("maxmemory", "100mb", "eviction", Verdict::Ok),
-        ("maxmemory-policy", "allkeys-lru", "eviction", Verdict::Fail),
-        ("maxmemory-policy", "volatile-lru", "eviction", Verdict::Ok),
-        ("maxmemory", "1mb", "memory", Verdict::Warn),
-        ("maxmemory", "0", "memory", Verdict::Ok),
-        ("appendfsync", "no", "persistence", Verdict::Warn),
-        ("appendfsync", "always", "persistence", Verdict::Ok),
-        ("appendonly", "no", "persistence", Verdict::Fail),
-        ("save", "3600 1", "persistence", Verdict::Warn),
-        ("timeout", "30", "timeout", Verdict::Warn),
+        ("maxmemory", "100mb", "eviction", FindingLevel::Ok),
+        ("maxmemory-policy", "allkeys-lru", "eviction", FindingLevel::Fail),
+        ("maxmemory-policy", "volatile-lru", "eviction", FindingLevel::Ok),
+        ("maxmemory", "1mb", "memory", FindingLevel::Warn),
+        ("maxmemory", "0", "memory", FindingLevel::Ok),
+        ("appendfsync", "no", "persistence", FindingLevel::Warn),
+        ("appendfsync", "always", "persistence", FindingLevel::Ok),
+        ("appendonly", "no", "persistence", FindingLevel::Fail),
+        ("save", "3600 1", "persistence", FindingLevel::Warn),
+        ("timeout", "30", "timeout", FindingLevel::Warn),
     ];
     for (setting, value, check, wanted) in cases {
         let _: () = run(&server, &["CONFIG", "SET", setting, value]).await;

@@ -1,7 +1,7 @@
 //! The user of docs/stores/redis.md, with exactly its rules.
 
 use baton_core::protocol::{Claim, Outcome};
-use baton_store::Verdict;
+use baton_store::FindingLevel;
 use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::counting::count_once;
@@ -38,7 +38,7 @@ async fn the_documented_user_can_do_everything() {
     assert_eq!(store.members(&node.namespace).await.map(|members| members.len()), Ok(1));
     assert_eq!(store.history(&node.namespace, 9).await.map(|terms| terms.len()), Ok(1));
     let findings = store.examine().await.expect("it may look");
-    assert!(findings.iter().all(|finding| finding.verdict == Verdict::Ok), "{findings:?}");
+    assert!(findings.iter().all(|finding| finding.verdict == FindingLevel::Ok), "{findings:?}");
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 
 use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::open;
-use baton_store::{Precondition, Verdict, WriteOutcome};
+use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, fresh_namespace};
 
 use crate::fixture::Site;
@@ -45,7 +45,7 @@ async fn four_actions_under_the_prefix_are_enough() {
     let findings = store.examine().await.expect("the server answers");
     let found = |check| findings.iter().find(|it| it.check == check).map(|it| it.detail.as_str());
     assert_eq!(found("versioning"), Some("this user may not ask"));
-    assert!(findings.iter().all(|it| it.verdict == Verdict::Ok), "{findings:?}");
+    assert!(findings.iter().all(|it| it.verdict == FindingLevel::Ok), "{findings:?}");
 }
 
 #[tokio::test]
@@ -79,9 +79,9 @@ async fn old_versions_that_pile_up_are_pointed_out() {
         let findings = store.examine().await.expect("the server answers");
         findings.into_iter().find(|it| it.check == "versioning").expect("it is looked at")
     };
-    assert_eq!(verdict().await.verdict, Verdict::Ok);
+    assert_eq!(verdict().await.verdict, FindingLevel::Ok);
     site.keep_versions();
     let found = verdict().await;
-    assert_eq!(found.verdict, Verdict::Warn);
+    assert_eq!(found.verdict, FindingLevel::Warn);
     assert!(found.remedy.is_some_and(|remedy| remedy.contains("lifecycle rule")));
 }

@@ -10,7 +10,7 @@ use baton_core::ids::{Epoch, Namespace};
 use super::case::{Check, cases, same};
 use super::stage::Stage;
 use super::subject::{Conforms, Pace, Subject};
-use super::{Verdict, run_cases};
+use super::{CaseOutcome, run_cases};
 use crate::capability::Capability;
 use crate::clock::ManualClock;
 use crate::contract::{Backend, Contract};
@@ -140,7 +140,7 @@ async fn a_suite_of_another_contract_is_run_and_reported_the_same_way() {
     let clock = ManualClock::default();
     let report = run_cases(&Tower(Arc::default()), &cases(), &clock).await;
     let verdicts: Vec<_> = report.lines.iter().map(|line| line.verdict.clone()).collect();
-    assert_eq!(verdicts, [Verdict::Passed, Verdict::AssertedAbsent("clapper")], "{report}");
+    assert_eq!(verdicts, [CaseOutcome::Passed, CaseOutcome::AssertedAbsent("clapper")], "{report}");
     let cracked = Tower(Arc::new(Bell { is_cracked: true, ..Bell::default() }));
     let report = run_cases(&cracked, &cases(), &clock).await;
     assert_eq!((report.store.as_str(), report.failures().len()), ("brass", 1), "{report}");

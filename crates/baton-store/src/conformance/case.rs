@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Display};
 use std::future::Future;
 use std::pin::Pin;
 
-use super::report::Verdict;
+use super::report::CaseOutcome;
 use super::stage::Stage;
 use super::subject::Conforms;
 use crate::capability::Capability;
@@ -96,16 +96,16 @@ pub struct Case<C: Conforms = Election> {
 }
 
 impl<C: Conforms> Case<C> {
-    pub(super) async fn judge(&self, stage: &Stage<'_, C>) -> Verdict<C::Need> {
+    pub(super) async fn judge(&self, stage: &Stage<'_, C>) -> CaseOutcome<C::Need> {
         let lacks = self.needs.filter(|need| !C::has(&stage.declaration, *need));
         let (run, good) = match (lacks, self.absence) {
-            (Some(need), Some(absence)) => (absence, Verdict::AssertedAbsent(need)),
-            _ => (self.run, Verdict::Passed),
+            (Some(need), Some(absence)) => (absence, CaseOutcome::AssertedAbsent(need)),
+            _ => (self.run, CaseOutcome::Passed),
         };
         match run(stage).await {
             Ok(()) => good,
-            Err(Halt::NotArrangeable(what)) => Verdict::NotArrangeable(what),
-            Err(Halt::Wrong(message)) => Verdict::Failed(message),
+            Err(Halt::NotArrangeable(what)) => CaseOutcome::NotArrangeable(what),
+            Err(Halt::Wrong(message)) => CaseOutcome::Failed(message),
         }
     }
 }

@@ -44,7 +44,7 @@ mod unknown;
 mod view;
 
 pub use case::{Case, Need};
-pub use report::{Line, Report, Verdict};
+pub use report::{CaseOutcome, Line, Report};
 pub use subject::{Conforms, Pace, Subject};
 
 use std::time::Duration;
@@ -122,11 +122,11 @@ async fn judge<C: Conforms>(
     subject: &dyn Subject<C>,
     case: &Case<C>,
     clock: &dyn Clock,
-) -> Verdict<C::Need> {
+) -> CaseOutcome<C::Need> {
     let mut pace = subject.pace();
     for _ in 0..AGAIN_AT_MOST {
         let (verdict, beside) = attempt(subject, case, pace, clock).await;
-        if !matches!(verdict, Verdict::Failed(_)) || beside <= pace.ttl / 4 {
+        if !matches!(verdict, CaseOutcome::Failed(_)) || beside <= pace.ttl / 4 {
             return verdict;
         }
         pace.ttl *= 4;
@@ -140,7 +140,7 @@ async fn attempt<C: Conforms>(
     case: &Case<C>,
     pace: Pace,
     clock: &dyn Clock,
-) -> (Verdict<C::Need>, Duration) {
+) -> (CaseOutcome<C::Need>, Duration) {
     let stage = Stage::set(subject, case.name, pace).await;
     let began = clock.now();
     let verdict = case.judge(&stage).await;

@@ -6,7 +6,7 @@ use super::case::Need;
 
 /// What one case came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict<N = Need> {
+pub enum CaseOutcome<N = Need> {
     /// The store did what the contract says.
     Passed,
     /// The store does not have what the case needs, and does not pretend to.
@@ -17,7 +17,7 @@ pub enum Verdict<N = Need> {
     Failed(String),
 }
 
-impl<N: fmt::Display> fmt::Display for Verdict<N> {
+impl<N: fmt::Display> fmt::Display for CaseOutcome<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Passed => f.write_str("passed"),
@@ -36,7 +36,7 @@ pub struct Line<N = Need> {
     /// Its name.
     pub name: &'static str,
     /// What it came to.
-    pub verdict: Verdict<N>,
+    pub verdict: CaseOutcome<N>,
 }
 
 /// What a run of the suite came to. Its `Display` is a table.
@@ -51,17 +51,17 @@ pub struct Report<N = Need> {
 impl<N> Report<N> {
     /// The cases that failed.
     pub fn failures(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, Verdict::Failed(_)))
+        self.select(|verdict| matches!(verdict, CaseOutcome::Failed(_)))
     }
 
     /// The cases whose need the store does not have.
     pub fn absent(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, Verdict::AssertedAbsent(_)))
+        self.select(|verdict| matches!(verdict, CaseOutcome::AssertedAbsent(_)))
     }
 
     /// The cases that the subject could not bring about.
     pub fn not_arrangeable(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, Verdict::NotArrangeable(_)))
+        self.select(|verdict| matches!(verdict, CaseOutcome::NotArrangeable(_)))
     }
 
     /// How many passed, were asserted absent, could not be arranged, and failed.
@@ -72,7 +72,7 @@ impl<N> Report<N> {
         [self.lines.len() - absent - skipped - failed, absent, skipped, failed]
     }
 
-    fn select(&self, is_one: impl Fn(&Verdict<N>) -> bool) -> Vec<&Line<N>> {
+    fn select(&self, is_one: impl Fn(&CaseOutcome<N>) -> bool) -> Vec<&Line<N>> {
         let lines = self.lines.iter();
         lines.filter(|line| is_one(&line.verdict)).collect()
     }
@@ -109,10 +109,10 @@ mod tests {
         let report = Report {
             store: "memory".to_owned(),
             lines: vec![
-                line("renew", "it_goes_on", Verdict::Passed),
-                line("hints", "it_is_told", Verdict::AssertedAbsent(Need::Expiry)),
-                line("a", "b", Verdict::NotArrangeable("a restart")),
-                line("view", "c", Verdict::Failed("wanted 1, found 2".to_owned())),
+                line("renew", "it_goes_on", CaseOutcome::Passed),
+                line("hints", "it_is_told", CaseOutcome::AssertedAbsent(Need::Expiry)),
+                line("a", "b", CaseOutcome::NotArrangeable("a restart")),
+                line("view", "c", CaseOutcome::Failed("wanted 1, found 2".to_owned())),
             ],
         };
         let wanted = "\

@@ -7,7 +7,7 @@ use baton_core::ids::BootId;
 use baton_core::time::Moment;
 use serde::{Deserialize, Serialize};
 
-use crate::counters::{CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use crate::counters::{CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 
 #[derive(Clone, Copy, Debug, Hash, Serialize, Deserialize)]
 struct Writer {
@@ -18,7 +18,7 @@ struct Writer {
 /// The counters of one namespace.
 #[derive(Clone, Debug, Default, Hash, Serialize, Deserialize)]
 pub struct Counters {
-    consolidated: BTreeMap<CounterName, Tally>,
+    consolidated: BTreeMap<CounterName, CounterValue>,
     pending: VecDeque<Delta>,
     writers: BTreeMap<BootId, Writer>,
 }
@@ -86,8 +86,8 @@ impl Counters {
     fn consolidate(&mut self, limit: u32) -> CounterAnswer {
         let due = self.pending.len().min(limit as usize);
         for delta in self.pending.drain(..due) {
-            let tally = self.consolidated.entry(delta.counter).or_default();
-            *tally = tally.after(delta.change);
+            let value = self.consolidated.entry(delta.counter).or_default();
+            *value = value.after(delta.change);
         }
         let applied = u32::try_from(due).expect("it is at most the limit");
         CounterAnswer::Consolidated { applied, more: !self.pending.is_empty() }
@@ -104,16 +104,16 @@ impl Counters {
     }
 
     /// Every counter, with what is pending.
-    fn current(&self) -> BTreeMap<CounterName, Tally> {
+    fn current(&self) -> BTreeMap<CounterName, CounterValue> {
         let mut current = self.consolidated.clone();
         for delta in &self.pending {
-            let tally = current.entry(delta.counter.clone()).or_default();
-            *tally = tally.after(delta.change);
+            let value = current.entry(delta.counter.clone()).or_default();
+            *value = value.after(delta.change);
         }
         current
     }
 
-    fn reading(&self, counter: &CounterName, current: Tally) -> Reading {
+    fn reading(&self, counter: &CounterName, current: CounterValue) -> Reading {
         let consolidated = self.consolidated.get(counter).copied().unwrap_or_default();
         Reading { counter: counter.clone(), consolidated, current }
     }

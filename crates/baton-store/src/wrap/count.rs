@@ -13,9 +13,9 @@ use baton_core::time::Moment;
 use super::wrapped::{Layer, Wrapped};
 use crate::clock::Clock;
 use crate::contract::{Backend, Contract};
+use crate::counts_by_name::CountsByName;
 use crate::error::StoreError;
 use crate::operation::Operation;
-use crate::tally::Tally;
 
 /// The longest that a call of each bucket took. What takes longer than the last is in none.
 pub const BOUNDS: [Duration; 14] = [
@@ -133,7 +133,7 @@ impl Counters {
 /// Counts calls, and how long they took, by kind.
 pub struct Count {
     clock: Arc<dyn Clock>,
-    counters: Tally<Counters>,
+    counters: CountsByName<Counters>,
 }
 
 impl Count {
@@ -142,7 +142,7 @@ impl Count {
         inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
     ) -> Wrapped<Self, C> {
-        Wrapped::new(inner, Self { clock, counters: Tally::default() })
+        Wrapped::new(inner, Self { clock, counters: CountsByName::default() })
     }
 
     /// The counts so far, a kind each.

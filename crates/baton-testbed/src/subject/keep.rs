@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use baton_store::conformance::{Report, Verdict};
+use baton_store::conformance::{CaseOutcome, Report};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -35,11 +35,11 @@ fn write(folder: &Path, report: &Report) -> std::io::Result<()> {
     std::fs::write(folder.join(format!("{}.json", report.store)), text)
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &CaseOutcome) -> &'static str {
     match verdict {
-        Verdict::Passed => "passed",
-        Verdict::AssertedAbsent(_) => "absent",
-        Verdict::NotArrangeable(_) => "not-arrangeable",
-        Verdict::Failed(_) => "failed",
+        CaseOutcome::Passed => "passed",
+        CaseOutcome::AssertedAbsent(_) => "absent",
+        CaseOutcome::NotArrangeable(_) => "not-arrangeable",
+        CaseOutcome::Failed(_) => "failed",
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton_core::Event;
 use baton_core::time::Moment;
-use baton_store::tally::Tally;
+use baton_store::counts_by_name::CountsByName;
 
 /// Events that an alert may be about: counted from 0, so that the first one is a change.
 const ALERTED: [&str; 6] = [
@@ -22,17 +22,17 @@ const ALERTED: [&str; 6] = [
 
 /// Added to by whoever tells of something, read by whoever asks.
 pub(crate) struct NodeCounts {
-    events: Tally<AtomicU64>,
+    events: CountsByName<AtomicU64>,
     /// When the running term began its work; 0 when there is none.
     working_since: AtomicU64,
     /// When work of the last term was seen to go on past its deadline; 0 if it was not.
     overran_at: AtomicU64,
     /// A plugin that sweeps adds to these itself.
-    sweeps: Mutex<Vec<SweepTally>>,
+    sweeps: Mutex<Vec<SweepCount>>,
 }
 
 /// The expired records of one target that a plugin removed.
-struct SweepTally {
+struct SweepCount {
     plugin: String,
     target: String,
     records: Arc<AtomicU64>,
@@ -40,7 +40,7 @@ struct SweepTally {
 
 impl Default for NodeCounts {
     fn default() -> Self {
-        let events = Tally::default();
+        let events = CountsByName::default();
         for name in ALERTED {
             let _: &AtomicU64 = events.of(name);
         }
@@ -69,7 +69,7 @@ impl NodeCounts {
         let mut sweeps = self.sweeps.lock().expect("no holder panics");
         if !sweeps.iter().any(|known| Arc::ptr_eq(&known.records, records)) {
             let (plugin, target) = (plugin.to_owned(), target.to_owned());
-            sweeps.push(SweepTally { plugin, target, records: Arc::clone(records) });
+            sweeps.push(SweepCount { plugin, target, records: Arc::clone(records) });
         }
     }
 

@@ -116,19 +116,23 @@ fn table(lines: &[Line<'_>]) -> Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use baton::plugins::counters::{CounterName, Tally};
+    use baton::plugins::counters::{CounterName, CounterValue};
 
-    fn reading(name: &str, consolidated: i64, current: Tally) -> Reading {
+    fn reading(name: &str, consolidated: i64, current: CounterValue) -> Reading {
         let counter = CounterName::new(name).expect("it is a name");
-        Reading { counter, consolidated: Tally { value: consolidated, overflowed: false }, current }
+        Reading {
+            counter,
+            consolidated: CounterValue { value: consolidated, overflowed: false },
+            current,
+        }
     }
 
     #[test]
     fn a_table_shows_what_is_pending_and_what_overflowed() {
         let readings = [
-            reading("hits", 40, Tally { value: 42, overflowed: false }),
-            reading("stock", 7, Tally { value: 7, overflowed: false }),
-            reading("top", 1, Tally { value: i64::MAX, overflowed: true }),
+            reading("hits", 40, CounterValue { value: 42, overflowed: false }),
+            reading("stock", 7, CounterValue { value: 7, overflowed: false }),
+            reading("top", 1, CounterValue { value: i64::MAX, overflowed: true }),
         ];
         let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
         let shown = table(&lines).render(None);

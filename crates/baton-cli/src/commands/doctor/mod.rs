@@ -31,7 +31,7 @@ use crate::open_store;
 use crate::output::json;
 use crate::output::style::Tone;
 
-use baton_store::{Finding, Verdict};
+use baton_store::{Finding, FindingLevel};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -49,7 +49,7 @@ pub struct Arguments {
 #[derive(Serialize)]
 struct Report {
     store: String,
-    worst: Verdict,
+    worst: FindingLevel,
     findings: Vec<Finding>,
 }
 
@@ -66,13 +66,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
         if arguments.stress {
             findings.extend(stress::examine(&config.store).await);
         }
-        let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(Verdict::Ok);
+        let worst =
+            findings.iter().map(|finding| finding.verdict).max().unwrap_or(FindingLevel::Ok);
         let report = Report { store: config.store.to_string(), worst, findings };
         json::or_text(arguments.json, &report, || render(&report));
         Ok(match worst {
-            Verdict::Ok => Exit::Done,
-            Verdict::Warn => Exit::Warned,
-            Verdict::Fail => Exit::Failed,
+            FindingLevel::Ok => Exit::Done,
+            FindingLevel::Warn => Exit::Warned,
+            FindingLevel::Fail => Exit::Failed,
         })
     })
 }
@@ -101,9 +102,9 @@ fn render(report: &Report) -> String {
     let mut lines = vec![format!("{}\n", report.store)];
     for Finding { check, verdict, detail, remedy } in &report.findings {
         let tone = match verdict {
-            Verdict::Ok => Tone::Good,
-            Verdict::Warn => Tone::Warn,
-            Verdict::Fail => Tone::Bad,
+            FindingLevel::Ok => Tone::Good,
+            FindingLevel::Warn => Tone::Warn,
+            FindingLevel::Fail => Tone::Bad,
         };
         lines.push(format!("{}  {check:<WIDTH$} {detail}", tone.paint(verdict.word())));
         if let Some(remedy) = remedy {
@@ -113,9 +114,9 @@ fn render(report: &Report) -> String {
     let count = |verdict| report.findings.iter().filter(|f| f.verdict == verdict).count();
     lines.push(format!(
         "\n{} ok, {} warnings, {} failed\n",
-        count(Verdict::Ok),
-        count(Verdict::Warn),
-        count(Verdict::Fail)
+        count(FindingLevel::Ok),
+        count(FindingLevel::Warn),
+        count(FindingLevel::Fail)
     ));
     lines.join("\n")
 }

@@ -4,7 +4,7 @@ use super::super::case::{Check, cases, same, there};
 use super::super::stage::Stage;
 use super::{DECLARED, Desk, append, list, name, reading, refused, step};
 use crate::counters::Change::{Add, Set};
-use crate::counters::{APPEND_MAX, CounterAnswer, CounterCall, Tally};
+use crate::counters::{APPEND_MAX, CounterAnswer, CounterCall, CounterValue};
 
 cases! { "counters":
     additions_are_read_before_and_after_they_are_consolidated needs DECLARED => refused,
@@ -99,7 +99,7 @@ async fn what_sixty_four_bits_do_not_hold_is_marked(stage: &Stage<'_>) -> Check 
         desk.consolidate(held.epoch, 1).await?;
         desk.stands(counter, end, end).await?;
         desk.append(&[(counter, Add(more))]).await?;
-        let over = Tally { value: end, overflowed: true };
+        let over = CounterValue { value: end, overflowed: true };
         let found = there("the counter", desk.reading(counter).await?)?;
         same("with what is pending", found.current, over)?;
         same("without it", found.consolidated.overflowed, false)?;

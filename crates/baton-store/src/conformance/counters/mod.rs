@@ -13,7 +13,9 @@ use baton_core::ids::{BootId, Epoch, Namespace};
 use super::case::{Case, Check, Halt, Need, same};
 use super::stage::Stage;
 use crate::capability::Capability;
-use crate::counters::{Change, CounterAnswer, CounterCall, CounterName, Delta, Reading, Tally};
+use crate::counters::{
+    Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading,
+};
 use crate::election::Store;
 use crate::error::StoreError;
 
@@ -109,8 +111,8 @@ impl<'a> Desk<'a> {
 }
 
 fn reading(counter: &str, consolidated: i64, current: i64) -> Reading {
-    let tally = |value| Tally { value, overflowed: false };
-    Reading { counter: name(counter), consolidated: tally(consolidated), current: tally(current) }
+    let at = |value| CounterValue { value, overflowed: false };
+    Reading { counter: name(counter), consolidated: at(consolidated), current: at(current) }
 }
 
 /// One step by a handle that is at hand already.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_core::ids::Namespace;
-use baton_store::{Change, CounterAnswer, CounterCall, CounterName, Reading, Store, Tally};
+use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Reading, Store};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -142,13 +142,13 @@ impl Counters {
     async fn look(
         &self,
         counter: &str,
-        which: impl Fn(&Reading) -> Tally,
+        which: impl Fn(&Reading) -> CounterValue,
     ) -> Result<i64, CountError> {
         let found = self.read(&[counter]).await?;
         let Some(reading) = found.first() else { return Ok(0) };
         match which(reading) {
-            Tally { value, overflowed: false } => Ok(value),
-            Tally { value, .. } => {
+            CounterValue { value, overflowed: false } => Ok(value),
+            CounterValue { value, .. } => {
                 Err(CountError::Overflowed { counter: reading.counter.clone(), value })
             }
         }

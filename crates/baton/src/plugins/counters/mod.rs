@@ -38,7 +38,7 @@ mod plugin;
 mod request;
 mod writer;
 
-pub use baton_store::{CounterName, InvalidCounter, Reading, Tally};
+pub use baton_store::{CounterName, CounterValue, InvalidCounter, Reading};
 pub use config::{CountersConfig, PluginConfig};
 pub use error::CountError;
 pub use handle::Counters;
