@@ -108,7 +108,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Waits until everybody is known and knows who leads, and the last election is over.
+    /// Waits until every node is known and knows the leader, and the last election is over.
     pub async fn settled(&self) -> Result<Lead, BenchError> {
         let lead = self.cluster.settled(self.names.len(), PATIENCE).await?;
         SystemClock.sleep(STANDS_BACK).await;

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::error::{TestbedError, Tried};
 
-/// The user and group that own nothing, as which servers run that refuse to run as root.
+/// The user and group `nobody`, which own nothing. Servers that refuse to run as root run as this.
 pub const NOBODY: u32 = 65_534;
 
 /// Is this the superuser?
@@ -38,7 +38,7 @@ pub fn cache() -> Result<PathBuf, TestbedError> {
     made(folder)
 }
 
-/// The same, where everybody may go.
+/// The same, at a place that every user may enter.
 pub fn reachable_cache() -> Result<PathBuf, TestbedError> {
     let folder = cache()?;
     if !is_root() || is_reachable(&folder) {

@@ -82,7 +82,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Waits until everybody has everybody in view, and for one more beat.
+    /// Waits until every node has all nodes in view, and for one more beat.
     pub async fn settle(&self) -> Result<(), BenchError> {
         let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
         while attempts.next().await {
@@ -132,7 +132,7 @@ impl Fleet {
         self.times.take()
     }
 
-    /// Takes everybody out.
+    /// All nodes leave.
     pub async fn leave(self) {
         let mut leaving = tokio::task::JoinSet::new();
         for node in self.nodes {

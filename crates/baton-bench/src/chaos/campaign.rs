@@ -17,7 +17,7 @@ use super::nodes::Nodes;
 use super::store::StoreServer;
 use crate::error::BenchError;
 
-/// How often everybody is looked at.
+/// How often all processes are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Longer than a process takes to find that there is no store.
@@ -27,7 +27,7 @@ const STEADY_FOR: Duration = Duration::from_secs(4);
 const LED_WITHIN: Duration = Duration::from_millis(500);
 
 /// How long a gust and a calm last, at least and at most, in milliseconds. In a calm nothing new
-/// happens, so that somebody comes to lead who can be struck.
+/// happens, so that a node comes to lead that can be struck.
 const GUST: (u64, u64) = (2_500, 5_000);
 const CALM: (u64, u64) = (1_500, 3_500);
 
@@ -78,7 +78,7 @@ impl Campaign<'_> {
         }
     }
 
-    /// Takes every fault back, and waits until everybody is up and stays up: a process that was
+    /// Takes every fault back, and waits until every node is up and stays up: a process that was
     /// started while there was no store may take its time to say so and end.
     pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
         self.floods.end();

@@ -129,7 +129,7 @@ async fn survive(
     outcome
 }
 
-/// Starts everybody, each by a way of its own to the server.
+/// Starts all nodes, each with a connection path of its own to the server.
 async fn begin(
     sandbox: &Sandbox,
     fixture: &Fixture,

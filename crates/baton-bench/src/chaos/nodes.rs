@@ -11,8 +11,8 @@ use super::kind::Kind;
 use crate::error::BenchError;
 use crate::sandbox::Stage;
 
-/// Before whoever has not ended yet, or has ended by itself, is looked at again. A process that
-/// finds no store ends at once, so this is how often it is started while there is none.
+/// The time before a process that has not ended yet, or has ended by itself, is looked at again. A
+/// process that finds no store ends at once, so this is how often it is started without a store.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
 /// What helps.
@@ -22,7 +22,7 @@ enum Relief {
     Restart,
 }
 
-/// Who is down, and until when.
+/// The nodes that are down, and until when.
 pub struct Nodes<'a> {
     stage: &'a mut Stage,
     down: BTreeMap<NodeId, (Moment, Relief)>,
@@ -70,7 +70,7 @@ impl<'a> Nodes<'a> {
         self.down.is_empty()
     }
 
-    /// Everybody is to be helped now.
+    /// Makes the relief of every process that is down due now.
     pub fn all_due(&mut self, now: Moment) {
         self.down.values_mut().for_each(|(at, _)| *at = now.min(*at));
     }
@@ -87,7 +87,7 @@ impl<'a> Nodes<'a> {
         Ok(ended)
     }
 
-    /// Helps those whose time has come.
+    /// Resumes or restarts the processes whose time has come.
     pub fn relieve(&mut self, now: Moment) -> Result<(), BenchError> {
         let due = self.down.iter().filter(|(_, (at, _))| *at <= now);
         let due: Vec<(NodeId, Relief)> =

@@ -84,10 +84,10 @@ impl Arm {
         matches!(self, Self::Kill | Self::Resign | Self::Asked | Self::Term)
     }
 
-    /// How many of so many clusters try it on each of so many stores. Where milliseconds count,
+    /// The number of clusters that try it on each store, at most `most`. Where milliseconds count,
     /// fewer: neighbours that only wait still tick and beat, and make the list of processes longer
-    /// for a guard. A handover, after which nobody has to be started again, does with a fifth of
-    /// them. Stores that wait side by side have half of them each.
+    /// for a guard. A handover, after which no process has to be started again, does with a fifth
+    /// of them. Stores that wait side by side have half of them each.
     pub fn clusters(self, most: u32, stores: usize) -> u32 {
         match (self, stores) {
             (Self::Resign | Self::Asked, _) => most.div_ceil(5),

@@ -14,7 +14,7 @@
 //!
 //! `--pattern succession` strikes clusters that have not settled: see `succession`.
 //!
-//! A cluster has settled when everybody is in the view and has beaten since: then the successors
+//! A cluster has settled when every node is in the view and has beaten since: then the successors
 //! watch the leader's lifeline. After each trial the killed node is started again.
 
 mod arm;

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn with_the_fence_nothing_may_be_lost_and_somebody_must_have_tried() {
+    fn with_the_fence_nothing_may_be_lost_and_a_worker_must_have_tried() {
         assert!(judged(true, 100, 100, 3).passes());
         assert!(!judged(true, 100, 99, 3).passes());
         assert!(!judged(true, 100, 101, 3).passes());

@@ -21,7 +21,7 @@ const WORKERS: u32 = 5;
 /// The longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
-/// How often everybody is looked at.
+/// How often all workers are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How often the number is looked at, in looks.

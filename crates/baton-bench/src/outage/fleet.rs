@@ -27,7 +27,7 @@ pub struct Fleet {
     nodes: Vec<Node>,
     told: Told,
     most_leaders: Arc<AtomicUsize>,
-    /// A listener for each node, which ends with it, and the one who counts.
+    /// A listener for each node, which ends with it, and the task that counts leaders.
     listeners: JoinSet<()>,
 }
 
@@ -57,7 +57,7 @@ impl Fleet {
         Ok(fleet)
     }
 
-    /// Waits until everybody has everybody in view.
+    /// Waits until every node has all nodes in view and knows a leader.
     pub async fn settle(&self) -> Result<(), BenchError> {
         let count = self.nodes.len();
         let knows = |node: &Node| node.leader().is_some() && node.active_workers().len() == count;
@@ -70,8 +70,8 @@ impl Fleet {
         Err(BenchError::NotSettled { nodes: count, patience: PATIENCE })
     }
 
-    /// Waits until a node leads again and every breaker that opened has closed; not longer than
-    /// the patience, for whoever judges sees what is missing.
+    /// Waits until a node leads again and every breaker that opened has closed. It stops
+    /// waiting after `patience`: the record that is judged later shows what is missing.
     pub async fn recovered(&self, back_ms: u64, patience: Duration) {
         let mut attempts = Attempts::new(LOOK_EVERY, patience);
         while attempts.next().await {
@@ -91,7 +91,7 @@ impl Fleet {
         Record::of(&told, lost_ms, back_ms, most_at_once)
     }
 
-    /// Everybody leaves.
+    /// All nodes leave.
     pub async fn leave(mut self) {
         self.listeners.abort_all();
         for node in &self.nodes {

@@ -7,7 +7,7 @@
 //!     └──────────► record: terms, breakers, recovery ──► one row a store
 //! ```
 //!
-//! The nodes are in one process: their event streams tell everything, and nobody can be started
+//! The nodes are in one process: their event streams tell everything, and no node can be started
 //! again unnoticed. They have default settings. All stores run side by side, since most of it is
 //! waiting.
 

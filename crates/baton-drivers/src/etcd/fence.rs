@@ -97,7 +97,7 @@ impl Fence {
     }
 
     /// Changes what a key says, unless a later epoch has written to the resource. `change` gets
-    /// what it says now, and may be called again when somebody else was ahead.
+    /// what it says now, and is called again if another writer was first.
     ///
     /// # Errors
     ///

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_may_have_put_there_is_refused() {
+    fn what_another_user_may_have_put_there_is_refused() {
         let folder = tempfile::tempdir().expect("there is room for tests");
         let boots = database(folder.path(), 0o644);
         let elsewhere = folder.path().join("elsewhere");

@@ -113,7 +113,7 @@ async fn a_killed_statement_leaves_nothing_behind() {
     let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx \
                    WHERE trx_state = 'LOCK WAIT'";
     let (renewed, ()) = tokio::join!(peer.renew(held), async {
-        ground.until_somebody_waits().await;
+        ground.until_a_statement_waits().await;
         let id = ground.value(waiting).await.expect("somebody waits");
         ground.sql(&format!("KILL QUERY {id}")).await;
     });

@@ -84,10 +84,10 @@ impl MysqlGround {
         rows.unwrap_or_else(|error| unreachable!("{text} failed: {error}"))
     }
 
-    /// Runs one statement as the superuser, who need not succeed.
+    /// Runs one statement as the superuser. It may fail.
     pub async fn try_sql(&self, text: &str) {
         let mut conn = self.connect().await;
-        // Whoever asks says by other means what must come of it.
+        // The caller checks the effect by other means.
         let _ = conn.query_drop(text).await;
     }
 
@@ -105,8 +105,8 @@ impl MysqlGround {
     /// Waits until a statement waits for a lock.
     ///
     /// The server's counter is asked: its table of transactions is a copy, which is made anew
-    /// only when nobody has read it for a tenth of a second.
-    pub async fn until_somebody_waits(&self) {
+    /// only when no session has read it for a tenth of a second.
+    pub async fn until_a_statement_waits(&self) {
         let text = "SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'";
         until("a wait for a lock", async || {
             let rows = self.sql(text).await;
@@ -142,7 +142,7 @@ impl MysqlGround {
     }
 }
 
-/// Something that the server does at every start, before it lets anybody in.
+/// A statement that the server runs at every start, before it accepts connections.
 fn add_line(folder: &Path, statement: &str) {
     let file = fs::OpenOptions::new().append(true).open(folder.join("init.sql"));
     let written = file.and_then(|mut file| writeln!(file, "{statement};"));

@@ -29,7 +29,7 @@ async fn the_documented_grants_are_enough_once_the_schema_is_there() {
     let address = ground.server.address();
     let url = format!("mysql://app:change-me@{address}/baton");
 
-    // Somebody who may read but not create is told what to run.
+    // The error for a user who may read but not create says what to run.
     ground.sql("GRANT SELECT ON baton.* TO 'app'@'%'").await;
     let refused = baton_drivers::open(&url).await.err().expect("nothing is there").to_string();
     assert!(refused.contains("run `baton doctor` once as a user with CREATE"), "{refused}");

@@ -194,7 +194,7 @@ async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
         ),
         peer.renew(held),
         async {
-            scene.ground.until_somebody_waits().await;
+            scene.ground.until_a_statement_waits().await;
             SystemClock.sleep(WAIT).await;
             other.query_drop("COMMIT").await
         }

@@ -41,10 +41,10 @@ async fn restarts_and_crashes_take_nothing_back() {
     assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(3));
 }
 
-/// A snapshot of the disk comes back on the same timeline: nothing at the server tells, but whoever
-/// was there has seen more of the log than there is.
+/// A snapshot of the disk comes back on the same timeline. Nothing at the server shows it, but a
+/// node that was there before has seen more of the log than the server has now.
 #[tokio::test]
-async fn a_snapshot_of_the_disk_is_noticed_by_whoever_was_there() {
+async fn a_snapshot_of_the_disk_is_noticed_by_a_node_that_was_there() {
     let ground = Postgres::start().await;
     let node = Contender::new(&ground.open().await, &namespace("web"), 1);
     node.look().await;
@@ -58,7 +58,7 @@ async fn a_snapshot_of_the_disk_is_noticed_by_whoever_was_there() {
 
 /// A dump comes back into the same server and the same database.
 #[tokio::test]
-async fn a_dump_that_comes_back_is_noticed_by_everybody() {
+async fn a_dump_that_comes_back_is_noticed_by_every_node() {
     let ground = Postgres::start().await;
     let node = Contender::new(&ground.open().await, &namespace("web"), 1);
     node.look().await;
@@ -66,7 +66,7 @@ async fn a_dump_that_comes_back_is_noticed_by_everybody() {
     run(&program("pg_dump"), &["--clean", "-f", &dump, &url]).expect("it can be read");
     let before = two_terms(&node).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
-    // Nobody remembers anything: the server alone tells.
+    // A fresh node remembers nothing: only the server shows that the dump came back.
     let fresh = Contender::new(&ground.open().await, &namespace("web"), 2);
     let first = went_on(&fresh, before).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");

@@ -62,7 +62,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     }
 }
 
-/// Whoever is of a later term waits for the transaction of the earlier one, and not the other way
+/// The transaction of a later term waits for that of the earlier term, and not the other way
 /// round: what was admitted before is written before.
 #[tokio::test]
 async fn a_later_epoch_waits_for_what_was_admitted() {

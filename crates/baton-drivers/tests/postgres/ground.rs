@@ -136,7 +136,7 @@ pub fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
     done.status.success().then_some(()).ok_or_else(|| format!("{program}: {said}"))
 }
 
-/// Gives the folder to whoever owns the other.
+/// Gives `folder` to the owner of `like`, with all that is in it.
 pub fn own_alike(like: &Path, folder: &Path) -> Result<(), String> {
     run("chown", &["-R", &format!("--reference={}", shown(like)), &shown(folder)])
 }

@@ -26,8 +26,8 @@ async fn what_cannot_be_opened_is_told() {
     assert!(wrong.contains("does not let this user in (password authentication failed"), "{wrong}");
     let none = refusal(&url.replace("postgres@", "app@")).await;
     assert!(none.contains("postgres at 127.0.0.1"), "{none}");
-    let nobody = refusal("postgres://app:hush-1@127.0.0.1:1/x?timeout_ms=300").await;
-    assert!(nobody.starts_with("postgres at 127.0.0.1:1 cannot be reached (error"), "{nobody}");
+    let closed = refusal("postgres://app:hush-1@127.0.0.1:1/x?timeout_ms=300").await;
+    assert!(closed.starts_with("postgres at 127.0.0.1:1 cannot be reached (error"), "{closed}");
     let proxy = Proxy::to(at).await;
     proxy.set(Fault::Drop);
     let behind = proxy.address();

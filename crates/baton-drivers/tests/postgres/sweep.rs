@@ -127,7 +127,8 @@ async fn batches_are_bounded_updates_count_and_epochs_fence() {
     assert_eq!(things.left().await, Vec::<u32>::new());
 }
 
-/// Somebody changes a row while a batch runs: it is passed over, and then it is not due any more.
+/// Another session changes a row while a batch runs. The batch passes over the row, which is not
+/// due any more after that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_that_is_under_way_saves_its_row() {
     let ground = Postgres::start().await;

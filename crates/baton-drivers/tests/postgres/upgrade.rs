@@ -19,7 +19,7 @@ const BACK: &str = "ALTER TABLE baton_meta DROP COLUMN hint_secret; DROP FUNCTIO
     UPDATE baton_meta SET schema_version = 1";
 
 #[tokio::test]
-async fn the_first_version_is_added_to_by_whoever_may_and_loses_nothing() {
+async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
     let ground = Postgres::start().await;
     let web = namespace("web");
     let store = ground.open().await;

@@ -32,7 +32,7 @@ async fn is_there(site: &Site, key: &str) -> bool {
     site.objects().head(&Path::from(key)).await.is_ok()
 }
 
-/// Sweeps until so many have gone; how many batches it took.
+/// Sweeps until `wanted` objects have gone, and checks that no more have.
 async fn all_gone(sweep: &dyn Sweep, limit: u32, wanted: u32) {
     let mut gone = 0;
     let found = until("the objects to go", async || {

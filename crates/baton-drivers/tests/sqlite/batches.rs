@@ -1,4 +1,4 @@
-//! Many beats, few commits; and who only reads waits for nobody.
+//! Many beats, few commits; and a reader does not wait for writers.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ async fn fifty_namespaces_that_beat_at_once_take_few_commits() {
     let file = File::new();
     let store = open(&file);
     let before = store.commits();
-    // While somebody else writes, the first beat waits for the file and the others queue up.
+    // While another connection writes, the first beat waits for the file and the others queue up.
     let other = file.connect();
     other.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
     let mut beats = JoinSet::new();

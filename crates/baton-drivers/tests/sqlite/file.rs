@@ -38,7 +38,7 @@ impl File {
         SqliteConfig::at(self.path())
     }
 
-    /// A connection of somebody else's.
+    /// A connection that is not the store's.
     pub fn connect(&self) -> Connection {
         let conn = Connection::open(self.path()).expect("the file is a database");
         conn.busy_timeout(std::time::Duration::from_secs(5)).expect("it is a good timeout");
@@ -68,7 +68,7 @@ impl File {
         let incoming = self.folder().join("incoming.db");
         let done = fs::copy(self.folder().join("kept.db"), &incoming).and_then(|_| {
             for suffix in ["-wal", "-shm"] {
-                // Gone already if nobody has the file open.
+                // Gone already if no connection has the file open.
                 let _ = fs::remove_file(self.beside(suffix));
             }
             fs::rename(&incoming, self.path())

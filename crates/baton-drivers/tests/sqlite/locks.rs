@@ -1,4 +1,5 @@
-//! Process locks: they last as long as the process, and as long as whoever was handed a duplicate.
+//! Process locks: they last as long as the process, and as long as any process that was handed a
+//! duplicate.
 
 use std::fs;
 use std::path::Path;

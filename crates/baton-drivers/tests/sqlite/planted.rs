@@ -16,7 +16,7 @@ use baton_testbed::subject::Ground;
 use crate::beats::{namespace, take};
 use crate::file::File;
 
-/// Nobody, as most systems call that user and its group.
+/// The user and the group that most systems call `nobody`.
 const ANOTHER: u32 = 65_534;
 
 fn allow(path: &Path, mode: u32) {

@@ -116,7 +116,7 @@ async fn a_broken_database_is_refused() {
     assert!(refused.starts_with("DIR/baton.db cannot be opened ("), "{refused}");
 }
 
-/// The superuser may write everywhere, so somebody else tries.
+/// The superuser may write everywhere, so a process of another user tries.
 #[tokio::test]
 async fn what_this_user_may_not_write_is_refused() {
     let file = File::new();

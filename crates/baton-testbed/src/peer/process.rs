@@ -135,7 +135,7 @@ impl Pipes {
         loop {
             match self.hear().await? {
                 Said::Answer(number, answer) if number == order.number => return Ok(*answer),
-                // Whoever asked for this one did not wait.
+                // The caller of this order did not wait for its answer.
                 Said::Answer(..) => {}
                 other => return Err(format!("the peer said {other:?}")),
             }

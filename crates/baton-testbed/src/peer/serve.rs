@@ -34,6 +34,6 @@ fn serve(url: &str, open: Open) {
 fn say(said: &Said) {
     let line = serde_json::to_string(said).expect("it is plain data");
     let mut out = std::io::stdout().lock();
-    // If nobody listens any more, the orders end as well.
+    // If the reader of this stream is gone, the orders end as well.
     let _ = writeln!(out, "\n{MARK}{line}").and_then(|()| out.flush());
 }

@@ -11,7 +11,8 @@ pub const URL: &str = "BATON_TEST_PEER_URL";
 /// What libtest prints does not begin with this.
 pub const MARK: &str = "peer> ";
 
-/// A call to make. Numbered, so that an answer nobody waited for is not taken for the next one.
+/// A call to make. Numbered, so that an answer whose caller stopped waiting is not taken for the
+/// next one.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
     pub number: u64,

@@ -15,8 +15,8 @@ pub struct Counts {
     pub bytes_down: u64,
 }
 
-/// The same, as it is being counted. Counted before it is passed on, so that whoever has an answer
-/// finds it counted.
+/// The same, as it is being counted. Counted before it is passed on, so that a client that has an
+/// answer finds it counted.
 #[derive(Default)]
 pub struct Counting {
     pub connections: AtomicU64,

@@ -66,8 +66,8 @@ pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
 }
 
 /// Makes the bucket that the URL names; it may be there already. Then asks once for all that stores
-/// ask for: a server that reads its own code only when it needs it has read it before somebody
-/// counts the milliseconds.
+/// ask for: a server that reads its own code only when it needs it has read it before a test or a
+/// bench counts the milliseconds.
 pub async fn make_bucket(address: SocketAddr) -> Result<(), TestbedError> {
     let what = || format!("making the bucket at {address}");
     let answer = http(address, "PUT", "/baton").await.tried(what)?;

@@ -15,7 +15,7 @@ use crate::peer::Open;
 pub type Kept = Arc<Mutex<Vec<Arc<dyn Store>>>>;
 
 /// Declares what the process's store declares, and subscribes here: a hint comes from the server,
-/// whoever caused it.
+/// whichever process caused it.
 pub struct Local {
     pub declaration: Declaration,
     pub open: Open,

@@ -24,7 +24,7 @@ pub trait Handles: Send + Sync {
     /// Kills the process that beat for this boot; `Ok(false)` if that cannot be arranged.
     async fn kill(&self, boot: BootId) -> Result<bool, String>;
 
-    /// Steps everybody's wall clock; `Ok(false)` if that cannot be arranged.
+    /// Steps the wall clock of all processes; `Ok(false)` if that cannot be arranged.
     fn step_wall(&self, minutes: i64) -> Result<bool, String>;
 }
 

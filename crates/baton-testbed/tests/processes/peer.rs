@@ -23,7 +23,7 @@ async fn a_peer_answers_from_its_own_process() {
     let answer = process.call(&web, Call::Inspect).await;
     assert!(matches!(answer, Ok(Answer::Inspected(_))), "{answer:?}");
 
-    // An answer that nobody waited for is not taken for the next one.
+    // An answer whose caller stopped waiting is not taken for the next one.
     process.pause();
     let unheard = tokio::select! {
         answer = process.call(&web, Call::History { limit: 1 }) => Some(answer),

@@ -34,7 +34,7 @@ impl Echo {
         Self { address, heard, _tasks: tasks }
     }
 
-    /// Waits until so many bytes have reached it.
+    /// Waits until this many bytes have reached it.
     pub async fn has_heard(&self, bytes: usize) -> bool {
         let until = SystemClock.now() + Duration::from_secs(5);
         while self.heard.load(Ordering::SeqCst) < bytes && SystemClock.now() < until {

@@ -31,7 +31,7 @@ async fn a_delay_is_each_way() {
 }
 
 #[tokio::test]
-async fn what_is_dropped_reaches_nobody_and_ends_with_a_reset() {
+async fn what_is_dropped_does_not_arrive_and_ends_with_a_reset() {
     let echo = Echo::start().await;
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;

@@ -3,7 +3,7 @@
 //! ```text
 //!   lives ── start, kill -9, start again, stop, pause, drop
 //!   clocks ── a wall clock stepped    leash ── a test killed with -9
-//!   disks ── a disk that is full      named ── a server of somebody else's
+//!   disks ── a disk that is full      named ── a server that is not ours
 //!   client ── just enough of the protocols to write and read something
 //! ```
 

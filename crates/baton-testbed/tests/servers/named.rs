@@ -6,12 +6,12 @@ use baton_testbed::{Kind, Server, TestbedError};
 const NAMED: &str = "BATON_TEST_NAMED";
 
 #[tokio::test]
-async fn a_server_of_somebody_elses_is_used_and_left_alone() {
+async fn a_server_that_is_not_ours_is_used_and_left_alone() {
     let url = "redis://127.0.0.1:1/7";
     if std::env::var_os(NAMED).is_none() {
         // The environment of a process is set before it starts.
         let this = std::env::current_exe().expect("a test knows its program");
-        let test = "named::a_server_of_somebody_elses_is_used_and_left_alone";
+        let test = "named::a_server_that_is_not_ours_is_used_and_left_alone";
         let mut again = std::process::Command::new(this);
         again.args(["--exact", test]).env(NAMED, "1").env("BATON_TEST_REDIS_URL", url);
         let output = again.output().expect("the test's own program can be started");

@@ -1,5 +1,5 @@
-//! ZooKeeper's lock, as its manual describes it: everybody makes an ephemeral, numbered node; the
-//! lowest number has the lock, and everybody else watches the one before.
+//! ZooKeeper's lock, as its manual describes it: every client makes an ephemeral, numbered node.
+//! The lowest number has the lock, and every other client watches the number before its own.
 //!
 //! ```text
 //!   lock: create, children, watch the one before ──► wire: frames of the protocol ──► server
@@ -27,7 +27,7 @@ const EPHEMERAL_NUMBERED: i32 = 3;
 const NO_NODE: i32 = -101;
 const NODE_EXISTS: i32 = -110;
 
-/// Everything may be done by everybody.
+/// All rights, which every client gets.
 const ALL_RIGHTS: i32 = 31;
 
 /// A session, and the lock's node.
@@ -56,7 +56,7 @@ impl Numbered {
         }
     }
 
-    /// The names of everybody who wants the lock, by number.
+    /// The names of all sessions that want the lock, by number.
     async fn queue(&mut self) -> Result<Vec<String>, BenchError> {
         let words = Words::default().text(&self.parent).flag(false);
         let mut answer = self.session.ask(CHILDREN, words).await?;
