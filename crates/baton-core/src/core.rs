@@ -315,7 +315,7 @@ impl Core {
     }
 
     fn commanded(&mut self, now: Moment, command: Command) {
-        // Single-instance mode has nobody to hand over to.
+        // Single-instance mode has no other node to hand over to.
         let alone = !self.settings.enabled;
         match command {
             Command::Resign | Command::Transfer { .. } | Command::EnsureCoordinator { .. }

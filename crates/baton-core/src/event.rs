@@ -76,9 +76,9 @@ pub enum Event {
     /// The cold start moved on.
     #[serde(rename = "cold-start-phase-changed")]
     ColdStartPhaseChanged {
-        /// To this phase.
+        /// The new phase.
         phase: Phase,
-        /// After so long in the one before.
+        /// How long the phase before it lasted.
         waited_ms: u64,
     },
     /// The leader is gone.
@@ -151,7 +151,7 @@ pub enum Event {
     /// Leadership changes too often.
     #[serde(rename = "leader:flapping")]
     LeaderFlapping {
-        /// So many changes.
+        /// The number of changes.
         changes: u32,
         /// Time window in which leader changes are counted.
         window_ms: u64,

@@ -40,7 +40,7 @@ impl Core {
                 } else if named && news && self.in_flight.beat.is_some() {
                     self.look_at_once();
                 } else if successor.is_some() && !named {
-                    // It is somebody else's turn, who has no use for a crowd at the store.
+                    // It is another node's turn, which has no use for a crowd at the store.
                     self.look_sooner(now, now + self.gap());
                 } else {
                     self.look_sooner(now, now);

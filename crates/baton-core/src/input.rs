@@ -66,7 +66,7 @@ pub enum Input {
         /// How much.
         by: Duration,
     },
-    /// Somebody asks something of this node.
+    /// The application or an operator asks something of this node.
     Command(Command),
 }
 

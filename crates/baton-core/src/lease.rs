@@ -9,7 +9,7 @@
 //!
 //! The holder anchors at the *send* of the first try, the observer at the *receipt* of the response
 //! that first showed a version. Since send ≤ apply ≤ receipt, and no clock runs faster or slower
-//! than another by more than ρ, the holder's window closes before anyone else may act.
+//! than another by more than ρ, the holder's window closes before any other node may act.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ impl Window {
     /// A window that has never been open.
     pub const CLOSED: Self = Self { soft: Moment::from_micros(0), hard: Moment::from_micros(0) };
 
-    /// A window without end: single-instance mode, where nobody else exists.
+    /// A window without end: single-instance mode, where no other node exists.
     pub const ENDLESS: Self = Self { soft: Moment::NEVER, hard: Moment::NEVER };
 
     /// The same window by a clock that did not count this much of the time.

@@ -1,4 +1,4 @@
-//! Why leadership is not handed to a node: as the leader says it, and as anybody can foresee.
+//! Why leadership is not handed to a node: as the leader says it, and as any process can foresee.
 
 use std::fmt;
 use std::time::Duration;
@@ -19,14 +19,14 @@ pub enum TransferRefusal {
     NotAMember,
     /// It fell silent.
     Silent {
-        /// For so long.
+        /// How long it has been silent.
         for_ms: u64,
         /// `worker_timeout`.
         limit_ms: u64,
     },
     /// It is dead.
     Dead {
-        /// Silent for so long.
+        /// How long it has been silent.
         for_ms: u64,
         /// `dead_node_timeout`.
         limit_ms: u64,
@@ -37,7 +37,7 @@ pub enum TransferRefusal {
     Draining,
     /// It leads already.
     LeadsAlready,
-    /// No node leads, so nobody can hand over.
+    /// No node leads, so none can hand over.
     NoCoordinator,
     /// Another request for leadership to move came before the node had looked at this one.
     Replaced,

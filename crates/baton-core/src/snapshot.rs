@@ -1,5 +1,5 @@
 //! What other threads may know of a node. The thread that owns the core publishes one after each
-//! input that changed it; whoever reads it compares its moments with the clock.
+//! input that changed it; the reader compares its moments with the clock.
 
 use std::sync::Arc;
 use std::time::Duration;

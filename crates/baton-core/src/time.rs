@@ -18,7 +18,7 @@ impl Moment {
     /// Later than any reading. A trust window that ends here never closes.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// A reading of so many microseconds.
+    /// A reading of this many microseconds.
     pub const fn from_micros(micros: u64) -> Self {
         Self(micros)
     }

@@ -82,7 +82,7 @@ pub fn run_seeds(
     summary.into_inner().expect("no thread panics while summing up")
 }
 
-/// A promise nobody can keep: that no term ever ends. A campaign whose canary survives has not
+/// A promise no run can keep: that no term ever ends. A campaign whose canary survives has not
 /// looked.
 struct Canary {
     terms: u64,

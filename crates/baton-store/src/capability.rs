@@ -24,7 +24,7 @@ pub enum ExpiryClock {
     Store,
     /// The store's own leases: they end late rather than early, and anew after a failover.
     StoreLease,
-    /// Nobody in the store: the observer counts from when it received a version.
+    /// No clock in the store: the observer counts from when it received a version.
     Observer,
 }
 

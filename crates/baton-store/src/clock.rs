@@ -16,7 +16,7 @@ pub trait Clock: Send + Sync {
     /// Unix milliseconds, for people. May be wrong and may be stepped.
     fn wall_ms(&self) -> u64;
 
-    /// Waits until so much has passed on this clock.
+    /// Waits until this much time has passed on this clock.
     async fn sleep(&self, span: Duration);
 }
 
@@ -34,7 +34,7 @@ impl Default for ManualClock {
 }
 
 impl ManualClock {
-    /// Lets time pass, waking whoever waits for it.
+    /// Lets time pass, and wakes the tasks that wait for it.
     pub fn advance(&self, span: Duration) {
         self.now.send_modify(|now| *now = *now + span);
     }
@@ -103,7 +103,7 @@ fn offset(clock: &dyn Clock) -> i64 {
     wall.saturating_sub(micros(clock.now().as_micros()))
 }
 
-/// The machine's own clock: the time since it was booted, suspend included, which nobody can step.
+/// The machine's own clock: the time since it was booted, suspend included. It cannot be stepped.
 /// Every process of one machine reads the same one, and its origin is the boot.
 ///
 /// Linux has it as `CLOCK_BOOTTIME`. macOS counts suspend in `CLOCK_MONOTONIC`. On other systems

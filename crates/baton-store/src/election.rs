@@ -209,9 +209,9 @@ impl Operation for Request {
 ///    granted the first time. The term history closes the last term and opens the new one in the
 ///    same step.
 /// 4. **Renew** is applied only if the record is at the expected version, the store in the expected
-///    lineage, and the lease not expired by the declared clock, even if nobody else took it. The
-///    epoch stays.
-/// 5. **Whoever loses learns why:** a `Conflict` comes with the record as it is, and changes
+///    lineage, and the lease not expired by the declared clock, even if no other process took
+///    it. The epoch stays.
+/// 5. **The loser learns why:** a `Conflict` comes with the record as it is, and changes
 ///    nothing, neither the expiry nor anything else.
 /// 6. **A node record** is written if there is none, or it is the same boot's, or the boot's that
 ///    `replaces` names. Otherwise the beat is refused whole, lease included. A beat that only looks
@@ -230,7 +230,7 @@ impl Operation for Request {
 ///     that was named. It refuses a claim that a process is dead while it sees that process alive.
 ///     It knows by something that the kernel or a server ends together with the process; a
 ///     connection that closed or a silence proves nothing.
-/// 12. **An inspection** shows and changes nothing: whoever only looks is not registered.
+/// 12. **An inspection** shows and changes nothing: a process that only looks is not registered.
 /// 13. **Counters,** where they are declared. An append is in whole or not at all, and changes
 ///     nothing if the writer has appended that number or a higher one. An append that was answered
 ///     before another was sent comes before it. A consolidation applies each change exactly once,

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 /// Which records go. The present term and the records of nodes that still beat never do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prune {
-    /// The record of a node goes once it was silent for so long, by the clock that the store has:
-    /// its own, or, where it tells no ages, that of the handle which kept looking.
+    /// How long a node must have been silent before its record goes, by the clock that the store
+    /// has: its own, or, where it tells no ages, that of the handle which kept looking.
     pub dead_for: Duration,
-    /// All but so many of the last terms go; the newest stays in any case.
+    /// How many of the last terms stay; the newest stays in any case.
     pub keep_terms: usize,
     /// The most records that go in one step.
     pub limit: u32,
@@ -20,9 +20,9 @@ pub struct Prune {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PruneOutcome {
-    /// So many records went.
+    /// The prune was carried out, up to its limit.
     Pruned {
-        /// Nodes first, then terms.
+        /// The number of records that went: nodes first, then terms.
         records: u32,
     },
     /// A later epoch exists: the caller's term is over, and nothing went.

@@ -234,8 +234,8 @@ impl Core {
         }
     }
 
-    /// Where observers time the lease it counts from when they saw it. Whoever is first in line
-    /// looks between two beats too, so as not to see a renewal a whole beat late.
+    /// Where observers time the lease it counts from when they saw it. The node that is first
+    /// in line looks between two beats too, so as not to see a renewal a whole beat late.
     fn looks_twice(&self) -> bool {
         let lease = self.observed.lease().filter(|lease| lease.holder.is_some());
         let observed = lease.is_some_and(|lease| lease.expiry == Expiry::Observer);

@@ -84,8 +84,8 @@ impl Core {
         Some(earliest.max(self.in_flight.hold_until))
     }
 
-    /// Whoever hands on a hint has heard from the store: an open breaker need not wait its time
-    /// out. A store that can be heard and not used is not tried more often than a few times a beat.
+    /// A hint shows that the store can be heard: an open breaker need not wait its time out. A
+    /// store that can be heard and not used is not tried more often than a few times a beat.
     pub(crate) fn probe_sooner(&mut self, now: Moment) {
         if self.in_flight.breaker.state() != BreakerState::Open {
             return;

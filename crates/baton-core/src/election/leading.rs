@@ -274,7 +274,7 @@ impl Core {
         }
     }
 
-    /// The lease is somebody else's, or nobody's.
+    /// Another process holds the lease, or none does.
     fn lose_term(&mut self, now: Moment, reason: DemotionReason) {
         if planted!(ConflictKeepsLeading) {
             return;

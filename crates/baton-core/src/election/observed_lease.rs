@@ -105,7 +105,7 @@ impl ObservedLease {
         now < self.wait_out(since, self.terms.ttl)
     }
 
-    /// Data of another lineage may lack a term that somebody still trusts: wait until it is over,
+    /// Data of another lineage may lack a term that its holder still trusts: wait until it is over,
     /// or until the record has been written in this lineage.
     fn judge_lineage(&mut self, now: Moment, moved: bool, reply: &BeatReply) {
         let settled = match &reply.lease {
@@ -192,7 +192,7 @@ impl ObservedLease {
         }
     }
 
-    /// Not before this moment may anyone claim, whatever else holds.
+    /// Before this moment no node may claim, whatever else holds.
     pub fn suspect_until(&self) -> Option<Moment> {
         self.suspect.map(|(_, until)| until)
     }

@@ -110,8 +110,8 @@ impl Core {
         self.release(expect, successor, reason);
     }
 
-    /// The store still shows a term of this process that is over: give it back, so that nobody has
-    /// to wait for its expiry.
+    /// The store still shows a term of this process that is over: give it back, so that no node
+    /// has to wait for its expiry.
     pub(crate) fn release_leftover(&mut self, version: Version, reason: ReleaseReason) {
         if self.in_flight.release.is_none() {
             self.release(version, None, reason);

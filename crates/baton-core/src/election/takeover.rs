@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   resigned, names me      ├ now
-//!   resigned, names nobody  ├ turn(rank)
+//!   resigned, names no node ├ turn(rank)
 //!   proved dead             ├ turn(rank)
 //!   resigned, names another ├ a beat ┤ turn(rank)                the named one may be gone
 //!   expired                 ├ takeover_delay ┤ turn(rank)        there is doubt

@@ -1,4 +1,4 @@
-//! Transfer and forced election: leadership moves because somebody asks.
+//! Transfer and forced election: leadership moves on request.
 //!
 //! A follower passes the request on by writing it beside the lease; the leader finds it with its
 //! next beat. A node that the leader does not know as a candidate may have joined a moment ago, so
@@ -107,7 +107,7 @@ impl Core {
         }
     }
 
-    /// Gives leadership up, or asks whoever has it to.
+    /// Gives leadership up, or asks the leader to.
     pub(crate) fn resign(&mut self, now: Moment) {
         if self.term().is_some_and(Term::is_renewing) {
             self.hand_over(now, ReleaseReason::Resigned, None);

@@ -8,7 +8,7 @@
 //!     └────────────── half_open_max_attempts successes ───────────────────────┘
 //! ```
 //!
-//! A store that pushes hints is heard again before anybody asks it: then there is nothing to wait
+//! A store that pushes hints is heard again before a node asks it: then there is nothing to wait
 //! for.
 //!
 //! It never has a say in a deadline: a leader steps down in time whatever its state.

@@ -68,16 +68,16 @@ pub struct Limits {
     pub worker_timeout: Duration,
     /// Silence after which a node is dead.
     pub dead_node_timeout: Duration,
-    /// So many changes of leader within `flap_window` are too many.
+    /// The smallest number of changes of leader within `flap_window` that is too many.
     pub flap_threshold: u32,
     /// See `flap_threshold`.
     pub flap_window: Duration,
-    /// So many live nodes that may lead are enough: with fewer, nobody could take over.
+    /// The number of live eligible nodes that is enough: with fewer, no node could take over.
     pub candidates_min: usize,
 }
 
 impl Limits {
-    /// So many beats may be missed before a node is late.
+    /// The number of beats that may be missed before a node is late.
     pub(super) const BEATS_MISSED_MAX: u32 = 3;
 
     /// The limits that follow from a node's settings.

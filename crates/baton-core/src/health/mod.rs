@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Nothing here asks or waits: the time is one of the facts. The leader publishes what it
-//! judges, and anybody else can judge the same for themselves when there is no leader.
+//! judges, and any other process can judge the same for itself when there is no leader.
 
 mod facts;
 mod judge;
@@ -80,7 +80,7 @@ pub struct Health {
 /// Who leads, and how firmly.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeaderHealth {
-    /// Who; `None` if nobody holds a lease that lasts.
+    /// The leader; `None` if no node holds a lease that lasts.
     pub node: Option<NodeId>,
     /// The last epoch granted; 0 if none was.
     pub epoch: u64,
@@ -194,8 +194,8 @@ pub struct NodeHealth {
 }
 
 impl Health {
-    /// The same with at most so many reasons and nodes: the worst are kept, and every node that is
-    /// not well before one that is.
+    /// The same with at most this many reasons and nodes: the worst are kept, and every node that
+    /// is not well before one that is.
     #[must_use]
     pub fn shortened(mut self, reasons: usize, nodes: usize) -> Self {
         self.reasons_left_out += self.reasons.len().saturating_sub(reasons);

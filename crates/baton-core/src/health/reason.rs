@@ -13,25 +13,25 @@ use crate::ids::NodeId;
 #[serde(tag = "reason", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Reason {
-    /// Nobody is there.
+    /// No node is registered.
     NoNode,
-    /// Nobody holds a lease that lasts.
+    /// No node holds a lease that lasts.
     NoCoordinator {
         /// For how long, if that can be told.
         for_ms: Option<u64>,
         /// How long an election may take.
         limit_ms: u64,
     },
-    /// No node leads, and nobody who may is live.
+    /// No node leads, and no node that may lead is live.
     NoCandidate {
-        /// So many nodes are registered.
+        /// The number of registered nodes.
         registered: usize,
     },
-    /// Somebody leads, but too few could take over.
+    /// A node leads, but too few nodes could take over.
     FewCandidates {
-        /// So many live nodes may lead, the leader among them.
+        /// The number of live nodes that may lead, the leader among them.
         live: usize,
-        /// So many there should be.
+        /// The smallest number that is enough.
         min: usize,
     },
     /// The leader is late with its renewal.
@@ -59,11 +59,11 @@ pub enum Reason {
     },
     /// Leadership changes too often.
     Flapping {
-        /// So many changes.
+        /// The number of changes.
         changes: u32,
         /// Time window in which leader changes are counted.
         window_ms: u64,
-        /// So many are too many.
+        /// The smallest number that is too many.
         limit: u32,
     },
     /// The leader has not published who is there.

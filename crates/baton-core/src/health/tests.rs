@@ -153,7 +153,7 @@ fn a_node_that_stands_still_is_late_then_silent_then_dead() {
 }
 
 #[test]
-fn where_nobody_can_tell_the_age_the_view_does() {
+fn where_no_record_tells_the_age_the_view_does() {
     let health = judged(|facts| {
         facts.members[2].silent_for = None;
         facts.view = Some(view(4, &["a", "b"]));
@@ -216,7 +216,7 @@ fn where_observers_time_the_lease_it_must_be_seen_to_stand_still() {
 }
 
 #[test]
-fn a_namespace_that_nobody_used_is_critical() {
+fn an_unused_namespace_is_critical() {
     let health = judged(|facts| {
         (facts.lease, facts.view) = (None, None);
         facts.members.clear();

@@ -14,9 +14,9 @@ use crate::ids::{BootId, Epoch, NodeId};
 pub enum TermEnd {
     /// The holder gave the lease up.
     Released(ReleaseReason),
-    /// The lease ran out and somebody else took it.
+    /// The lease ran out and another process took it.
     Expired,
-    /// The holder's process was proved dead and somebody else took over.
+    /// The holder's process was proved dead and another process took over.
     ProvedDead,
 }
 

@@ -12,7 +12,7 @@ use crate::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 pub struct Holder {
     /// The node.
     pub node: NodeId,
-    /// The very process: a restart of the node is somebody else.
+    /// The very process: a restart of the node is another holder.
     pub boot: BootId,
     /// Where its lifeline listens, if it has one.
     pub lifeline: Option<Arc<str>>,
@@ -27,13 +27,13 @@ pub struct Version {
     pub nonce: Nonce,
 }
 
-/// Who judges when the lease is over, and what it says.
+/// Which clock judges when the lease is over, and what it says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expiry {
     /// The store's clock, or the store's own lease: this much is left.
     Left(Duration),
-    /// Nobody but the observer: it counts from when it first received this version.
+    /// The observer's clock alone: it counts from when it first received this version.
     Observer,
 }
 
@@ -52,7 +52,7 @@ pub struct LeaseSnapshot {
     pub expiry: Expiry,
     /// The lineage in which it was last written.
     pub lineage: Lineage,
-    /// What somebody asked of the holder.
+    /// The request that was left for the holder.
     pub asked: Option<Ask>,
 }
 
@@ -141,7 +141,7 @@ pub enum Claim {
     },
 }
 
-/// What somebody asks of the holder. Kept with the lease until its term ends.
+/// A request to the holder. Kept with the lease until its term ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Ask {
     /// Tells this request from an equal one made earlier.

@@ -73,8 +73,8 @@ pub struct BeatRequest {
 }
 
 impl BeatRequest {
-    /// May the store leave the node record as it is, if there is one of this boot? Whoever asks
-    /// for the lease is always registered anew.
+    /// May the store leave the node record as it is, if there is one of this boot? A node that
+    /// asks for the lease is always registered anew.
     pub fn may_leave_record(&self) -> bool {
         self.recording != Recording::Write && self.lease == LeaseIntent::Observe
     }
@@ -197,9 +197,9 @@ pub enum Reply {
 pub enum Hint {
     /// Something about the lease changed: look.
     Look,
-    /// Somebody left a request beside the lease, which is for the holder alone.
+    /// A request was left beside the lease. This hint is for the holder alone.
     Asked,
-    /// The lease was released; whoever is named may try this version at once.
+    /// The lease was released; the node that is named may try this version at once.
     Released {
         /// The version that the release left behind.
         version: Version,

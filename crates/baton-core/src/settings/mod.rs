@@ -33,7 +33,7 @@ pub enum Policy {
     Lexicographic,
     /// The highest priority, then the first id.
     Priority,
-    /// Whoever has been there longest.
+    /// The node that has been there longest.
     Incumbent,
 }
 
@@ -169,7 +169,7 @@ pub struct Settings {
     /// After how long a leader's mandate must be confirmed.
     #[serde(with = "span")]
     pub max_epoch_duration: Duration,
-    /// So many changes of leader within `flap_window` are worth a warning.
+    /// The number of changes of leader within `flap_window` that is worth a warning.
     pub flap_threshold: u32,
     /// See `flap_threshold`.
     #[serde(with = "span")]

@@ -14,7 +14,7 @@ fn open(failures: u32) -> Action {
     emit(Event::BreakerOpen { failures })
 }
 
-/// Fails so many beats in a row, the first sent at 5 000 ms, each failing 10 ms after its send.
+/// Fails this many beats in a row, the first sent at 5 000 ms, each failing 10 ms after its send.
 /// Returns when the last one failed, and what came of it.
 fn fail_beats(node: &mut Node, times: u32) -> (u64, Vec<Action>) {
     let (mut now, mut last) = (5_000, Vec::new());
@@ -74,7 +74,7 @@ fn one_probe_passes_and_a_reply_closes_it() {
     assert_eq!((status.state, status.failure_count), (BreakerState::Closed, 0));
 }
 
-/// Whoever may be next hears from the store and tries it, though not in a loop.
+/// A node that may lead next hears from the store and tries it, though not in a loop.
 #[test]
 fn a_sign_of_life_brings_the_probe_forward() {
     let mut node = Node::follower_with(settings(), &[ME, "b", "c"]);

@@ -23,7 +23,7 @@ fn overran() -> [Action; 2] {
     [lease_lost(1, WindowClosed), emit(Event::TermOverran { epoch: Epoch(1) })]
 }
 
-/// The term is over: a look soon, and the lease last seen is watched like anybody else's.
+/// The term is over: a look soon, and the lease last seen is watched like any other node's.
 fn over(actions: &[Action], now: u64) -> [Action; 3] {
     let takeover = drawn(actions, Timer::Takeover, 16_810..=19_310);
     [cancel(Timer::Hard), set(Timer::Beat, now), takeover]

@@ -10,7 +10,7 @@ use crate::harness::store::{Answer, heard};
 use crate::harness::{ME, Node, at, at_once, id, ms, settings, version};
 
 #[test]
-fn the_leader_is_whoever_holds_a_live_lease() {
+fn the_leader_is_the_holder_of_a_live_lease() {
     let mut node = Node::new(settings());
     assert_eq!(node.core.leader(at(0)), None);
     node.start(0);
@@ -77,9 +77,9 @@ fn the_election_check_reports_who_coordinates() {
     let current = emit(Event::ElectionCheck { current: Some(id("a")) });
     let again = set(Timer::ElectionCheck, 10_000);
     assert_eq!(node.due(5_000, Timer::ElectionCheck), [current, again]);
-    let nobody = emit(Event::ElectionCheck { current: None });
+    let no_leader = emit(Event::ElectionCheck { current: None });
     let again = set(Timer::ElectionCheck, 20_500);
-    assert_eq!(node.due(15_500, Timer::ElectionCheck), [nobody, again]);
+    assert_eq!(node.due(15_500, Timer::ElectionCheck), [no_leader, again]);
 }
 
 #[test]

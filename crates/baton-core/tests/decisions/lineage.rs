@@ -33,7 +33,7 @@ fn data_that_went_back_is_told_and_waited_out() {
         set(Timer::Beat, 10_000),
         went_back(4, 2),
         leader_changed(Some("a"), None, 2),
-        // A lease, 1 % of it and the margin: then nobody can trust a term of the lost data.
+        // A lease, 1 % of it and the margin: then no node can trust a term of the lost data.
         set(Timer::Takeover, 20_410),
     ];
     assert_eq!(actions, expected);

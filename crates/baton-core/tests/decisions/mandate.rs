@@ -130,7 +130,7 @@ fn lead_quietly(node: &mut Node, seconds: u64) -> Vec<Action> {
 }
 
 #[test]
-fn under_first_come_first_served_nobody_is_better() {
+fn under_first_come_first_served_no_node_is_better() {
     let incumbent = preempted().tune(|it| it.policy = Policy::Incumbent);
     let mut node = Node::leader_with(incumbent, &["a"]);
     assert_eq!(lead_until(&mut node, 120), []);

@@ -148,7 +148,7 @@ fn others_than_the_named_one_wait_a_beat_and_their_turn() {
 }
 
 #[test]
-fn a_release_that_names_nobody_leaves_only_the_turn() {
+fn a_release_that_names_no_node_leaves_only_the_turn() {
     let mut node = Node::follower_with(settings(), &["b", ME]);
     node.due(5_000, Timer::Beat);
     let actions = node.answer(5_010, Answer::vacant(version("a", 4, 10), None));
@@ -166,7 +166,7 @@ fn a_hint_of_the_release_lets_the_named_one_claim_that_version_unseen() {
 
 #[test]
 fn a_hint_that_is_old_or_names_another_only_looks_sooner() {
-    // Somebody else's turn is not disturbed.
+    // Another node's turn is not disturbed.
     for (epoch, named, then) in [(3, ME, 1_000), (4, "b", 1_100)] {
         let mut node = Node::follower_with(settings(), &["b", ME]);
         let successor = Some(id(named));

@@ -1,4 +1,4 @@
-//! Transfer and forced election: leadership moves because somebody asks, or the refusal says why.
+//! Transfer and forced election: leadership moves on request, or the refusal says why.
 
 use baton_core::DemotionReason::Released;
 use baton_core::ids::Epoch;
@@ -168,7 +168,7 @@ fn a_refusal_can_be_foreseen_from_a_look_at_the_store() {
 }
 
 #[test]
-fn without_a_coordinator_there_is_nobody_to_hand_over() {
+fn without_a_coordinator_no_node_can_hand_over() {
     let mut node = Node::new(settings());
     node.start(0);
     let none = TransferRefusal::NoCoordinator;

@@ -118,7 +118,7 @@ impl Run<'_> {
         reply
     }
 
-    /// A process is gone: nobody is there for its replies.
+    /// A process is gone: no process is left to receive its replies.
     pub fn forget_replies(&mut self, process: &Process) {
         let boot = process.boot();
         let kept = |message: &Message| message.boot != boot || matches!(message.leg, Leg::Out(_));

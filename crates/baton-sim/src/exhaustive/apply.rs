@@ -141,7 +141,7 @@ impl Run<'_> {
         self.handle(slot, answered, Input::Replied { id, reply });
     }
 
-    /// The sender gives up. A reply that comes after all finds nobody who waits for it.
+    /// The sender gives up. No process waits for a reply that comes after all.
     fn time_out(&mut self, slot: usize, number: usize) {
         let Some(process) = self.state.process(slot) else { return };
         let (boot, (id, _)) = (process.boot(), process.waiting[number]);
@@ -166,7 +166,7 @@ impl Run<'_> {
         self.handle(slot, stop, Input::TermStopped { epoch });
     }
 
-    /// Whoever dials is refused, or hears another boot id if the node has started anew.
+    /// The process that dials is refused, or hears another boot id if the node has started anew.
     fn prove(&mut self, slot: usize) {
         let watched = self.state.process(slot).and_then(|one| one.watch);
         let Some(boot) = watched.map(|watch| watch.boot) else { return };

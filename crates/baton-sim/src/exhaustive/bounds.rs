@@ -19,7 +19,7 @@ pub const LATE_TICKS: u32 = 6;
 /// A wrong rule, to see that the search finds what it looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// The store grants every claim, whoever holds the lease.
+    /// The store grants every claim, even while another node holds the lease.
     GrantsEverything,
     /// The store forgets the record when it is released.
     ForgetsOnRelease,
@@ -49,7 +49,7 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// The bounds that are searched by default for so many nodes, the most far-reaching that end
+    /// The bounds that are searched by default for this many nodes, the most far-reaching that end
     /// within a minute or so: with three nodes, either one fault over two leases or two faults over
     /// one.
     pub fn defaults(nodes: usize, clock: ExpiryClock) -> Vec<Self> {

@@ -54,7 +54,7 @@ pub enum Pace {
     Prompt,
     /// It reaches the store in the tick in which it times out.
     Slow,
-    /// It reaches the store after its sender gave up, if ever: nobody waits for the answer.
+    /// It reaches the store after its sender gave up, if ever: no process waits for the answer.
     Late,
 }
 

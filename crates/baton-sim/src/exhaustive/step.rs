@@ -51,7 +51,7 @@ pub enum Step {
 impl State {
     /// All steps that can be taken from here. A tick has three parts:
     ///
-    /// 1. what is due in a node happens, node by node: nobody else can tell in which order;
+    /// 1. what is due in a node happens, node by node: no other node can tell in which order;
     /// 2. messages move, in any order, or take another tick;
     /// 3. nothing has to happen any more: faults may, or the clock goes on. Whatever a fault sets
     ///    off happens in the same tick, so that after a fault come parts 1 and 2 again.
@@ -94,8 +94,8 @@ impl State {
         }
     }
 
-    /// Part 2, to the store. What is lost or takes its time does so from the start: nobody sees a
-    /// request under way, so that it would come to the same later.
+    /// Part 2, to the store. What is lost or takes its time does so from the start: no node sees
+    /// a request under way, so that it would come to the same later.
     fn request_steps(&self, at: u8, message: &Message, steps: &mut Vec<Step>) {
         if matches!(message.leg, Leg::Back(_)) {
             return;

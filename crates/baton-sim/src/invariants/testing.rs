@@ -13,7 +13,7 @@ pub fn who(n: u128) -> Who {
     Who { slot: n as usize, boot: BootId(n) }
 }
 
-/// So many seconds on some clock.
+/// A reading of this many seconds on some clock.
 pub fn at(seconds: u64) -> Moment {
     Moment::from_micros(seconds * 1_000_000)
 }
@@ -41,7 +41,7 @@ pub fn idle(local: u64) -> Condition {
     }
 }
 
-/// A lease held by the process with this number, or by nobody.
+/// A lease held by the process with this number, or by no process.
 pub fn lease(epoch: u64, attempt: u64, holder: Option<u128>) -> LeaseSnapshot {
     LeaseSnapshot {
         version: Version {

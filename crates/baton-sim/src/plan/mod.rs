@@ -71,7 +71,7 @@ pub struct Plan {
     pub push: bool,
     /// How long messages take.
     pub latency: Latency,
-    /// One in so many messages meets a fault of its own.
+    /// One message in this many meets a fault of its own.
     pub message_fault_one_in: u64,
     /// The mean time between two scheduled faults.
     #[serde(serialize_with = "as_span")]
@@ -97,7 +97,7 @@ impl Plan {
         !self.beyond_drift() && self.loss != Loss::Untold
     }
 
-    /// Are epochs promised never to repeat at all? Only what nobody saw can repeat, and only when
+    /// Are epochs promised never to repeat at all? Only what no node saw can repeat, and only when
     /// a failover loses it without a trace.
     pub fn promises_unique_epochs(&self) -> bool {
         self.loss != Loss::Untold

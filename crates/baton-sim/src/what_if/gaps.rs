@@ -19,7 +19,7 @@ impl Gap {
     }
 }
 
-/// The stretches between the first term's start and the end of the run in which nobody could act.
+/// The stretches between the first term's start and the end of the run in which no node could act.
 pub fn leaderless(stats: &Stats) -> Vec<Gap> {
     let end = True::default() + stats.simulated;
     let mut acting = Vec::new();

@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// The leader half of the time, anybody else otherwise.
+    /// The leader half of the time, any process otherwise.
     fn target(&mut self) -> Option<Who> {
         let leader = self.leader().filter(|_| self.rng.one_in(2));
         leader.or_else(|| self.any_process())
@@ -128,15 +128,15 @@ impl World {
 
     fn roll_back(&mut self, back: Rollback) -> bool {
         let Some(moved) = self.store.fail_over(self.now, back) else { return false };
-        let nobody = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
-        self.lease_moved(nobody, baton_core::time::Moment::default(), &moved);
+        let no_process = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
+        self.lease_moved(no_process, baton_core::time::Moment::default(), &moved);
         if self.plan.has(Fault::FalseHint) {
             self.hint_of_the_undone(moved.after.as_ref());
         }
         true
     }
 
-    /// Hints of what is now undone may still be on their way, to anybody.
+    /// Hints of what is now undone may still be on their way, to any process.
     fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
         let Some(version) = lease.map(|lease| lease.version) else { return };
         let lease = self.plan.settings.lease_timeout;
@@ -168,7 +168,7 @@ impl World {
         if !self.plan.push {
             return;
         }
-        // Whoever listens connects again, and looks for what it has missed.
+        // Every process that listens connects again, and looks for what it has missed.
         for who in self.processes() {
             let at = self.now + self.rng.span(Duration::ZERO, LISTENS_AGAIN_WITHIN);
             self.queue.push(at, Event::Deliver(who, Delivery::Hint(Hint::Look)));

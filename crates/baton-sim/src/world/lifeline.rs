@@ -23,7 +23,7 @@ impl World {
         }
     }
 
-    /// A process died: its lifelines close, and whoever watches dials again at once.
+    /// A process died: its lifelines close, and the processes that watch it dial again at once.
     pub(super) fn lifeline_broke(&mut self, boot: BootId) {
         for who in self.processes() {
             if self.process(who).is_some_and(|process| process.watches == Some(boot)) {

@@ -21,7 +21,7 @@ pub struct Message {
     pub sent: Moment,
     /// How long the answer takes; `None` if it is lost.
     pub back: Option<Duration>,
-    /// Answer from a state so long ago.
+    /// How long ago the state was from which the store answers; `None` if it is the present one.
     pub lag: Option<Duration>,
 }
 
@@ -221,7 +221,7 @@ impl World {
         self.fact(&Fact::LeaseMoved { before, after, expired, cause });
     }
 
-    /// The store pushes a hint to everybody, as far as it gets.
+    /// The store pushes a hint to every process, as far as it gets.
     fn push_hint(&mut self, hint: &Hint) {
         if !self.plan.push {
             return;

@@ -144,7 +144,7 @@ impl World {
         self.stats.terms.iter().rev().take(8).any(|span| span.from > at)
     }
 
-    /// Everybody must know who leads by now.
+    /// Every node must know who leads by now.
     fn check_agreement(&mut self) {
         let Some(leader) = self.leader() else { return };
         let news = self.plan.settings.heartbeat_interval + self.plan.settings.heartbeat_jitter;

@@ -40,7 +40,7 @@ pub struct Served {
 /// Back to when a failover goes.
 #[derive(Clone, Copy, Debug)]
 pub enum Rollback {
-    /// By so much.
+    /// Back by this time.
     By(Duration),
     /// To when the lease last had no holder, if that is remembered.
     ToVacant,
@@ -101,7 +101,7 @@ impl SimStore {
         self.space.snapshot(self.clock.read(at))
     }
 
-    /// Carries a request out. With `lag`, a mere look is answered from a state so long ago.
+    /// Carries a request out. With `lag`, a mere look is answered from a state this old.
     pub fn serve(&mut self, at: True, request: &Request, lag: Option<Duration>) -> Served {
         let stamp = self.stamp(at);
         self.remember(at);

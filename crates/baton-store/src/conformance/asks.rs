@@ -1,4 +1,4 @@
-//! What somebody asks of the holder: kept beside the lease until the term ends.
+//! Requests to the holder: kept beside the lease until the term ends.
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Ask, Outcome, Wish};

@@ -1,4 +1,4 @@
-//! Claims that hold and claims that do not. Whoever loses learns why, and nothing changes.
+//! Claims that hold and claims that do not. The loser learns why, and nothing changes.
 
 use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::protocol::{BeatReply, Claim, Expiry, LeaseSnapshot, Outcome};

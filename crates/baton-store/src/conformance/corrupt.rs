@@ -1,4 +1,4 @@
-//! A record that is not one of ours: a clear error, it is left as it is, and nobody takes over.
+//! A record that is not one of ours: a clear error, it is left as it is, and no node takes over.
 
 use std::fmt::Debug;
 

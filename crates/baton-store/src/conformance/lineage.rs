@@ -90,7 +90,7 @@ async fn the_same_copy_restored_twice_grants_no_epoch_twice(stage: &Stage<'_>) -
     go_back(stage).await?;
     let mut highest = Epoch(3);
     for time in 1..=3 {
-        // Nobody remembers what was granted: no floor, and no peer from before.
+        // No trace is left of what was granted: no floor, and no peer from before.
         let (_, held) = stage.holder(&format!("node-{time}")).await?;
         let wanted = format!("more than {highest}");
         holds("the epoch", &held.epoch, &wanted, held.epoch > highest)?;

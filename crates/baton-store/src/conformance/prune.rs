@@ -19,7 +19,7 @@ cases! { "prune":
     a_prune_of_an_earlier_term_is_fenced,
 }
 
-/// Nobody was silent for so long.
+/// Longer than any node was silent.
 const NEVER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A store that tells no ages looks at whole seconds, or has to see a silence itself.

@@ -25,7 +25,7 @@ cases! { "races":
 const WORKERS: u64 = 64;
 const COUNTER: &str = "counter";
 
-/// So many rivals claim what they all see; exactly one of them must get the epoch.
+/// This many rivals claim what they all see; exactly one of them must get the epoch.
 async fn race(stage: &Stage<'_>, rivals: usize, claim: Claim, epoch: u64) -> Check {
     let start = Arc::new(Barrier::new(rivals));
     let mut peers = Vec::new();
@@ -119,7 +119,8 @@ async fn sixty_four_workers_lose_no_increment(stage: &Stage<'_>) -> Check {
     same("the counter and its version", (count, version), (wanted, wanted))
 }
 
-/// Adds one so many times, each time to what it last knew; whoever is behind reads and tries again.
+/// Adds one, `increments` times, each time to what it last knew. A worker that is behind reads and
+/// tries again.
 async fn count_up(
     store: &dyn Store,
     namespace: &Namespace,

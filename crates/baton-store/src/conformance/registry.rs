@@ -49,7 +49,8 @@ fn is_taken(reply: &BeatReply, by: &Peer) -> Check {
     same("the outcome", reply.outcome, None)
 }
 
-/// Whether it was written or not: it is there, and whoever asks for the lease is registered anew.
+/// Whether it was written or not: it is there, and a node that asks for the lease is registered
+/// anew.
 async fn a_record_that_may_wait_stays_registered(stage: &Stage<'_>) -> Check {
     may_be_left(stage, Recording::MayWait).await
 }

@@ -125,7 +125,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The names of everybody in the registry, sorted.
+    /// The names of all nodes in the registry, sorted.
     pub(super) async fn member_names(&self, namespace: &Namespace) -> Result<Vec<String>, Halt> {
         let members = self.subject.open().await.members(namespace).await?;
         let name = |member: Member| member.record.id.to_string();

@@ -1,4 +1,4 @@
-//! What the suite asks of whoever hands a driver to it.
+//! What the suite asks of the tests that hand a driver to it.
 
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub trait Subject<C: Conforms = Election>: Send + Sync {
     /// A fresh handle, with a connection of its own, on the same data.
     async fn open(&self) -> Arc<C::Handle>;
 
-    /// A namespace that nobody has used, with this label in its name. At most 100 bytes long.
+    /// A namespace that was never used, with this label in its name. At most 100 bytes long.
     fn namespace(&self, label: &str) -> Namespace;
 
     /// Lets this much time pass by the clock that judges leases. May be dropped in between.

@@ -61,7 +61,8 @@ impl Registry {
         }
     }
 
-    /// Takes out the records of nodes that were silent for so long, at most so many; how many.
+    /// Takes out at most `limit` records of nodes that were silent for `dead_for`. Returns how many
+    /// it took out.
     pub(super) fn forget(&mut self, now: Moment, dead_for: Duration, limit: usize) -> usize {
         let is_silent = |beat_at: Moment| now.since(beat_at) >= dead_for;
         let silent = self.0.iter().filter(|(_, (_, beat_at))| is_silent(*beat_at));

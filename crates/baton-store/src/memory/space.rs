@@ -85,7 +85,8 @@ impl Space {
         self
     }
 
-    /// Does what the core asks for. Ages of members are told if the store may tell them.
+    /// Does what the core asks for. The reply shows the ages of members if the store may
+    /// tell them.
     pub fn perform(&mut self, at: Stamp, request: Request, with_age: bool) -> Reply {
         Reply::Done(match request {
             Request::Beat(beat) => return Reply::Beat(self.beat(at, beat)),

@@ -176,7 +176,7 @@ impl MemoryStore {
         shelves.spaces.insert(namespace.clone(), Kept::Space(Box::new(backup)));
     }
 
-    /// The store after a stop and a start: the same data, and nobody listens any more.
+    /// The store after a stop and a start: the same data, and no subscriptions.
     #[must_use]
     pub fn restarted(&self) -> Self {
         let shelves = self.lock();

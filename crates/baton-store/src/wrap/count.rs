@@ -1,5 +1,5 @@
 //! A store whose calls are counted and timed, by kind. Nothing more is asked of the store inside,
-//! and whoever calls it waits for nothing but a few additions.
+//! and the caller waits for nothing but a few additions.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -35,7 +35,7 @@ pub const BOUNDS: [Duration; 14] = [
     Duration::from_secs(5),
 ];
 
-/// How a call ended, for whoever counts.
+/// How a call ended, as it is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outcome {
     /// The store answered; that a condition did not hold is an answer too.
@@ -168,7 +168,7 @@ impl<C: Contract> Layer<C> for Count {
     }
 }
 
-/// Counted when it ends, also if that is because nobody waits for it any more.
+/// A call, counted when it ends, also if that is because its caller no longer waits for it.
 struct UnderWay<'a> {
     counters: &'a Counters,
     clock: &'a dyn Clock,

@@ -190,7 +190,7 @@ impl Life {
         self.ask(CounterCall::Consolidate { fence, limit }).await;
     }
 
-    /// Applies all, and leaves the newest change pending as if nobody had marked it.
+    /// Applies all, and leaves the newest change pending as if it had not been marked.
     async fn apply_and_leave(&mut self, fence: Epoch) {
         self.ask(CounterCall::Consolidate { fence, limit: u32::MAX }).await;
         let at = self.draw_writer();
@@ -199,7 +199,7 @@ impl Life {
         self.ask(CounterCall::Append { writer, number: 1, deltas }).await;
     }
 
-    /// Nobody repeats what is older than what is kept.
+    /// No writer repeats what is older than what is kept.
     async fn collect(&mut self) {
         self.clock.advance(KEPT / 8);
         let call =

@@ -25,7 +25,7 @@ pub fn cancel(timer: Timer) -> Action {
     Action::CancelTimer(timer)
 }
 
-/// An event is told.
+/// An event is emitted.
 pub fn emit(event: Event) -> Action {
     Action::Emit(event)
 }

@@ -199,7 +199,7 @@ impl Node {
         self.handle(now, Input::Lifeline { boot: boot(name), report, own_host: true })
     }
 
-    /// Somebody asks something of the node.
+    /// The application or an operator asks something of the node.
     pub fn command(&mut self, now: u64, command: Command) -> Vec<Action> {
         self.handle(now, Input::Command(command))
     }

@@ -31,7 +31,7 @@ impl Answer {
         Self::showing(None)
     }
 
-    /// The lease is held by whoever wrote this version, with 15 s left by the store's clock.
+    /// The lease is held by the node that wrote this version, with 15 s left by the store's clock.
     pub fn held(version: Version) -> Self {
         let letter = u8::try_from(version.nonce.boot.0).expect("a boot is a letter's code");
         let node = id(char::from(letter).encode_utf8(&mut [0; 4]));
@@ -98,7 +98,7 @@ impl Answer {
         })
     }
 
-    /// Somebody asks something of the holder.
+    /// A request to the holder lies beside the lease.
     pub fn asked(self, ask: Ask) -> Self {
         self.lease(|lease| lease.asked = Some(ask))
     }
@@ -175,7 +175,7 @@ pub fn heard(name: &str, beat: u64) -> Member {
     Member { record: record(name, beat), silent_for: Some(Duration::ZERO) }
 }
 
-/// The record of a node on a store without a clock: nobody knows how old it is.
+/// The record of a node on a store without a clock: its age is not known.
 pub fn unheard(name: &str, beat: u64) -> Member {
     Member { record: record(name, beat), silent_for: None }
 }

@@ -142,7 +142,7 @@ async fn counters_are_listed_by_name(stage: &Stage<'_>) -> Check {
     let mut desk = Desk::new(stage);
     desk.append(&[("web.b", Add(2)), ("Web.a", Add(3)), ("web_c", Add(4))]).await?;
     desk.consolidate(held.epoch, 3).await?;
-    // One that nobody has consolidated yet, and one that has both.
+    // One that has not been consolidated yet, and one that has both.
     desk.append(&[("web.a", Add(1)), ("web.b", Add(5))]).await?;
     let all = [
         reading("Web.a", 3, 3),

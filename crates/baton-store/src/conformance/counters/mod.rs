@@ -84,7 +84,7 @@ impl<'a> Desk<'a> {
         same("an append", answer, CounterAnswer::Appended)
     }
 
-    /// Consolidates everything in one step, and must apply so much.
+    /// Consolidates everything in one step, and must apply this number of changes.
     async fn consolidate(&self, fence: Epoch, wanted: u32) -> Check {
         let answer = self.ask(CounterCall::Consolidate { fence, limit: 1_000 }).await?;
         let wanted = CounterAnswer::Consolidated { applied: wanted, more: false };
