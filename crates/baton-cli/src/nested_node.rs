@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_is_the_same_whoever_connects_and_however() {
+    fn a_store_is_the_same_for_every_user_and_connection_option() {
         assert!(same("postgres://me:pw@db:5432/x", "postgres://db:5432/x"));
         assert!(same(
             "postgres://me@db/x?password_file=/p&tls=require",

@@ -39,7 +39,7 @@ impl Collector {
         let kept = received.clone();
         let answering = std::thread::Builder::new().spawn(move || {
             for stream in listener.incoming().flatten() {
-                // Whoever sends may go at any time.
+                // The sender may go at any time.
                 let _ = take(stream, &kept);
             }
         });

@@ -25,7 +25,7 @@ impl Member {
         let said = plan.folder.join(format!("{name}.err"));
         let said = File::options().create(true).append(true).open(said).map_err(file)?;
         let mut command = command(plan, name);
-        // Not as a flag: everybody on the machine can read those, and a URL may have a secret.
+        // Not as a flag: every user of the machine can read those, and a URL may have a secret.
         command.env("BATON_STORE", store);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(said);
         let what = command.get_program().display().to_string();

@@ -117,8 +117,8 @@ impl Cluster {
         &self.store
     }
 
-    /// From its next start on, this node opens the store by a URL of its own: somebody may stand in
-    /// between who does to this node's connections what is not done to the others'.
+    /// From its next start on, this node opens the store by a URL of its own: a proxy in between
+    /// may do to this node's connections what is not done to the others'.
     pub fn route(&mut self, name: &NodeId, url: String) {
         self.routes.insert(name.clone(), url);
     }

@@ -1,4 +1,4 @@
-//! Waiting until a cluster has settled: everybody is known, and everybody knows it.
+//! Waiting until a cluster has settled: every node is known, and every node knows it.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use baton_store::clock::{Clock, SystemClock};
 use super::{Cluster, ClusterError, Lead};
 use crate::attempts::Attempts;
 
-/// How often the store is looked at. Nobody is in a hurry, and others may be measuring on the same
-/// server.
+/// How often the store is looked at. There is no hurry, and other programs may be measuring on the
+/// same server.
 const READ_EVERY: Duration = Duration::from_millis(200);
 
-/// The longest beat of the default settings: whoever is alive has beaten within it.
+/// The longest beat of the default settings: every live node has beaten within it.
 const BEAT_MAX: Duration = Duration::from_secs(6);
 
 /// Every node's process, and how often it has beaten.

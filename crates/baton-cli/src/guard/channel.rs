@@ -31,7 +31,7 @@ pub(super) enum Received {
 pub(super) struct Channel {
     socket: OwnedFd,
     inbox: Vec<u8>,
-    /// So many bytes of the inbox are known to hold no end of a line.
+    /// The number of bytes of the inbox that are known to hold no end of a line.
     searched: usize,
     outbox: Vec<u8>,
     descriptors: Vec<OwnedFd>,

@@ -71,7 +71,7 @@ impl Child {
     /// Kills everything of the term and waits for its end.
     pub(super) fn kill_all(&mut self) {
         self.signal(Signal::KILL);
-        // Mostly this is all, and nobody has to be looked for.
+        // Mostly this is all, and no other process has to be looked for.
         sweep::wait_briefly(self.exit.as_slice());
         sweep::kill_all(|pid, status| self.note(pid, status));
     }
@@ -90,7 +90,7 @@ impl Child {
     /// its leader was not waited for.
     pub(super) fn signal(&self, signal: Signal) {
         if self.exit.is_some() {
-            // It fails if everybody in it has ended, which is as well.
+            // It fails if every process in it has ended, which is as well.
             let _ = kill_process_group(self.pid, signal);
         }
     }

@@ -35,7 +35,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 static GUARDS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
 pub(super) fn guards() -> MutexGuard<'static, BTreeSet<i32>> {
-    // A set of numbers is whole whatever happened to whoever held it.
+    // A set of numbers is whole whatever happened to the thread that held the lock.
     GUARDS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -84,7 +84,7 @@ impl Guard {
             let text = format!("the guard can hold {most} descriptors, not {given}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
-        // What a dying guard leaves behind must come to this process, nobody else.
+        // What a dying guard leaves behind must come to this process, to no other.
         set_child_subreaper(Some(getpid()))?;
         let (mut channel, theirs) = Channel::pair()?;
         let descriptors: Vec<_> = [stdin].into_iter().chain(held.iter().copied()).collect();

@@ -79,7 +79,7 @@ impl Deadline {
         self.terminating
     }
 
-    /// When somebody else has to kill, because whoever should have done so shows no sign of life.
+    /// When another process has to kill, because the one that should have shows no sign of life.
     pub(super) fn last_resort(&self) -> Moment {
         self.limit() - self.margin() / 2
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_paused_beyond_the_window_kills_without_telling() {
+    fn a_guard_that_was_paused_beyond_the_window_kills_without_telling() {
         let mut deadline = Deadline::new(window(1_000, 1_400));
         assert_eq!(deadline.due(at(1_350)), Due::Kill);
         assert_eq!(Deadline::new(window(1_000, 1_400)).due(at(5_000)), Due::Kill);

@@ -77,7 +77,7 @@ struct EventLoop {
     clock_set: OwnedFd,
     leaps: LeapWatch,
     stdin: OwnedFd,
-    /// Only kept open: as long as they are, nobody takes this process's baton for dead.
+    /// Only kept open: as long as they are, no node takes this process's baton for dead.
     _held: Vec<OwnedFd>,
     term: Option<Term>,
     prefork: Option<Prefork>,
@@ -144,7 +144,7 @@ impl EventLoop {
             }
             // Sent before baton knew that the term is over.
             (Order::Extend(_) | Order::Stop { .. } | Order::Signal { .. }, None) => {}
-            // Whoever says this knows not what goes on. To stop everything is never wrong.
+            // A sender of this has lost track of the term. To stop everything is never wrong.
             (order, _) => return Err(out_of_turn(&order)),
         }
         Ok(())
@@ -240,8 +240,9 @@ fn is_hang_up(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
 }
 
-/// Catches the signals that people and service managers send to everybody, so that they end neither
-/// the guard nor, by inheritance, are ignored by the command. A child's end only wakes the loop.
+/// Catches the signals that people and service managers send to every process, so that they end
+/// neither the guard nor, by inheritance, are ignored by the command. A child's end only wakes the
+/// loop.
 fn ignore_signals() -> io::Result<()> {
     // The handlers stay when the runtime, which never runs anything, is gone.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;

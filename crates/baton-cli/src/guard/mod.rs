@@ -8,7 +8,7 @@
 //!     │                                          │             group of its own; CMD is killed by
 //!     │ lifeline, locks                          │ duplicates  the kernel if the guard dies
 //!     ▼                                          ▼
-//!  nobody can prove "this process is dead" before both are gone, and the guard goes last:
+//!  no node can prove "this process is dead" before both are gone, and the guard goes last:
 //!  after everything that the term had started
 //!
 //!  control socket ends ──────────────────────────────────────────────► KILL
@@ -27,7 +27,7 @@
 //!
 //! The guard leads a session of its own. The terminal's Ctrl-C does not reach it nor the command;
 //! baton passes on what it wants them to hear. The command's standard input is baton's, or
-//! `/dev/null` if that is a terminal: nobody types into something that comes and goes.
+//! `/dev/null` if that is a terminal: no user types into a command that comes and goes.
 //!
 //! It goes by another name than baton, so that a signal to everything of that name spares it.
 //!

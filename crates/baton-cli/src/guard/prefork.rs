@@ -27,7 +27,8 @@ pub(super) fn name(parent: Pid) -> String {
     format!("guard-of-{}", parent.as_raw_nonzero())
 }
 
-/// A process that leads a group of its own and waits. It ends when nobody holds this any more.
+/// A process that leads a group of its own and waits. It ends when no process holds the other end
+/// of its channel.
 pub(super) struct Prefork {
     pid: Pid,
     /// Readable when the process has ended.
@@ -57,7 +58,7 @@ impl Prefork {
         }
     }
 
-    /// Does it still wait? Anybody may have killed it.
+    /// Does it still wait? Any process may have killed it.
     pub(super) fn is_running(&self) -> bool {
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

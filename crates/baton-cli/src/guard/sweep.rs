@@ -30,7 +30,7 @@ pub(super) struct Descendant {
 
 impl Descendant {
     /// Its process group, unless that is the one of this process. The number cannot have passed to
-    /// anybody else: the child is in the group, dead or alive, until this process waits for it.
+    /// another group: the child is in this one, dead or alive, until this process waits for it.
     fn foreign_group(&self) -> Option<Pid> {
         Pid::from_raw(self.group).filter(|group| *group != rustix::process::getpgrp())
     }

@@ -83,7 +83,7 @@ impl Term {
     }
 
     /// Tells every process group of the term to stop, each once; some come to light only when the
-    /// parent of somebody in it has ended. Mostly the command's own group is all there is: the
+    /// parent of a process in it has ended. Mostly the command's own group is all there is: the
     /// others are looked for when it is gone, or at the moment returned.
     fn tell(&mut self, now: Moment) -> Option<Moment> {
         if self.terminating.insert(self.child.group()) {
@@ -95,7 +95,7 @@ impl Term {
         if let Some(at) = self.look_at.filter(|at| now < *at && !self.child.has_ended()) {
             return Some(at);
         }
-        // If nobody can be found now, the deadline's kill looks again, and as long as it takes.
+        // If no process can be found now, the deadline's kill looks again, and as long as it takes.
         let descendants = sweep::descendants().unwrap_or_default();
         for descendants in &descendants {
             if self.terminating.insert(descendants.address()) {

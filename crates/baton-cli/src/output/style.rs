@@ -10,7 +10,7 @@ pub enum Tone {
     Plain,
     /// The head of a table.
     Head,
-    /// Whoever leads, and what is well.
+    /// The leader, and what is well.
     Good,
     /// What deserves a look.
     Warn,

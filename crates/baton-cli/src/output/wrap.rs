@@ -1,6 +1,6 @@
 //! Sentences over several lines.
 
-/// The text in lines of at most so many characters, broken at spaces. A word that is longer than a
+/// The text in lines of at most `width` characters, broken at spaces. A word that is longer than a
 /// line has one of its own.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

@@ -107,7 +107,7 @@ async fn each_member_is_shown_as_what_it_is() {
 }
 
 #[tokio::test]
-async fn a_lease_that_is_over_leads_nobody_and_its_holder_is_silent() {
+async fn a_lease_that_is_over_shows_no_leader_and_its_holder_is_silent() {
     let stage = Stage::new();
     stage.take(record("a", 1), None, Claim::Vacant).await;
     let before = stage.look().await;

@@ -117,7 +117,7 @@ fn a_node_that_was_killed_a_moment_ago_is_not_offered_as_a_candidate() {
 }
 
 #[test]
-fn where_nobody_leads_nobody_can_be_asked() {
+fn where_no_node_leads_no_node_can_be_asked() {
     let here = Sandbox::new();
     let mut a = here.serve("a", &[]);
     here.until_led_by("a");

@@ -92,7 +92,7 @@ fn without_a_coordinator_it_is_critical_and_says_since_when() {
 }
 
 #[test]
-fn where_the_rest_may_not_lead_nobody_could_take_over() {
+fn where_the_rest_may_not_lead_no_node_could_take_over() {
     let here = Sandbox::new();
     let _a = here.serve("a", &[]);
     here.until_led_by("a");

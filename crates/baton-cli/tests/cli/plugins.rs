@@ -1,4 +1,4 @@
-//! `plugins`: what the leader's plugins do, told by the leader and read by anybody.
+//! `plugins`: what the leader's plugins do, told by the leader and read by any process.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn coordinator(here: &Sandbox) -> Node {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_sees_what_runs_how_long_it_took_what_failed_and_when_it_is_due() {
+async fn every_process_sees_what_runs_how_long_it_took_what_failed_and_when_it_is_due() {
     let here = Sandbox::new();
     let node = coordinator(&here).await;
     let told = |told: &Value| {

@@ -36,7 +36,7 @@ fn the_status_shows_who_leads_and_who_else_is_there() {
 }
 
 #[test]
-fn a_namespace_that_nobody_used_is_empty_and_no_error() {
+fn a_namespace_that_was_never_used_is_empty_and_no_error() {
     let here = Sandbox::new();
     let _a = here.serve("a", &[]);
     here.until_led_by("a");

@@ -44,7 +44,7 @@ fn no_command_shows_the_password_of_a_broken_url() {
 #[tokio::test]
 async fn the_command_is_told_the_store_without_the_password() {
     let server = Server::start(Kind::Postgres).await.expect("it can be started here");
-    // It lets everybody in, with any password.
+    // It lets every client in, with any password.
     let url = server.url().replacen("postgres@", &format!("postgres:{MARKER}@"), 1);
     let here = Sandbox::new();
     let run = ["run", "--quiet", "--once", "--profile", "fast", "--skip-cold-start"];

@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use crate::ground::Ground;
 
-/// The counter that everybody adds to.
+/// The counter that every adder adds to.
 pub const TOTAL: &str = "total";
 
 /// Tells a process that it is an adder.
@@ -31,11 +31,11 @@ pub struct Order {
     pub tasks: u64,
     /// How often each task adds.
     pub rounds: u64,
-    /// Into so many parts the rounds are divided.
+    /// The number of parts into which the rounds are divided.
     pub parts: u64,
     /// How many parts may begin, as a number in this file.
     pub gate: PathBuf,
-    /// One call in so many meets a fault in the adder's own process; 0 for none.
+    /// One call in this number meets a fault in the adder's own process; 0 for none.
     pub one_in: u64,
 }
 
@@ -92,7 +92,7 @@ async fn an_adder_adds_from_its_own_process() {
     assert_eq!(counters.get_consolidated(TOTAL).await, Ok(0), "no node leads");
 }
 
-/// Where everybody counts.
+/// Where every adder counts.
 pub fn namespace() -> Namespace {
     Namespace::new("counting").expect("it is a name")
 }

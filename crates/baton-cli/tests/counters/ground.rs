@@ -45,7 +45,7 @@ impl Ground {
         }
     }
 
-    /// The same, with somebody at another address in between. A file has nobody in between.
+    /// The same through a proxy at this address. A file has no proxy in between.
     pub fn url_at(&self, address: SocketAddr) -> String {
         self.server.as_ref().map_or_else(|| self.url(), |server| server.url_at(address))
     }

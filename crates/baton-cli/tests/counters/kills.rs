@@ -45,7 +45,7 @@ impl Count {
     /// Has the leader consolidate until the value is beyond this.
     async fn consolidated_beyond(&self, least: i64) {
         until("a consolidation", async || {
-            // Whoever leads may be about to be killed or to be elected: then it is asked again.
+            // The leader may be about to be killed or only now be elected: then it is asked again.
             let _ = self.counters.consolidate_now(Duration::from_secs(2)).await;
             let value = self.counters.get_consolidated(TOTAL).await.ok()?;
             (value > least).then_some(())

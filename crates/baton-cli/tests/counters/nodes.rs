@@ -18,7 +18,7 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Starts so many.
+    /// Starts `count` nodes.
     pub fn start(ground: &Ground, count: usize) -> Self {
         let node = |at: usize| {
             let name = format!("node-{at}");

@@ -16,7 +16,7 @@ async fn terminated_it_ends_its_job_first_then_hands_over_and_is_gone_from_the_s
     assert_eq!(who(&judged(&cluster)), [(1, first.node), (2, second.node.clone())]);
     assert_eq!(names(&cluster).await, [id(&second.node)]);
 
-    // The last one has nobody to hand over to, and still leaves a free lease.
+    // The last one has no node to hand over to, and still leaves a free lease.
     member(&mut cluster, &second.node).terminate().expect("it lives");
     assert_eq!(code(&mut cluster, &second.node).await, Some(128 + 15));
     assert!(lead(&cluster).await.is_none());
@@ -58,7 +58,7 @@ async fn a_successor_that_was_killed_is_not_waited_for() {
 #[tokio::test]
 async fn a_rolling_deploy_of_five_hands_the_job_on_five_times() {
     let stage = Stage::new();
-    // Whoever was started last comes last: each of the five leads when its turn comes.
+    // The node that was started last comes last: each of the five leads when its turn comes.
     let mut cluster = stage.cluster(&[STEADY, &["--policy", "incumbent"]].concat()).await;
     let nodes = ["a", "b", "c", "d", "e"];
     start(&mut cluster, &nodes).await;

@@ -1,4 +1,4 @@
-//! A node that needs nobody: single-instance mode.
+//! A node that needs no other: single-instance mode.
 
 use crate::stage::{Stage, until};
 use rustix::process::Signal;

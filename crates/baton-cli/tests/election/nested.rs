@@ -51,7 +51,7 @@ async fn a_node_that_would_wait_for_its_own_parent_is_refused_and_told_so() {
 }
 
 #[tokio::test]
-async fn a_node_of_another_namespace_and_whoever_only_looks_are_let_in() {
+async fn a_node_of_another_namespace_and_a_command_that_only_looks_are_let_in() {
     let stage = Stage::new();
     let said = inside(&stage, "run --namespace other --skip-cold-start -- echo inner").await;
     assert_eq!((said.code, said.out.as_str()), (Some(0), "inner\n"), "{}", said.err);

@@ -23,7 +23,7 @@ pub async fn job(cluster: &Cluster, beyond: u64) -> Tick {
     found.unwrap_or_else(|problem| unreachable!("{problem}:\n{}", all_said(cluster)))
 }
 
-/// What every node said, for whoever has to find out why nothing happened.
+/// What every node said, to find out why nothing happened.
 fn all_said(cluster: &Cluster) -> String {
     let files = std::fs::read_dir(&cluster.plan().folder).into_iter().flatten();
     let paths = files.filter_map(|file| Some(file.ok()?.path()));
@@ -64,7 +64,7 @@ pub async fn names(cluster: &Cluster) -> Vec<NodeId> {
     records(cluster).await.into_iter().map(|record| record.id).collect()
 }
 
-/// Waits until a node has beaten so many times more.
+/// Waits until a node has beaten `more` times more.
 pub async fn beats(cluster: &Cluster, name: &str, more: u64) {
     let before = record(cluster, name).await.expect("it is registered").beat;
     let has_beaten = async || {

@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::running::Running;
 use crate::stage::{ALONE, FAST, FAST_LEASE, LONG, Stage, now, until};
 
-/// Ignores TERM, in its group and out of it, and lets nobody go.
+/// Ignores TERM, in its group and out of it; none of its processes ends by itself.
 const FAMILY: &str = "
     trap '' TERM
     (while :; do sleep 0.05; done) &
@@ -96,7 +96,7 @@ async fn a_stop_that_is_asked_for_takes_its_grace_not_the_lease() {
 }
 
 #[tokio::test]
-async fn a_store_that_does_not_answer_keeps_nobody_from_leaving() {
+async fn a_store_that_does_not_answer_keeps_no_node_from_leaving() {
     let stage = Stage::new();
     let script = "trap 'exit 3' TERM; echo > ready; while :; do sleep 0.02; done";
     let running = stage.run(&[LONG, ALONE].concat(), script);

@@ -47,7 +47,7 @@ pub const FAST: &[&str] =
     &["--profile=fast", "--stop-grace=1s", "--cold-start-observation-window=200ms"];
 pub const FAST_LEASE: Duration = Duration::from_secs(3);
 
-/// By so much the trust window is shorter than the lease: the clocks' drift and the safety margin.
+/// How much shorter the trust window is than the lease: the clocks' drift and the safety margin.
 pub const FAST_MARGIN: Duration = Duration::from_millis(130);
 
 /// For a node alone: it leads at once.

@@ -89,7 +89,7 @@ impl Driver {
     /// Can another process have what the driver holds: its port and its lock?
     pub async fn is_free(&self) -> (bool, bool) {
         let port = u16::try_from(self.number("port").await).expect("a port's number");
-        // Nobody accepts: once the queue is full, connecting would take a second and more.
+        // No process accepts: once the queue is full, connecting would take a second and more.
         let address = SocketAddr::from(([127, 0, 0, 1], port));
         let tried = TcpStream::connect_timeout(&address, Duration::from_millis(5));
         let refused = tried.is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);

@@ -60,10 +60,10 @@ async fn a_guard_serves_one_term_after_another() {
     }
 }
 
-/// Between terms a process waits to become the next command. It is nobody's but the guard's: that
+/// Between terms a process waits to become the next command. It is the guard's alone: that
 /// it was killed, or that the guard ends, leaves nothing behind and holds nothing up.
 #[tokio::test]
-async fn whoever_waits_to_become_the_command_can_be_replaced() {
+async fn a_process_that_waits_to_become_the_command_can_be_replaced() {
     let stage = Stage::new();
     let mut guard = guard();
     for code in [1, 2] {

@@ -44,7 +44,7 @@ impl Stage {
         Self::script_in(self.folder.path(), script, window)
     }
 
-    /// The same for a folder of somebody else's.
+    /// The same in another folder than the stage's.
     pub fn script_in(folder: &Path, script: &str, window: Window) -> Start {
         let script = format!("cd \"$STAGE\" && {{ {script}\n}}");
         Start {
@@ -119,7 +119,7 @@ pub async fn found<T>(mut look: impl AsyncFnMut() -> Option<T>) -> T {
     unreachable!("it did not become true in {PATIENCE:?}")
 }
 
-/// A window that closes so many milliseconds from now.
+/// A window that closes this many milliseconds from now.
 pub fn window(soft_ms: u64, hard_ms: u64) -> Window {
     let now = SystemClock.now();
     let at = |ms| now + Duration::from_millis(ms);

@@ -44,7 +44,7 @@ async fn a_command_that_ignores_term_is_killed_in_time() {
 }
 
 #[tokio::test]
-async fn nobody_gets_away_not_even_daemons() {
+async fn no_process_gets_away_not_even_a_daemon() {
     let stage = Stage::new();
     let mut guard = guard();
     let script = "
@@ -80,7 +80,7 @@ async fn a_paused_command_is_stopped_too() {
 }
 
 #[tokio::test]
-async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
+async fn the_guard_shrugs_off_what_service_managers_send_to_every_process() {
     let stage = Stage::new();
     let mut guard = guard();
     guard.start(stage.script("exec sleep 30", long_window())).expect("nothing runs yet");
@@ -95,7 +95,7 @@ async fn the_guard_shrugs_off_what_service_managers_send_to_everybody() {
 }
 
 #[tokio::test]
-async fn whoever_looks_for_baton_finds_neither_the_guard_nor_what_becomes_the_command() {
+async fn a_search_for_baton_finds_neither_the_guard_nor_what_becomes_the_command() {
     let guard = guard();
     let waits = found(async || child_of(guard.pid())).await;
     for process in [guard.pid(), waits] {

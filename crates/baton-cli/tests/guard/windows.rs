@@ -1,4 +1,4 @@
-//! A term whose window closes without anybody saying so.
+//! A term whose window closes without an order to stop.
 
 use baton_cli::guard::{Ending, Report};
 use baton_store::clock::{Clock, SystemClock};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::stage::{STUBBORN, Stage, found, guard, next, started, uptime, window};
 
-/// `/proc/uptime` is rounded down so much at most.
+/// The most by which `/proc/uptime` is rounded down.
 const ROUNDING: Duration = Duration::from_millis(10);
 
 #[tokio::test]

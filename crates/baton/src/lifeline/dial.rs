@@ -63,7 +63,7 @@ pub(crate) async fn send_and_wait(
     in_time(sent).await?.map(|_| ())
 }
 
-/// Looks who answers at an address: [`LifelineReport::OtherBoot`] names whoever does.
+/// Finds out which process answers at an address: [`LifelineReport::OtherBoot`] names it.
 pub async fn probe(address: &str) -> LifelineReport {
     let looked = async {
         let mut reader = BufReader::new(dial(address).await?);
@@ -94,7 +94,7 @@ pub(super) async fn dial(address: &str) -> io::Result<TcpStream> {
     let address: Address = address.parse().map_err(elsewhere)?;
     let target = address.dialable().ok_or_else(|| elsewhere_error(&address))?;
     let stream = TcpStream::connect(target).await?;
-    // A dial to a free port of the ephemeral range can meet itself: nobody listens there.
+    // A dial to a free port of the ephemeral range can meet itself: no process listens there.
     if stream.local_addr()? == stream.peer_addr()? {
         return Err(io::Error::from(io::ErrorKind::ConnectionAborted));
     }

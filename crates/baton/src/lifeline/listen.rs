@@ -74,7 +74,7 @@ impl Lifeline {
         self.listener.local_addr()
     }
 
-    /// The listening socket again: while any copy of it is open, nobody is refused.
+    /// The listening socket again: while any copy of it is open, no dial is refused.
     pub(crate) fn descriptor(&self) -> std::io::Result<OwnedFd> {
         Ok(OwnedFd::from(self.listener.try_clone()?))
     }
@@ -88,7 +88,7 @@ impl Lifeline {
     }
 }
 
-/// Answers whoever dials.
+/// Answers every node that dials.
 pub(crate) struct Serve {
     listener: TcpListener,
     boot: BootId,

@@ -49,7 +49,7 @@ pub struct LifelineConfig {
     pub bind: SocketAddr,
     /// What others dial, if that is another address than the one it listens on.
     pub advertise: Option<SocketAddr>,
-    /// How many connections it keeps. Whoever comes later is answered and let go.
+    /// The number of connections it keeps. A further one is answered and then closed.
     pub connections_max: usize,
 }
 

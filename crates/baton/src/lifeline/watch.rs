@@ -20,7 +20,7 @@ use crate::shared::Shared;
 const AGAIN_AFTER: Duration = Duration::from_millis(1);
 const AGAIN_AFTER_MAX: Duration = Duration::from_secs(1);
 
-/// A dial without an answer is given up for another after so long; doubled each time. A listener
+/// How long a dial waits for an answer before another replaces it; doubled each time. A listener
 /// that is just closing can swallow a dial, which the system itself repeats only after a second.
 const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
@@ -53,7 +53,7 @@ pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
             }
             Dialled::Seen(seen) => Some(seen),
         };
-        // A connection that closed is looked at once more before anybody is troubled.
+        // A connection that closed is looked at once more before it is reported.
         if let Some(seen) = seen.filter(|seen| seen.denies(boot) || pause > AGAIN_AFTER) {
             watch.report(seen).await;
         }

@@ -20,7 +20,7 @@ const ALERTED: [&str; 6] = [
     "term:overran",
 ];
 
-/// Added to by whoever tells of something, read by whoever asks.
+/// The counts of a node: added to where it emits an event, read when its figures are requested.
 pub(crate) struct NodeCounts {
     events: CountsByName<AtomicU64>,
     /// When the running term began its work; 0 when there is none.

@@ -1,4 +1,4 @@
-//! From a running node to its figures, when somebody asks.
+//! From a running node to its figures, when they are requested.
 
 use std::sync::Arc;
 #[cfg(any(feature = "http", feature = "otel"))]

@@ -1,7 +1,7 @@
 //! What a node can be asked about itself while it runs: figures for a monitoring system.
 //!
 //! ```text
-//!   counted as it happens, by additions alone          asked when somebody scrapes
+//!   counted as it happens, by additions alone          asked at each scrape
 //!   store ◄── Count (a layer) ─┐                       ┌─ core: leader, epoch, breaker, beats
 //!   events ──► NodeCounts ────────┤                       ├─ term: deadlines
 //!                              └──► gather ◄───────────┴─ plugins: runs, failures
@@ -13,7 +13,7 @@
 //!
 //! `logs/` is what a node tells in the application's own logs, through `tracing`.
 //!
-//! There is no task that gathers: a node that nobody asks does nothing for it. `docs/metrics.md`
+//! There is no task that gathers: a node without a scraper does nothing for it. `docs/metrics.md`
 //! has every name with its meaning, and a test keeps the two alike.
 
 mod counts;

@@ -197,7 +197,7 @@ impl PluginStats {
         });
     }
 
-    /// A call that began then took so long.
+    /// A call that began at `at_ms` ended well after `took`.
     pub(crate) fn worked(&self, at_ms: u64, took: Duration) {
         let mut is_first = false;
         self.note(|record| {

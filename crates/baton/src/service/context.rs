@@ -114,7 +114,7 @@ impl std::fmt::Debug for ServiceContext {
     }
 }
 
-/// Lets so many calls through at once.
+/// Limits the number of calls that are under way at once.
 struct CallBudget(Semaphore);
 
 #[async_trait]

@@ -83,7 +83,7 @@ fn namespaces_lead_each_on_its_own() {
 }
 
 #[test]
-fn health_changes_when_somebody_can_take_over() {
+fn health_changes_when_another_node_can_take_over() {
     let said = lines("health");
     let lone = "  only 1 eligible node is live, not 2: no node could take over";
     assert_eq!(said.first().map(String::as_str), Some("degraded"));

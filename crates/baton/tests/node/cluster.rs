@@ -89,7 +89,7 @@ pub async fn until(what: &str, question: impl Fn() -> bool) {
     soon(what, waiting).await;
 }
 
-/// Cuts everybody off from a store while it lasts.
+/// Cuts every node off from a store while it lasts.
 #[derive(Default)]
 pub struct Outage(AtomicBool, AtomicBool);
 

@@ -1,4 +1,4 @@
-//! Counters: many tasks, few appends, each change once; consolidated by whoever leads.
+//! Counters: many tasks, few appends, each change once; consolidated by the leader.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -153,7 +153,7 @@ async fn a_dropped_future_takes_nothing_back_while_the_handle_lives() {
 }
 
 #[tokio::test]
-async fn whoever_leads_consolidates_at_first_and_when_asked() {
+async fn the_leader_consolidates_at_first_and_when_asked() {
     let store = store();
     let counters = Counters::new(store.clone(), namespace());
     counters.add("hits", 1).await.expect("memory answers");

@@ -1,4 +1,4 @@
-//! Leadership moves because somebody asks, and whoever asks learns what came of it.
+//! Leadership moves on request, and the caller learns what came of it.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -149,7 +149,7 @@ async fn an_election_is_forced_and_a_coordinator_that_is_there_is_left_alone() {
 }
 
 #[tokio::test]
-async fn where_nobody_leads_the_first_coordinator_is_waited_for() {
+async fn where_no_node_leads_the_first_coordinator_is_waited_for() {
     let store = store();
     let (node, other) = ("a", "b");
     let node = builder(&store, node).build().expect("it starts");

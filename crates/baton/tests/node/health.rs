@@ -75,7 +75,7 @@ async fn one_candidate_can_be_enough_and_then_nothing_is_told() {
 }
 
 #[tokio::test]
-async fn a_node_that_leads_alone_judges_nobody() {
+async fn a_node_that_leads_alone_judges_no_other() {
     let store = store();
     let settings = quick().tune(|it| it.enabled = false);
     let node = judging(builder(&store, "a")).settings(settings).build().expect("it starts");

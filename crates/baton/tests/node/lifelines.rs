@@ -80,7 +80,7 @@ async fn an_ask_with_a_hint_is_heeded_at_once() {
 }
 
 #[tokio::test]
-async fn whoever_leaves_tells_its_successor_before_it_is_gone() {
+async fn a_node_that_leaves_tells_its_successor_before_it_is_gone() {
     let store = store();
     let patient = |settings: &mut baton::Settings| {
         settings.worker_timeout = Duration::from_secs(60);
@@ -100,7 +100,7 @@ async fn whoever_leaves_tells_its_successor_before_it_is_gone() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_there_is_refused_and_whoever_is_answers() {
+async fn a_closed_port_refuses_and_a_live_node_answers() {
     let node = builder(&store(), "a").lifeline(LifelineConfig::default()).build();
     let node = node.expect("it starts");
     soon("the term", node.leadership()).await.expect("it leads");
@@ -148,7 +148,7 @@ async fn its_connections_are_bounded_and_the_rest_are_answered_and_let_go() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_and_an_address_for_nobody_are_refused() {
+async fn a_port_in_use_and_an_address_that_cannot_be_dialled_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("there is a port");
     let bind = taken.local_addr().expect("it is bound");
     let config = LifelineConfig::default().tune(|it| it.bind = bind);

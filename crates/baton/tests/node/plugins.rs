@@ -92,7 +92,7 @@ impl Plugin for Probe {
 }
 
 #[tokio::test]
-async fn every_plugin_runs_on_the_coordinator_and_on_nobody_else() {
+async fn every_plugin_runs_on_the_coordinator_and_on_no_other_node() {
     let store = store();
     let (probes, counts): (Vec<_>, Vec<_>) =
         ["x", "y", "z"].map(|name| probe(name, Manner::Works)).into_iter().unzip();

@@ -5,7 +5,7 @@
 //!   other systems    polled.rs    reads the clock every second, so at most that much late
 //! ```
 //!
-//! An alarm that rings late ends no term late: whoever asks for a window compares the clock itself.
+//! An alarm that rings late ends no term late: the reader of a window compares the clock itself.
 
 #[cfg(any(test, not(any(target_os = "linux", target_os = "android"))))]
 mod polled;

@@ -25,7 +25,7 @@ const REQUEST_MAX: usize = 16 * 1024;
 /// Waited when the system has no more descriptors.
 const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
-/// What is kept from whoever asks too much.
+/// The limits that protect the node from a client that asks too much.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// The most connections at once. Beyond that the oldest whose request has not come yet makes
@@ -122,7 +122,7 @@ async fn converse(stream: TcpStream, answers: Router, limits: Limits, asked: Arc
         }
     };
     tokio::select! {
-        // Whoever asked nonsense was told so, or has gone.
+        // A client that asked nonsense has its answer, or has gone.
         _ = connection => {}
         () = silent => {}
         () = SystemClock.sleep(limits.lasts) => {}
@@ -170,7 +170,7 @@ mod tests {
 
     fn asked(address: SocketAddr, request: &str) -> String {
         let mut socket = connect(address);
-        // Whoever refuses may close before it has read everything.
+        // A server that refuses may close before it has read everything.
         let _ = socket.write_all(request.as_bytes());
         let mut answer = Vec::new();
         let _ = socket.read_to_end(&mut answer);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn three_hundred_silent_connections_keep_nobody_out() {
+    fn three_hundred_silent_connections_keep_no_client_out() {
         answering(PATIENT, |address| {
             let silent: Vec<Socket> = (0..300).map(|_| connect(address)).collect();
             let answer = asked(address, REQUEST);

@@ -31,7 +31,7 @@ use tracing::{Dispatch, Level, Span};
 use crate::drive::NodeTaskId;
 use crate::event::Stamped;
 
-/// So much may wait for a slow subscriber.
+/// The largest number of notes that wait for a slow subscriber.
 const WAITING_MAX: usize = 1_024;
 
 /// How long a node that has left waits for its last lines to be written.

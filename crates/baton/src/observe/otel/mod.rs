@@ -52,9 +52,9 @@ impl Telemetry {
     }
 
     /// Sends what has not been sent, and ends. Blocks until that is done, so not on a thread that
-    /// others wait for. A node that is told of afterwards is told of to nobody.
+    /// others wait for. What a node reports afterwards is sent nowhere.
     pub fn shutdown(&self) {
-        // Nobody can be told of what could not be told.
+        // A failure to send has no receiver either.
         let _ = self.tracers.shutdown();
         let _ = self.meters.shutdown();
     }
@@ -65,7 +65,7 @@ impl Telemetry {
         let _ = self.meters.force_flush();
     }
 
-    /// Makes spans of what is told and of every call of the store.
+    /// Makes spans of the node's events and of every call of the store.
     pub(crate) fn trace(
         &self,
         events: EventSender,

@@ -112,7 +112,7 @@ fn end_term(mut term: Span, reason: &DemotionReason, at: SystemTime) {
     term.end_with_timestamp(at);
 }
 
-/// Whatever else is told during a term.
+/// Adds any other event of a term to its span.
 fn note(term: &mut Span, event: &Event, at: SystemTime) {
     let fields = match serde_json::to_value(event) {
         Ok(Value::Object(fields)) => fields,

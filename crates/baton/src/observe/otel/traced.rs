@@ -52,7 +52,7 @@ impl Layer for Traced {
     }
 }
 
-/// Told when it ends, also if that is because nobody waits for it any more.
+/// A call under way. Recorded when it ends, also if its caller has stopped waiting for it.
 struct UnderWay<'a> {
     traced: &'a Traced,
     kind: &'static str,

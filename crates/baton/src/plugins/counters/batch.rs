@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use super::error::CountError;
 
-/// Whoever waits for a change is told here.
+/// Where the task that waits for a change gets its outcome.
 pub(super) type Waiter = oneshot::Sender<Result<(), CountError>>;
 
 /// Changes that travel together, and who waits for them.
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_waits_is_told() {
+    fn every_waiter_gets_the_outcome() {
         let (mut batch, name) = (Batch::default(), CounterName::new("a").expect("it is a name"));
         let (first, mut told_first) = oneshot::channel();
         let (second, told_second) = oneshot::channel();

@@ -14,7 +14,7 @@ pub struct CountersConfig {
     pub linger: Duration,
     /// How long an append that was not answered, or not taken, is tried again. At most ten minutes.
     pub deadline: Duration,
-    /// At most so many counters in one append, of 1,000 that a store takes.
+    /// The largest number of counters in one append. A store takes at most 1,000.
     pub append_max: usize,
 }
 
@@ -54,10 +54,10 @@ pub struct PluginConfig {
     pub every: Duration,
     /// How often the leader looks whether one was asked for: one read of a document.
     pub look_every: Duration,
-    /// At most so many changes in one step, so that no step takes long.
+    /// The largest number of changes in one step, so that no step takes long.
     pub step_max: u32,
-    /// Writers that were silent for so long are forgotten. Raised to twice the ten minutes that an
-    /// append may be repeated for, if it is less.
+    /// How long a silent writer is remembered. Raised to twice the ten minutes that an append may
+    /// be repeated for, if it is less.
     pub keep_writers: Duration,
 }
 

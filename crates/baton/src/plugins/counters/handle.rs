@@ -14,10 +14,10 @@ use super::request;
 use super::writer::{Job, Writer};
 use crate::random::fresh_boot;
 
-/// At most so many changes wait to be gathered; whoever comes then waits to be let in.
+/// The largest number of changes that wait to be gathered. A further caller waits for a place.
 const QUEUE_MAX: usize = 4_096;
 
-/// At most so many counters are read at once.
+/// The largest number of counters that are read at once.
 const PAGE: u32 = 1_000;
 
 /// Counts in one namespace, from any process, whether it takes part in the cluster or not.
@@ -184,7 +184,7 @@ impl Counters {
     }
 
     /// Asks the leader to consolidate now, and waits for that, though not longer than this.
-    /// Says whether it was done: not if no node leads, or nobody who leads has the plugin.
+    /// Says whether it was done: not if no node leads, or the leader does not have the plugin.
     pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
         request::make(&*self.inner.store, &self.inner.namespace, patience).await
     }

@@ -1,5 +1,5 @@
 //! Counters that any process adds to and the leader consolidates: cheap, exact in the end, and
-//! exact at once for whoever reads with what is pending.
+//! exact at once for a reader that includes what is pending.
 //!
 //! ```text
 //!   add, sub, set ──► Counters ── gathers for 2 ms, sums per counter ──► one append ──► store

@@ -1,8 +1,8 @@
 //! Asking for a consolidation: two documents, one with the request and one with the answer.
 //!
 //! ```text
-//!   anybody ── writes baton:counters:wanted, which counts its writes ──► leader looks at it
-//!   anybody ◄── baton:counters:done, the number that was served, fenced ──┘ every second
+//!   a caller ── writes baton:counters:wanted, which counts its writes ──► leader looks at it
+//!   a caller ◄── baton:counters:done, the number that was served, fenced ──┘ every second
 //! ```
 
 use std::time::Duration;

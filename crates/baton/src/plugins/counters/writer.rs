@@ -14,7 +14,7 @@ use super::batch::{Batch, Waiter};
 use super::config::CountersConfig;
 use super::error::CountError;
 
-/// At most so many tasks wait for one append.
+/// The largest number of tasks that wait for one append.
 const WAITING_MAX: usize = 10_000;
 
 /// Between two tries: the first pause, and the longest.
@@ -25,7 +25,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 pub(super) enum Job {
     /// A change, and who waits for it.
     Change(CounterName, Change, Waiter),
-    /// Whoever wants to know when all that came before is settled.
+    /// A request to be notified when every earlier job is settled.
     Flush(oneshot::Sender<()>),
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Works until nobody can hand it anything any more, or it is dropped.
+    /// Works until every sender of jobs is gone, or it is dropped.
     pub(super) async fn run(self, mut jobs: mpsc::Receiver<Job>) {
         let mut number = 0;
         while let Some(job) = jobs.recv().await {
@@ -51,7 +51,7 @@ impl Writer {
                 batch.settle(&outcome);
             }
             if let Some(flushed) = flush {
-                // Whoever asked may not wait any more.
+                // The caller may have stopped waiting.
                 let _ = flushed.send(());
             }
         }

@@ -12,7 +12,8 @@ use serde::Deserialize;
 /// Where the leader writes what its plugins do.
 const PLUGINS: &str = "baton:plugins";
 
-/// So many terms are read to count the changes of leader, and more if more are too many.
+/// The smallest number of terms that are read to count the changes of leader. More are read if the
+/// threshold of too many changes is higher.
 const TERMS_MIN: usize = 32;
 
 /// Looks once. Takes no part, and changes nothing.

@@ -1,4 +1,4 @@
-//! Cluster health: the leader judges how the cluster does, and anybody can read it.
+//! Cluster health: the leader judges how the cluster does, and any process can read it.
 //!
 //! ```text
 //!   store ── look ──► Facts ── baton_core::health::judge ──► Health
@@ -32,16 +32,16 @@ use crate::plugin::{Plugin, PluginError, RestartPolicy};
 /// The document that holds the last verdict.
 pub const DOCUMENT: &str = "baton:health";
 
-/// So many reasons and nodes are written down, so that the document stays small in any cluster.
+/// The largest numbers of reasons and of nodes in the document, which stays small in any cluster.
 const REASONS_MAX: usize = 32;
 const NODES_MAX: usize = 256;
 
-/// So many reasons are told with an event.
+/// The largest number of reasons in an event.
 const REASONS_TOLD_MAX: usize = 8;
 
 /// The plugin: judges every 30 s, publishes what it finds, and tells when the verdict changes.
 ///
-/// A new leader waits two beats before it looks, so that everybody has been heard.
+/// A new leader waits two beats before it looks, so that every node has been heard.
 #[derive(Debug)]
 pub struct ClusterHealth {
     every: Duration,
@@ -122,7 +122,7 @@ impl Plugin for ClusterHealth {
         Limits::of(settings).two_beats()
     }
 
-    /// It only tells: nobody hands over because of it.
+    /// It only reports: no node hands over because of it.
     fn restart_policy(&self) -> RestartPolicy {
         RestartPolicy { limit: u32::MAX, ..RestartPolicy::default() }
     }

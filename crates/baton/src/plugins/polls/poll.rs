@@ -110,7 +110,7 @@ pub enum PollError {
         /// How much there may be.
         limit: usize,
     },
-    /// It is not there, or has been done for so long that it was forgotten.
+    /// It does not exist, or was done long ago and has been forgotten.
     #[error("there is no poll {id}")]
     Unknown {
         /// Which.

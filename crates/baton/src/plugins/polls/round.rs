@@ -68,7 +68,7 @@ impl Watch {
     }
 }
 
-/// One round. The table is changed in place; whoever writes it finds out whether it was.
+/// One round. The table is changed in place; the caller that writes it finds out whether it was.
 pub(super) fn hold_round(
     table: &mut PollTable,
     plan: &[Periodic],

@@ -18,7 +18,7 @@ pub enum PollState {
     Failed,
     /// Its last attempt took too long.
     TimedOut,
-    /// Somebody took it back before it ran.
+    /// It was taken back before it ran.
     Cancelled,
 }
 
@@ -39,7 +39,7 @@ pub enum Step {
     Fail,
     /// The last attempt took too long.
     TimeOut,
-    /// Somebody takes it back.
+    /// A caller takes it back.
     Cancel,
 }
 

@@ -17,17 +17,17 @@ use super::state::{PollState, Step};
 /// The form of the document.
 pub(super) const FORMAT: u32 = 1;
 
-/// So many polls wait or run at once.
+/// The largest number of polls that wait or run at once.
 const ACTIVE_MAX: usize = 128;
 
-/// So many that are done are kept.
+/// The largest number of finished polls that are kept.
 const FINISHED_MAX: usize = 100;
 
-/// So many names of periodic polls are remembered, and so many nodes.
+/// The largest numbers of names of periodic polls and of nodes that are remembered.
 const NAMES_MAX: usize = 256;
 const RUNNERS_MAX: usize = 1_024;
 
-/// An answer or an error is cut to so many characters.
+/// The number of characters to which an answer or an error is cut.
 const NOTE_MAX: usize = 256;
 
 /// Every poll of a namespace.
@@ -106,7 +106,7 @@ impl PollTable {
         }
     }
 
-    /// Enqueues a poll that somebody asked for.
+    /// Enqueues a poll that a caller asked for.
     pub(super) fn enqueue(
         &mut self,
         poll: &Poll,

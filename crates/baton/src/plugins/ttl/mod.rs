@@ -124,7 +124,7 @@ impl Ttl {
         }
     }
 
-    /// Its name in events and logs, for whoever has several.
+    /// Its name in events and logs, for a node that has several.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
@@ -137,8 +137,8 @@ impl Ttl {
         self
     }
 
-    /// The time between two rounds. A record goes at most so long after it expired, unless there
-    /// is a backlog.
+    /// The time between two rounds. A record is removed at most this long after it expired, unless
+    /// there is a backlog.
     #[must_use]
     pub fn every(self, every: Duration) -> Self {
         Self { every, ..self }

@@ -1,4 +1,4 @@
-//! Baton's own old records: nodes that fell silent long ago, and terms nobody asks for any more.
+//! Baton's own old records: nodes that fell silent long ago, and terms that are of no more use.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,10 +14,10 @@ const FORGET_LEAST: Duration = Duration::from_secs(60);
 /// Which of baton's own records go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OwnRecords {
-    /// The record of a node goes once it was silent for so long. One that comes back writes a new
-    /// one.
+    /// How long a node must be silent before its record is removed. A node that comes back writes a
+    /// new one.
     pub forget_dead_after: Duration,
-    /// So many of the last terms are kept. No store keeps more than 1,000.
+    /// The number of the last terms that are kept. No store keeps more than 1,000.
     pub keep_terms: usize,
 }
 

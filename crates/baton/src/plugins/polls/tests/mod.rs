@@ -82,7 +82,7 @@ fn a_poll_is_handed_out_claimed_and_answered() {
 }
 
 #[test]
-fn nobody_else_claims_or_reports_and_no_attempt_reports_twice() {
+fn no_other_node_claims_or_reports_and_no_attempt_reports_twice() {
     let (a, b) = (node("a", 1), node("b", 2));
     let mut table = table(&[&a]);
     let id = asked(&mut table, &Poll::new("x"), 1);

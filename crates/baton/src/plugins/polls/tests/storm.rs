@@ -16,7 +16,7 @@ use crate::plugins::polls::table::PollTable;
 const SEEDS: u64 = 300;
 const STEPS: u64 = 400;
 
-/// So many writes are under way at once.
+/// The largest number of writes that are under way at once.
 const DRAFTS_MAX: usize = 4;
 
 /// A process that runs polls.
@@ -44,7 +44,7 @@ struct Draft {
 enum By {
     Coordinator { epoch: u64 },
     Node { boot: u128, reported: usize, claimed: Vec<PollEntry> },
-    Somebody,
+    Client,
 }
 
 struct World {
@@ -96,7 +96,7 @@ impl World {
             9..13 => self.look(),
             13..17 => self.write(),
             17 => self.end_something(),
-            18 => self.somebody(),
+            18 => self.client_asks(),
             _ => self.misfortune(),
         }
         self.check();
@@ -152,7 +152,7 @@ impl World {
         if table != self.table {
             (self.table, self.version) = (table, self.version + 1);
         }
-        // Its answer may be lost: then whoever wrote does not know, and looks again.
+        // Its answer may be lost: then the writer does not know, and looks again.
         if self.rng.one_in(5) {
             return;
         }
@@ -187,7 +187,7 @@ impl World {
         }
     }
 
-    fn somebody(&mut self) {
+    fn client_asks(&mut self) {
         let mut table = self.table.clone();
         self.requests += 1;
         let changed = match self.rng.one_in(3) {
@@ -198,7 +198,7 @@ impl World {
             false => table.enqueue(&Poll::new("x"), ticket(self.requests), 0).is_ok(),
         };
         if changed {
-            self.draft(By::Somebody, table);
+            self.draft(By::Client, table);
         }
     }
 
