@@ -78,7 +78,7 @@ async fn on_lost_exit_ends_with_a_code_of_its_own_when_another_node_leads() {
     let said = first.said().await;
     assert_eq!(said.code, Some(7), "{}", said.err);
     let last = said.err.lines().last();
-    assert_eq!(last, Some("baton: leadership was lost, and --on-lost exit was given"));
+    assert_eq!(last, Some("baton: leadership was lost: exiting because of --on-lost exit"));
     let led = async || (stage.line("led").await == "a\nb").then_some(());
     until("the next one's command", led).await;
     second.signal(Signal::TERM);

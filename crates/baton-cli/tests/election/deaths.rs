@@ -117,7 +117,7 @@ async fn a_coordinator_without_its_guard_stops_says_so_and_is_replaced() {
     kill_process(guards[0], Signal::KILL).expect("it lives");
     assert_eq!(code(&mut cluster, &first.node).await, Some(1));
     let said = stage.said_by(&first.node);
-    assert!(said.ends_with("the guard process is gone: signal: 9 (SIGKILL)\n"), "{said}");
+    assert!(said.ends_with("the guard process died: signal: 9 (SIGKILL)\n"), "{said}");
     let second = job(&cluster, 1).await;
     assert_eq!(who(&judged(&cluster)), [(1, first.node), (2, second.node.clone())]);
     assert_eq!(names(&cluster).await, [id(&second.node)]);
@@ -156,7 +156,7 @@ async fn a_standby_without_its_guard_leaves_and_the_coordinator_goes_on() {
     kill_process(guard, Signal::KILL).expect("it lives");
     assert_eq!(code(&mut cluster, standby).await, Some(1));
     let said = stage.said_by(standby);
-    assert!(said.ends_with("the guard process is gone: signal: 9 (SIGKILL)\n"), "{said}");
+    assert!(said.ends_with("the guard process died: signal: 9 (SIGKILL)\n"), "{said}");
     goes_on(&cluster, 1, now()).await;
     gathered(&cluster, 1).await;
     assert_eq!(names(&cluster).await, [id(&first.node)]);

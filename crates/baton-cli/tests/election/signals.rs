@@ -107,7 +107,7 @@ async fn a_store_that_does_not_answer_keeps_no_node_from_leaving() {
     running.signal(Signal::TERM);
     let said = running.said().await;
     assert_eq!(said.code, Some(3), "{}", said.err);
-    assert!(said.err.contains("ends without having left"), "{}", said.err);
+    assert!(said.err.contains("exits without having left"), "{}", said.err);
     other.execute_batch("ROLLBACK").expect("it was begun");
     assert_eq!(registered(&stage).await, 1, "its record runs out by itself");
     nothing_is_left(&stage).await;

@@ -269,7 +269,7 @@ fn a_renewal_that_is_missing_is_told_before_the_lease_is_over() {
 fn a_slow_store_is_told_and_one_that_outlasts_a_request_is_critical() {
     let slow = |took: u64| judged(|facts| facts.store_took = ms(took));
     assert_eq!(slow(1_000).verdict, Verdict::Healthy);
-    let sentence = "the store took 1.2 s, more than 1 s";
+    let sentence = "the store took 1.2 s to answer, more than 1 s";
     assert_told(&slow(1_200), Verdict::Degraded, &["store-slow"], sentence);
     assert_eq!(slow(2_001).verdict, Verdict::Critical);
 }
