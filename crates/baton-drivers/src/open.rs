@@ -50,8 +50,9 @@ pub async fn open(url: &str) -> Result<Arc<dyn Store>, OpenError> {
 /// or later, and the right to read is enough. A database, bucket or file must be there; if there is
 /// nothing of baton's in it yet, every namespace is empty.
 ///
-/// Calls that write are refused, and so are hints and [`Store::examine`]. The embedded store reads
-/// on the caller's thread.
+/// Calls that write are refused, and so are hints and
+/// [`Backend::examine`](baton_store::Backend::examine). The embedded store reads on the caller's
+/// thread.
 pub async fn open_to_read(url: &str) -> Result<Arc<dyn Store>, OpenError> {
     Ok(Arc::new(Reader(opened(url, Access::Read).await?)))
 }
