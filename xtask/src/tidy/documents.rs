@@ -1,16 +1,19 @@
-//! Rule: a link within the repository leads somewhere, down to the heading it names.
+//! Rules over documents: a link within the repository leads somewhere, down to the heading it
+//! names, and the source files that the guiding documents name exist.
 
-use super::finding::Finding;
-use super::markdown::{anchors, attributes, spans, unfenced};
+use super::Finding;
+use super::markdown::{anchors, attributes, code_spans, spans, unfenced};
 use super::repo::{Repo, folder, join};
 
+/// The documents that map claims to code.
+const GUIDES: [&str; 2] = ["ARCHITECTURE.md", "docs/guarantees.md"];
+
 /// Fires on each relative link of a Markdown file whose file, folder or heading is missing.
-pub fn check(repo: &Repo) -> Vec<Finding> {
+pub fn links(repo: &Repo) -> Vec<Finding> {
     let documents = repo.files().filter(|(path, _)| path.ends_with(".md"));
     documents
         .flat_map(|(path, text)| {
-            let links = links(text).into_iter();
-            links.filter_map(move |(line, target)| {
+            targets(text).into_iter().filter_map(move |(line, target)| {
                 let wrong = wrong_with(repo, path, &target)?;
                 Some(Finding::new(path, line, format!("dead link `{target}`: {wrong}")))
             })
@@ -19,7 +22,7 @@ pub fn check(repo: &Repo) -> Vec<Finding> {
 }
 
 /// The targets of a document's links and images, with their lines.
-fn links(text: &str) -> Vec<(usize, String)> {
+fn targets(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (number, line) in unfenced(text) {
         // Code is not a link, but it may stand in the text of one.
@@ -27,43 +30,21 @@ fn links(text: &str) -> Vec<(usize, String)> {
             .iter()
             .map(|(is_code, span)| if *is_code { "code" } else { *span })
             .collect();
-        let inline = prose.split("](").skip(1).map(inline_target);
+        let inline = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         let html =
             ["href=\"", "src=\""].into_iter().flat_map(|attribute| attributes(&prose, attribute));
-        let targets = inline.chain(html).chain(definition(&prose));
-        found.extend(targets.map(|target| (number, target.to_owned())));
+        let all = inline.chain(html).chain(definition(&prose));
+        // A title may follow the target.
+        let bare = all.map(|target| target.split_whitespace().next().unwrap_or_default());
+        found.extend(bare.map(|target| (number, target.to_owned())));
     }
     found
-}
-
-/// What stands before the closing parenthesis, without a title or angle brackets.
-fn inline_target(rest: &str) -> &str {
-    let mut depth = 0_usize;
-    let end = rest.find(|c| match c {
-        '(' => {
-            depth += 1;
-            false
-        }
-        ')' if depth == 0 => true,
-        ')' => {
-            depth -= 1;
-            false
-        }
-        _ => false,
-    });
-    first_word(&rest[..end.unwrap_or(rest.len())])
 }
 
 /// The target of `[name]: target`; a footnote has none.
 fn definition(line: &str) -> Option<&str> {
     let (name, target) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
-    let is_link = !name.starts_with('^') && !name.contains(']');
-    is_link.then(|| first_word(target))
-}
-
-fn first_word(target: &str) -> &str {
-    let word = target.split_whitespace().next().unwrap_or_default();
-    word.trim_start_matches('<').trim_end_matches('>')
+    (!name.starts_with('^') && !name.contains(']')).then_some(target)
 }
 
 /// Why the target does not exist; `None` if it does, or lies outside of the repository.
@@ -98,14 +79,37 @@ fn is_external(target: &str) -> bool {
     target.starts_with("//") || (!scheme.is_empty() && scheme.chars().all(is_scheme_char))
 }
 
+/// Fires on each path from the root that stands in backticks and does not exist. `path.rs::name` is
+/// looked up by its file.
+pub fn named_paths(repo: &Repo) -> Vec<Finding> {
+    let documents = GUIDES.iter().filter_map(|path| Some((path, repo.text(path)?)));
+    documents
+        .flat_map(|(document, text)| {
+            code_spans(text).into_iter().filter_map(|(line, span)| {
+                let path = named_path(span).filter(|path| !repo.holds(path))?;
+                let message = format!("`{path}` does not exist: name it from the root");
+                Some(Finding::new(document, line, message))
+            })
+        })
+        .collect()
+}
+
+/// The path in a code span, if it looks like one of ours.
+fn named_path(span: &str) -> Option<&str> {
+    let path = span.split_once("::").map_or(span, |(path, _)| path).trim();
+    let is_source = [".rs", ".md", ".toml"].iter().any(|end| path.ends_with(end));
+    let is_pattern = path.contains(|c: char| c.is_whitespace() || "*<>{}…:".contains(c));
+    (is_source && path.contains('/') && !is_pattern).then_some(path)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Repo, check};
+    use super::{Repo, links, named_paths};
 
     fn dead(text: &str) -> Vec<String> {
         let repo =
             Repo::of(&[("docs/a.md", text), ("docs/b.md", "# Two words\n"), ("src/lib.rs", "")]);
-        check(&repo).iter().map(ToString::to_string).collect()
+        links(&repo).iter().map(ToString::to_string).collect()
     }
 
     #[test]
@@ -114,7 +118,7 @@ mod tests {
         assert_eq!(dead("\n[c](c.md)"), [no_file]);
         assert_eq!(dead("\n[c]: c.md"), [no_file]);
         assert_eq!(dead("\n<img src=\"c.md\">"), [no_file]);
-        assert_eq!(dead("[out](../../x.md) ![pic](p(1).svg \"title\")").len(), 2);
+        assert_eq!(dead("[out](../../x.md) ![pic](p.svg \"title\")").len(), 2);
         assert_eq!(dead("[`code`](gone.rs) [empty]()").len(), 2);
     }
 
@@ -128,7 +132,7 @@ mod tests {
     #[test]
     fn is_silent_on_live_links() {
         let text = "# Here\n[b](b.md#two-words) [up](#here) [code](../src/lib.rs#L3)\n\
-                    [folder](../src) [root](/docs/b.md) [angle](<b.md> \"title\")\n\
+                    [folder](../src) [root](/docs/b.md) [titled](b.md \"title\")\n\
                     [reference]: b.md\n[^note]: a footnote\n<a href=\"b.md\">b</a>\n";
         assert_eq!(dead(text), [""; 0]);
     }
@@ -138,5 +142,24 @@ mod tests {
         let text = "[web](https://example.org/x) [mail](mailto:a@example.org) `[x](gone.md)`\n\
                     ```\n[x](gone.md)\n```\n";
         assert_eq!(dead(text), [""; 0]);
+    }
+
+    fn unnamed(document: &str, text: &str) -> Vec<String> {
+        let repo = Repo::of(&[(document, text), ("src/lib.rs", "")]);
+        named_paths(&repo).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn fires_on_named_paths_that_do_not_exist() {
+        let expected = "ARCHITECTURE.md:2: `src/gone.rs` does not exist: name it from the root";
+        assert_eq!(unnamed("ARCHITECTURE.md", "\nSee `src/gone.rs`."), [expected]);
+        assert_eq!(unnamed("docs/guarantees.md", "`src/gone.rs::a` `x/y.toml`").len(), 2);
+    }
+
+    #[test]
+    fn is_silent_on_live_paths_and_on_what_is_none() {
+        let text = "`src/lib.rs` `src/lib.rs::a` `lib.rs` `src/*.rs` `a/b` `https://a/b.md`\n";
+        assert_eq!(unnamed("ARCHITECTURE.md", text), [""; 0]);
+        assert_eq!(unnamed("README.md", "`src/gone.rs`"), [""; 0]);
     }
 }
