@@ -1,12 +1,12 @@
-//! Reads on in the log while it grows, so that a wait costs no more than what is new.
+//! Reads on in the log of a cluster while it grows, so that a wait costs no more than what is new.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{ClusterError, Tick};
-use crate::attempts::Attempts;
+use baton_cli::attempts::Attempts;
+use baton_cli::cluster::{ClusterError, Tick};
 
 /// How often the log is looked at. A line says itself when it was written, so that looking seldom
 /// costs a measure nothing, and looking often would disturb it.
@@ -73,8 +73,8 @@ mod tests {
     use std::io::Write;
 
     use baton::clock::Moment;
+    use baton_cli::cluster::Kind;
 
-    use super::super::Kind;
     use super::*;
 
     fn line(epoch: u64) -> String {
