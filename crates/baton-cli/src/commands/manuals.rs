@@ -1,8 +1,9 @@
-//! `baton man`: the manual.
+//! `baton man` and `baton completions`: what is generated from the command line's description.
 
 use std::path::PathBuf;
 
 use clap::CommandFactory as _;
+use clap_complete::Shell;
 
 use crate::cli::Cli;
 use crate::error::CommandError;
@@ -10,13 +11,13 @@ use crate::exit::Exit;
 use crate::output::stdout;
 
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct ManArguments {
     /// Folder to write one page per command to; by default the main page goes to stdout.
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+pub fn man(arguments: &ManArguments) -> Result<Exit, CommandError> {
     match &arguments.out {
         Some(folder) => {
             let failed = |problem| CommandError::Write { path: folder.clone(), problem };
@@ -30,5 +31,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
             stdout::text(&String::from_utf8_lossy(&page));
         }
     }
-    Ok(Exit::Done)
+    Ok(Exit::DONE)
+}
+
+#[derive(Debug, clap::Args)]
+pub struct CompletionsArguments {
+    /// Shell that the script is for.
+    shell: Shell,
+}
+
+/// What a shell needs to finish a half-typed command.
+pub fn completions(arguments: &CompletionsArguments) -> Exit {
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "baton", &mut script);
+    stdout::text(&String::from_utf8_lossy(&script));
+    Exit::DONE
 }

@@ -41,7 +41,7 @@ pub fn draw(session: &Session, ticks: &Ticks) -> String {
         let until = note.until.map_or(from, at);
         shapes.push(Shape { kind, lane, from, until, label: act.name().to_owned() });
     }
-    let lease = session.lease().as_secs_f64();
+    let lease = session.lease.as_secs_f64();
     let title = format!("baton demo: three processes, one job, a lease of {lease} s");
     timeline::draw(&title, &super::NODES.map(str::to_owned), length.mul_f64(1.02), &shapes)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::acts::Outcome;
 use crate::cluster::{Kind, Ticks};
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table};
+use crate::output::table::{Cell, Table};
 
 /// A failover time with its unit.
 pub(super) fn show_failover(ms: f64) -> String {
@@ -47,13 +47,7 @@ impl Summary {
     }
 
     pub fn render(&self, width: Option<usize>) -> String {
-        let mut table = Table::new(&[
-            ("WHAT", Align::Left),
-            ("FROM", Align::Left),
-            ("TO", Align::Left),
-            ("EPOCH", Align::Right),
-            ("FAILOVER", Align::Right),
-        ]);
+        let mut table = Table::new(&["WHAT", "FROM", "TO", ">EPOCH", ">FAILOVER"]);
         for outcome in &self.failovers {
             table.row([
                 Cell::from(outcome.act.name()),

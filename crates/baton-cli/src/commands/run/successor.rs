@@ -3,7 +3,7 @@
 use baton::{Node, NodeId, Store};
 use baton_store::clock::{Clock, SystemClock};
 
-use super::{Finished, Job};
+use super::runner::{Finished, Job};
 use crate::guard::Ending;
 use crate::snapshot::{Snapshot, State, gather};
 
@@ -16,7 +16,7 @@ const ONCE: &str = "baton run keeps a command running on one instance at a time;
 pub async fn announce(
     node: &Node,
     store: &dyn Store,
-    job: &Job,
+    job: &Job<'_>,
     finished: Option<&Finished>,
 ) -> Vec<String> {
     let Some(Finished::Command(ending)) = finished else { return Vec::new() };
@@ -27,7 +27,9 @@ pub async fn announce(
         () = SystemClock.sleep(settings.request_timeout) => None,
     };
     let next = seen.as_ref().and_then(|seen| successor(seen, node.id()));
-    next.map_or_else(Vec::new, |next| lines(&job.program.to_string_lossy(), *ending, next))
+    next.map_or_else(Vec::new, |next| {
+        lines(&job.arguments.command[0].to_string_lossy(), *ending, next)
+    })
 }
 
 /// The node that leads after this one: the first in line that waits, or else any that waits.

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use baton::NodeId;
-use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -76,7 +75,7 @@ fn epoch(lead: &Lead) -> u64 {
 async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> {
     let lead = session.leader(WAIT_MAX).await?;
     let from = lead.node.clone();
-    let limit = session.lease() * 2 + WAIT_MAX;
+    let limit = session.lease * 2 + WAIT_MAX;
     let since = SystemClock.now();
     let text = match act {
         Act::Kill => {
@@ -94,25 +93,12 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
         }
     };
     session.note_act(since, act, &from, &text);
-    let outcome = successor(session, act, from, &lead, since, limit).await?;
-    recover(session, act, &outcome.from).await?;
-    Ok(outcome)
-}
-
-async fn successor(
-    session: &mut Session,
-    act: Act,
-    from: NodeId,
-    lead: &Lead,
-    since: Moment,
-    limit: Duration,
-) -> Result<Outcome, CommandError> {
-    let tick = session.until_term(since, epoch(lead), limit).await?;
-    let took = tick.at.since(since);
-    let failover_ms = took.as_secs_f64() * 1e3;
-    let (node, epoch) = (super::node(&tick.node), tick.epoch);
-    session.note(&format!("{node} ticks in epoch {epoch} after {failover_ms:.1} ms"));
-    Ok(Outcome { act, from, to: node, epoch, failover_ms })
+    let tick = session.until_term(since, epoch(&lead), limit).await?;
+    let failover_ms = tick.at.since(since).as_secs_f64() * 1e3;
+    let (to, epoch) = (super::node(&tick.node), tick.epoch);
+    session.note(&format!("{to} ticks in epoch {epoch} after {failover_ms:.1} ms"));
+    recover(session, act, &from).await?;
+    Ok(Outcome { act, from, to, epoch, failover_ms })
 }
 
 /// Restores three running nodes for the next act.

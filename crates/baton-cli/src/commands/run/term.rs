@@ -1,12 +1,14 @@
-//! One run of the command within one term.
+//! One run of the command within one term, and the signals to `baton run` meanwhile: two ask it to
+//! end, the others are the command's.
 
 use std::ffi::OsString;
+use std::io;
 use std::pin::pin;
 
 use baton::{DemotionReason, Departure, Leadership, Node};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::signals::{Request, Signals};
-use super::{Job, system};
+use super::runner::{Job, system};
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
@@ -30,7 +32,7 @@ pub enum Led {
 /// Runs the command until it ends or has to.
 pub async fn lead(
     node: &Node,
-    job: &Job,
+    job: &Job<'_>,
     guard: &mut Guard,
     signals: &mut Signals,
     term: &Leadership,
@@ -118,7 +120,8 @@ const NOT_STARTED: i32 = 127;
 /// The signal that no process can ignore.
 const KILLED: i32 = 9;
 
-fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
+fn order(node: &Node, job: &Job<'_>, term: &Leadership) -> Start {
+    let (program, args) = job.arguments.command.split_first().expect("clap requires one");
     let env = [
         ("BATON_EPOCH", term.epoch().to_string()),
         ("BATON_NODE_ID", node.id().to_string()),
@@ -126,9 +129,53 @@ fn order(node: &Node, job: &Job, term: &Leadership) -> Start {
         ("BATON_STORE", job.store.clone()),
     ];
     Start {
-        program: job.program.clone(),
-        args: job.args.clone(),
+        program: program.clone(),
+        args: args.to_vec(),
         env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
         window: term.window(),
+    }
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    Stop,
+    /// Give this signal to the command.
+    Forward(i32),
+}
+
+/// The signals as they come. From its making on, none of them ends the process by itself.
+pub struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    quit: Signal,
+    user1: Signal,
+    user2: Signal,
+}
+
+impl Signals {
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+            user1: signal(SignalKind::user_defined1())?,
+            user2: signal(SignalKind::user_defined2())?,
+        })
+    }
+
+    /// The next one. Cancel safe.
+    pub async fn next(&mut self) -> Request {
+        let pass = |kind: SignalKind| Request::Forward(kind.as_raw_value());
+        tokio::select! {
+            _ = self.terminate.recv() => Request::Stop,
+            _ = self.interrupt.recv() => Request::Stop,
+            _ = self.hangup.recv() => pass(SignalKind::hangup()),
+            _ = self.quit.recv() => pass(SignalKind::quit()),
+            _ = self.user1.recv() => pass(SignalKind::user_defined1()),
+            _ = self.user2.recv() => pass(SignalKind::user_defined2()),
+        }
     }
 }

@@ -8,7 +8,7 @@ use baton::clock::Moment;
 use super::session::Note;
 use crate::cluster::{Kind, Lead, Ticks};
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table, cut};
+use crate::output::table::{Cell, Table, cut};
 
 /// Number of past notes in the view.
 const NOTES: usize = 9;
@@ -49,12 +49,7 @@ pub fn render(scene: &Scene<'_>) -> String {
 }
 
 fn nodes(scene: &Scene<'_>) -> String {
-    let mut table = Table::new(&[
-        ("NODE", Align::Left),
-        ("STATE", Align::Left),
-        ("PROCESS", Align::Right),
-        ("TICKS", Align::Right),
-    ]);
+    let mut table = Table::new(&["NODE", "STATE", ">PROCESS", ">TICKS"]);
     for (node, pid) in &scene.nodes {
         let leads = scene.lead.is_some_and(|lead| lead.node == *node);
         let (state, tone) = match (scene.paused == Some(node), leads) {

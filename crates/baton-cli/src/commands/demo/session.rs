@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use baton::NodeId;
 use baton::clock::Moment;
-use baton::{NodeId, Settings};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
@@ -31,7 +31,7 @@ pub struct Note {
 
 pub struct Session {
     pub cluster: Cluster,
-    settings: Settings,
+    pub lease: Duration,
     live: Option<Live>,
     pub began: Moment,
     drawn_at: Moment,
@@ -40,15 +40,11 @@ pub struct Session {
 }
 
 impl Session {
-    pub fn new(cluster: Cluster, settings: Settings, live: bool) -> Self {
+    pub fn new(cluster: Cluster, lease: Duration, live: bool) -> Self {
         let now = SystemClock.now();
         let live = live.then(Live::default);
         let notes = Vec::new();
-        Self { cluster, settings, live, began: now, drawn_at: now, notes, paused: None }
-    }
-
-    pub fn lease(&self) -> Duration {
-        self.settings.lease_timeout
+        Self { cluster, lease, live, began: now, drawn_at: now, notes, paused: None }
     }
 
     /// Records what happened; without a live view, prints it.
@@ -155,7 +151,7 @@ impl Session {
         let scene = Scene {
             elapsed: SystemClock.now().since(self.began),
             began: self.began,
-            lease: self.lease(),
+            lease: self.lease,
             lead,
             nodes: nodes.collect(),
             paused: self.paused.as_ref(),

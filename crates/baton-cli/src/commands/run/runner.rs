@@ -1,75 +1,36 @@
-//! `baton run`: a command that runs only while this node leads.
-//!
-//! ```text
-//!   standby ── elected ──► guard starts the command ──► it runs, each renewal moves its deadlines
-//!      ▲                                                   │
-//!      ├── --on-lost wait ◄── TERM, KILL, proved gone ◄────┤ leadership lost, resigned, signalled
-//!      └── --restart, --once: after a pause ◄──────────────┤ the command ended by itself
-//!                                      leave, exit ◄───────┘ and neither was given
-//! ```
-//!
-//! The term is held until the guard has proved that nothing of the command runs any more; only then
-//! is the lease released.
+//! From one term to the next: waits for leadership, runs the command, and runs it again.
 
-mod backoff;
-mod signals;
-mod successor;
-mod term;
-
-use std::ffi::OsString;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use baton::{Departure, Epoch, Event, Events, Leadership, Node, Store};
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::commands::serve::unfinished;
+use super::successor;
+use super::term::{Led, Request, Signals, lead};
+use super::{Arguments, OnLost};
+use crate::commands::serve::{departed, unfinished};
 use crate::error::CommandError;
-use crate::guard::{Ending, Guard, Report};
-use crate::output::log;
+use crate::exit::Exit;
+use crate::guard::{Ending, Guard, Report, reap_orphans};
+use crate::output::log::{self, Level};
 use crate::output::sentence::demotion;
 use crate::output::times::span;
-use backoff::Backoff;
-use signals::{Request, Signals};
-use term::{Led, lead};
+use crate::telemetry::Telemetry;
+use crate::{crash_notice, node, open_store};
+
+/// The first and the longest pause before a command that ended is run again.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
+const PAUSE_MAX: Duration = Duration::from_secs(10);
 
 /// How long the guard has to end when nothing is left to do.
 const CLOSED_WITHIN: Duration = Duration::from_millis(200);
 
-/// What to do when the command ends by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnEnd {
-    /// Leave, and end like the command.
-    Exit,
-    /// Leave if it ended well, else run it again after a pause.
-    Once,
-    /// Run it again after a pause.
-    Restart,
-}
-
-/// What to do when leadership is lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum OnLost {
-    /// Leave, and exit with code 7.
-    Exit,
-    /// Wait until this node leads again.
-    Wait,
-}
-
 /// What is to run, and how.
-pub struct Job {
-    /// The program.
-    pub program: OsString,
-    /// Its arguments.
-    pub args: Vec<OsString>,
+pub struct Job<'a> {
+    pub arguments: &'a Arguments,
     /// The store's URL for the environment of the command.
     pub store: String,
-    /// When it ends by itself.
-    pub on_end: OnEnd,
-    /// When leadership is lost.
-    pub on_lost: OnLost,
-    /// Say nothing but errors.
-    pub quiet: bool,
 }
 
 /// Why there is nothing left to do.
@@ -85,8 +46,45 @@ pub enum Finished {
     Departed(Departure),
 }
 
+/// A node that runs the command whenever it leads.
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let config = open_store::load_node(&arguments.node.0)?;
+    let job = Job { arguments, store: config.store.without_secrets() };
+    let store = node::store(&config).await?;
+    let telemetry = Telemetry::of(&config)?;
+    let builder = telemetry.attach(node::builder(&config, store.clone()));
+    let (node, mut events) = builder.build_with_events()?;
+    let least = if arguments.quiet { Level::Error } else { Level::Info };
+    let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
+    node::introduce(&node, notice.as_ref(), least);
+    let finished = tokio::select! {
+        biased;
+        finished = run_job(&node, &*store, &job) => finished,
+        () = log::follow(&mut events, least) => unreachable!("it goes on for ever"),
+        never = reap_orphans() => match never {},
+    };
+    log::catch_up(&mut events, least);
+    match finished? {
+        Finished::Command(ending) | Finished::Stopped(Some(ending)) => Ok(Exit(code_of(ending))),
+        Finished::Stopped(None) => Ok(Exit::DONE),
+        Finished::Lost => {
+            log::warn("leadership was lost: exiting because of --on-lost exit");
+            Ok(Exit::LOST)
+        }
+        Finished::Departed(departure) => departed(&node, departure),
+    }
+}
+
+/// The exit code that a shell would give.
+fn code_of(ending: Ending) -> u8 {
+    match ending {
+        Ending::Code(code) => u8::try_from(code).unwrap_or(u8::MAX),
+        Ending::Signal(number) => u8::try_from(128 + number).unwrap_or(u8::MAX),
+    }
+}
+
 /// Runs the job whenever the node leads, until there is nothing left to do.
-pub async fn run(node: &Node, store: &dyn Store, job: &Job) -> Result<Finished, CommandError> {
+async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finished, CommandError> {
     let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
     let (guard, unproved, backoff) = (None, None, Backoff::default());
     let mut runner = Runner { node, job, signals, guard, unproved, backoff };
@@ -104,13 +102,13 @@ pub async fn run(node: &Node, store: &dyn Store, job: &Job) -> Result<Finished, 
     finished
 }
 
-pub(crate) fn system(what: &'static str, problem: std::io::Error) -> CommandError {
+pub(super) fn system(what: &'static str, problem: std::io::Error) -> CommandError {
     CommandError::System { what, problem }
 }
 
 struct Runner<'a> {
     node: &'a Node,
-    job: &'a Job,
+    job: &'a Job<'a>,
     signals: Signals,
     guard: Option<Guard>,
     /// The term of a command that is not proved gone. As long as it is held the lease stays.
@@ -222,8 +220,7 @@ impl Runner<'_> {
                 Ok(Led::Lost { reason }) => {
                     self.say(&format!("epoch {} is over: {}", term.epoch(), demotion(&reason)));
                     drop(term);
-                    let exit = self.job.on_lost == OnLost::Exit;
-                    return Ok(exit.then_some(Finished::Lost));
+                    return Ok(self.after_loss());
                 }
                 Ok(Led::Stopped { ended }) => {
                     return Ok(Some(Finished::Stopped(ended)));
@@ -253,22 +250,22 @@ impl Runner<'_> {
         }
     }
 
+    /// Is the loss of leadership the end?
+    fn after_loss(&self) -> Option<Finished> {
+        (self.job.arguments.on_lost == OnLost::Exit).then_some(Finished::Lost)
+    }
+
     /// Is the command not to be run again after this end?
     fn is_last(&self, ended: Ending) -> bool {
-        match self.job.on_end {
-            OnEnd::Exit => true,
-            OnEnd::Once => ended == Ending::Code(0),
-            OnEnd::Restart => false,
-        }
+        let Arguments { once, restart, .. } = self.job.arguments;
+        !restart && (!once || ended == Ending::Code(0))
     }
 
     /// The loss of the guard, for people, if commands are run again; else it is the end.
     fn guard_loss(&self, report: Report) -> Result<String, CommandError> {
         let lost = guard_lost(report);
-        match self.job.on_end {
-            OnEnd::Exit => Err(lost),
-            OnEnd::Once | OnEnd::Restart => Ok(lost.to_string()),
-        }
+        let Arguments { once, restart, .. } = self.job.arguments;
+        if *once || *restart { Ok(lost.to_string()) } else { Err(lost) }
     }
 
     /// The guard was lost while no command ran. `Some` if the process is to end.
@@ -295,7 +292,7 @@ impl Runner<'_> {
             tokio::select! {
                 biased;
                 _ = term.lost() => {
-                    return Some((self.job.on_lost == OnLost::Exit).then_some(Finished::Lost));
+                    return Some(self.after_loss());
                 }
                 asked = self.signals.next() => if asked == Request::Stop {
                     return Some(Some(Finished::Stopped(None)));
@@ -306,7 +303,7 @@ impl Runner<'_> {
     }
 
     fn say(&self, line: &str) {
-        if !self.job.quiet {
+        if !self.job.arguments.quiet {
             log::info(line);
         }
     }
@@ -318,4 +315,35 @@ fn guard_lost(report: Report) -> CommandError {
         other => format!("unexpected message {other:?}"),
     };
     system("the guard process died", std::io::Error::other(how))
+}
+
+/// Doubles with each end in the same term; a new term starts anew.
+#[derive(Default)]
+struct Backoff {
+    last: Option<(Epoch, Duration)>,
+}
+
+impl Backoff {
+    /// The next pause.
+    fn next(&mut self, epoch: Epoch) -> Duration {
+        let pause = match self.last {
+            Some((known, last)) if known == epoch => (last * 2).min(PAUSE_MAX),
+            _ => PAUSE_MIN,
+        };
+        self.last = Some((epoch, pause));
+        pause
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_start_anew_with_a_term() {
+        let mut backoff = Backoff::default();
+        let drawn: Vec<u128> = (0..9).map(|_| backoff.next(Epoch(1)).as_millis()).collect();
+        assert_eq!(drawn, [100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
+        assert_eq!(backoff.next(Epoch(2)), PAUSE_MIN);
+    }
 }
