@@ -33,12 +33,7 @@ pub(super) fn write(
         return Ok(WriteOutcome::Fenced);
     }
     let present = version(context, name)?;
-    let holds = match precondition {
-        Precondition::Any => true,
-        Precondition::Absent => present == 0,
-        Precondition::Version(version) => present == version && present != 0,
-    };
-    if !holds {
+    if !precondition.holds(present) {
         return Ok(WriteOutcome::Conflict(present));
     }
     let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
