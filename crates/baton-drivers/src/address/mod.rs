@@ -106,7 +106,7 @@ impl Address {
     }
 
     /// The hosts, each with its port, or with this one if none was given.
-    #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
+    #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis", feature = "etcd"))]
     pub(crate) fn hosts_or(&self, port: u16) -> Vec<(String, u16)> {
         self.hosts.iter().map(|host| (host.name.clone(), host.port.unwrap_or(port))).collect()
     }

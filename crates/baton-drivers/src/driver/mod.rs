@@ -8,6 +8,7 @@
 //!                 ├─ Subscriptions    namespace ──► receivers of hints, joined again after a loss
 //!                 ├─ SchemaVersion    may this program use what is there?   SchemaPresence
 //!                 ├─ SeenLeases       does a reply show that the data went back?
+//!                 ├─ Unchanged        how long something was silent, where the store has no clock
 //!                 └─ Record           fields as text ──► lease, member, term; or Corrupt
 //!   errors: a client's own ──► DriverError (of a call)   OpenError (of opening)
 //!                                   └──────► StoreError ◄────┘
@@ -38,10 +39,12 @@ mod seen;
 mod slot;
 #[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
 mod subscriptions;
+#[cfg(any(feature = "etcd", feature = "s3"))]
+mod unchanged;
 
 pub(crate) use error::DriverError;
 #[cfg(feature = "network")]
-pub(crate) use hosts::{Hosts, all_shown, shown};
+pub(crate) use hosts::{Hosts, all_shown, is_this_machine, shown};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
 pub(crate) use record::{Fields, Record};
 pub use schema::IncompatibleSchema;
@@ -52,3 +55,5 @@ pub(crate) use seen::SeenLeases;
 pub(crate) use slot::{ConnectionSlot, Connector, within};
 #[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
 pub(crate) use subscriptions::Subscriptions;
+#[cfg(any(feature = "etcd", feature = "s3"))]
+pub(crate) use unchanged::Unchanged;

@@ -134,10 +134,7 @@ impl MysqlSweep {
         let keys: Vec<Vec<Value>> = rows.iter().map(|row| plan.key(row)).collect();
         if let (Strategy::Callback(callback), false) = (&self.strategy, rows.is_empty()) {
             let records = rows.iter().map(|row| plan.record(row)).collect();
-            callback.call(records).await.map_err(|problem| SweepError::Callback {
-                target: self.name.clone(),
-                detail: problem.to_string(),
-            })?;
+            callback.call(&self.name, records).await?;
         }
         let gone = self.act(&mut work, plan, keys).await?;
         work.commit().await.map_err(failed)?;

@@ -106,11 +106,7 @@ impl Sweep for SqliteSweep {
         if found == 0 {
             return Ok(Swept::default());
         }
-        let target = self.work.name.clone();
-        callback
-            .call(records)
-            .await
-            .map_err(|problem| SweepError::Callback { target, detail: problem.to_string() })?;
+        callback.call(&self.work.name, records).await?;
         let remove = move |work: &Work| {
             work.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
         };
