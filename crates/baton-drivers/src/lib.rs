@@ -15,9 +15,9 @@
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
-//! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
-//! `error`, `fence`, `fences` and `sweep` for the user's own data, and what the server runs in
-//! `sql/` or `lua/`.
+//! each: `config` the URL's options, `connect`, `context`, `schema`, `hints`, `examine`, `fence` and
+//! `sweep` for the user's own data, and what the server runs in `sql/` or `lua/`. Where a call is
+//! little code, all of them are in `calls`; elsewhere each kind of record has a file of its own.
 
 #[cfg(feature = "network")]
 pub mod address;
