@@ -51,11 +51,11 @@ pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, 
     let _ = (rest, namespace);
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => crate::sqlite::fences::list(rest),
+        "sqlite" => Ok(crate::sqlite::fence::list(rest)?),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => crate::postgres::fences::list(scheme, rest).await,
+        "postgres" | "postgresql" => crate::postgres::fence::list(scheme, rest).await,
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => crate::mysql::fences::list(scheme, rest).await,
+        "mysql" | "mariadb" => crate::mysql::fence::list(scheme, rest).await,
         #[cfg(feature = "redis")]
         "redis" | "rediss" => crate::redis::fences::list(scheme, rest).await,
         #[cfg(feature = "s3")]
@@ -80,11 +80,11 @@ pub async fn reset(
     let _ = (rest, namespace, resource);
     match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => crate::sqlite::fences::reset(rest, resource),
+        "sqlite" => crate::sqlite::fence::reset(rest, resource),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => crate::postgres::fences::reset(scheme, rest, resource).await,
+        "postgres" | "postgresql" => crate::postgres::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => crate::mysql::fences::reset(scheme, rest, resource).await,
+        "mysql" | "mariadb" => crate::mysql::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "redis")]
         "redis" | "rediss" => crate::redis::fences::reset(scheme, rest, resource).await,
         #[cfg(feature = "s3")]

@@ -32,6 +32,15 @@ impl<'a, F: Fields> Record<'a, F> {
         Self { fields, name }
     }
 
+    /// What is read of each record, all of this name.
+    pub(crate) fn all<T>(
+        fields: &'a [F],
+        name: &'a str,
+        read: impl Fn(Self) -> Result<T, DriverError>,
+    ) -> Result<Vec<T>, DriverError> {
+        fields.iter().map(|fields| read(Self::new(fields, name))).collect()
+    }
+
     /// The record is not one of baton's.
     pub(crate) fn corrupt(&self, detail: impl Into<String>) -> DriverError {
         DriverError::corrupt(self.name, detail)

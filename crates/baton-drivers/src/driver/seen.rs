@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use baton_core::ids::{Lineage, Namespace};
-use baton_core::protocol::{BeatReply, Version};
+use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Version};
+
+use super::DriverError;
 
 /// The lease of each namespace as this handle last saw it.
 #[derive(Default)]
@@ -40,6 +42,33 @@ impl SeenLeases {
         if seen.get(namespace).is_none_or(|known| !known.is_later_than(&shown)) {
             seen.insert(namespace.clone(), shown);
         }
+    }
+
+    /// Carries a beat out by a server: one round trip. A second one only if the data went back, to
+    /// begin a new lineage: the first has written nothing then but the node record, as no claim or
+    /// renewal fits an earlier lease. `note_seen` is given a lineage that no later call of this
+    /// handle may be below.
+    #[cfg(any(feature = "mysql", feature = "postgres"))]
+    pub(crate) async fn beat(
+        &self,
+        namespace: &Namespace,
+        beat: &BeatRequest,
+        send: impl AsyncFn(&BeatRequest) -> Result<BeatReply, DriverError>,
+        note_seen: impl FnOnce(Lineage),
+    ) -> Result<BeatReply, DriverError> {
+        let before = self.of(namespace);
+        let reply = send(beat).await?;
+        if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
+            self.note(namespace, &reply);
+            return Ok(reply);
+        }
+        note_seen(Lineage(reply.lineage.0.saturating_add(1)));
+        if reply.outcome == Some(Outcome::Applied) {
+            return Ok(reply);
+        }
+        let shown = send(&BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() }).await?;
+        self.note(namespace, &shown);
+        Ok(BeatReply { outcome: reply.outcome, ..shown })
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::ids::Namespace;
 use mysql_async::{Error, IoError, ServerError};
 
-use super::{NAME, lease};
+use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
 
@@ -215,11 +215,16 @@ pub(super) const GRANTS: &str = "grant what docs/stores/mysql.md lists";
 /// What to do about a binary log that cannot take our writes.
 pub(super) const BINLOG_FORMAT: &str = "set binlog_format to ROW or MIXED";
 
+/// What to call the lease in messages.
+pub(super) fn lease_name(namespace: &Namespace) -> String {
+    format!("the lease of namespace {namespace}")
+}
+
 fn of_server(error: &ServerError, detail: String, namespace: Option<&Namespace>) -> DriverError {
     match meaning(error) {
         Meaning::Corrupt => {
             let record = match (error.state.as_str(), namespace) {
-                ("BT001", Some(namespace)) => lease::record(namespace),
+                ("BT001", Some(namespace)) => lease_name(namespace),
                 _ => "the meta table".to_owned(),
             };
             DriverError::corrupt(record, one_line(&error.message))

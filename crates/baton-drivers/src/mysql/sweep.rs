@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use super::config::MysqlConfig;
 use super::connect::{Servers, cut};
 use super::error::QueryError;
-use super::fence::{Fence, FenceError};
+use super::fence::{Fence, FenceError, NO_TABLE};
 use super::sweep_plan::{self, Plan};
 use crate::OpenError;
 use crate::driver::within;
@@ -37,9 +37,6 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// Statements in a batch, and in the check before the first batch.
 const STATEMENTS: u32 = 6;
-
-/// There is no such table.
-const NO_TABLE: u16 = 1146;
 
 /// A table that is swept.
 struct MysqlSweep {

@@ -7,7 +7,8 @@ use crate::address::{Address, AddressError, PlainUrl, Secret};
 use crate::driver::all_shown;
 use crate::tls::{TlsFiles, TlsMode};
 
-use super::EXAMPLE;
+/// What a URL looks like.
+const EXAMPLE: &str = "postgres://user@host:5432/database";
 
 /// How long a call may take, connecting included, if nothing else is said.
 const TIMEOUT: Duration = Duration::from_millis(1_500);
@@ -66,8 +67,9 @@ pub struct PostgresConfig {
 }
 
 impl PostgresConfig {
-    /// Reads every option that the URL has, and refuses what it does not know.
-    pub fn from_address(mut address: Address) -> Result<Self, AddressError> {
+    /// What a URL says, from what stands before and after `://`.
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let schema = options.take("schema").unwrap_or_else(|| "public".to_owned());
         let table_prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
@@ -118,7 +120,7 @@ impl PostgresConfig {
 
 /// The URL as `tokio_postgres` and others take it.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let config = PostgresConfig::parse(scheme, rest)?;
     let sslmode = match config.tls {
         TlsMode::Prefer => None,
         TlsMode::Off => Some("sslmode=disable"),
@@ -148,8 +150,7 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<PostgresConfig, AddressError> {
-        Address::parse("postgres", rest, super::super::EXAMPLE)
-            .and_then(PostgresConfig::from_address)
+        PostgresConfig::parse("postgres", rest)
     }
 
     #[test]

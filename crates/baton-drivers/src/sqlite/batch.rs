@@ -179,7 +179,7 @@ fn perform(
 fn still_there(connection: &FileConnection, jobs: &[Job], answers: Answers) -> Answers {
     let detail = match connection.is_current() {
         Ok(true) => return answers,
-        Ok(false) => format!("{} was replaced meanwhile", connection.path.display()),
+        Ok(false) => format!("{} was replaced meanwhile", connection.config.path.display()),
         Err(SqliteOpenError::Missing { path }) => {
             format!("{} was removed meanwhile", path.display())
         }

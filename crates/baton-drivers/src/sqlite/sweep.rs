@@ -13,11 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
-use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::busy_handler;
 use super::config::SqliteConfig;
 use super::error::{SqliteOpenError, uncommitted};
 use super::fence::Fence;
@@ -122,25 +120,17 @@ impl Sweep for SqliteSweep {
 impl Work {
     /// Opens the file, and looks at the table.
     fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
-        let path = self.config.path.as_path();
-        let busy_timeout = self.config.busy_timeout;
-        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
-        let broken = |error| refused(&SqliteOpenError::of(path, busy_timeout, error));
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
-        conn.busy_handler(Some(busy_handler::within(busy_timeout))).map_err(broken)?;
+        let conn = self.config.connect(&self.config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let conn = conn.map_err(|error| self.refused(&error))?;
         let plan = Plan::make(&conn, &self.table, &self.strategy);
         let plan = plan.map_err(|error| self.undone(error))?;
-        let plan = plan.map_err(|detail| self.rejected(detail))?;
-        Ok(Ready { conn, file, plan })
+        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
+        Ok(Ready { conn, file, plan: plan.map_err(rejected)? })
     }
 
     /// The file that the path names now.
     fn file(&self) -> Result<FileId, SweepError> {
-        let path = self.config.path.as_path();
-        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
-        let found = FileId::at(path).map_err(|error| refused(&error))?;
-        found.ok_or_else(|| refused(&SqliteOpenError::Missing { path: path.to_owned() }))
+        FileId::of_present(&self.config.path).map_err(|error| self.refused(&error))
     }
 
     /// One transaction, fenced. After an error the connection is thrown away.
@@ -160,8 +150,8 @@ impl Work {
         let admitted = self.fence.admit(&transaction, epoch);
         admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.undone(error)))?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
-        let sweep_error = |error: StoreError| SweepError::of_store(&self.name, error);
-        transaction.commit().map_err(|error| sweep_error(uncommitted(&error)))?;
+        let sweep_error = |error| SweepError::of_store(&self.name, uncommitted(&error));
+        transaction.commit().map_err(sweep_error)?;
         *held = Some(ready);
         Ok(done)
     }
@@ -170,7 +160,7 @@ impl Work {
         SweepError::of_store(&self.name, DriverError::from(error).into())
     }
 
-    fn rejected(&self, detail: String) -> SweepError {
-        SweepError::Rejected { target: self.name.clone(), detail }
+    fn refused(&self, error: &SqliteOpenError) -> SweepError {
+        SweepError::of_store(&self.name, error.in_use())
     }
 }
