@@ -47,8 +47,6 @@ pub enum FencesError {
 /// etcd they belong to the namespace; elsewhere it does not matter.
 pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, FencesError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
-    // A build without some of the stores has no use for them.
-    let _ = (rest, namespace);
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => Ok(crate::sqlite::fence::list(rest)?),
@@ -77,7 +75,6 @@ pub async fn reset(
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
-    let _ = (rest, namespace, resource);
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => crate::sqlite::fence::reset(rest, resource),

@@ -23,7 +23,6 @@ pub enum TlsMode {
     Verify,
 }
 
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 impl TlsMode {
     /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified
     /// if a file is named, and treated as the first of them otherwise.

@@ -48,7 +48,6 @@ impl SeenLeases {
     /// begin a new lineage: the first has written nothing then but the node record, as no claim or
     /// renewal fits an earlier lease. `note_seen` is given a lineage that no later call of this
     /// handle may be below.
-    #[cfg(any(feature = "mysql", feature = "postgres"))]
     pub(crate) async fn beat(
         &self,
         namespace: &Namespace,

@@ -10,7 +10,7 @@ use mysql_async::Row;
 use super::context::CallContext;
 use super::error::lease_name;
 use super::statement::{Statement, Text};
-use crate::driver::{DriverError, Record};
+use crate::driver::{DriverError, Record, boot_id};
 
 const LOOK: u64 = 0;
 const ACQUIRE: u64 = 1;
@@ -92,7 +92,7 @@ fn reply(row: &Row, named: &str) -> Result<BeatReply, DriverError> {
 }
 
 fn read(record: &Record<'_, Row>, outcome: Option<Outcome>) -> Result<BeatReply, DriverError> {
-    let registration = match record.maybe_boot("taken_boot")? {
+    let registration = match record.read("taken_boot", boot_id)? {
         Some(boot) => Registration::TakenBy { boot, beat: record.number("taken_beat")? },
         None => Registration::Registered,
     };

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage};
+use baton_core::ids::{Epoch, Lineage, Namespace};
 use baton_core::protocol::{Outcome, Reply, Request, TermEnd};
 use baton_store::{
     Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
@@ -78,7 +78,9 @@ impl CallContext<'_> {
                      ORDER BY lock_key LIMIT {limit}"
                 ));
                 let name = "the name of a namespace";
-                Answer::Namespaces(Record::all(&rows.await?, name, |it| it.namespace("lock_key"))?)
+                Answer::Namespaces(Record::all(&rows.await?, name, |it| {
+                    it.id("lock_key", Namespace::new)
+                })?)
             }
             Call::Counters(call) => Answer::Counters(self.count(call).await?),
             Call::Prune { fence, prune } => Answer::Pruned(self.prune(*fence, prune).await?),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
 use crate::driver::all_shown;
 use crate::tls::{TlsFiles, TlsMode};
 
@@ -127,15 +127,9 @@ pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> 
         TlsMode::Require | TlsMode::Verify => Some("sslmode=require"),
     };
     let writable = (config.hosts.len() > 1).then_some("target_session_attrs=read-write");
-    let plain = PlainUrl {
-        scheme: "postgres",
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts,
-        path: config.database.as_deref(),
-        options: sslmode.into_iter().chain(writable).collect(),
-    };
-    Ok(plain.text())
+    let options: Vec<&str> = sslmode.into_iter().chain(writable).collect();
+    let login = (&config.user, &config.password);
+    Ok(plain_url("postgres", login, &config.hosts, config.database.as_deref(), &options))
 }
 
 /// May it stand in a statement as it is?

@@ -1,6 +1,7 @@
 //! What a store is asked, beside beats and counters: each call is one statement, and the rules are
 //! functions at the server.
 
+use baton_core::ids::Namespace;
 use baton_core::protocol::{Outcome, Reply, Request};
 use baton_store::{Answer, Call, Document, PruneOutcome, WriteOutcome};
 use tokio_postgres::types::Json;
@@ -74,7 +75,9 @@ impl CallContext<'_> {
                 let after = after.as_ref().map_or("", |after| after.as_str());
                 let rows = self.rows(NAMESPACES, &[text(&after), int8(&i64::from(*limit))]).await?;
                 let name = "the name of a namespace";
-                Answer::Namespaces(Record::all(&rows, name, |it| it.namespace("lock_key"))?)
+                Answer::Namespaces(Record::all(&rows, name, |it| {
+                    it.id("lock_key", Namespace::new)
+                })?)
             }
             Call::Counters(call) => Answer::Counters(self.count(call).await?),
             Call::Prune { fence, prune } => {

@@ -10,7 +10,6 @@ use super::connect::FileConnection;
 use super::context::CallContext;
 use super::error::{SqliteOpenError, uncommitted};
 use super::lineage;
-use super::machine::Machine;
 use super::worker::Job;
 use crate::driver::{DriverError, SeenLeases};
 
@@ -36,26 +35,21 @@ impl State {
     pub(super) fn transact(
         &mut self,
         connection: &mut FileConnection,
-        machine: &Machine,
         jobs: &[Job],
     ) -> (Answers, bool) {
         if jobs.is_empty() {
             return (Vec::new(), false);
         }
-        match self.attempt(connection, machine, jobs) {
-            Ok(done) => done,
-            Err(error) => {
-                let error = error.into_store_error();
-                roll_back(connection);
-                (jobs.iter().map(|_| Err(error.clone())).collect(), false)
-            }
-        }
+        self.attempt(connection, jobs).unwrap_or_else(|error| {
+            let error = error.into_store_error();
+            roll_back(connection);
+            (jobs.iter().map(|_| Err(error.clone())).collect(), false)
+        })
     }
 
     fn attempt(
         &mut self,
         connection: &mut FileConnection,
-        machine: &Machine,
         jobs: &[Job],
     ) -> Result<(Answers, bool), DriverError> {
         let writes = jobs.iter().any(Job::writes);
@@ -63,15 +57,15 @@ impl State {
             let durably = self.begins_one(connection, jobs)?;
             connection.sync_fully(durably)?;
         }
-        let lineage = self.begin(connection, machine, writes)?;
-        let answers = perform_all(connection, machine, lineage, jobs)?;
+        let lineage = self.begin(connection, writes)?;
+        let answers = perform_all(connection, lineage, jobs)?;
         let seen = |namespace| self.leases.of(namespace);
         let ahead = |(namespace, reply)| seen(namespace).is_some_and(|it| it.is_ahead_of(reply));
         if beats(jobs, &answers).any(ahead) {
             // Nothing of this is kept. All is done again, in the lineage that begins now.
             roll_back(connection);
             self.lineage = lineage.0.saturating_add(1);
-            return self.attempt(connection, machine, jobs);
+            return self.attempt(connection, jobs);
         }
         run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
         beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
@@ -99,7 +93,6 @@ impl State {
     fn begin(
         &mut self,
         connection: &mut FileConnection,
-        machine: &Machine,
         writes: bool,
     ) -> Result<Lineage, DriverError> {
         let begin = if writes { "BEGIN IMMEDIATE" } else { "BEGIN" };
@@ -108,7 +101,7 @@ impl State {
         if found < self.lineage {
             // The content went back, though the file is the same.
             roll_back(connection);
-            lineage::settle(connection, machine, self.lineage).map_err(|error| error.in_use())?;
+            lineage::settle(connection, self.lineage).map_err(|error| error.in_use())?;
             run(connection, begin)?;
             found = lineage::current(&connection.conn)?;
         }
@@ -134,23 +127,16 @@ fn beats<'a>(
 
 fn perform_all(
     connection: &FileConnection,
-    machine: &Machine,
     lineage: Lineage,
     jobs: &[Job],
 ) -> Result<Answers, DriverError> {
-    let mut answers = Vec::with_capacity(jobs.len());
-    for job in jobs {
-        let context = CallContext {
-            conn: &connection.conn,
-            namespace: &job.namespace,
-            at: machine.stamp(),
-            machine,
-            lineage,
-            boots: &connection.boots,
-        };
-        answers.push(perform(&context, job)?.map_err(DriverError::into_store_error));
-    }
-    Ok(answers)
+    let FileConnection { conn, machine, boots, .. } = connection;
+    let answer = |job: &Job| {
+        let (namespace, at) = (&job.namespace, machine.stamp());
+        let context = CallContext { conn, namespace, at, machine, lineage, boots };
+        Ok(perform(&context, job)?.map_err(DriverError::into_store_error))
+    };
+    jobs.iter().map(answer).collect()
 }
 
 /// One job, between savepoints: an error undoes it and nothing else. The outer error undoes all.

@@ -30,6 +30,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 pub(super) struct FileConnection {
     pub(super) conn: Connection,
     pub(super) config: SqliteConfig,
+    pub(super) machine: Machine,
     pub(super) file: FileId,
     /// The folder beside it, with the process locks and the noted lineage.
     pub(super) boots: Boots,
@@ -50,9 +51,9 @@ impl FileConnection {
         let (conn, file) = connect(config, create)?;
         let boots = Boots::of(&config.path)?;
         boots.ready()?;
-        let config = config.clone();
-        let mut connection = Self { conn, config, file, boots, syncs_fully: false };
-        lineage::settle(&mut connection, machine, least)?;
+        let (config, machine) = (config.clone(), machine.clone());
+        let mut connection = Self { conn, config, machine, file, boots, syncs_fully: false };
+        lineage::settle(&mut connection, least)?;
         let swept = locks::sweep(&connection.conn, &connection.boots);
         swept.map_err(|error| connection.config.broken(error))?;
         Ok(connection)

@@ -18,7 +18,6 @@ use super::columns::Bits;
 use super::connect::FileConnection;
 use super::error::SqliteOpenError;
 use super::file_identity::FileId;
-use super::machine::Machine;
 use super::schema;
 use crate::driver::SchemaState;
 
@@ -48,14 +47,10 @@ pub(super) fn current(conn: &Connection) -> rusqlite::Result<u64> {
 
 /// Sees to it that the schema is known and that the lineage is one of this file on this machine.
 /// `least` is the highest lineage that this handle ever saw.
-pub(super) fn settle(
-    connection: &mut FileConnection,
-    machine: &Machine,
-    least: u64,
-) -> Result<(), SqliteOpenError> {
+pub(super) fn settle(connection: &mut FileConnection, least: u64) -> Result<(), SqliteOpenError> {
     let (_, state) = schema::version(&connection.conn, &connection.config)?;
     let is_settled = match state {
-        SchemaState::Usable => is_settled(connection, machine, least),
+        SchemaState::Usable => is_settled(connection, least),
         SchemaState::Older => Ok(false),
     };
     if is_settled.map_err(|error| connection.config.broken(error))? {
@@ -63,32 +58,24 @@ pub(super) fn settle(
     }
     // It must outlast a loss of power before anything is granted in it.
     connection.sync_fully(true).map_err(|error| connection.config.broken(error))?;
-    begin(connection, machine, least)
+    begin(connection, least)
 }
 
 /// Is the lineage of this file on this machine, and was nothing beyond it seen?
-fn is_settled(
-    connection: &FileConnection,
-    machine: &Machine,
-    least: u64,
-) -> rusqlite::Result<bool> {
+fn is_settled(connection: &FileConnection, least: u64) -> rusqlite::Result<bool> {
     let Some(Meta { noted: NotedLineage { lineage, file }, machine: boot }) =
         Meta::read(&connection.conn)?
     else {
         return Ok(false);
     };
-    let is_of_here = boot == *machine.boot && file == connection.file;
+    let is_of_here = boot == *connection.machine.boot && file == connection.file;
     let stands = |noted: NotedLineage| noted.lineage <= lineage && noted.file == file;
     let noted = || NotedLineage::read(&connection.boots);
     Ok(is_of_here && lineage >= least && noted().is_some_and(stands))
 }
 
-fn begin(
-    connection: &FileConnection,
-    machine: &Machine,
-    least: u64,
-) -> Result<(), SqliteOpenError> {
-    let FileConnection { conn, config, boots, .. } = connection;
+fn begin(connection: &FileConnection, least: u64) -> Result<(), SqliteOpenError> {
+    let FileConnection { conn, config, machine, boots, .. } = connection;
     let broken = |error| config.broken(error);
     let transaction = Transaction::new_unchecked(conn, TransactionBehavior::Immediate);
     let transaction = transaction.map_err(broken)?;

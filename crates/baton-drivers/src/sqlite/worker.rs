@@ -85,8 +85,8 @@ impl Worker {
                 return batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
             }
         };
-        let batch = locked(batch, &connection, &self.machine);
-        let (answers, committed) = self.state.transact(&mut connection, &self.machine, &batch);
+        let batch = locked(batch, &connection);
+        let (answers, committed) = self.state.transact(&mut connection, &batch);
         self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
@@ -112,22 +112,21 @@ impl Worker {
 }
 
 /// Locks a file for each boot that beats. A beat that gets none is not made.
-fn locked(batch: Vec<Job>, connection: &FileConnection, machine: &Machine) -> Vec<Job> {
+fn locked(batch: Vec<Job>, connection: &FileConnection) -> Vec<Job> {
+    let FileConnection { boots, machine, .. } = connection;
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
         let held = match &job.call {
             Call::Core(Request::Beat(beat)) => {
-                locks::hold(&connection.boots, beat.node.boot, &job.namespace, machine)
+                locks::hold(boots, beat.node.boot, &job.namespace, machine)
             }
             _ => Ok(()),
         };
-        match held {
-            Ok(()) => ready.push(job),
-            Err(error) => {
-                let detail =
-                    format!("no process lock in {}: {error}", connection.boots.path.display());
-                job.answer(Err(StoreError::Unavailable { detail }));
-            }
+        if let Err(error) = held {
+            let detail = format!("no process lock in {}: {error}", boots.path.display());
+            job.answer(Err(StoreError::Unavailable { detail }));
+        } else {
+            ready.push(job);
         }
     }
     ready
