@@ -14,6 +14,7 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
 
 use crate::OpenError;
+use crate::driver::{DriverError, Fields, Record};
 use crate::open::unusable_scheme;
 
 /// A fence, and the highest epoch that was admitted.
@@ -90,6 +91,15 @@ pub async fn reset(
         "etcd" => crate::etcd::fences::reset(scheme, rest, namespace, resource).await,
         scheme => Err(unfenced(scheme)),
     }
+}
+
+/// The fences in the rows of a register.
+pub(crate) fn stored<F: Fields>(rows: &[F]) -> Result<Vec<StoredFence>, FencesError> {
+    let fences = Record::all(rows, "a fence", |record| {
+        let resource = String::from_utf8_lossy(record.bytes("resource")?).into_owned();
+        Ok(StoredFence { resource, epoch: Epoch(record.number("epoch")?) })
+    });
+    Ok(fences.map_err(DriverError::into_store_error)?)
 }
 
 fn unfenced(scheme: &str) -> FencesError {

@@ -29,7 +29,7 @@ pub(crate) use hosts::{Hosts, all_shown, shown};
 pub(crate) use record::{Fields, Record, boot_id};
 pub use schema::IncompatibleSchema;
 pub(crate) use schema::{SchemaPresence, SchemaState, SchemaVersion};
-pub(crate) use seen::SeenLeases;
+pub(crate) use seen::{BeatServer, SeenLeases};
 #[cfg(feature = "network")]
 pub(crate) use slot::{ConnectionSlot, Connector, within};
 pub(crate) use subscriptions::Subscriptions;

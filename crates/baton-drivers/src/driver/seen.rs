@@ -24,6 +24,18 @@ pub(crate) struct SeenLease {
     version: Version,
 }
 
+/// A server that a handle sends its beats to.
+pub(crate) trait BeatServer: Sync {
+    /// Sends a beat, once.
+    fn send(
+        &self,
+        beat: &BeatRequest,
+    ) -> impl Future<Output = Result<BeatReply, DriverError>> + Send;
+
+    /// Every later call of the handle is in this lineage or in a later one.
+    fn note_seen(&self, lineage: Lineage);
+}
+
 impl SeenLeases {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<Namespace, SeenLease>> {
         self.0.lock().expect("no holder panics")
@@ -46,26 +58,25 @@ impl SeenLeases {
 
     /// Carries a beat out by a server: one round trip. A second one only if the data went back, to
     /// begin a new lineage: the first has written nothing then but the node record, as no claim or
-    /// renewal fits an earlier lease. `note_seen` is given a lineage that no later call of this
-    /// handle may be below.
+    /// renewal fits an earlier lease.
     pub(crate) async fn beat(
         &self,
         namespace: &Namespace,
         beat: &BeatRequest,
-        send: impl AsyncFn(&BeatRequest) -> Result<BeatReply, DriverError>,
-        note_seen: impl FnOnce(Lineage),
+        server: &impl BeatServer,
     ) -> Result<BeatReply, DriverError> {
         let before = self.of(namespace);
-        let reply = send(beat).await?;
+        let reply = server.send(beat).await?;
         if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
             self.note(namespace, &reply);
             return Ok(reply);
         }
-        note_seen(Lineage(reply.lineage.0.saturating_add(1)));
+        server.note_seen(Lineage(reply.lineage.0.saturating_add(1)));
         if reply.outcome == Some(Outcome::Applied) {
             return Ok(reply);
         }
-        let shown = send(&BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() }).await?;
+        let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
+        let shown = server.send(&look).await?;
         self.note(namespace, &shown);
         Ok(BeatReply { outcome: reply.outcome, ..shown })
     }

@@ -10,7 +10,7 @@ use mysql_async::Row;
 use super::context::CallContext;
 use super::error::lease_name;
 use super::statement::{Statement, Text};
-use crate::driver::{DriverError, Record, boot_id};
+use crate::driver::{BeatServer, DriverError, Record, boot_id};
 
 const LOOK: u64 = 0;
 const ACQUIRE: u64 = 1;
@@ -19,12 +19,12 @@ const RENEW: u64 = 2;
 impl CallContext<'_> {
     /// Carries a beat out, whole or not at all.
     pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
-        let send = async |beat: &BeatRequest| self.beat_once(beat).await;
-        let note_seen = |lineage| self.engine.note_seen(lineage);
-        self.engine.leases.beat(self.namespace, beat, send, note_seen).await
+        self.engine.leases.beat(self.namespace, beat, self).await
     }
+}
 
-    async fn beat_once(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
+impl BeatServer for CallContext<'_> {
+    async fn send(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
         let node = &beat.node;
         let profile = serde_json::to_string(&*node.profile).expect("it is plain data");
         let call = self
@@ -46,6 +46,10 @@ impl CallContext<'_> {
         let reply = reply(&row, &lease_name(self.namespace))?;
         self.engine.note_seen(reply.lineage);
         Ok(reply)
+    }
+
+    fn note_seen(&self, lineage: Lineage) {
+        self.engine.note_seen(lineage);
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use mysql_async::prelude::Queryable;
 use mysql_async::{
@@ -21,7 +22,7 @@ use super::config::MysqlConfig;
 use super::error::QueryError;
 use crate::OpenError;
 use crate::address::Secret;
-use crate::driver::within;
+use crate::driver::{DriverError, within};
 use crate::tls::TlsMode;
 
 /// How many calls of one handle are under way at once; the others wait.
@@ -75,6 +76,16 @@ impl Servers {
     /// Where the last answer came from, for messages.
     pub(super) fn place(&self) -> String {
         self.config.place(&self.config.hosts[self.current.load(Ordering::Relaxed)])
+    }
+
+    /// The error of a call.
+    pub(super) fn failed(&self, error: QueryError, namespace: Option<&Namespace>) -> DriverError {
+        error.into_driver_error(&self.place(), namespace)
+    }
+
+    /// The error of opening the store.
+    pub(super) fn refused(&self, error: QueryError) -> OpenError {
+        error.into_open_error(self.place(), &self.config.database)
     }
 
     /// The next host is to be tried first.

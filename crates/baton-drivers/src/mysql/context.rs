@@ -29,7 +29,7 @@ impl CallContext<'_> {
     pub(super) async fn rows(&self, text: String) -> Result<Vec<Row>, DriverError> {
         let servers = &self.engine.servers;
         let answer = servers.query(text).await;
-        answer.map_err(|error| error.into_driver_error(&servers.place(), Some(self.namespace)))
+        answer.map_err(|error| servers.failed(error, Some(self.namespace)))
     }
 
     /// The one row of an answer.

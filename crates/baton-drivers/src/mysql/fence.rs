@@ -22,16 +22,16 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
-use baton_store::{StaleEpoch, StoreError};
+use baton_store::StaleEpoch;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
 use super::config::MysqlConfig;
 use super::connect::Servers;
 use super::error::QueryError;
+use super::statement::{Bytes, literal};
 use crate::OpenError;
-use crate::driver::within;
-use crate::fences::{FencesError, StoredFence};
+use crate::fences::{FencesError, StoredFence, stored};
 
 /// The server's code for a table that does not exist.
 pub(super) const NO_TABLE: u16 = 1146;
@@ -176,41 +176,27 @@ impl Fence {
     }
 }
 
-/// Does this with a connection and the name of the register; `None` if there is no register.
-async fn with_register<T>(
-    scheme: &str,
-    rest: &str,
-    work: impl AsyncFnOnce(&mut Conn, &str) -> Result<T, Error>,
-) -> Result<Option<T>, FencesError> {
-    let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
-    let servers = Servers::new(config)?;
-    let (timeout, table) = (servers.config.timeout, format!("{}fences", servers.config.prefix));
-    let conn = servers.connect().await;
-    let refused =
-        |error: QueryError| error.into_open_error(servers.place(), &servers.config.database);
-    let mut conn = conn.map_err(refused)?;
-    let failed = |error: QueryError| -> StoreError {
-        error.into_driver_error(&servers.place(), None).into_store_error()
-    };
-    match within(timeout, work(&mut conn, &table)).await {
-        Some(Ok(done)) => Ok(Some(done)),
-        Some(Err(Error::Server(error))) if error.code == NO_TABLE => Ok(None),
-        Some(Err(error)) => Err(failed(QueryError::Call(error)).into()),
-        None => Err(failed(QueryError::Late(timeout)).into()),
+/// The fences that a statement on the register reads; none if there is no register.
+async fn register(servers: &Servers, sql: String) -> Result<Vec<StoredFence>, FencesError> {
+    match servers.query(sql).await {
+        Ok(rows) => stored(&rows),
+        Err(error) if error.code() == Some(NO_TABLE) => Ok(Vec::new()),
+        Err(error @ QueryError::NoConnection(_)) => Err(servers.refused(error).into()),
+        Err(error) => Err(servers.failed(error, None).into_store_error().into()),
     }
+}
+
+/// Where the register is, and what reads all of it.
+fn opened(scheme: &str, rest: &str) -> Result<(Servers, String), OpenError> {
+    let servers = Servers::new(MysqlConfig::from_location(scheme, rest)?)?;
+    let sql = format!("SELECT resource, epoch FROM `{}fences`", servers.config.prefix);
+    Ok((servers, sql))
 }
 
 /// The fences of a database, for people.
 pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
-    let found = with_register(scheme, rest, async |conn: &mut Conn, table: &str| {
-        let all = format!("SELECT resource, epoch FROM `{table}`");
-        conn.query_map(all, |(resource, epoch): (Vec<u8>, u64)| {
-            let resource = String::from_utf8_lossy(&resource).into_owned();
-            StoredFence { resource, epoch: Epoch(epoch) }
-        })
-        .await
-    });
-    Ok(found.await?.unwrap_or_default())
+    let (servers, all) = opened(scheme, rest)?;
+    register(&servers, all).await
 }
 
 /// Takes a fence away, and says how high it was.
@@ -219,12 +205,12 @@ pub(crate) async fn reset(
     rest: &str,
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
-    let gone = with_register(scheme, rest, async |conn: &mut Conn, table: &str| {
-        let look = format!("SELECT epoch FROM `{table}` WHERE resource = ?");
-        let epoch: Option<u64> = conn.exec_first(look, (resource.as_bytes(),)).await?;
-        let delete = format!("DELETE FROM `{table}` WHERE resource = ?");
-        conn.exec_drop(delete, (resource.as_bytes(),)).await?;
-        Ok(epoch.map(Epoch))
-    });
-    Ok(gone.await?.flatten())
+    let (servers, all) = opened(scheme, rest)?;
+    let this = format!(" WHERE resource = {}", literal(Bytes(resource.as_bytes())));
+    let found = register(&servers, all + &this).await?;
+    if !found.is_empty() {
+        let table = format!("`{}fences`", servers.config.prefix);
+        register(&servers, format!("DELETE FROM {table}{this}")).await?;
+    }
+    Ok(found.first().map(|fence| fence.epoch))
 }

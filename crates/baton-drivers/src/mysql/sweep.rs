@@ -62,8 +62,6 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
@@ -170,8 +168,7 @@ impl MysqlSweep {
     }
 
     fn query_failed(&self, error: QueryError) -> SweepError {
-        let error = error.into_driver_error(&self.servers.place(), None);
-        SweepError::of_store(&self.name, error.into_store_error())
+        SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
     }
 
     fn rejected(&self, detail: String) -> SweepError {

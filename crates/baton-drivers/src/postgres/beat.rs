@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{Json, PgLsn};
 
 use super::context::{CallContext, jsonb, text};
-use crate::driver::DriverError;
+use crate::driver::{BeatServer, DriverError};
 use crate::reader::Access;
 
 const BEAT: &str = "SELECT reply, view, lsn FROM {t}beat($1, $2::numeric, $3, $4, $5, $6)";
@@ -26,22 +26,7 @@ impl CallContext<'_> {
     /// Carries a beat out, whole or not at all. That the data went back shows in the position in
     /// the log too, unless others have written enough since to hide it.
     pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
-        let send = async |beat: &BeatRequest| self.beat_once(beat).await;
-        let note_seen = |lineage: Lineage| self.engine.note_seen(lineage.0, PgLsn::from(0));
-        self.engine.leases.beat(self.namespace, beat, send, note_seen).await
-    }
-
-    async fn beat_once(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
-        let profile = &*beat.node.profile;
-        let described = serde_json::to_string(profile).expect("a profile is plain data");
-        let request = Json(without_profile(beat));
-        let lifeline = profile.lifeline.as_deref();
-        let more = [jsonb(&request), text(&described), text(&lifeline)];
-        let row = self.call(BEAT, &more).await?;
-        let Json(mut reply): Json<BeatReply> = self.column(&row, 0)?;
-        reply.view = self.view(&row, 1)?;
-        self.engine.note_seen(reply.lineage.0, self.column(&row, 2)?);
-        Ok(reply)
+        self.engine.leases.beat(self.namespace, beat, self).await
     }
 
     /// The lease and the view, without taking part.
@@ -61,6 +46,25 @@ impl CallContext<'_> {
         let Some(body) = self.column::<Option<&str>>(row, at)? else { return Ok(None) };
         let read = serde_json::from_str(body).map(|view| Some(Arc::new(view)));
         read.map_err(|problem| self.corrupt(&format!("its view: {problem}")))
+    }
+}
+
+impl BeatServer for CallContext<'_> {
+    async fn send(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
+        let profile = &*beat.node.profile;
+        let described = serde_json::to_string(profile).expect("a profile is plain data");
+        let request = Json(without_profile(beat));
+        let lifeline = profile.lifeline.as_deref();
+        let more = [jsonb(&request), text(&described), text(&lifeline)];
+        let row = self.call(BEAT, &more).await?;
+        let Json(mut reply): Json<BeatReply> = self.column(&row, 0)?;
+        reply.view = self.view(&row, 1)?;
+        self.engine.note_seen(reply.lineage.0, self.column(&row, 2)?);
+        Ok(reply)
+    }
+
+    fn note_seen(&self, lineage: Lineage) {
+        self.engine.note_seen(lineage.0, PgLsn::from(0));
     }
 }
 

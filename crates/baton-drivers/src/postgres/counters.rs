@@ -4,7 +4,7 @@ use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue,
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, Type};
 
-use super::context::{CallContext, bytea, int8, text};
+use super::context::{CallContext, Param, bytea, int8, text};
 use crate::driver::DriverError;
 
 const APPEND: &str = "SELECT {t}append_deltas($1, $2, $3::numeric, $4, $5, $6)";
@@ -30,9 +30,13 @@ impl CallContext<'_> {
                 let names: Vec<&[u8]> = deltas.iter().map(|it| bytes(&it.counter)).collect();
                 let (sets, amounts): (Vec<bool>, Vec<i64>) = deltas.iter().map(change).unzip();
                 let (writer, number) = (writer.to_string(), number.to_string());
-                let (names, sets) = ((&names, Type::BYTEA_ARRAY), (&sets, Type::BOOL_ARRAY));
-                let more =
-                    [text(&writer), text(&number), names, sets, (&amounts, Type::INT8_ARRAY)];
+                let more: [Param<'_>; 5] = [
+                    text(&writer),
+                    text(&number),
+                    (&names, Type::BYTEA_ARRAY),
+                    (&sets, Type::BOOL_ARRAY),
+                    (&amounts, Type::INT8_ARRAY),
+                ];
                 self.rows(APPEND, &more).await?;
                 return Ok(CounterAnswer::Appended);
             }

@@ -27,8 +27,8 @@ use super::config::{PostgresConfig, is_plain};
 use super::connect::PostgresConnector;
 use super::context::{Param, text};
 use crate::OpenError;
-use crate::driver::{ConnectionSlot, DriverError, Record};
-use crate::fences::{FencesError, StoredFence};
+use crate::driver::ConnectionSlot;
+use crate::fences::{FencesError, StoredFence, stored};
 use crate::reader::Access;
 
 /// The longest limit that the server takes.
@@ -152,14 +152,6 @@ async fn register(
         }
     });
     Ok(rows.await?)
-}
-
-fn stored(rows: &[Row]) -> Result<Vec<StoredFence>, FencesError> {
-    let fences = Record::all(rows, "a fence", |record| {
-        let resource = record.text("resource")?.to_owned();
-        Ok(StoredFence { resource, epoch: Epoch(record.number("epoch")?) })
-    });
-    Ok(fences.map_err(DriverError::into_store_error)?)
 }
 
 /// The fences of a database, for people.

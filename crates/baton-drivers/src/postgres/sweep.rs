@@ -62,8 +62,6 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = PostgresConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let connector = PostgresConnector::new(config, Access::Write)?;
     let config = &connector.config;

@@ -64,6 +64,7 @@ fn foreign(error: impl Error + Send + Sync + 'static) -> FromSqlError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_core::ids::BootId;
     use rusqlite::Connection;
 
     #[test]

@@ -22,7 +22,6 @@
 //! same lineage, while it keeps its inode. Put a copy back by renaming it, as
 //! [`SqliteOpenError::StaleLog`] explains.
 
-mod batch;
 mod boots;
 mod busy_handler;
 mod columns;

@@ -25,19 +25,15 @@ use crate::driver::DriverError;
 use crate::sweep::{Strategy, Table, Unfit};
 
 /// A table that is swept.
+#[derive(Clone)]
 struct SqliteSweep {
-    work: Arc<Work>,
-}
-
-/// What the thread needs.
-struct Work {
     name: String,
     config: SqliteConfig,
     table: Table,
     strategy: Strategy,
     fence: Fence,
     /// Taken while a batch runs, and put back if it went well.
-    ready: Mutex<Option<Ready>>,
+    ready: Arc<Mutex<Option<Ready>>>,
 }
 
 /// A connection, which file it is on, and the statements that fit the table as it was then.
@@ -53,71 +49,65 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = SqliteConfig::from_location(location);
     let config = config.map_err(|error| Unfit::Store(error.into()))?;
     let name = format!("sqlite table {}", table.name);
     let fence = Fence::new(&format!("ttl:{}", table.name));
-    let work = Work { name, config, table, strategy, fence, ready: Mutex::default() };
-    Ok(Arc::new(SqliteSweep { work: Arc::new(work) }))
-}
-
-impl SqliteSweep {
-    /// Runs it where it may block. A caller that stops waiting cancels nothing.
-    async fn apart<T: Send + 'static>(
-        &self,
-        step: impl FnOnce(&Work) -> Result<T, SweepError> + Send + 'static,
-    ) -> Result<T, SweepError> {
-        let work = Arc::clone(&self.work);
-        let done = tokio::task::spawn_blocking(move || step(&work)).await;
-        done.unwrap_or_else(|ended| {
-            let (target, detail) = (self.work.name.clone(), ended.to_string());
-            Err(SweepError::Unknown { target, detail })
-        })
-    }
+    Ok(Arc::new(SqliteSweep { name, config, table, strategy, fence, ready: Arc::default() }))
 }
 
 #[async_trait]
 impl Sweep for SqliteSweep {
     fn name(&self) -> &str {
-        &self.work.name
+        &self.name
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        self.apart(|work| work.file().and_then(|file| work.prepare(file)).map(drop)).await
+        self.apart(|sweep| sweep.file().and_then(|file| sweep.prepare(file)).map(drop)).await
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
-        let Strategy::Callback(callback) = &self.work.strategy else {
-            let step = move |work: &Work| {
-                work.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
+        let Strategy::Callback(callback) = &self.strategy else {
+            let step = move |sweep: &Self| {
+                sweep.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
             };
             let records = self.apart(step).await?;
             return Ok(Swept { records, more: records >= limit });
         };
-        let read = move |work: &Work| {
-            work.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
+        let read = move |sweep: &Self| {
+            sweep.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
         };
         let Read { keys, records } = self.apart(read).await?;
         let found = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         if found == 0 {
             return Ok(Swept::default());
         }
-        let target = self.work.name.clone();
+        let target = self.name.clone();
         callback
             .call(records)
             .await
             .map_err(|problem| SweepError::Callback { target, detail: problem.to_string() })?;
-        let remove = move |work: &Work| {
-            work.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
+        let remove = move |sweep: &Self| {
+            sweep.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
         };
         let records = self.apart(remove).await?;
         Ok(Swept { records, more: found >= limit })
     }
 }
 
-impl Work {
+impl SqliteSweep {
+    /// Runs it where it may block. A caller that stops waiting cancels nothing.
+    async fn apart<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Self) -> Result<T, SweepError> + Send + 'static,
+    ) -> Result<T, SweepError> {
+        let sweep = self.clone();
+        let done = tokio::task::spawn_blocking(move || step(&sweep)).await;
+        done.unwrap_or_else(|ended| {
+            Err(SweepError::Unknown { target: self.name.clone(), detail: ended.to_string() })
+        })
+    }
+
     /// Opens the file, and looks at the table.
     fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
         let conn = self.config.connect(&self.config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);

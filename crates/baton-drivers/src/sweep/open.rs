@@ -19,6 +19,10 @@ pub fn open(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     let target = target.into();
+    if let Target::Table(table) = &target {
+        table.check()?;
+        strategy.check_for(table)?;
+    }
     match (scheme, target) {
         #[cfg(feature = "sqlite")]
         ("sqlite", Target::Table(table)) => crate::sqlite::sweep(rest, table, strategy),
