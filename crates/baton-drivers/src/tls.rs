@@ -23,7 +23,6 @@ pub enum TlsMode {
     Verify,
 }
 
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "mysql"))]
 impl TlsMode {
     /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified
     /// if a file is named, and treated as the first of them otherwise.
@@ -117,7 +116,6 @@ fn of(path: &Path, problem: &dyn std::fmt::Display) -> String {
 }
 
 /// Did TLS fail, rather than what it runs over?
-#[cfg(any(feature = "etcd", feature = "redis"))]
 pub(crate) fn is_about_tls(error: &(dyn std::error::Error + 'static)) -> bool {
     // What an I/O error is made from is not its source, but what that was made from.
     let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);

@@ -14,46 +14,25 @@
 //!                                   └──────► StoreError ◄────┘
 //! ```
 
-// A build without some of the stores lacks those that use the rest.
-#![cfg_attr(
-    not(all(
-        feature = "sqlite",
-        feature = "postgres",
-        feature = "mysql",
-        feature = "redis",
-        feature = "s3",
-        feature = "etcd"
-    )),
-    allow(dead_code, unused_imports)
-)]
-
 mod error;
 #[cfg(feature = "network")]
 mod hosts;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
 mod record;
 mod schema;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod seen;
 #[cfg(feature = "network")]
 mod slot;
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
 mod subscriptions;
-#[cfg(any(feature = "etcd", feature = "s3"))]
 mod unchanged;
 
 pub(crate) use error::DriverError;
 #[cfg(feature = "network")]
 pub(crate) use hosts::{Hosts, all_shown, is_this_machine, shown};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis"))]
-pub(crate) use record::{Fields, Record};
+pub(crate) use record::{Fields, Record, boot_id};
 pub use schema::IncompatibleSchema;
 pub(crate) use schema::{SchemaPresence, SchemaState, SchemaVersion};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(crate) use seen::SeenLeases;
+pub(crate) use seen::{BeatServer, SeenLeases};
 #[cfg(feature = "network")]
 pub(crate) use slot::{ConnectionSlot, Connector, within};
-#[cfg(any(feature = "etcd", feature = "postgres", feature = "redis"))]
 pub(crate) use subscriptions::Subscriptions;
-#[cfg(any(feature = "etcd", feature = "s3"))]
 pub(crate) use unchanged::Unchanged;

@@ -202,7 +202,8 @@ pub(crate) async fn list(
     Ok(fences)
 }
 
-/// Resets a fence, and says how high it was. The key stays: a writer that has the fence open compares with it.
+/// Resets a fence, and says how high it was. The key stays: a writer that has the fence open
+/// compares with it.
 pub(crate) async fn reset(
     scheme: &str,
     rest: &str,

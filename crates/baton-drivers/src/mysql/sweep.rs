@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use super::config::MysqlConfig;
 use super::connect::{Servers, cut};
 use super::error::QueryError;
-use super::fence::{Fence, FenceError};
+use super::fence::{Fence, FenceError, NO_TABLE};
 use super::sweep_plan::{self, Plan};
 use crate::OpenError;
 use crate::driver::within;
@@ -37,9 +37,6 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// Statements in a batch, and in the check before the first batch.
 const STATEMENTS: u32 = 6;
-
-/// There is no such table.
-const NO_TABLE: u16 = 1146;
 
 /// A table that is swept.
 struct MysqlSweep {
@@ -65,8 +62,6 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
@@ -170,8 +165,7 @@ impl MysqlSweep {
     }
 
     fn query_failed(&self, error: QueryError) -> SweepError {
-        let error = error.into_driver_error(&self.servers.place(), None);
-        SweepError::of_store(&self.name, error.into_store_error())
+        SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
     }
 
     fn rejected(&self, detail: String) -> SweepError {

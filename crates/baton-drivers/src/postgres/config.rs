@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
 use crate::driver::all_shown;
 use crate::tls::{TlsFiles, TlsMode};
 
-use super::EXAMPLE;
+/// What a URL looks like.
+const EXAMPLE: &str = "postgres://user@host:5432/database";
 
 /// The port, if none is given.
 const PORT: u16 = 5_432;
@@ -63,8 +64,9 @@ pub struct PostgresConfig {
 }
 
 impl PostgresConfig {
-    /// Reads every option that the URL has, and refuses what it does not know.
-    pub fn from_address(mut address: Address) -> Result<Self, AddressError> {
+    /// What a URL says, from what stands before and after `://`.
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let schema = options.take("schema").unwrap_or_else(|| "public".to_owned());
         let table_prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
@@ -115,22 +117,16 @@ impl PostgresConfig {
 
 /// The URL as `tokio_postgres` and others take it.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let config = PostgresConfig::parse(scheme, rest)?;
     let sslmode = match config.tls {
         TlsMode::Prefer => None,
         TlsMode::Off => Some("sslmode=disable"),
         TlsMode::Require | TlsMode::Verify => Some("sslmode=require"),
     };
     let writable = (config.hosts.len() > 1).then_some("target_session_attrs=read-write");
-    let plain = PlainUrl {
-        scheme: "postgres",
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts,
-        path: config.database.as_deref(),
-        options: sslmode.into_iter().chain(writable).collect(),
-    };
-    Ok(plain.text())
+    let options: Vec<&str> = sslmode.into_iter().chain(writable).collect();
+    let login = (&config.user, &config.password);
+    Ok(plain_url("postgres", login, &config.hosts, config.database.as_deref(), &options))
 }
 
 /// May it stand in a statement as it is?
@@ -145,8 +141,7 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<PostgresConfig, AddressError> {
-        Address::parse("postgres", rest, super::super::EXAMPLE)
-            .and_then(PostgresConfig::from_address)
+        PostgresConfig::parse("postgres", rest)
     }
 
     #[test]

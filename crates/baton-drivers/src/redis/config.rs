@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
 use crate::driver::all_shown;
 use crate::tls::TlsFiles;
 
@@ -90,15 +90,8 @@ impl RedisConfig {
 /// The URL as the `redis` crate takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = RedisConfig::parse(scheme, rest)?;
-    let plain = PlainUrl {
-        scheme,
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts[..1],
-        path: Some(&config.database.to_string()),
-        options: Vec::new(),
-    };
-    Ok(plain.text())
+    let (login, database) = ((&config.user, &config.password), config.database.to_string());
+    Ok(plain_url(scheme, login, &config.hosts[..1], Some(&database), &[]))
 }
 
 #[cfg(test)]
