@@ -21,6 +21,7 @@ mod schema;
 mod seen;
 #[cfg(feature = "network")]
 mod slot;
+#[cfg(feature = "network")]
 mod subscriptions;
 
 pub(crate) use error::DriverError;
@@ -32,4 +33,5 @@ pub(crate) use schema::{SchemaPresence, SchemaState, SchemaVersion};
 pub(crate) use seen::{BeatServer, SeenLeases};
 #[cfg(feature = "network")]
 pub(crate) use slot::{ConnectionSlot, Connector, within};
+#[cfg(feature = "network")]
 pub(crate) use subscriptions::Subscriptions;

@@ -24,28 +24,23 @@ const PREFIX_CHARS_MAX: usize = 40;
 
 /// What a handle needs to know. Plain data.
 #[derive(Clone, Debug)]
-pub struct MysqlConfig {
+pub(super) struct MysqlConfig {
     /// Names and ports, tried in turn.
-    pub hosts: Vec<(String, u16)>,
-    /// Who connects.
-    pub user: Option<String>,
-    /// With which password.
-    pub password: Option<Secret>,
+    pub(super) hosts: Vec<(String, u16)>,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<Secret>,
     /// Where the tables are.
-    pub database: String,
+    pub(super) database: String,
     /// What the names of tables and procedures begin with.
-    pub prefix: String,
-    /// Bounds every call.
-    pub timeout: Duration,
-    /// How much of TLS there is to be.
-    pub tls: TlsMode,
-    /// Whom to trust, and who we are.
-    pub tls_files: TlsFiles,
+    pub(super) prefix: String,
+    pub(super) timeout: Duration,
+    pub(super) tls: TlsMode,
+    pub(super) tls_files: TlsFiles,
 }
 
 impl MysqlConfig {
     /// What follows `mysql://` or `mariadb://` in a URL.
-    pub fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
@@ -87,7 +82,7 @@ impl MysqlConfig {
 
 /// The URL as `mysql_async` takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = MysqlConfig::from_location(scheme, rest)?;
+    let config = MysqlConfig::parse(scheme, rest)?;
     let options: &[&str] = match config.tls {
         TlsMode::Off | TlsMode::Prefer => &[],
         TlsMode::Require => &["require_ssl=true", "verify_ca=false", "verify_identity=false"],
@@ -102,7 +97,7 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<MysqlConfig, AddressError> {
-        MysqlConfig::from_location("mysql", rest)
+        MysqlConfig::parse("mysql", rest)
     }
 
     #[test]

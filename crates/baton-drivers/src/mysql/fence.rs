@@ -188,7 +188,7 @@ async fn register(servers: &Servers, sql: String) -> Result<Vec<StoredFence>, Fe
 
 /// Where the register is, and what reads all of it.
 fn opened(scheme: &str, rest: &str) -> Result<(Servers, String), OpenError> {
-    let servers = Servers::new(MysqlConfig::from_location(scheme, rest)?)?;
+    let servers = Servers::new(MysqlConfig::parse(scheme, rest)?)?;
     let sql = format!("SELECT resource, epoch FROM `{}fences`", servers.config.prefix);
     Ok((servers, sql))
 }

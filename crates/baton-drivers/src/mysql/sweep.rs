@@ -62,7 +62,7 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
+    let config = MysqlConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
         Strategy::Callback(_) => Duration::from_secs(IDLE_S),
@@ -129,10 +129,7 @@ impl MysqlSweep {
         let keys: Vec<Vec<Value>> = rows.iter().map(|row| plan.key(row)).collect();
         if let (Strategy::Callback(callback), false) = (&self.strategy, rows.is_empty()) {
             let records = rows.iter().map(|row| plan.record(row)).collect();
-            callback.call(records).await.map_err(|problem| SweepError::Callback {
-                target: self.name.clone(),
-                detail: problem.to_string(),
-            })?;
+            callback.call(&self.name, records).await?;
         }
         let gone = self.act(&mut work, plan, keys).await?;
         work.commit().await.map_err(failed)?;

@@ -144,10 +144,7 @@ impl PostgresSweep {
         if records.is_empty() {
             return Ok(0);
         }
-        callback.call(records).await.map_err(|problem| SweepError::Callback {
-            target: self.name.clone(),
-            detail: problem.to_string(),
-        })?;
+        callback.call(&self.name, records).await?;
         let params: [Param<'_>; 2] = [(&parts, Type::OID_ARRAY), (&places, Type::TEXT_ARRAY)];
         let removed = transaction.execute_typed(&plan.remove, &params).await;
         removed.map_err(|e| self.failed(e))

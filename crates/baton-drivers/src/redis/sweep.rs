@@ -159,10 +159,7 @@ impl Sweep for RedisSweep {
             return Ok(Swept::default());
         }
         let (keys, records) = done.found.into_iter().filter_map(record).unzip();
-        callback.call(records).await.map_err(|problem| SweepError::Callback {
-            target: self.name.clone(),
-            detail: problem.to_string(),
-        })?;
+        callback.call(&self.name, records).await?;
         let removed = self.run(epoch, limit, ("remove", ""), keys).await?;
         Ok(Swept { records: removed.gone, more })
     }

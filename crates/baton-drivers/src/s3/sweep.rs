@@ -186,10 +186,7 @@ impl Sweep for S3Sweep {
             objects.into_iter().filter(|meta| self.is_due(meta, at)).collect();
         if let (Strategy::Callback(callback), false) = (&self.strategy, due.is_empty()) {
             let records = due.iter().map(record).collect();
-            callback.call(records).await.map_err(|problem| SweepError::Callback {
-                target: self.name.clone(),
-                detail: problem.to_string(),
-            })?;
+            callback.call(&self.name, records).await?;
         }
         let records = self.remove(due).await?;
         let more = next.is_some();

@@ -82,11 +82,7 @@ impl Sweep for SqliteSweep {
         if found == 0 {
             return Ok(Swept::default());
         }
-        let target = self.name.clone();
-        callback
-            .call(records)
-            .await
-            .map_err(|problem| SweepError::Callback { target, detail: problem.to_string() })?;
+        callback.call(&self.name, records).await?;
         let remove = move |sweep: &Self| {
             sweep.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
         };
