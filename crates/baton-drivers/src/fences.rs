@@ -56,11 +56,11 @@ pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, 
         #[cfg(feature = "mysql")]
         "mysql" | "mariadb" => crate::mysql::fence::list(scheme, rest).await,
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => crate::redis::fences::list(scheme, rest).await,
+        "redis" | "rediss" => crate::redis::fence::list(scheme, rest).await,
         #[cfg(feature = "s3")]
-        "s3" => crate::s3::fences::list(scheme, rest).await,
+        "s3" => crate::s3::fence::list(scheme, rest).await,
         #[cfg(feature = "etcd")]
-        "etcd" => crate::etcd::fences::list(scheme, rest, namespace).await,
+        "etcd" => crate::etcd::fence::list(scheme, rest, namespace).await,
         scheme => Err(unfenced(scheme)),
     };
     let mut found = found?;
@@ -84,11 +84,11 @@ pub async fn reset(
         #[cfg(feature = "mysql")]
         "mysql" | "mariadb" => crate::mysql::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => crate::redis::fences::reset(scheme, rest, resource).await,
+        "redis" | "rediss" => crate::redis::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "s3")]
-        "s3" => crate::s3::fences::reset(scheme, rest, resource).await,
+        "s3" => crate::s3::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "etcd")]
-        "etcd" => crate::etcd::fences::reset(scheme, rest, namespace, resource).await,
+        "etcd" => crate::etcd::fence::reset(scheme, rest, namespace, resource).await,
         scheme => Err(unfenced(scheme)),
     }
 }

@@ -114,3 +114,14 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 fn of(path: &Path, problem: &dyn std::fmt::Display) -> String {
     format!("{}: {problem}", path.display())
 }
+
+/// Did TLS fail, rather than what it runs over?
+pub(crate) fn is_about_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    // What an I/O error is made from is not its source, but what that was made from.
+    let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || match made_from {
+            Some(inner) => is_about_tls(inner),
+            None => error.source().is_some_and(is_about_tls),
+        }
+}

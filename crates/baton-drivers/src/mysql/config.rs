@@ -12,9 +12,6 @@ const EXAMPLE: &str = "mysql://user@host:3306/database";
 
 const PORT: u16 = 3306;
 
-/// How long a call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
-
 /// The values of the option `tls`, the default first.
 const TLS_MODES: [(&str, TlsMode); 3] =
     [("off", TlsMode::Off), ("require", TlsMode::Require), ("verify", TlsMode::Verify)];
@@ -49,7 +46,7 @@ impl MysqlConfig {
             let wanted = format!("give 1 to {PREFIX_CHARS_MAX} letters, digits or '_'");
             return Err(options.wrong("table_prefix", &prefix, &wanted));
         }
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let tls_files = TlsFiles::take(options)?;
         let wanted = "give off, require or verify";
         let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;

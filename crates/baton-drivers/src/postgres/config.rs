@@ -10,9 +10,6 @@ use crate::tls::{TlsFiles, TlsMode};
 /// What a URL looks like.
 const EXAMPLE: &str = "postgres://user@host:5432/database";
 
-/// How long a call may take, connecting included, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
-
 /// The port, if none is given.
 const PORT: u16 = 5_432;
 
@@ -84,7 +81,7 @@ impl PostgresConfig {
             Some("session") => Pooler::Session,
             Some(other) => return Err(options.wrong("pooler", other, "give none or session")),
         };
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let application_name = options.take("application_name");
         let hosts = address.hosts_or(PORT);
         address.options.finish()?;
@@ -147,7 +144,7 @@ mod tests {
     fn every_option_is_read_and_the_rest_has_defaults() {
         let plain = read("db").expect("a host is enough");
         assert_eq!(plain.hosts, [("db".to_owned(), 5_432)]);
-        assert_eq!((plain.names().as_str(), plain.timeout), ("public.baton_", TIMEOUT));
+        assert_eq!((plain.names().as_str(), plain.timeout.as_millis()), ("public.baton_", 1_500));
         assert_eq!((plain.tls, plain.database), (TlsMode::Prefer, None));
         let full = "me:hush@a:1,b/app?table_prefix=helix_&schema=ops&tls_ca=/ca&timeout_ms=9";
         let full = read(full).expect("it is sound");

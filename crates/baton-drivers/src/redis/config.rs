@@ -4,21 +4,16 @@ use std::time::Duration;
 
 use crate::OpenError;
 use crate::address::{Address, AddressError, Secret, plain_url};
+use crate::driver::all_shown;
 use crate::tls::TlsFiles;
 
-/// What a URL looks like.
 const EXAMPLE: &str = "redis://host:6379/0";
 
-/// Redis's own port.
 const PORT: u16 = 6379;
-
-/// How long any call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// What stands before every key, if nothing else is said.
 const PREFIX: &str = "baton:";
 
-/// What a handle needs to know.
 #[derive(Clone, Debug)]
 pub(super) struct RedisConfig {
     pub(super) hosts: Vec<(String, u16)>,
@@ -39,11 +34,10 @@ pub(super) struct RedisConfig {
 }
 
 impl RedisConfig {
-    /// From what stands before and after `://`.
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let prefix = options.take("prefix").unwrap_or_else(|| PREFIX.to_owned());
         if prefix.contains(['{', '}']) {
             let wanted = "leave braces out: the namespace stands in braces after it";
@@ -88,18 +82,8 @@ impl RedisConfig {
         })
     }
 
-    /// Where the server is, for people.
     pub(super) fn place(&self) -> String {
-        let hosts: Vec<String> = self.hosts.iter().map(shown).collect();
-        hosts.join(",")
-    }
-}
-
-/// One host, for people.
-pub(super) fn shown((name, port): &(String, u16)) -> String {
-    match name.contains(':') {
-        true => format!("[{name}]:{port}"),
-        false => format!("{name}:{port}"),
+        all_shown(&self.hosts)
     }
 }
 

@@ -25,18 +25,15 @@ use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::sweep::{Keys, Strategy, Unfit};
 
-/// An index that is swept.
 struct RedisSweep {
     name: String,
     resource: String,
-    /// The fence and the index.
     keys: [String; 2],
     slot: ConnectionSlot<RedisConnector>,
     script: Script,
     strategy: Strategy,
 }
 
-/// What a script came to.
 struct Done {
     gone: u32,
     due: u32,
@@ -77,7 +74,6 @@ pub(crate) fn sweep(
 }
 
 impl RedisSweep {
-    /// Runs the script, once.
     async fn run(
         &self,
         epoch: Epoch,

@@ -139,12 +139,7 @@ impl CallContext<'_> {
         let record = format_args!("document {name:?}");
         let present = self.one(sql, (namespace, name), record, |row| row.get::<_, Bits>(0))?;
         let present = present.map_or(0, |version| version.0);
-        let holds = match precondition {
-            Precondition::Any => true,
-            Precondition::Absent => present == 0,
-            Precondition::Version(version) => present == version && present != 0,
-        };
-        if !holds {
+        if !precondition.holds(present) {
             return Ok(WriteOutcome::Conflict(present));
         }
         let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \

@@ -23,9 +23,9 @@ pub struct Callback(Arc<dyn Fn(Vec<Value>) -> Done + Send + Sync>);
 impl Callback {
     /// Hands the records of one batch of this target over.
     pub(crate) async fn call(&self, target: &str, records: Vec<Value>) -> Result<(), SweepError> {
-        (self.0)(records).await.map_err(|problem| {
-            let (target, detail) = (target.to_owned(), problem.to_string());
-            SweepError::Callback { target, detail }
+        (self.0)(records).await.map_err(|problem| SweepError::Callback {
+            target: target.to_owned(),
+            detail: problem.to_string(),
         })
     }
 }

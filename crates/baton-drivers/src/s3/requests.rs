@@ -1,9 +1,136 @@
-//! What went wrong with one request, by what the caller must do about it.
+//! The HTTP client, which records the outcome of every request: by number and type, not by text;
+//! and what the caller must do about one that did not do what it should.
 
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
+
+use async_trait::async_trait;
 use baton_store::StoreError;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
+};
 
-use super::observing_client::RequestOutcome;
 use crate::OpenError;
+
+#[derive(Clone, Debug, Default)]
+pub(super) enum RequestOutcome {
+    /// No request was made at all: there is nothing to sign it with.
+    #[default]
+    NotMade,
+    /// No connection came about, so nothing was sent.
+    NotSent(String),
+    /// It was sent, and no whole answer came back.
+    NotAnswered(String),
+    Answered {
+        status: u16,
+        /// The code that S3 gives an error, such as `NoSuchBucket`.
+        code: Option<String>,
+        /// When, in Unix seconds of the server's.
+        at: Option<i64>,
+    },
+}
+
+impl RequestOutcome {
+    /// When it was answered, in Unix seconds of the server's.
+    pub(super) fn at(&self) -> Option<i64> {
+        match self {
+            Self::Answered { at, .. } => *at,
+            _ => None,
+        }
+    }
+}
+
+tokio::task_local! {
+    /// The observation of whatever request this task makes; the library has no place for it.
+    static OBSERVATION: Observation;
+}
+
+/// Travels with a request; what became of it is written on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observation(Arc<Mutex<RequestOutcome>>);
+
+impl Observation {
+    /// Makes a request that this observation travels with. If it makes several, the last is noted.
+    pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
+        OBSERVATION.scope(self.clone(), request).await
+    }
+
+    pub(super) fn outcome(&self) -> RequestOutcome {
+        self.0.lock().expect("no holder of this lock panics").clone()
+    }
+
+    fn set(&self, outcome: RequestOutcome) {
+        *self.0.lock().expect("no holder of this lock panics") = outcome;
+    }
+}
+
+/// The client that all requests go through.
+#[derive(Clone, Debug)]
+pub(super) struct ObservingClient(pub(super) reqwest::Client);
+
+#[async_trait]
+impl HttpService for ObservingClient {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let observation = OBSERVATION.try_with(Clone::clone).unwrap_or_default();
+        let answer = match HttpService::call(&self.0, request).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                observation.set(outcome_of(&error));
+                return Err(error);
+            }
+        };
+        let status = answer.status().as_u16();
+        let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
+        let at = date.and_then(unix_seconds);
+        observation.set(RequestOutcome::Answered { status, code: None, at });
+        if answer.status().is_success() || status == 304 {
+            return Ok(answer);
+        }
+        let (parts, body) = answer.into_parts();
+        let body = body.bytes().await.inspect_err(|error| observation.set(outcome_of(error)))?;
+        let code = code(&String::from_utf8_lossy(&body));
+        observation.set(RequestOutcome::Answered { status, code, at });
+        Ok(HttpResponse::from_parts(parts, body.into()))
+    }
+}
+
+impl HttpConnector for ObservingClient {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.clone()))
+    }
+}
+
+fn outcome_of(error: &HttpError) -> RequestOutcome {
+    let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
+    let detail = innermost(error);
+    match source.is_some_and(reqwest::Error::is_connect) {
+        true => RequestOutcome::NotSent(detail),
+        false => RequestOutcome::NotAnswered(detail),
+    }
+}
+
+/// The first cause; what wraps it repeats the address.
+fn innermost(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string().replace('\n', " ")
+}
+
+fn code(body: &str) -> Option<String> {
+    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
+    let known = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+    (code.len() <= 64 && known(code)).then(|| code.to_owned())
+}
+
+/// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
+fn unix_seconds(date: &str) -> Option<i64> {
+    let since = httpdate::parse_http_date(date).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}
 
 /// Codes that say who asks is not known here. What is known but may not has `AccessDenied`.
 const LOGIN: [&str; 6] = [
@@ -15,14 +142,12 @@ const LOGIN: [&str; 6] = [
     "AuthorizationHeaderMalformed",
 ];
 
-/// A request that did not do what it should.
 #[derive(Debug)]
 pub(super) struct RequestError {
     /// What was asked, for people: method and key.
     pub(super) asked: String,
     /// Would it have written something?
     pub(super) writes: bool,
-    /// What became of it.
     pub(super) outcome: RequestOutcome,
 }
 
@@ -48,11 +173,17 @@ impl RequestError {
         }
     }
 
-    fn status(&self) -> u16 {
+    /// The status of the answer; 0 if there was none.
+    pub(super) fn status(&self) -> u16 {
         match &self.outcome {
             RequestOutcome::Answered { status, .. } => *status,
             _ => 0,
         }
+    }
+
+    /// Is there no such object? That the bucket is not there is no answer about an object.
+    pub(super) fn is_absent(&self) -> bool {
+        self.status() == 404 && self.code() != "NoSuchBucket"
     }
 
     /// Why the store cannot be used, when it is being opened.
@@ -135,7 +266,7 @@ mod tests {
 
     fn answered(status: u16, code: &str) -> RequestOutcome {
         let code = Some(code.to_owned()).filter(|code| !code.is_empty());
-        RequestOutcome::Answered { status, code, date: None }
+        RequestOutcome::Answered { status, code, at: None }
     }
 
     #[test]
@@ -157,5 +288,13 @@ mod tests {
             assert_eq!(failure(true, outcome.clone()), write, "a write: {outcome:?}");
             assert_eq!(failure(false, outcome.clone()), read, "a read: {outcome:?}");
         }
+    }
+
+    #[test]
+    fn the_code_of_an_error_is_found_in_its_xml() {
+        let xml = "<?xml version=\"1.0\"?>\n<Error><Code>NoSuchBucket</Code><Key>x</Key></Error>";
+        assert_eq!(code(xml).as_deref(), Some("NoSuchBucket"));
+        assert_eq!(code("<html>Bad gateway</html>"), None);
+        assert_eq!(code("<Code>two words</Code>"), None);
     }
 }
