@@ -76,10 +76,15 @@ impl TlsFiles {
 
     /// What a client library that takes rustls as it is wants to know.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, String> {
+        self.with_roots(self.roots()?)
+    }
+
+    /// The same, with these authorities.
+    pub(crate) fn with_roots(&self, roots: RootCertStore) -> Result<ClientConfig, String> {
         let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|problem| problem.to_string())?
-            .with_root_certificates(self.roots()?);
+            .with_root_certificates(roots);
         let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
             return Ok(builder.with_no_client_auth());
         };

@@ -8,6 +8,7 @@ use mysql_async::{Error, IoError, ServerError};
 use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
+use crate::tls::is_about_tls;
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -214,15 +215,9 @@ impl QueryError {
 
 /// Could the two not agree on TLS, or does one not believe the other?
 fn is_of_tls(error: &Error) -> bool {
-    match error {
-        Error::Io(IoError::Tls(_))
-        | Error::Driver(mysql_async::DriverError::NoClientSslFlagFromServer) => true,
-        Error::Io(IoError::Io(error)) => {
-            let inner = error.get_ref();
-            inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-        }
-        _ => false,
-    }
+    use mysql_async::DriverError::NoClientSslFlagFromServer;
+    matches!(error, Error::Io(IoError::Tls(_)) | Error::Driver(NoClientSslFlagFromServer))
+        || is_about_tls(error)
 }
 
 /// What to do about missing rights.
