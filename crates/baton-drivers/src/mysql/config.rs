@@ -16,8 +16,14 @@ const PORT: u16 = 3306;
 const TLS_MODES: [(&str, TlsMode); 3] =
     [("off", TlsMode::Off), ("require", TlsMode::Require), ("verify", TlsMode::Verify)];
 
+/// What the names of tables may begin with.
+pub(super) const PREFIXES: &str = "1 to 40 letters, digits or '_'";
+
 /// A table's name may have 64 characters, and the longest of ours takes 14 of them.
-const PREFIX_CHARS_MAX: usize = 40;
+pub(super) fn is_prefix(prefix: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=40).contains(&prefix.len()) && prefix.chars().all(allowed)
+}
 
 /// What a handle needs to know. Plain data.
 #[derive(Clone, Debug)]
@@ -41,10 +47,8 @@ impl MysqlConfig {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
-        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if prefix.is_empty() || prefix.len() > PREFIX_CHARS_MAX || !prefix.chars().all(allowed) {
-            let wanted = format!("give 1 to {PREFIX_CHARS_MAX} letters, digits or '_'");
-            return Err(options.wrong("table_prefix", &prefix, &wanted));
+        if !is_prefix(&prefix) {
+            return Err(options.wrong("table_prefix", &prefix, &format!("give {PREFIXES}")));
         }
         let timeout = options.timeout()?;
         let tls_files = TlsFiles::take(options)?;

@@ -25,7 +25,7 @@ pub(super) enum QueryError {
 
 /// What an error of the server says about the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+pub(super) enum Meaning {
     /// The procedure found a record that is not ours.
     Corrupt,
     /// Certainly rolled back; trying again may help.
@@ -91,25 +91,15 @@ impl QueryError {
         self.server().map(|error| error.code)
     }
 
+    /// What the server said of the step, if it was the server that spoke.
+    pub(super) fn meaning(&self) -> Option<Meaning> {
+        self.server().map(meaning)
+    }
+
     /// A killed statement leaves its transaction open: only what a procedure signalled by itself is
     /// certain to have left nothing behind.
     pub(super) fn breaks_connection(&self) -> bool {
-        self.server().is_none_or(|error| meaning(error) != Meaning::Corrupt)
-    }
-
-    /// Does this server take no writes?
-    pub(super) fn is_read_only(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::ReadOnly)
-    }
-
-    /// Do the tables or procedures not exist?
-    pub(super) fn is_missing_schema(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::Schema)
-    }
-
-    /// May this user not do this?
-    pub(super) fn is_missing_rights(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::Rights)
+        self.meaning() != Some(Meaning::Corrupt)
     }
 
     /// For the caller.

@@ -8,7 +8,7 @@ use baton_store::Finding;
 use super::NAME;
 use super::connect::Servers;
 use super::engine::MysqlEngine;
-use super::error::BINLOG_FORMAT;
+use super::error::{BINLOG_FORMAT, Meaning};
 use super::schema::Flavour;
 use crate::OpenError;
 use crate::driver::DriverError;
@@ -77,7 +77,9 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, Driver
     let replica = query("SHOW SLAVE STATUS".to_owned()).await;
     let replica = match replica {
         // Oracle's MySQL has renamed it.
-        Err(error) if !error.is_missing_rights() => query("SHOW REPLICA STATUS".to_owned()).await,
+        Err(error) if error.meaning() != Some(Meaning::Rights) => {
+            query("SHOW REPLICA STATUS".to_owned()).await
+        }
         answer => answer,
     };
     let setting = |name: &str| settings.get(name).map(String::as_str);

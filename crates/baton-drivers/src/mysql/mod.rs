@@ -20,7 +20,6 @@
 mod beat;
 mod config;
 mod connect;
-mod context;
 mod counters;
 mod engine;
 mod error;

@@ -10,7 +10,7 @@ use mysql_async::prelude::Queryable;
 
 use super::NAME;
 use super::connect::{Servers, cut};
-use super::error::{GRANTS, QueryError};
+use super::error::{GRANTS, Meaning, QueryError};
 use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion, within};
 
@@ -103,9 +103,9 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
     if state(servers).await? == SchemaState::Usable {
         return Ok(());
     }
-    let failed = |error: QueryError| match error.is_missing_rights() {
-        true => missing(servers),
-        false => servers.refused(error),
+    let failed = |error: QueryError| match error.meaning() {
+        Some(Meaning::Rights) => missing(servers),
+        _ => servers.refused(error),
     };
     let mut conn = servers.connect().await.map_err(failed)?;
     // One at a time, so that an earlier program does not replace what a later one has just made. A
@@ -143,10 +143,14 @@ async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> 
     let look = format!("SELECT * FROM `{}meta` WHERE one = 1", servers.config.prefix);
     let rows = match servers.query(look).await {
         Ok(rows) => rows,
-        Err(error) if error.is_missing_schema() => return Ok(None),
-        // A user without any right on a table cannot tell whether it is there.
-        Err(error) if error.is_missing_rights() => return Err(missing(servers)),
-        Err(error) => return Err(servers.refused(error)),
+        Err(error) => {
+            return match error.meaning() {
+                Some(Meaning::Schema) => Ok(None),
+                // A user without any right on a table cannot tell whether it is there.
+                Some(Meaning::Rights) => Err(missing(servers)),
+                _ => Err(servers.refused(error)),
+            };
+        }
     };
     let Some(row) = rows.first() else { return Ok(None) };
     let lowest = row.get::<Option<i64>, _>("lowest_compatible").flatten();

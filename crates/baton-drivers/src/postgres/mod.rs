@@ -21,7 +21,6 @@
 mod beat;
 mod config;
 mod connect;
-mod context;
 mod counters;
 mod engine;
 mod error;
