@@ -27,7 +27,6 @@ use crate::commands::serve::unfinished;
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report};
 use crate::output::log;
-use crate::output::sentence::demotion;
 use crate::output::times::span;
 use backoff::Backoff;
 use signals::{Request, Signals};
@@ -220,7 +219,7 @@ impl Runner<'_> {
             let what = match led {
                 Ok(Led::Cut) => continue,
                 Ok(Led::Lost { reason }) => {
-                    self.say(&format!("epoch {} is over: {}", term.epoch(), demotion(&reason)));
+                    self.say(&format!("epoch {} is over: {reason}", term.epoch()));
                     drop(term);
                     let exit = self.job.on_lost == OnLost::Exit;
                     return Ok(exit.then_some(Finished::Lost));
