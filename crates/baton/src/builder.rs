@@ -21,19 +21,18 @@ use crate::drive::{Host, NodeTask, OnOverrun, Watchdog, WorkRuntime, report_if_u
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
 use crate::lifeline::{Lifeline, LifelineConfig};
-use crate::node::Node;
+use crate::node::{Node, Presence};
 use crate::observe::NodeCounts;
+#[cfg(any(feature = "http", feature = "otel"))]
+use crate::observe::Subject;
 #[cfg(feature = "http")]
-use crate::observe::http::{Bound, Endpoint};
+use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
-use crate::observe::{Subject, otel::Telemetry};
+use crate::observe::otel::Telemetry;
 use crate::plugin::{Plugin, PluginSet};
 use crate::random;
 use crate::service::Service;
 use crate::shared::Shared;
-
-/// The namespace of a node that was given none.
-const DEFAULT_NAMESPACE: &str = "default";
 
 enum Place {
     /// On a thread of its own, with this store.
@@ -80,7 +79,6 @@ pub struct NodeBuilder {
     telemetry: Option<Telemetry>,
 }
 
-/// The endpoint over HTTP.
 #[cfg(feature = "http")]
 enum Answers {
     /// An endpoint of its own, there.
@@ -253,7 +251,7 @@ impl NodeBuilder {
     pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
         let id = self.id.transpose()?.map_or_else(random::node_id, Ok)?;
-        let namespace = self.namespace.transpose()?.unwrap_or_else(default_namespace);
+        let namespace = self.namespace.unwrap_or_else(|| Namespace::new("default"))?;
         #[cfg(feature = "http")]
         let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
         let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
@@ -268,15 +266,19 @@ impl NodeBuilder {
         let settings = Arc::new(self.settings);
         let core = Core::new(me, settings.clone(), random::seed()?)?;
         let counts = Arc::<NodeCounts>::default();
-        let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
         let logs = host.logs.clone();
         let events = EventSender::new(namespace.clone(), id.clone(), counts.clone(), logs);
-        let store: Arc<dyn Store> = counted.clone();
+        let observer = None;
         #[cfg(feature = "otel")]
-        let (events, store) = match &self.telemetry {
-            Some(telemetry) => telemetry.trace(events, store, (&namespace, &id)),
-            None => (events, store),
+        let (events, observer) = match &self.telemetry {
+            Some(telemetry) => {
+                let (events, observer) = telemetry.trace(events, (&namespace, &id));
+                (events, Some(observer))
+            }
+            None => (events, observer),
         };
+        let clock = Arc::new(SystemClock);
+        let counted = Arc::new(Count::around(host.store.clone(), clock, observer));
         let shared = Arc::new(Shared {
             task: host.next_node(),
             events,
@@ -285,7 +287,7 @@ impl NodeBuilder {
             boot: host.boot,
             profile,
             settings: settings.clone(),
-            store,
+            store: counted.clone(),
             counted,
             counts,
             inbox: host.inbox.clone(),
@@ -315,9 +317,18 @@ impl NodeBuilder {
         if !host.inbox.start(task) {
             return Err(BuildError::Gone);
         }
-        let node = Node::new(shared, plugins, host);
         #[cfg(feature = "http")]
-        let node = node.answered_by(endpoint);
+        if let Some(endpoint) = &endpoint {
+            endpoint.add(Subject::new(&shared, &plugins));
+        }
+        let node = Node {
+            _presence: Arc::new(Presence(shared.clone())),
+            shared,
+            plugin_set: plugins,
+            host,
+            #[cfg(feature = "http")]
+            endpoint,
+        };
         Ok((node, events))
     }
 }
@@ -336,12 +347,8 @@ impl std::fmt::Debug for NodeBuilder {
 impl Answers {
     fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
         match self {
-            Self::At(address) => Bound::to(address?)?.serve(hosts).map(Arc::new),
+            Self::At(address) => Endpoint::serve(address?, hosts).map(Arc::new),
             Self::Beside(endpoint) => Ok(endpoint),
         }
     }
-}
-
-fn default_namespace() -> Namespace {
-    Namespace::new(DEFAULT_NAMESPACE).expect("it is a valid name")
 }
