@@ -20,7 +20,7 @@ use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
-use crate::observe::{Subject, http::Endpoint};
+use crate::observe::http::Endpoint;
 use crate::plugin::{Plugin, PluginReport, PluginSet};
 use crate::plugins::counters::Counters;
 use crate::service::{Service, ServiceHandle};
@@ -60,7 +60,7 @@ pub struct Node {
     pub(crate) plugin_set: PluginSet,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
-    _presence: Arc<Presence>,
+    pub(crate) _presence: Arc<Presence>,
     /// Dropped after the node has left, and joined then.
     #[cfg(feature = "http")]
     pub(crate) endpoint: Option<Arc<Endpoint>>,
@@ -80,27 +80,6 @@ impl Node {
         N: TryInto<Namespace, Error: Into<InvalidName>>,
     {
         NodeBuilder::beside(self).namespace(namespace)
-    }
-
-    pub(crate) fn new(shared: Arc<Shared>, plugin_set: PluginSet, host: Arc<Host>) -> Self {
-        let presence = Arc::new(Presence { shared: shared.clone() });
-        Self {
-            shared,
-            plugin_set,
-            host,
-            _presence: presence,
-            #[cfg(feature = "http")]
-            endpoint: None,
-        }
-    }
-
-    #[cfg(feature = "http")]
-    pub(crate) fn answered_by(mut self, endpoint: Option<Arc<Endpoint>>) -> Self {
-        self.endpoint = endpoint;
-        if let Some(endpoint) = &self.endpoint {
-            endpoint.add(Subject::new(&self.shared, &self.plugin_set));
-        }
-        self
     }
 
     /// The address of the HTTP endpoint that serves this node's metrics and health, if there is
@@ -318,13 +297,10 @@ impl std::fmt::Debug for Node {
     }
 }
 
-/// Leaves when the last handle is dropped.
-struct Presence {
-    shared: Arc<Shared>,
-}
+pub(crate) struct Presence(pub(crate) Arc<Shared>);
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.shared.ask_to_leave();
+        self.0.ask_to_leave();
     }
 }

@@ -15,7 +15,7 @@ use super::push::{forewarn, forward_hints, pass_on};
 use super::{Message, NodeTaskId};
 use crate::lifeline;
 use crate::node::Departure;
-use crate::plugin::PluginSet;
+use crate::plugin::{PluginSet, Supervisor};
 use crate::service;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
@@ -23,16 +23,12 @@ use crate::term::{Ending, Hold, Term};
 /// What a node does when its work does not stop in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OnOverrun {
-    /// Report it.
     Report,
-    /// End the process at once.
     Abort,
 }
 
-/// One node on its thread.
 pub(crate) struct NodeTask {
     core: Core,
-    /// What other threads know of the core.
     published: Arc<Snapshot>,
     node: Arc<Shared>,
     plugins: PluginSet,
@@ -86,7 +82,6 @@ impl NodeTask {
         &self.node.namespace
     }
 
-    /// Has the node left?
     pub(crate) fn has_left(&self) -> bool {
         self.halted && self.hints_sent == 0 && !self.services_stopping
     }
@@ -103,7 +98,6 @@ impl NodeTask {
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
     }
 
-    /// The thread has served the node.
     pub(crate) fn turned(&self) {
         self.node.watchdog.reset(SystemClock.now());
     }
@@ -121,7 +115,6 @@ impl NodeTask {
         std::mem::take(&mut self.beats)
     }
 
-    /// Hands something that happened to the core, and does what it says.
     pub(crate) fn handle(&mut self, input: Input, calls: &mut JoinSet<Message>) {
         match input {
             Input::Start => {
@@ -166,7 +159,8 @@ impl NodeTask {
             Action::StartTerm { epoch, window } => {
                 let term = Term::new(epoch, window);
                 self.node.term.send_replace(Some(term.clone()));
-                calls.spawn(self.plugins.clone().serve(self.node.clone(), term));
+                let (plugins, node) = (self.plugins.clone(), self.node.clone());
+                calls.spawn(Supervisor { plugins, node, term }.run());
             }
             Action::StopTerm { reason, by, .. } => {
                 if let Some(term) = self.node.term.borrow().as_ref() {
@@ -232,7 +226,6 @@ impl NodeTask {
         self.depart();
     }
 
-    /// Says that the node has left, once it has.
     fn depart(&self) {
         if self.has_left() {
             self.node.departed.send_replace(Some(self.departure));

@@ -18,8 +18,7 @@ use super::stats::PluginReport;
 use crate::shared::Shared;
 use crate::term::Term;
 
-/// The document's name.
-pub(super) const DOCUMENT: &str = "baton:plugins";
+pub(crate) const DOCUMENT: &str = "baton:plugins";
 
 /// Written this often even if nothing is new.
 const EVERY: Duration = Duration::from_secs(60);

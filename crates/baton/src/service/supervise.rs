@@ -2,7 +2,6 @@
 //! thread, the services on threads of their own.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::Input;
 use baton_store::clock::{Clock, SystemClock};
@@ -38,7 +37,6 @@ pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message 
     Message::Input { node: node.task, input: Input::ServicesRun(false) }
 }
 
-/// Marks the service as ended, however that came about.
 struct Ends(Arc<RegisteredService>);
 
 impl Drop for Ends {
@@ -67,17 +65,17 @@ async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<Regist
         let (run, outcome) = caller.call(Purpose::Work, None, call).await;
         match outcome {
             Ok(()) => {
-                stats.worked(run.at_ms, Duration::from_secs_f64(run.took_ms / 1e3));
+                stats.worked(run);
                 break;
             }
             Err(_) if service.life.has_ended() => break,
             Err(failure) => {
                 // It ran well for a while: the next pause is a short one again.
-                let backoff_max = service.registered.restart.backoff_max;
-                if Duration::from_secs_f64(run.took_ms / 1e3) > backoff_max {
+                if run.took() > service.registered.restart.backoff_max {
                     restarts.worked();
                 }
-                if !caller.pause_after(run, &failure, Purpose::Work, &mut restarts).await {
+                let pause = caller.pause_after(run, &failure, Purpose::Work, &mut restarts);
+                if pause.await.is_err() {
                     return;
                 }
             }

@@ -12,7 +12,6 @@
 //! Nothing here runs on the node's thread, and nothing waits for it longer than a look takes: a
 //! scraper that is slow, or a hundred of them, cannot delay a beat.
 
-mod hosts;
 mod routes;
 mod serve;
 
@@ -22,7 +21,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use hosts::Hosts;
+use routes::Hosts;
 
 use super::{NodeMetrics, Subject};
 use crate::error::BuildError;
@@ -36,7 +35,6 @@ impl Subjects {
         self.0.lock().expect("no holder panics").push(subject);
     }
 
-    /// Those that are still there.
     fn all(&self) -> Vec<Subject> {
         let mut subjects = self.0.lock().expect("no holder panics");
         subjects.retain(|subject| subject.node.strong_count() > 0);
@@ -52,38 +50,6 @@ impl Subjects {
     }
 }
 
-/// A port that is taken, before anything answers on it.
-pub(crate) struct Bound {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-impl Bound {
-    /// Takes the port; port 0 takes a free one.
-    pub(crate) fn to(address: SocketAddr) -> Result<Self, BuildError> {
-        let refused = |source| BuildError::Endpoint { address, source };
-        let listener = TcpListener::bind(address).map_err(refused)?;
-        listener.set_nonblocking(true).map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
-        Ok(Self { listener, address })
-    }
-
-    /// Answers from now on, to addresses, to `localhost` and to these names.
-    pub(crate) fn serve(self, names: Vec<String>) -> Result<Endpoint, BuildError> {
-        let subjects = Subjects::default();
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (listener, answers) =
-            (self.listener, routes::router(subjects.clone(), Hosts::new(names)));
-        let limits = serve::Limits::default();
-        let thread = std::thread::Builder::new().name("baton-http".to_owned());
-        let thread = thread
-            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
-        let (stop, thread) = (Some(stop), Some(thread));
-        Ok(Endpoint { address: self.address, subjects, stop, thread })
-    }
-}
-
 /// What answers. Dropped, it has ended: no connection of it is left.
 pub(crate) struct Endpoint {
     address: SocketAddr,
@@ -93,11 +59,28 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
+    /// Answers there from now on, to addresses, to `localhost` and to these names; port 0 takes a
+    /// free one.
+    pub(crate) fn serve(address: SocketAddr, names: Vec<String>) -> Result<Self, BuildError> {
+        let refused = |source| BuildError::Endpoint { address, source };
+        let listener = TcpListener::bind(address).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let subjects = Subjects::default();
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let answers = routes::router(subjects.clone(), Hosts::new(names));
+        let limits = serve::Limits::default();
+        let thread = std::thread::Builder::new().name("baton-http".to_owned());
+        let thread = thread
+            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
+        Ok(Self { address, subjects, stop: Some(stop), thread: Some(thread) })
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers for this node too.
     pub(crate) fn add(&self, subject: Subject) {
         self.subjects.add(subject);
     }

@@ -8,8 +8,8 @@ use baton_core::ids::Epoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
-use super::entry::{Enqueued, PollEntry, Ticket};
 use super::poll::{Poll, PollError};
+use super::table::{Enqueued, PollEntry, Ticket};
 use super::table::{FORMAT, PollTable};
 use crate::node::Node;
 use crate::shared::Shared;
@@ -23,7 +23,6 @@ const BYTES_MAX: usize = 256 * 1_024;
 /// How often a change is tried when other nodes were faster.
 const TRIES_MAX: u32 = 64;
 
-/// Numbers the requests of this process.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
 
 /// The polls of a namespace: asks for one, takes one back, or looks.
