@@ -21,7 +21,7 @@ use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
 use crate::observe::http::Endpoint;
-use crate::plugin::{Plugin, PluginReport, PluginSet};
+use crate::plugin::{Plugin, PluginReport};
 use crate::plugins::counters::Counters;
 use crate::service::{Service, ServiceHandle};
 use crate::shared::Shared;
@@ -57,7 +57,6 @@ pub enum Departure {
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) plugin_set: PluginSet,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
     pub(crate) _presence: Arc<Presence>,
@@ -185,20 +184,19 @@ impl Node {
 
     /// Adds a plugin to the running node. If this node leads, the plugin starts at once.
     pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), BuildError> {
-        self.plugin_set.add(Arc::new(plugin))
+        self.shared.plugins.add(Arc::new(plugin))
     }
 
     /// Adds a service to the running node. It starts at once.
     pub fn add_service(&self, service: impl Service) -> Result<ServiceHandle, BuildError> {
-        let service = self.plugin_set.add_service(Arc::new(service))?;
-        let (plugins, node) = (self.plugin_set.clone(), self.shared.clone());
-        Ok(ServiceHandle { service, plugins, node })
+        let service = self.shared.plugins.add_service(Arc::new(service))?;
+        Ok(ServiceHandle { service, node: self.shared.clone() })
     }
 
     /// What this node's plugins and services did since it started, in the order they were added,
     /// plugins first.
     pub fn plugins(&self) -> Vec<PluginReport> {
-        self.plugin_set.reports()
+        self.shared.plugins.reports()
     }
 
     /// The register that fences writes to a resource which baton does not keep.

@@ -19,6 +19,7 @@ use crate::drive::{Inbox, Message, NodeTaskId, Watchdog};
 use crate::event::EventSender;
 use crate::node::Departure;
 use crate::observe::NodeCounts;
+use crate::plugin::PluginSet;
 use crate::term::Term;
 
 /// How long after `stop_grace` a node has to release its lease and to take its record out.
@@ -38,6 +39,7 @@ pub(crate) struct Shared {
     pub(crate) counted: Arc<Wrapped<Count>>,
     pub(crate) counts: Arc<NodeCounts>,
     pub(crate) events: EventSender,
+    pub(crate) plugins: Arc<PluginSet>,
     pub(crate) inbox: Arc<Inbox>,
     /// For what tasks of the node's own thread report.
     pub(crate) reports: mpsc::Sender<Message>,

@@ -234,8 +234,8 @@ mod tests {
             (Event::BreakerHalfOpen, Level::Warn),
             (Event::StoreRejected, Level::Error),
         ];
-        for (event, level) in cases {
-            assert_eq!(level(&event), level, "{event:?}");
+        for (event, expected) in cases {
+            assert_eq!(level(&event), expected, "{event:?}");
         }
     }
 

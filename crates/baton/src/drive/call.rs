@@ -71,8 +71,8 @@ pub(crate) async fn call_store(
     }
 }
 
-/// Says when no other node would prove this one dead, so that its crash would be noticed late, by the
-/// records as the leader just read them. Reported once, and again only after it was
+/// Says when no other node would prove this one dead, so that its crash would be noticed late, by
+/// the records as the leader just read them. Reported once, and again only after it was
 /// otherwise in between.
 pub(crate) fn report_if_unwatched(node: &Shared, members: &[Member]) {
     let notice = notice(node, members);

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::discriminant;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
@@ -43,7 +43,7 @@ struct Waiting {
 struct Mail {
     namespace: Namespace,
     /// For hints of its services' topics, which the thread has no part in.
-    plugins: Option<PluginSet>,
+    plugins: Option<Arc<PluginSet>>,
     commands: VecDeque<Command>,
     hints: VecDeque<Hint>,
 }

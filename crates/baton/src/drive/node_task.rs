@@ -31,7 +31,6 @@ pub(crate) struct NodeTask {
     core: Core,
     published: Arc<Snapshot>,
     node: Arc<Shared>,
-    plugins: PluginSet,
     on_overrun: OnOverrun,
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
@@ -47,17 +46,11 @@ pub(crate) struct NodeTask {
 }
 
 impl NodeTask {
-    pub(crate) fn new(
-        core: Core,
-        node: Arc<Shared>,
-        plugins: PluginSet,
-        on_overrun: OnOverrun,
-    ) -> Self {
+    pub(crate) fn new(core: Core, node: Arc<Shared>, on_overrun: OnOverrun) -> Self {
         Self {
             core,
             published: node.snapshot(),
             node,
-            plugins,
             on_overrun,
             timers: [None; Timer::ALL.len()],
             background: JoinSet::new(),
@@ -74,8 +67,8 @@ impl NodeTask {
         self.node.task
     }
 
-    pub(crate) fn plugins(&self) -> &PluginSet {
-        &self.plugins
+    pub(crate) fn plugins(&self) -> &Arc<PluginSet> {
+        &self.node.plugins
     }
 
     pub(crate) fn namespace(&self) -> &Namespace {
@@ -119,7 +112,7 @@ impl NodeTask {
         match input {
             Input::Start => {
                 self.background.spawn(forward_hints(self.node.clone()));
-                calls.spawn(service::supervise(self.plugins.clone(), self.node.clone()));
+                calls.spawn(service::supervise(self.node.clone()));
             }
             // The core keeps the node's record until they have ended.
             Input::Command(Command::Leave) if self.stop_services() => {
@@ -159,8 +152,7 @@ impl NodeTask {
             Action::StartTerm { epoch, window } => {
                 let term = Term::new(epoch, window);
                 self.node.term.send_replace(Some(term.clone()));
-                let (plugins, node) = (self.plugins.clone(), self.node.clone());
-                calls.spawn(Supervisor { plugins, node, term }.run());
+                calls.spawn(Supervisor { node: self.node.clone(), term }.run());
             }
             Action::StopTerm { reason, by, .. } => {
                 if let Some(term) = self.node.term.borrow().as_ref() {
@@ -182,7 +174,7 @@ impl NodeTask {
                 self.hints_sent += 1;
                 calls.spawn(pass_on(self.node.clone(), to, hint));
             }
-            Action::Prepare => self.plugins.prepare(),
+            Action::Prepare => self.node.plugins.prepare(),
             Action::Emit(event) => self.emit(event),
             Action::Halt => self.halt(),
         }
@@ -214,7 +206,7 @@ impl NodeTask {
     /// have ended.
     fn stop_services(&mut self) -> bool {
         let by = SystemClock.now() + self.node.settings.stop_grace;
-        self.services_stopping |= self.plugins.stop_services(by);
+        self.services_stopping |= self.node.plugins.stop_services(by);
         self.services_stopping
     }
 
@@ -255,7 +247,7 @@ impl Drop for NodeTask {
     /// they still lead.
     fn drop(&mut self) {
         self.node.inbox.forget(self.node.task);
-        self.plugins.stop_services(SystemClock.now());
+        self.node.plugins.stop_services(SystemClock.now());
         if self.has_left() {
             return;
         }

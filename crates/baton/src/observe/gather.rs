@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-#[cfg(any(feature = "http", feature = "otel"))]
-use std::sync::Weak;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -15,34 +13,14 @@ use baton_store::wrap::{BOUNDS, Counted, Outcome};
 
 use super::family::{Book, FamilyKind, NodeMetrics};
 use crate::node::Node;
-use crate::plugin::{PluginReport, PluginSet, WorkKind};
+use crate::plugin::{PluginReport, WorkKind};
 use crate::shared::Shared;
-
-/// A node that can be asked, for as long as it is there.
-#[cfg(any(feature = "http", feature = "otel"))]
-#[derive(Clone)]
-pub(crate) struct Subject {
-    pub(crate) node: Weak<Shared>,
-    plugin_set: PluginSet,
-}
-
-#[cfg(any(feature = "http", feature = "otel"))]
-impl Subject {
-    pub(crate) fn new(node: &Arc<Shared>, plugin_set: &PluginSet) -> Self {
-        Self { node: Arc::downgrade(node), plugin_set: plugin_set.clone() }
-    }
-
-    /// Its figures; `None` once it is gone.
-    pub(crate) fn figures(&self) -> Option<NodeMetrics> {
-        self.node.upgrade().map(|node| gather(&node, &self.plugin_set, SystemClock.now()))
-    }
-}
 
 impl Node {
     /// Everything that this node counts and measures, as it stands. `to_string()` gives the text
     /// that Prometheus reads; `docs/metrics.md` says what each name means.
     pub fn node_metrics(&self) -> NodeMetrics {
-        gather(&self.shared, &self.plugin_set, SystemClock.now())
+        gather(&self.shared)
     }
 }
 
@@ -88,14 +66,15 @@ fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
     Ok(())
 }
 
-pub(crate) fn gather(node: &Shared, plugin_set: &PluginSet, now: Moment) -> NodeMetrics {
+pub(crate) fn gather(node: &Shared) -> NodeMetrics {
+    let now = SystemClock.now();
     let seen = Seen::of(node);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
     leading(&mut book, node, &seen, now);
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
-    plugins(&mut book, &plugin_set.reports());
+    plugins(&mut book, &node.plugins.reports());
     swept(&mut book, &node.counts.swept());
     events(&mut book, node);
     settings(&mut book, &node.settings);

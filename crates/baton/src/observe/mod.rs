@@ -30,7 +30,7 @@ pub use family::{Family, FamilyKind, NodeMetrics, Sample};
 
 pub(crate) use counts::NodeCounts;
 #[cfg(any(feature = "http", feature = "otel"))]
-pub(crate) use gather::Subject;
+pub(crate) use gather::gather;
 #[cfg(feature = "http")]
 pub(crate) use gather::is_ready;
 pub(crate) use logs::Logs;

@@ -116,10 +116,10 @@ impl Caller<'_> {
     }
 }
 
-/// Whose fault a failure is that happened just now: the plugin's own, or an outage of the store that
-/// it may use too. A beat comes every few seconds, so a plugin that fails often notices an outage
-/// before the beat does: that is why the store is asked. Takes a request to the store, and `request_timeout` at
-/// most.
+/// Whose fault a failure is that happened just now: the plugin's own, or an outage of the store
+/// that it may use too. A beat comes every few seconds, so a plugin that fails often notices an
+/// outage before the beat does: that is why the store is asked. Takes a request to the store, and
+/// `request_timeout` at most.
 async fn blame(node: &Shared) -> Blame {
     // A single instance has no store.
     if !node.settings.enabled {

@@ -57,14 +57,13 @@ struct Members {
     services: Vec<Arc<RegisteredService>>,
 }
 
-#[derive(Clone)]
 pub(crate) struct PluginSet {
-    members: Arc<Mutex<Members>>,
+    members: Mutex<Members>,
     count: watch::Sender<usize>,
     /// Counts the services that were ever added.
     services_added: watch::Sender<u64>,
     /// Ends when the services are to stop.
-    pub(crate) services_life: Arc<Lifetime>,
+    pub(crate) services_life: Lifetime,
     /// Counts what is worth publishing at once.
     news: watch::Sender<u64>,
     /// Where they run: started with the first of them.
@@ -75,10 +74,10 @@ pub(crate) struct PluginSet {
 impl PluginSet {
     pub(crate) fn new(work: WorkRuntime, settings: Arc<Settings>) -> Self {
         Self {
-            members: Arc::default(),
+            members: Mutex::default(),
             count: watch::channel(0).0,
             services_added: watch::channel(0).0,
-            services_life: Arc::default(),
+            services_life: Lifetime::default(),
             news: watch::channel(0).0,
             work,
             settings,

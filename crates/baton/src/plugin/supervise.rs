@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 
 use super::caller::{Caller, GaveUp, Purpose};
 use super::isolate::CallFailure;
-use super::plugin_set::{PluginSet, RegisteredPlugin};
+use super::plugin_set::RegisteredPlugin;
 use super::report_document::publish_reports;
 use super::restart::Restarts;
 use super::stats::Run;
@@ -21,7 +21,6 @@ use crate::term::{Ending, Term};
 
 #[derive(Clone)]
 pub(crate) struct Supervisor {
-    pub(crate) plugins: PluginSet,
     pub(crate) node: Arc<Shared>,
     pub(crate) term: Arc<Term>,
 }
@@ -34,12 +33,10 @@ impl Supervisor {
         let ending = tokio::select! {
             biased;
             ending = self.supervise(&mut known, &mut working) => ending,
-            () = publish_reports(&self.plugins, &self.node, &self.term) => {
-                unreachable!("it goes on")
-            }
+            () = publish_reports(&self.node, &self.term) => unreachable!("it goes on"),
         };
         while working.join_next().await.is_some() {}
-        for plugin in self.plugins.from(0).into_iter().take(known).rev() {
+        for plugin in self.node.plugins.from(0).into_iter().take(known).rev() {
             self.stop(&plugin, ending).await;
         }
         self.term.let_go().await;
@@ -68,7 +65,7 @@ impl Supervisor {
                 Some(ended) = working.join_next() => {
                     healthy = matches!(ended, Ok(Ok(())));
                 }
-                () = self.plugins.more_than(*known) => {
+                () = self.node.plugins.more_than(*known) => {
                     healthy = self.start_new(known, working).await;
                 }
             }
@@ -81,7 +78,7 @@ impl Supervisor {
         known: &mut usize,
         working: &mut JoinSet<Result<(), GaveUp>>,
     ) -> bool {
-        for plugin in self.plugins.from(*known) {
+        for plugin in self.node.plugins.from(*known) {
             *known += 1;
             let mut restarts = Restarts::new(plugin.registered.restart);
             match self.start(&plugin, &mut restarts).await {
@@ -204,7 +201,7 @@ impl Supervisor {
             node: &self.node,
             registered: &plugin.registered,
             life: &self.term.life,
-            runtime: self.plugins.runtime(),
+            runtime: self.node.plugins.runtime(),
             epoch: Some(self.term.epoch),
         }
     }

@@ -21,7 +21,7 @@ use async_trait::async_trait;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::{Notify, watch};
 
-use crate::plugin::{PluginError, PluginSet, Registered, RestartPolicy};
+use crate::plugin::{PluginError, Registered, RestartPolicy};
 use crate::shared::Shared;
 use crate::term::Lifetime;
 
@@ -123,10 +123,10 @@ impl RegisteredService {
     }
 }
 
-/// A service that was added to a running node, and can be stopped before the node leaves. The service goes on when this is dropped.
+/// A service that was added to a running node, and can be stopped before the node leaves. It goes
+/// on when this is dropped.
 pub struct ServiceHandle {
     pub(crate) service: Arc<RegisteredService>,
-    pub(crate) plugins: PluginSet,
     pub(crate) node: Arc<Shared>,
 }
 
@@ -143,7 +143,7 @@ impl ServiceHandle {
             }
             _ = self.node.left() => {}
         }
-        self.plugins.remove_service(&self.service);
+        self.node.plugins.remove_service(&self.service);
     }
 }
 

@@ -9,12 +9,13 @@ use tokio::task::JoinSet;
 
 use super::{Progress, RegisteredService, ServiceContext};
 use crate::drive::Message;
-use crate::plugin::{Caller, PluginSet, Purpose, Restarts};
+use crate::plugin::{Caller, Purpose, Restarts};
 use crate::shared::Shared;
 
 /// Starts every service that is added, and returns when the services were told to stop and all have
 /// ended.
-pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message {
+pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
+    let plugins = &node.plugins;
     let mut added = plugins.services_added();
     let mut running = JoinSet::new();
     while !plugins.services_life.has_ended() {
@@ -23,7 +24,7 @@ pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message 
             let is_new = *service.progress.borrow() == Progress::New;
             if is_new {
                 service.progress.send_replace(Progress::Running);
-                running.spawn(keep_running(plugins.clone(), node.clone(), service));
+                running.spawn(keep_running(node.clone(), service));
             }
         }
         tokio::select! {
@@ -46,7 +47,7 @@ impl Drop for Ends {
 }
 
 /// Runs a service, again and again after failures, until it ends, is to stop, or gives up.
-async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<RegisteredService>) {
+async fn keep_running(node: Arc<Shared>, service: Arc<RegisteredService>) {
     let ends = Ends(service);
     let service = &ends.0;
     let stats = &service.registered.stats;
@@ -55,7 +56,7 @@ async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<Regist
         node: &node,
         registered: &service.registered,
         life: &service.life,
-        runtime: plugins.runtime(),
+        runtime: node.plugins.runtime(),
         epoch: None,
     };
     while !service.life.has_ended() {

@@ -1,5 +1,5 @@
-//! The routes, and by which names they may be asked for. Only GET and HEAD are answered, and nothing
-//! that is sent is read.
+//! The routes, and by which names they may be asked for. Only GET and HEAD are answered, and
+//! nothing that is sent is read.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use baton_store::clock::{Clock, SystemClock};
 
-use super::Subjects;
+use super::Nodes;
 use crate::node::Departure;
 use crate::observe::is_ready;
 use crate::shared::Shared;
@@ -34,7 +34,7 @@ fn unavailable(text: String) -> Said {
     said(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-pub fn router(subjects: Subjects, hosts: Hosts) -> Router {
+pub fn router(nodes: Nodes, hosts: Hosts) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/livez", get(livez))
@@ -42,18 +42,18 @@ pub fn router(subjects: Subjects, hosts: Hosts) -> Router {
         .route("/leader", get(leader))
         .route("/follower", get(follower))
         .fallback(elsewhere)
-        .with_state(subjects)
+        .with_state(nodes)
         .layer(from_fn_with_state(hosts, check))
 }
 
-async fn metrics(State(subjects): State<Subjects>) -> Response {
-    ([(CONTENT_TYPE, TEXT_FORMAT)], subjects.figures().to_string()).into_response()
+async fn metrics(State(nodes): State<Nodes>) -> Response {
+    ([(CONTENT_TYPE, TEXT_FORMAT)], nodes.figures().to_string()).into_response()
 }
 
 /// Does the node's own thread turn? What the store does is no part of it: a restart of this process
 /// mends no store.
-async fn livez(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| {
+async fn livez(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| {
         if *node.departed.borrow() == Some(Departure::Broken) {
             return unavailable("the node's thread broke\n".to_owned());
         }
@@ -69,20 +69,20 @@ async fn livez(State(subjects): State<Subjects>, uri: Uri) -> Said {
     })
 }
 
-async fn readyz(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| match is_ready(node, SystemClock.now()) {
+async fn readyz(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| match is_ready(node, SystemClock.now()) {
         Ok(()) => said(StatusCode::OK, "ready\n".to_owned()),
         Err(why) => unavailable(format!("not ready: {why}\n")),
     })
 }
 
 /// Does it lead by the clock, and for this long yet?
-async fn leader(State(subjects): State<Subjects>, uri: Uri) -> Said {
+async fn leader(State(nodes): State<Nodes>, uri: Uri) -> Said {
     let wanted = match min_left(&uri) {
         Ok(wanted) => wanted,
         Err(wrong) => return said(StatusCode::BAD_REQUEST, wrong),
     };
-    about(&subjects, &uri, |node| {
+    about(&nodes, &uri, |node| {
         let now = SystemClock.now();
         let term = node.term.borrow().clone().filter(|term| term.is_open(now));
         let Some(term) = term.filter(|_| node.is_leader()) else {
@@ -100,8 +100,8 @@ async fn leader(State(subjects): State<Subjects>, uri: Uri) -> Said {
 }
 
 /// May it be counted on for what the leader should not do?
-async fn follower(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| {
+async fn follower(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| {
         if node.is_leader() {
             return unavailable(format!("{} leads\n", node.id));
         }
@@ -138,11 +138,10 @@ fn min_left(uri: &Uri) -> Result<Duration, String> {
 }
 
 /// Asks the node of the namespace that `?namespace=` names, or the first one.
-fn about(subjects: &Subjects, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
+fn about(nodes: &Nodes, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
     let named = field(uri, "namespace");
-    let nodes = subjects.all();
-    let mut nodes = nodes.iter().filter_map(|subject| subject.node.upgrade());
-    let node: Option<Arc<Shared>> = match named {
+    let mut nodes = nodes.all().into_iter();
+    let node = match named {
         Some(name) => nodes.find(|node| node.namespace.as_str() == name),
         None => nodes.next(),
     };
@@ -155,7 +154,8 @@ fn about(subjects: &Subjects, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said 
     }
 }
 
-/// The names by which the endpoint may be asked for beside addresses and `localhost`, in lower case.
+/// The names by which the endpoint may be asked for beside addresses and `localhost`, in lower
+/// case.
 ///
 /// A web page may make a name of its own resolve to this machine and read what answers there: DNS
 /// rebinding. Its requests carry that name as their host. An address cannot be bent that way, nor

@@ -31,8 +31,8 @@ pub use otlp::TelemetryError;
 
 pub(crate) use spans::Spans;
 
-use super::Subject;
 use crate::event::EventSender;
+use crate::shared::Shared;
 
 const SCOPE: &str = "baton";
 
@@ -68,15 +68,15 @@ impl Telemetry {
         &self,
         events: EventSender,
         (namespace, node): (&Namespace, &NodeId),
-    ) -> (EventSender, Observer) {
+    ) -> (EventSender, Option<Observer>) {
         let whose = [("namespace", namespace.to_string()), ("node", node.to_string())];
         let whose = whose.map(|(label, name)| KeyValue::new(label, name));
         let spans = Arc::new(Spans::new(self.tracers.tracer(SCOPE), whose));
         let observer = spans::of_calls(spans.clone(), &self.meters.meter(SCOPE));
-        (events.traced(spans), observer)
+        (events.traced(spans), Some(observer))
     }
 
-    pub(crate) fn measure(&self, subject: Subject) {
-        instruments::install(&self.meters.meter(SCOPE), subject);
+    pub(crate) fn measure(&self, node: &Arc<Shared>) {
+        instruments::install(&self.meters.meter(SCOPE), node);
     }
 }

@@ -82,7 +82,7 @@ impl Polls {
     }
 
     async fn round(&self, term: &Leadership) -> Result<(), PollError> {
-        let client = PollClient::new(term.node().clone(), term.node().store.clone());
+        let client = PollClient::new(term.node(), term.node().store.clone());
         let table = client.table().await?;
         let present = present(term, &table).await?;
         let patience = 3 * self.look_every + 2 * term.node().settings.request_timeout;

@@ -56,8 +56,9 @@ impl Watch {
     }
 }
 
-/// One round. A node that was handed a poll has `patience` to begin, and after an attempt's own time is
-/// over to say so. The table is changed in place; the caller that writes it finds out whether it was.
+/// One round. A node that was handed a poll has `patience` to begin, and after an attempt's own
+/// time is over to say so. The table is changed in place; the caller that writes it finds out
+/// whether it was.
 pub(super) fn hold_round(
     table: &mut PollTable,
     plan: &[Periodic],
