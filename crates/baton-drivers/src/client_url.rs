@@ -27,8 +27,6 @@ use crate::open::unusable_scheme;
 /// ```
 pub fn client_url(url: &str) -> Result<String, OpenError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
-    // A build without some of the stores has no use for it.
-    let _ = rest;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {

@@ -2,7 +2,6 @@
 
 use baton_core::ids::EpochTooHigh;
 use baton_store::StaleEpoch;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "s3", feature = "sqlite"))]
 use baton_store::sweep::SweepError;
 
 /// Why a fenced write was not admitted, or is not known to have been. `E` is the error of the
@@ -49,7 +48,6 @@ pub enum FenceError<E> {
     Store(E),
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "s3", feature = "sqlite"))]
 impl<E> FenceError<E> {
     /// What it means for a sweep of this target; `failed` says what the client's error means.
     pub(crate) fn into_sweep_error(

@@ -14,6 +14,7 @@ use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
 
 use crate::OpenError;
+use crate::driver::{DriverError, Fields, Record};
 use crate::open::unusable_scheme;
 
 /// A fence, and the highest epoch that was admitted.
@@ -47,21 +48,19 @@ pub enum FencesError {
 /// etcd they belong to the namespace; elsewhere it does not matter.
 pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, FencesError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
-    // A build without some of the stores has no use for them.
-    let _ = (rest, namespace);
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => crate::sqlite::fences::list(rest),
+        "sqlite" => Ok(crate::sqlite::fence::list(rest)?),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => crate::postgres::fences::list(scheme, rest).await,
+        "postgres" | "postgresql" => crate::postgres::fence::list(scheme, rest).await,
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => crate::mysql::fences::list(scheme, rest).await,
+        "mysql" | "mariadb" => crate::mysql::fence::list(scheme, rest).await,
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => crate::redis::fences::list(scheme, rest).await,
+        "redis" | "rediss" => crate::redis::fence::list(scheme, rest).await,
         #[cfg(feature = "s3")]
-        "s3" => crate::s3::fences::list(scheme, rest).await,
+        "s3" => crate::s3::fence::list(scheme, rest).await,
         #[cfg(feature = "etcd")]
-        "etcd" => crate::etcd::fences::list(scheme, rest, namespace).await,
+        "etcd" => crate::etcd::fence::list(scheme, rest, namespace).await,
         scheme => Err(unfenced(scheme)),
     };
     let mut found = found?;
@@ -77,22 +76,30 @@ pub async fn reset(
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
-    let _ = (rest, namespace, resource);
     match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => crate::sqlite::fences::reset(rest, resource),
+        "sqlite" => crate::sqlite::fence::reset(rest, resource),
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => crate::postgres::fences::reset(scheme, rest, resource).await,
+        "postgres" | "postgresql" => crate::postgres::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "mysql")]
-        "mysql" | "mariadb" => crate::mysql::fences::reset(scheme, rest, resource).await,
+        "mysql" | "mariadb" => crate::mysql::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "redis")]
-        "redis" | "rediss" => crate::redis::fences::reset(scheme, rest, resource).await,
+        "redis" | "rediss" => crate::redis::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "s3")]
-        "s3" => crate::s3::fences::reset(scheme, rest, resource).await,
+        "s3" => crate::s3::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "etcd")]
-        "etcd" => crate::etcd::fences::reset(scheme, rest, namespace, resource).await,
+        "etcd" => crate::etcd::fence::reset(scheme, rest, namespace, resource).await,
         scheme => Err(unfenced(scheme)),
     }
+}
+
+/// The fences in the rows of a register.
+pub(crate) fn stored<F: Fields>(rows: &[F]) -> Result<Vec<StoredFence>, FencesError> {
+    let fences = Record::all(rows, "a fence", |record| {
+        let resource = String::from_utf8_lossy(record.bytes("resource")?).into_owned();
+        Ok(StoredFence { resource, epoch: Epoch(record.number("epoch")?) })
+    });
+    Ok(fences.map_err(DriverError::into_store_error)?)
 }
 
 fn unfenced(scheme: &str) -> FencesError {

@@ -15,9 +15,15 @@
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
-//! each: `config` the URL's options, `connect`, `schema`, `beat`, `lease`, `documents`, `hints`,
-//! `error`, `fence`, `fences` and `sweep` for the user's own data, and what the server runs in
-//! `sql/` or `lua/`.
+//! each: `config` the URL's options, `connect`, `schema`, `beat`, `calls` or `operations` what is
+//! asked, `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/`
+//! or `lua/`.
+
+// A build without some of the stores has no use for all that they share.
+#![cfg_attr(
+    not(feature = "all"),
+    allow(dead_code, unused_imports, unused_variables, clippy::needless_pass_by_value)
+)]
 
 #[cfg(feature = "network")]
 pub mod address;

@@ -78,11 +78,8 @@ async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> 
         "s3" => crate::s3::open(scheme, rest, access).await,
         #[cfg(feature = "etcd")]
         "etcd" => crate::etcd::open(scheme, rest, access).await,
-        "memory" if rest.is_empty() => {
-            // It is empty, and gone with its handle, whatever may be done to it.
-            let _ = access;
-            Ok(Arc::new(memory()))
-        }
+        // It is empty, and gone with its handle, whatever may be done to it.
+        "memory" if rest.is_empty() => Ok(Arc::new(memory())),
         "memory" => Err(OpenError::NotMemory),
         scheme => Err(unusable_scheme(scheme).expect("what is known and built is above")),
     }

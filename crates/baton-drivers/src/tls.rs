@@ -23,7 +23,6 @@ pub enum TlsMode {
     Verify,
 }
 
-#[cfg(any(feature = "postgres", feature = "mysql"))]
 impl TlsMode {
     /// Takes the option `tls`, whose values are those of `modes`. Without it a server is verified
     /// if a file is named, and treated as the first of them otherwise.
@@ -114,4 +113,15 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
 
 fn of(path: &Path, problem: &dyn std::fmt::Display) -> String {
     format!("{}: {problem}", path.display())
+}
+
+/// Did TLS fail, rather than what it runs over?
+pub(crate) fn is_about_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+    // What an I/O error is made from is not its source, but what that was made from.
+    let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+    error.is::<rustls::Error>()
+        || match made_from {
+            Some(inner) => is_about_tls(inner),
+            None => error.source().is_some_and(is_about_tls),
+        }
 }

@@ -23,6 +23,17 @@ pub enum Precondition {
     Version(u64),
 }
 
+impl Precondition {
+    /// Does it hold for a document at this version, 0 if there is none?
+    pub fn holds(self, present: u64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Absent => present == 0,
+            Self::Version(version) => present == version && present != 0,
+        }
+    }
+}
+
 /// What a write of a document came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

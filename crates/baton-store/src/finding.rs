@@ -55,4 +55,17 @@ impl Finding {
         let remedy = Some(remedy.into());
         Self { check, verdict: FindingLevel::Fail, detail: detail.into(), remedy }
     }
+
+    /// A warning if something is wrong; otherwise all is well, and nothing is to be done.
+    pub fn warn_if(
+        is_wrong: bool,
+        check: &'static str,
+        detail: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        match is_wrong {
+            true => Self::warn(check, detail, remedy),
+            false => Self::ok(check, detail),
+        }
+    }
 }

@@ -88,7 +88,6 @@ pub fn format() -> Format {
 }
 
 /// The argument with which a child process writes in the same format.
-#[cfg(target_os = "linux")]
 pub fn argument() -> Option<&'static str> {
     (format() == Format::Json).then_some("--log-format=json")
 }

@@ -5,12 +5,8 @@ use baton_core::protocol::Wish;
 
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table, cut};
+use crate::output::table::{Cell, LABEL, Table, labelled, wrapped};
 use crate::output::times::{gap, span_ms, utc};
-use crate::output::wrap::wrapped;
-
-/// Width of the column of labels.
-const LABEL: usize = 13;
 
 /// Number of successors that are named; the others are counted.
 const SUCCESSORS_SHOWN: usize = 3;
@@ -21,10 +17,8 @@ const CRASH_ROOM_MAX: usize = 67;
 /// The snapshot as text of at most this width.
 pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
     let mut text = String::new();
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
     let mut line = |label: &str, value: &str, tone: Tone| {
-        let label = Tone::Faint.paint(&format!("{label:<LABEL$}"));
-        text.push_str(&format!("{label}{}\n", tone.paint(&cut(value, room))));
+        text.push_str(&labelled(label, value, tone, width));
     };
     line("namespace", snapshot.namespace.as_str(), Tone::Plain);
     line("store", &snapshot.store, Tone::Plain);
@@ -39,6 +33,7 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);
         if let Some(crash) = &snapshot.crash {
+            let room = width.map_or(CRASH_ROOM_MAX, |width| width.saturating_sub(LABEL));
             let lines = wrapped(&crash.of(&leader.node), room.min(CRASH_ROOM_MAX));
             for (at, part) in lines.iter().enumerate() {
                 line(if at == 0 { "crash" } else { "" }, part, Tone::Warn);
@@ -112,14 +107,7 @@ fn last_change(change: &LeaderChange) -> String {
 }
 
 fn members(members: &[MemberState]) -> Table {
-    let mut table = Table::new(&[
-        ("NODE", Align::Left),
-        ("STATE", Align::Left),
-        ("LOAD", Align::Right),
-        ("BEAT", Align::Right),
-        ("VERSION", Align::Left),
-        ("LIFELINE", Align::Left),
-    ]);
+    let mut table = Table::new(&["NODE", "STATE", ">LOAD", ">BEAT", "VERSION", "LIFELINE"]);
     for member in members {
         let tone = match member.state {
             State::Leader => Tone::Good,

@@ -3,20 +3,18 @@
 //! ```text
 //!   url ──► Address: scheme, user, password, hosts, path
 //!             └── Options: each is taken by name; what is left over is refused by name
-//!   url ◄── PlainUrl: what every client reads, put together again
+//!   url ◄── plain_url: what every client reads, put together again
 //!   secrets come from the URL, from a variable (…_env=NAME) or from a file (…_file=PATH)
 //! ```
 //!
 //! Nothing here is ever shown with a password in it.
 
 mod options;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod plain;
 mod secret;
 
 pub use options::Options;
-#[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
-pub(crate) use plain::PlainUrl;
+pub(crate) use plain::plain_url;
 pub use secret::Secret;
 
 use percent_encoding::percent_decode_str;
@@ -106,7 +104,6 @@ impl Address {
     }
 
     /// The hosts, each with its port, or with this one if none was given.
-    #[cfg(any(feature = "postgres", feature = "mysql", feature = "redis"))]
     pub(crate) fn hosts_or(&self, port: u16) -> Vec<(String, u16)> {
         self.hosts.iter().map(|host| (host.name.clone(), host.port.unwrap_or(port))).collect()
     }

@@ -8,6 +8,9 @@ use std::time::Duration;
 use super::{AddressError, Secret, decoded};
 use crate::parts::{is_path, is_plain_name, is_variable, options};
 
+/// How long a call may take, if nothing else is said.
+const TIMEOUT: Duration = Duration::from_millis(1_500);
+
 /// Options by name. Each driver takes the ones it knows, then calls [`Options::finish`].
 pub struct Options {
     scheme: String,
@@ -55,6 +58,11 @@ impl Options {
             Some(0) => Err(self.wrong(name, "0", WANTED)),
             number => Ok(number.map(Duration::from_millis)),
         }
+    }
+
+    /// How long a call may take, connecting included: the option `timeout_ms`.
+    pub fn timeout(&mut self) -> Result<Duration, AddressError> {
+        Ok(self.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT))
     }
 
     /// A secret: given already, or under this name, or in the variable that `<name>_env` names, or

@@ -1,5 +1,6 @@
 //! The hosts of a store's servers: each is tried in turn.
 
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -68,4 +69,9 @@ pub(crate) fn shown((name, port): &(String, u16)) -> String {
 /// Several hosts, with commas between them.
 pub(crate) fn all_shown(hosts: &[(String, u16)]) -> String {
     hosts.iter().map(shown).collect::<Vec<_>>().join(",")
+}
+
+/// Is it a name or an address by which this machine reaches itself?
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

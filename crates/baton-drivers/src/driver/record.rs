@@ -1,11 +1,12 @@
 //! Reading records: what cannot be read as one of baton's is an error of the record, by its name.
 
 use std::fmt::Display;
+use std::num::ParseIntError;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{
     Expiry, Holder, LeaseSnapshot, Member, NodeRecord, TermRecord, Version,
 };
@@ -30,6 +31,15 @@ impl<'a, F: Fields> Record<'a, F> {
     /// The record of this name in these fields.
     pub(crate) fn new(fields: &'a F, name: &'a str) -> Self {
         Self { fields, name }
+    }
+
+    /// What is read of each record, all of this name.
+    pub(crate) fn all<T>(
+        fields: &'a [F],
+        name: &'a str,
+        read: impl Fn(Self) -> Result<T, DriverError>,
+    ) -> Result<Vec<T>, DriverError> {
+        fields.iter().map(|fields| read(Self::new(fields, name))).collect()
     }
 
     /// The record is not one of baton's.
@@ -64,7 +74,8 @@ impl<'a, F: Fields> Record<'a, F> {
         self.required(field, self.maybe_text(field)?)
     }
 
-    fn read<T, E: Display>(
+    /// What is read of the text of a field; `None` if it is NULL.
+    pub(crate) fn read<T, E: Display>(
         &self,
         field: &str,
         read: impl FnOnce(&str) -> Result<T, E>,
@@ -72,6 +83,15 @@ impl<'a, F: Fields> Record<'a, F> {
         let Some(text) = self.maybe_text(field)? else { return Ok(None) };
         let unreadable = |error| self.corrupt(format!("column {field} is {text:?}: {error}"));
         read(text).map(Some).map_err(unreadable)
+    }
+
+    /// A node id, a namespace or a boot id, as `new` reads it, that is never NULL.
+    pub(crate) fn id<T, E: Display>(
+        &self,
+        field: &str,
+        new: impl FnOnce(&str) -> Result<T, E>,
+    ) -> Result<T, DriverError> {
+        self.required(field, self.read(field, new)?)
     }
 
     /// A number; `None` if it is NULL.
@@ -100,31 +120,6 @@ impl<'a, F: Fields> Record<'a, F> {
         self.required(field, self.maybe_flag(field)?)
     }
 
-    /// A boot id; `None` if it is NULL.
-    pub(crate) fn maybe_boot(&self, field: &str) -> Result<Option<BootId>, DriverError> {
-        self.read(field, |text| BootId::try_from(text.to_owned()))
-    }
-
-    /// A boot id that is never NULL.
-    pub(crate) fn boot(&self, field: &str) -> Result<BootId, DriverError> {
-        self.required(field, self.maybe_boot(field)?)
-    }
-
-    /// A node id; `None` if it is NULL.
-    pub(crate) fn maybe_node(&self, field: &str) -> Result<Option<NodeId>, DriverError> {
-        self.read(field, NodeId::new)
-    }
-
-    /// A node id that is never NULL.
-    pub(crate) fn node(&self, field: &str) -> Result<NodeId, DriverError> {
-        self.required(field, self.maybe_node(field)?)
-    }
-
-    /// A namespace that is never NULL.
-    pub(crate) fn namespace(&self, field: &str) -> Result<Namespace, DriverError> {
-        self.required(field, self.read(field, Namespace::new)?)
-    }
-
     /// What is kept as JSON; `None` if it is NULL.
     pub(crate) fn maybe_json<T: DeserializeOwned>(
         &self,
@@ -142,8 +137,8 @@ impl<'a, F: Fields> Record<'a, F> {
     /// `seen`, `profile`, and `silent_us` since its last beat.
     pub(crate) fn member(&self) -> Result<Member, DriverError> {
         let record = NodeRecord {
-            id: self.node("node_id")?,
-            boot: self.boot("boot")?,
+            id: self.id("node_id", NodeId::new)?,
+            boot: self.id("boot", boot_id)?,
             beat: self.number("beat")?,
             eligible: self.flag("eligible")?,
             draining: self.flag("draining")?,
@@ -161,8 +156,8 @@ impl<'a, F: Fields> Record<'a, F> {
         let ended_ms = self.maybe_number("ended_ms")?;
         Ok(TermRecord {
             epoch: Epoch(self.number("epoch")?),
-            node: self.node("node_id")?,
-            boot: self.boot("boot")?,
+            node: self.id("node_id", NodeId::new)?,
+            boot: self.id("boot", boot_id)?,
             began_ms: self.number("began_ms")?,
             ended: ended_ms.zip(self.maybe_json("ended_by")?),
             gap_ms: self.maybe_number("gap_ms")?,
@@ -175,7 +170,7 @@ impl<'a, F: Fields> Record<'a, F> {
     /// `asked`. `None` if the namespace never had one.
     pub(crate) fn lease(&self) -> Result<Option<LeaseSnapshot>, DriverError> {
         let Some(epoch) = self.maybe_number("epoch")? else { return Ok(None) };
-        let (boot, attempt) = (self.boot("nonce_boot")?, self.number("nonce_attempt")?);
+        let (boot, attempt) = (self.id("nonce_boot", boot_id)?, self.number("nonce_attempt")?);
         let left = match u64::try_from(self.number::<i64>("left_us")?) {
             Ok(0) | Err(_) => Duration::ZERO,
             // What is not over is not shown as if it were, however little is left.
@@ -184,7 +179,7 @@ impl<'a, F: Fields> Record<'a, F> {
         Ok(Some(LeaseSnapshot {
             version: Version { epoch: Epoch(epoch), nonce: Nonce { boot, attempt } },
             holder: self.holder()?,
-            successor: self.maybe_node("successor")?,
+            successor: self.read("successor", NodeId::new)?,
             ttl: Duration::from_micros(self.number("ttl")?),
             expiry: Expiry::Left(left),
             lineage: Lineage(self.number("written_in")?),
@@ -194,8 +189,8 @@ impl<'a, F: Fields> Record<'a, F> {
 
     fn holder(&self) -> Result<Option<Holder>, DriverError> {
         let held = self.flag("status")?;
-        let node = self.maybe_node("owner_id")?;
-        let boot = self.maybe_boot("owner_boot")?;
+        let node = self.read("owner_id", NodeId::new)?;
+        let boot = self.read("owner_boot", boot_id)?;
         let lifeline = self.maybe_text("owner_lifeline")?.map(Arc::from);
         match (held, node, boot) {
             (true, Some(node), Some(boot)) => Ok(Some(Holder { node, boot, lifeline })),
@@ -203,4 +198,9 @@ impl<'a, F: Fields> Record<'a, F> {
             _ => Err(self.corrupt("its status does not go with its owner")),
         }
     }
+}
+
+/// A boot id as every store writes it.
+pub(crate) fn boot_id(text: &str) -> Result<BootId, ParseIntError> {
+    BootId::try_from(text.to_owned())
 }

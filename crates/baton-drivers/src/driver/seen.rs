@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use baton_core::ids::{Lineage, Namespace};
-use baton_core::protocol::{BeatReply, Version};
+use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Version};
+
+use super::DriverError;
 
 /// The lease of each namespace as this handle last saw it.
 #[derive(Default)]
@@ -20,6 +22,18 @@ pub(crate) struct SeenLeases(Mutex<BTreeMap<Namespace, SeenLease>>);
 pub(crate) struct SeenLease {
     lineage: Lineage,
     version: Version,
+}
+
+/// A server that a handle sends its beats to.
+pub(crate) trait BeatServer: Sync {
+    /// Sends a beat, once.
+    fn send(
+        &self,
+        beat: &BeatRequest,
+    ) -> impl Future<Output = Result<BeatReply, DriverError>> + Send;
+
+    /// Every later call of the handle is in this lineage or in a later one.
+    fn note_seen(&self, lineage: Lineage);
 }
 
 impl SeenLeases {
@@ -40,6 +54,31 @@ impl SeenLeases {
         if seen.get(namespace).is_none_or(|known| !known.is_later_than(&shown)) {
             seen.insert(namespace.clone(), shown);
         }
+    }
+
+    /// Carries a beat out by a server: one round trip. A second one only if the data went back, to
+    /// begin a new lineage: the first has written nothing then but the node record, as no claim or
+    /// renewal fits an earlier lease.
+    pub(crate) async fn beat(
+        &self,
+        namespace: &Namespace,
+        beat: &BeatRequest,
+        server: &impl BeatServer,
+    ) -> Result<BeatReply, DriverError> {
+        let before = self.of(namespace);
+        let reply = server.send(beat).await?;
+        if !before.is_some_and(|seen| seen.is_ahead_of(&reply)) {
+            self.note(namespace, &reply);
+            return Ok(reply);
+        }
+        server.note_seen(Lineage(reply.lineage.0.saturating_add(1)));
+        if reply.outcome == Some(Outcome::Applied) {
+            return Ok(reply);
+        }
+        let look = BeatRequest { lease: LeaseIntent::Observe, ..beat.clone() };
+        let shown = server.send(&look).await?;
+        self.note(namespace, &shown);
+        Ok(BeatReply { outcome: reply.outcome, ..shown })
     }
 }
 

@@ -1,19 +1,17 @@
 //! A beat: the node record and the lease in one transaction. And looking without taking part.
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Registration};
+use baton_store::memory::registration;
 use baton_store::{Inspection, StoreError};
 
-use super::context::{ATTEMPTS, CallContext, Committed, overtaken};
-use super::history;
+use super::context::{ATTEMPTS, CallContext, overtaken};
 use super::lease::{self, Grant, Ruling};
 use super::namespace_state::{Life, NamespaceState, unchanged};
 use super::record::Record;
-use super::registry;
 use super::spare;
 use super::wire::{Compare, Op};
 
 impl CallContext<'_> {
-    /// One beat, whole.
     pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, StoreError> {
         let (mut state, mut is_fresh) = self.cached_or_read().await?;
         let mut granted: Option<Grant> = None;
@@ -35,7 +33,8 @@ impl CallContext<'_> {
             is_fresh = true;
         }
         for _ in 0..ATTEMPTS {
-            let registration = registry::admitted(state.node.as_ref(), beat);
+            let known = state.node.as_ref().map(|stored| &stored.record);
+            let registration = registration(known, &beat.node, |boot| Some(boot) == beat.replaces);
             if registration != Registration::Registered {
                 if is_fresh {
                     return Ok(self.reply(&state, registration, None, beat).await);
@@ -61,13 +60,13 @@ impl CallContext<'_> {
             };
             let (compare, writes) = self.plan_beat(&state, beat, &ruling, granted);
             match self.commit(compare, writes).await? {
-                Committed::Done(after) => {
+                (true, after) => {
                     if matches!(ruling, Ruling::Look) {
                         self.leave_follow_up(spare::after_look(&after, &beat.node));
                     }
                     return Ok(self.reply(&after, Registration::Registered, outcome, beat).await);
                 }
-                Committed::Stale(now) => (state, is_fresh) = (*now, true),
+                (false, now) => (state, is_fresh) = (now, true),
             }
         }
         Err(overtaken(ATTEMPTS))
@@ -81,7 +80,7 @@ impl CallContext<'_> {
         ruling: &Ruling,
         granted: Option<Grant>,
     ) -> (Vec<Compare>, Vec<Op>) {
-        let (keys, wall) = (self.keys(), self.wall());
+        let (keys, now_ms) = (self.keys(), self.wall_ms());
         let node = keys.node(&beat.node.id);
         let mut compare = unchanged(&node, &state.node);
         let known = state.node.as_ref().is_some_and(|stored| stored.record.boot == beat.node.boot);
@@ -96,12 +95,12 @@ impl CallContext<'_> {
             (Ruling::Begin(term), Some(grant), last) => {
                 // The new epoch is above it.
                 compare.extend(unchanged(&keys.fence, &state.fence));
-                let (row, closed) = lease::begin(last, &beat.node, term, grant, wall);
-                writes.extend(history::begun(keys, &row, closed));
+                let (row, closed) = lease::begin(last, &beat.node, term, grant, now_ms);
+                writes.extend(lease::begun(keys, &row, closed));
                 Some(row)
             }
             (Ruling::GoOn(record), Some(grant), Some(row)) => {
-                Some(lease::with_lease(row, record, grant, wall))
+                Some(lease::with_lease(row, record, grant, now_ms))
             }
             _ => None,
         };

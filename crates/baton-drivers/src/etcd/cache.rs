@@ -21,8 +21,8 @@ use super::record::{self, Record};
 use super::schema::Keys;
 use super::spare::{FollowUp, Spare};
 use super::wire::{Event, Header};
+use crate::driver::Unchanged;
 
-/// What is remembered of a namespace.
 #[derive(Default)]
 pub(super) struct CachedNamespace {
     /// The last read, without node and document, and what a watch showed since.
@@ -32,14 +32,13 @@ pub(super) struct CachedNamespace {
     /// The records of the nodes that beat by this handle.
     pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
     pub(super) life: Life,
-    /// Every node, the revision of its record, and since when it is known at that one.
-    unwritten: BTreeMap<NodeId, (i64, Moment)>,
+    /// The revision of every node's record.
+    pub(super) unwritten: Unchanged<NodeId, i64>,
     pub(super) spare: Option<Spare>,
     /// What the last beat left to be done.
     pub(super) follow_up: Option<FollowUp>,
 }
 
-/// Of every namespace.
 #[derive(Default)]
 pub(super) struct Cache(Mutex<All>);
 
@@ -102,7 +101,6 @@ impl Cache {
         self.all().namespaces.remove(namespace);
     }
 
-    /// Takes the spare, if it serves for this long.
     pub(super) fn take_spare(
         &self,
         namespace: &Namespace,
@@ -113,28 +111,6 @@ impl Cache {
         spare.filter(|spare| spare.serves(ttl, now)).map(|spare| spare.grant)
     }
 
-    /// Since when each of these nodes' records is known at the revision it has now.
-    pub(super) fn unwritten_since(
-        &self,
-        namespace: &Namespace,
-        nodes: &[(NodeId, i64)],
-        now: Moment,
-    ) -> Vec<Moment> {
-        self.with(namespace, |cached| {
-            let known = std::mem::take(&mut cached.unwritten);
-            let since = |(node, revision): &(NodeId, i64)| match known.get(node) {
-                Some((at, since)) if at == revision => *since,
-                _ => now,
-            };
-            let since: Vec<Moment> = nodes.iter().map(since).collect();
-            let noted = nodes.iter().zip(&since);
-            cached.unwritten =
-                noted.map(|((node, at), since)| (node.clone(), (*at, *since))).collect();
-            since
-        })
-    }
-
-    /// The highest revision heard of.
     pub(super) fn revision(&self) -> i64 {
         self.all().revision
     }

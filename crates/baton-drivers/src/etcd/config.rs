@@ -2,24 +2,25 @@
 
 use std::time::Duration;
 
-use crate::address::{Address, AddressError, Host, Secret};
-use crate::tls::TlsFiles;
+use crate::address::{Address, AddressError, Secret};
+use crate::driver::{all_shown, is_this_machine, shown};
+use crate::tls::{TlsFiles, TlsMode};
 
-/// What a URL looks like.
 const EXAMPLE: &str = "etcd://host:2379";
+
+const PORT: u16 = 2379;
 
 /// Where keys begin, if nothing else is said.
 const PREFIX: &str = "baton";
 
-/// How long a call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
+/// The values of the option `tls`, the default first.
+const TLS_MODES: [(&str, TlsMode); 2] = [("off", TlsMode::Off), ("verify", TlsMode::Verify)];
 
 /// What a handle needs to know. Plain data; its `Debug` shows no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EtcdConfig {
     /// `http://host:port` or `https://host:port`, at least one.
     pub(super) endpoints: Vec<String>,
-    /// The hosts, for messages.
     pub(super) place: String,
     /// User and password, if the server asks for them.
     pub(super) login: Option<(String, Secret)>,
@@ -27,56 +28,37 @@ pub(super) struct EtcdConfig {
     pub(super) prefix: String,
     /// The files to go by, if the connection is encrypted.
     pub(super) tls: Option<TlsFiles>,
-    /// How long any call may take.
     pub(super) timeout: Duration,
     /// Is every host this machine itself?
     pub(super) local: bool,
 }
 
 impl EtcdConfig {
-    /// What follows `etcd://` in a URL.
     pub(super) fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let files = TlsFiles::take(options)?;
-        let tls = match options.take("tls").as_deref() {
-            Some("verify") => Some(files),
-            Some("off") if files.any() => {
-                return Err(options.wrong("tls", "off", "give verify, or leave the tls files out"));
-            }
-            Some("off") => None,
-            Some(other) => return Err(options.wrong("tls", other, "give off or verify")),
-            None => files.any().then_some(files),
-        };
+        let mode = TlsMode::take(options, &files, &TLS_MODES, "give off or verify")?;
+        if mode == TlsMode::Off && files.any() {
+            return Err(options.wrong("tls", "off", "give verify, or leave the tls files out"));
+        }
+        let tls = (mode == TlsMode::Verify).then_some(files);
         let prefix = prefix(&address)?;
+        let hosts = address.hosts_or(PORT);
         address.options.finish()?;
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let hosts: Vec<String> = address.hosts.iter().map(host_and_port).collect();
         let password = address.password.unwrap_or_else(|| Secret::new(""));
         Ok(Self {
-            endpoints: hosts.iter().map(|host| format!("{scheme}://{host}")).collect(),
-            place: hosts.join(","),
+            endpoints: hosts.iter().map(|host| format!("{scheme}://{}", shown(host))).collect(),
+            place: all_shown(&hosts),
             login: address.user.map(|user| (user, password)),
             prefix,
             tls,
             timeout,
-            local: address.hosts.iter().all(is_local),
+            local: hosts.iter().all(|(name, _)| is_this_machine(name)),
         })
     }
-}
-
-fn host_and_port(host: &Host) -> String {
-    let port = host.port.unwrap_or(2379);
-    match host.name.contains(':') {
-        true => format!("[{}]:{port}", host.name),
-        false => format!("{}:{port}", host.name),
-    }
-}
-
-fn is_local(host: &Host) -> bool {
-    let address: Option<std::net::IpAddr> = host.name.parse().ok();
-    host.name == "localhost" || address.is_some_and(|address| address.is_loopback())
 }
 
 fn prefix(address: &Address) -> Result<String, AddressError> {
@@ -110,7 +92,10 @@ mod tests {
     fn every_part_finds_its_place() {
         let plain = read("127.0.0.1").expect("it is sound");
         assert_eq!(plain.endpoints, ["http://127.0.0.1:2379"]);
-        assert_eq!((plain.prefix.as_str(), plain.timeout, plain.local), (PREFIX, TIMEOUT, true));
+        assert_eq!(
+            (plain.prefix.as_str(), plain.timeout.as_millis(), plain.local),
+            (PREFIX, 1_500, true)
+        );
         let full = read("me:hush@a:1,[::2]:2/apps/one/?tls=verify&timeout_ms=20");
         let full = full.expect("it is sound");
         assert_eq!(full.endpoints, ["https://a:1", "https://[::2]:2"]);

@@ -3,9 +3,10 @@
 //! A request that was sent is never sent again, to this endpoint or to the next. The exceptions are
 //! certain not to have been done: no connection came about, or the login had run out.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use baton_core::time::Moment;
@@ -15,6 +16,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response, redirect, retry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::NAME;
 use super::config::EtcdConfig;
@@ -22,24 +24,15 @@ use super::error::{GatewayError, code};
 use super::wire::{KeyValue, Range, RangeAnswer, Txn, TxnAnswer};
 use crate::OpenError;
 use crate::driver::within;
-use crate::tls::TlsFiles;
+use crate::tls::{TlsFiles, is_about_tls};
 
-/// The detail of an answer that did not come.
 const LATE: &str = "no answer in time";
 
-/// One place where etcd listens.
-struct Endpoint {
-    url: String,
-    /// Its connections. All of them are discarded when one of them fails.
-    client: Mutex<Client>,
-}
-
-/// A way to the cluster.
 pub(super) struct Connection {
     pub(super) config: EtcdConfig,
-    pub(super) clock: Arc<dyn Clock>,
     tls: Option<rustls::ClientConfig>,
-    endpoints: Vec<Endpoint>,
+    /// Its connections. All of them are discarded when one of them fails.
+    client: Mutex<Client>,
     current: AtomicUsize,
     token: Mutex<Option<String>>,
 }
@@ -52,18 +45,6 @@ struct Request<'a> {
     deadline: Moment,
     /// The answer goes on for as long as the connection does; only its beginning must come in time.
     is_stream: bool,
-}
-
-#[derive(Serialize)]
-struct Login<'a> {
-    name: &'a str,
-    password: &'a str,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(default)]
-struct Token {
-    token: String,
 }
 
 /// What the gateway answers to a request that it refuses.
@@ -81,21 +62,16 @@ impl Connection {
         drop(rustls::crypto::ring::default_provider().install_default());
         let failed = |detail| OpenError::Tls { store: NAME, place: config.place.clone(), detail };
         let tls = config.tls.as_ref().map(TlsFiles::client_config).transpose().map_err(failed)?;
-        let endpoint = |url: &String| {
-            let client = Mutex::new(client(&config, tls.as_ref()).map_err(failed)?);
-            Ok(Endpoint { url: url.clone(), client })
-        };
-        let endpoints = config.endpoints.iter().map(endpoint).collect::<Result<_, OpenError>>()?;
+        let client = Mutex::new(client(&config, tls.as_ref()).map_err(failed)?);
         let (current, token) = (AtomicUsize::new(0), Mutex::new(None));
-        Ok(Self { config, clock: Arc::new(SystemClock), tls, endpoints, current, token })
+        Ok(Self { config, tls, client, current, token })
     }
 
     /// When a call that begins now must be over.
     pub(super) fn deadline(&self) -> Moment {
-        self.clock.now() + self.config.timeout
+        SystemClock.now() + self.config.timeout
     }
 
-    /// Reads keys.
     pub(super) async fn range(&self, range: &Range) -> Result<Vec<KeyValue>, StoreError> {
         let answer: RangeAnswer =
             self.ask("kv/range", range).await.map_err(GatewayError::of_read)?;
@@ -123,7 +99,7 @@ impl Connection {
         query: &impl Serialize,
         deadline: Moment,
     ) -> Result<A, GatewayError> {
-        let body = json(query);
+        let body = bytes(query);
         let request = Request { path, body: &body, deadline, is_stream: false };
         let (at, response) = self.send(request).await?;
         self.read(at, response).await
@@ -135,7 +111,7 @@ impl Connection {
         path: &str,
         query: &impl Serialize,
     ) -> Result<Response, GatewayError> {
-        let (body, deadline) = (json(query), self.deadline());
+        let (body, deadline) = (bytes(query), self.deadline());
         let request = Request { path, body: &body, deadline, is_stream: true };
         self.send(request).await.map(|(_, response)| response)
     }
@@ -172,11 +148,15 @@ impl Connection {
         if self.lock_token().is_some() {
             return Ok(false);
         }
-        let body = json(&Login { name, password: password.reveal() });
+        let body =
+            bytes(&BTreeMap::from([("name", name.as_str()), ("password", password.reveal())]));
         let path = "auth/authenticate";
         let request = Request { path, body: &body, deadline, is_stream: false };
         let token = match self.send_to_any(request).await {
-            Ok((at, response)) => self.read::<Token>(at, response).await?.token,
+            Ok((at, response)) => {
+                let answer: Value = self.read(at, response).await?;
+                answer["token"].as_str().unwrap_or_default().to_owned()
+            }
             // The server does not ask for users; `examine` warns of it.
             Err(GatewayError::Refused { code: code::FAILED_PRECONDITION, .. }) => String::new(),
             Err(error) => return Err(error),
@@ -188,27 +168,23 @@ impl Connection {
     /// Sends it to the first endpoint that a connection can be made to.
     async fn send_to_any(&self, request: Request<'_>) -> Result<(usize, Response), GatewayError> {
         let mut error = GatewayError::NotSent("no time is left".to_owned());
-        for _ in 0..self.endpoints.len() {
-            let at = self.current.load(Ordering::Relaxed) % self.endpoints.len();
-            let left = request.deadline.since(self.clock.now());
+        for _ in 0..self.config.endpoints.len() {
+            let at = self.current.load(Ordering::Relaxed) % self.config.endpoints.len();
+            let left = request.deadline.since(SystemClock.now());
             if left.is_zero() {
                 return Err(error);
             }
             let builder = self.request(at, request.path, request.body);
-            let sent = if request.is_stream {
+            let builder = match request.is_stream {
                 // A member that has lost its cluster ends the answer.
-                let sent = builder.header("Grpc-Metadata-hasleader", "true").send();
-                match within(left, sent).await {
-                    Some(sent) => sent.map_err(|problem| failed(&problem)),
-                    None => Err(GatewayError::NoAnswer(LATE.to_owned())),
-                }
-            } else {
-                builder.timeout(left).send().await.map_err(|problem| failed(&problem))
+                true => builder.header("Grpc-Metadata-hasleader", "true"),
+                false => builder.timeout(left),
             };
-            match sent {
-                Ok(response) => return self.accepted(at, response).await,
-                Err(problem) => error = problem,
-            }
+            error = match within(left, builder.send()).await {
+                Some(Ok(response)) => return self.accepted(at, response).await,
+                Some(Err(problem)) => failed(&problem),
+                None => GatewayError::NoAnswer(LATE.to_owned()),
+            };
             self.give_up(at);
             if matches!(error, GatewayError::NoAnswer(_)) {
                 return Err(error);
@@ -218,9 +194,8 @@ impl Connection {
     }
 
     fn request(&self, at: usize, path: &str, body: &[u8]) -> RequestBuilder {
-        let endpoint = &self.endpoints[at];
-        let client = endpoint.client.lock().expect("no holder of this lock panics").clone();
-        let request = client.post(format!("{}/v3/{path}", endpoint.url));
+        let client = self.client.lock().expect("no holder of this lock panics").clone();
+        let request = client.post(format!("{}/v3/{path}", self.config.endpoints[at]));
         let request = request.header(CONTENT_TYPE, "application/json").body(body.to_vec());
         match self.lock_token().as_deref() {
             None | Some("") => request,
@@ -264,14 +239,13 @@ impl Connection {
         GatewayError::NoAnswer(words(problem))
     }
 
-    /// Discards this endpoint's connections and turns to the next.
+    /// Discards all connections and turns to the next endpoint.
     fn give_up(&self, at: usize) {
-        let next = (at + 1) % self.endpoints.len();
+        let next = (at + 1) % self.config.endpoints.len();
         let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
         // It could be made with the same arguments before.
         if let Ok(fresh) = client(&self.config, self.tls.as_ref()) {
-            let endpoint = &self.endpoints[at];
-            *endpoint.client.lock().expect("no holder of this lock panics") = fresh;
+            *self.client.lock().expect("no holder of this lock panics") = fresh;
         }
     }
 
@@ -280,7 +254,7 @@ impl Connection {
     }
 }
 
-fn json(query: &impl Serialize) -> Vec<u8> {
+fn bytes(query: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(query).expect("it is plain data")
 }
 
@@ -304,7 +278,6 @@ fn client(config: &EtcdConfig, tls: Option<&rustls::ClientConfig>) -> Result<Cli
     builder.build().map_err(|problem| words(&problem))
 }
 
-/// What an error of the client library means.
 fn failed(problem: &reqwest::Error) -> GatewayError {
     let words = words(problem);
     match problem.is_connect() {
@@ -312,16 +285,6 @@ fn failed(problem: &reqwest::Error) -> GatewayError {
         true => GatewayError::NotSent(words),
         false => GatewayError::NoAnswer(words),
     }
-}
-
-fn is_about_tls(error: &(dyn Error + 'static)) -> bool {
-    // What an I/O error is made from is not its source, but what that was made from.
-    let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    error.is::<rustls::Error>()
-        || match made_from {
-            Some(inner) => is_about_tls(inner),
-            None => error.source().is_some_and(is_about_tls),
-        }
 }
 
 /// The innermost cause is the one that explains the error.

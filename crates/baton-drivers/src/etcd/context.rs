@@ -9,20 +9,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::{Namespace, NodeId};
-use baton_core::protocol::{Reply, Request};
 use baton_core::time::Moment;
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
-    namespace_page,
 };
 use tokio::task::JoinSet;
 
 use super::cache::Cache;
 use super::connect::Connection;
 use super::error::GatewayError;
-use super::lease::{Grant, WallMs, whole_seconds};
+use super::lease::{Grant, whole_seconds};
 use super::namespace_state::{Life, NamespaceState, Query};
-use super::schema::{self, Keys};
+use super::schema::Keys;
 use super::wire::{Compare, EtcdLease, Op, OpAnswer, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
 use crate::service::Engine;
@@ -30,7 +29,6 @@ use crate::service::Engine;
 /// How often a call is tried while other writers are ahead of it.
 pub(super) const ATTEMPTS: usize = 5;
 
-/// The driver.
 pub(super) struct EtcdEngine {
     pub(super) connection: Arc<Connection>,
     pub(super) cache: Arc<Cache>,
@@ -57,23 +55,7 @@ impl Engine for EtcdEngine {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        let context = CallContext::new(self, namespace);
-        Ok(match call {
-            Call::Core(request) => Answer::Core(context.perform(request).await?),
-            Call::Inspect => Answer::Inspected(context.inspect().await?),
-            Call::ReadDocument { name } => Answer::Document(context.read_document(&name).await?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let context = context.with_document(name);
-                Answer::Written(context.write_document(&body, precondition, fence).await?)
-            }
-            Call::Namespaces { after, limit } => {
-                let all = schema::namespaces(&self.connection).await?;
-                Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
-            }
-            Call::Counters(_) => unreachable!("counters are not declared"),
-            Call::History { limit } => Answer::History(context.history(limit).await?),
-            Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, prune).await?),
-        })
+        CallContext::new(self, namespace).perform(call).await
     }
 
     async fn afterwards(&self, namespace: &Namespace) {
@@ -96,20 +78,11 @@ impl Engine for EtcdEngine {
     }
 }
 
-/// One call on its way.
 pub(super) struct CallContext<'e> {
     pub(super) engine: &'e EtcdEngine,
     pub(super) namespace: &'e Namespace,
     query: Query,
     deadline: Moment,
-}
-
-/// What a transaction came to.
-pub(super) enum Committed {
-    /// It took place; this is how things are now.
-    Done(Box<NamespaceState>),
-    /// Something was not as remembered; this is how it is.
-    Stale(Box<NamespaceState>),
 }
 
 /// What a call makes of the state it finds.
@@ -145,20 +118,6 @@ impl<'e> CallContext<'e> {
         self
     }
 
-    async fn perform(self, request: Request) -> Result<Reply, StoreError> {
-        Ok(Reply::Done(match request {
-            Request::Beat(beat) => {
-                let context = self.with_node(&beat.node.id);
-                return context.beat(&beat).await.map(Reply::Beat);
-            }
-            Request::ReadMembers => return self.members().await.map(Reply::Members),
-            Request::PublishView { fence, view } => self.publish_view(fence, view).await?,
-            Request::Release(release) => self.release(&release).await?,
-            Request::Leave { node, boot } => self.with_node(&node).leave(&node, boot).await?,
-            Request::Ask { epoch, ask } => self.ask(epoch, &ask).await?,
-        }))
-    }
-
     pub(super) fn keys(&self) -> &Keys {
         &self.query.keys
     }
@@ -167,12 +126,13 @@ impl<'e> CallContext<'e> {
         self.query.document.as_deref().unwrap_or_default()
     }
 
-    pub(super) fn wall(&self) -> WallMs {
-        WallMs(self.engine.connection.clock.wall_ms())
+    /// For the history: by this machine's wall clock, as etcd has none to ask.
+    pub(super) fn wall_ms(&self) -> u64 {
+        SystemClock.wall_ms()
     }
 
     pub(super) fn now(&self) -> Moment {
-        self.engine.connection.clock.now()
+        SystemClock.now()
     }
 
     /// How things were at the last read, if everything that this call rests on was seen then.
@@ -197,19 +157,18 @@ impl<'e> CallContext<'e> {
         }
     }
 
-    /// Reads how things are.
     pub(super) async fn read(&self) -> Result<NamespaceState, StoreError> {
         let txn = Txn { success: self.query.operations(), ..Txn::default() };
         let answer = self.send(&txn).await.map_err(GatewayError::of_read)?;
         self.take_in(&answer.responses)
     }
 
-    /// Writes, if nothing of `compare` has changed.
+    /// Writes, if nothing of `compare` has changed. Says whether it did, and how things are now.
     pub(super) async fn commit(
         &self,
         compare: Vec<Compare>,
         writes: Vec<Op>,
-    ) -> Result<Committed, StoreError> {
+    ) -> Result<(bool, NamespaceState), StoreError> {
         let failure = self.query.operations();
         let written = writes.len();
         let success = writes.into_iter().chain(failure.clone()).collect();
@@ -217,10 +176,7 @@ impl<'e> CallContext<'e> {
         let answer = self.send(&txn).await.map_err(GatewayError::of_write)?;
         let skipped = if answer.succeeded { written } else { 0 };
         let state = self.take_in(answer.responses.get(skipped..).unwrap_or_default())?;
-        Ok(match answer.succeeded {
-            true => Committed::Done(Box::new(state)),
-            false => Committed::Stale(Box::new(state)),
-        })
+        Ok((answer.succeeded, state))
     }
 
     /// Carries out what is planned for the state as it is known. Without a write the answer is only
@@ -235,8 +191,8 @@ impl<'e> CallContext<'e> {
                 Plan::Answer(answer) if is_fresh => return Ok(answer),
                 Plan::Answer(_) => (self.read().await?, true),
                 Plan::Write(compare, writes, answer) => match self.commit(compare, writes).await? {
-                    Committed::Done(_) => return Ok(answer),
-                    Committed::Stale(now) => (*now, true),
+                    (true, _) => return Ok(answer),
+                    (false, now) => (now, true),
                 },
             };
         }
@@ -312,7 +268,6 @@ impl<'e> CallContext<'e> {
     }
 }
 
-/// Other writers were ahead too often.
 pub(super) fn overtaken(attempts: usize) -> StoreError {
     let detail = format!("others wrote first, {attempts} times in a row");
     StoreError::Throttled { detail }

@@ -18,7 +18,6 @@ pub(super) mod code {
     pub(in super::super) const UNAUTHENTICATED: i64 = 16;
 }
 
-/// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum GatewayError {
     /// There was no connection to send it over.
@@ -77,7 +76,6 @@ impl GatewayError {
         DriverError::from(self).of_read().into_store_error()
     }
 
-    /// What it means for opening.
     pub(super) fn at_opening(self, place: &str, prefix: &str) -> OpenError {
         let (store, place) = (NAME, place.to_owned());
         match self {

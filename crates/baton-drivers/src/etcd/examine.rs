@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::schema;
-use super::wire::{EtcdLease, Nothing, Range, RangeAnswer, decimal};
+use super::wire::{EtcdLease, Range, RangeAnswer, decimal};
 
 /// etcd's own limit, where no other is set. It shows the limit from 3.6 on.
 const QUOTA_BYTES: i64 = 2 << 30;
@@ -30,27 +32,8 @@ struct Status {
     quota: i64,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Members {
-    members: Vec<Nothing>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Alarms {
-    alarms: Vec<Alarm>,
-}
-
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Alarm {
-    alarm: String,
-}
-
-/// Looks at everything that would weaken a promise.
 pub(super) async fn examine(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
-    let status = connection.ask("maintenance/status", &Nothing {}).await;
+    let status = connection.ask("maintenance/status", &json!({})).await;
     let status: Status = status.map_err(GatewayError::of_read)?;
     let mut findings = vec![version(&status.version), leader(&status), room(&status)];
     findings.push(known("members", members(connection).await));
@@ -91,18 +74,13 @@ fn leader(status: &Status) -> Finding {
 fn room(status: &Status) -> Finding {
     let quota = if status.quota > 0 { status.quota } else { QUOTA_BYTES };
     let detail = format!("{} MiB of {} MiB are used", status.size >> 20, quota >> 20);
-    match status.size > quota / 5 * 4 {
-        true => {
-            let remedy = "compact and defragment, or raise --quota-backend-bytes";
-            Finding::warn("room", detail, remedy)
-        }
-        false => Finding::ok("room", detail),
-    }
+    let remedy = "compact and defragment, or raise --quota-backend-bytes";
+    Finding::warn_if(status.size > quota / 5 * 4, "room", detail, remedy)
 }
 
 async fn members(connection: &Connection) -> Result<Finding, GatewayError> {
-    let found: Members = connection.ask("cluster/member/list", &Nothing {}).await?;
-    Ok(match found.members.len() {
+    let found: Value = connection.ask("cluster/member/list", &json!({})).await?;
+    Ok(match found["members"].as_array().map_or(0, Vec::len) {
         count if count >= 3 => Finding::ok("members", format!("{count}")),
         count => {
             let detail = format!("{count}: when one is gone, nothing can be written");
@@ -116,7 +94,7 @@ async fn endpoints(connection: &Connection) -> Vec<Finding> {
     for url in &connection.config.endpoints {
         let config = EtcdConfig { endpoints: vec![url.clone()], ..connection.config.clone() };
         let Ok(only) = Connection::new(config) else { continue };
-        if let Err::<Status, _>(error) = only.ask("maintenance/status", &Nothing {}).await {
+        if let Err::<Status, _>(error) = only.ask("maintenance/status", &json!({})).await {
             let detail = format!("{url}: {}", error.of_read());
             findings.push(Finding::warn("endpoint", detail, "start it, or take it out of the URL"));
         }
@@ -125,9 +103,10 @@ async fn endpoints(connection: &Connection) -> Vec<Finding> {
 }
 
 async fn alarms(connection: &Connection) -> Result<Finding, GatewayError> {
-    let query = BTreeMap::from([("action", "GET")]);
-    let found: Alarms = connection.ask("maintenance/alarm", &query).await?;
-    let names: Vec<&str> = found.alarms.iter().map(|alarm| alarm.alarm.as_str()).collect();
+    let found: Value =
+        connection.ask("maintenance/alarm", &BTreeMap::from([("action", "GET")])).await?;
+    let alarms = found["alarms"].as_array().into_iter().flatten();
+    let names: Vec<&str> = alarms.filter_map(|alarm| alarm["alarm"].as_str()).collect();
     let remedy = "NOSPACE: compact, defragment, then etcdctl alarm disarm; CORRUPT: replace the \
                   member";
     Ok(match names.is_empty() {
@@ -168,12 +147,9 @@ async fn shortest(connection: &Connection) -> Result<Finding, GatewayError> {
     let query = EtcdLease { id: 0, ttl: 1 };
     let EtcdLease { id, ttl } = connection.ask("lease/grant", &query).await?;
     // It would end by itself; this is only tidier.
-    let _: Result<Nothing, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
+    let _: Result<Value, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
     let detail = format!("a lease lasts {ttl} s at least, whatever lease_timeout says");
-    Ok(match ttl > 5 {
-        true => Finding::warn("ttl", detail, "lower etcd's --election-timeout"),
-        false => Finding::ok("ttl", detail),
-    })
+    Ok(Finding::warn_if(ttl > 5, "ttl", detail, "lower etcd's --election-timeout"))
 }
 
 /// The best of three: the first makes the connection.
@@ -181,15 +157,12 @@ async fn speed(connection: &Connection) -> Result<Finding, GatewayError> {
     let query = Range::key(&schema::format(&connection.config.prefix));
     let mut best = Duration::MAX;
     for _ in 0..3 {
-        let before = connection.clock.now();
+        let before = SystemClock.now();
         let _: RangeAnswer = connection.ask("kv/range", &query).await?;
-        best = best.min(connection.clock.now().since(before));
+        best = best.min(SystemClock.now().since(before));
     }
     let detail = format!("a read takes {:.1} ms", best.as_secs_f64() * 1_000.0);
-    Ok(match best > SLOW {
-        true => Finding::warn("speed", detail, "look at etcd's disk and at the network"),
-        false => Finding::ok("speed", detail),
-    })
+    Ok(Finding::warn_if(best > SLOW, "speed", detail, "look at etcd's disk and at the network"))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //! the usual: put a key, or change what it says.
 
 use baton_core::ids::{Epoch, Namespace};
-use baton_store::StoreError;
+use baton_store::{StaleEpoch, StoreError};
 
 use super::config::EtcdConfig;
 use super::connect::Connection;
@@ -22,7 +22,7 @@ use super::record::Record;
 use super::schema::Keys;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
 use crate::OpenError;
-use baton_store::StaleEpoch;
+use crate::fences::{FencesError, StoredFence};
 
 /// How often a change is tried that others keep getting ahead of.
 const TRIES: usize = 200;
@@ -143,7 +143,6 @@ impl Fence {
         Ok(self.connection.commit(&txn).await?)
     }
 
-    /// Reads the fence, then the key.
     fn both(&self, key: &str) -> Vec<Op> {
         [Range::key(&self.key), Range::key(key)].map(Op::Range).into()
     }
@@ -165,4 +164,67 @@ impl Fence {
 
 fn found(answer: &TxnAnswer, at: usize) -> Option<&KeyValue> {
     answer.responses.get(at)?.response_range.kvs.first()
+}
+
+fn opened(
+    scheme: &str,
+    rest: &str,
+    namespace: &Namespace,
+) -> Result<(Connection, Keys), FencesError> {
+    let config = EtcdConfig::from_location(scheme, rest).map_err(OpenError::from)?;
+    let keys = Keys::new(&config.prefix, namespace);
+    Ok((Connection::new(config)?, keys))
+}
+
+fn epoch_of(found: &KeyValue) -> Result<Epoch, StoreError> {
+    let record = || format!("the fence {}", String::from_utf8_lossy(&found.key));
+    Epoch::read(&found.value).map_err(|detail| StoreError::Corrupt { record: record(), detail })
+}
+
+/// The fences of a namespace, for people.
+pub(crate) async fn list(
+    scheme: &str,
+    rest: &str,
+    namespace: &Namespace,
+) -> Result<Vec<StoredFence>, FencesError> {
+    let (connection, keys) = opened(scheme, rest, namespace)?;
+    let folder = keys.resource("");
+    let mut fences = Vec::new();
+    for known in connection.range(&Range::under(&folder)).await? {
+        let key = String::from_utf8_lossy(&known.key);
+        let resource = key.strip_prefix(&folder).unwrap_or(&key).to_owned();
+        let epoch = epoch_of(&known)?;
+        // The others were reset, or never raised.
+        if epoch > Epoch::NONE {
+            fences.push(StoredFence { resource, epoch });
+        }
+    }
+    Ok(fences)
+}
+
+/// Resets a fence, and says how high it was. The key stays: a writer that has the fence open
+/// compares with it.
+pub(crate) async fn reset(
+    scheme: &str,
+    rest: &str,
+    namespace: &Namespace,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let (connection, keys) = opened(scheme, rest, namespace)?;
+    let key = keys.resource(resource);
+    let known = connection.range(&Range::key(&key)).await?;
+    let Some(known) = known.first() else { return Ok(None) };
+    let highest = Some(epoch_of(known)?).filter(|epoch| *epoch > Epoch::NONE);
+    let lower = Txn {
+        compare: vec![Compare::written_at(&key, known.mod_revision)],
+        success: vec![Op::put(&key, Epoch::NONE.write())],
+        failure: Vec::new(),
+    };
+    match connection.commit(&lower).await?.succeeded {
+        true => Ok(highest),
+        false => {
+            let detail = "the fence was raised meanwhile; is a leader still writing?".to_owned();
+            Err(StoreError::Refused { detail }.into())
+        }
+    }
 }

@@ -7,12 +7,14 @@
 //!     └── again, with growing pauses, and one Look: something may have been missed
 //! ```
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{Namespace, Nonce};
 use baton_core::protocol::Hint;
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{HintStream, StoreError};
 use reqwest::Response;
 use tokio::sync::mpsc;
@@ -22,7 +24,7 @@ use super::connect::Connection;
 use super::error::GatewayError;
 use super::record::{LeaseRow, Record};
 use super::schema::Keys;
-use super::wire::{Event, Events, Watch, WatchLine};
+use super::wire::{Event, Events, Range, WatchLine};
 use crate::driver::within;
 
 /// How many hints wait for a slow receiver. It may miss the rest.
@@ -93,7 +95,7 @@ impl Watcher {
         loop {
             tokio::select! {
                 () = self.sender.closed() => return None,
-                () = self.connection.clock.sleep(pause) => {}
+                () = SystemClock.sleep(pause) => {}
             }
             if let Ok(stream) = EventStream::open(&self.connection, &self.keys).await {
                 return Some(stream);
@@ -137,7 +139,6 @@ impl Watcher {
     }
 }
 
-/// An open watch.
 struct EventStream {
     response: Response,
     buffer: Vec<u8>,
@@ -146,7 +147,8 @@ struct EventStream {
 impl EventStream {
     /// Returns once etcd has said that it watches.
     async fn open(connection: &Connection, keys: &Keys) -> Result<Self, GatewayError> {
-        let response = connection.stream("watch", &Watch::under(&keys.lead)).await?;
+        let watch = BTreeMap::from([("create_request", Range::under(&keys.lead))]);
+        let response = connection.stream("watch", &watch).await?;
         let mut stream = Self { response, buffer: Vec::new() };
         match within(connection.config.timeout, stream.line()).await.flatten() {
             Some(events) if events.created && !events.canceled => Ok(stream),

@@ -28,13 +28,11 @@ use baton_store::lease_rule::{
 
 use super::LINEAGE;
 use super::context::{CallContext, Plan};
-use super::history;
 use super::namespace_state::{NamespaceState, unchanged};
 use super::record::{HolderKey, LeaseRow, Record};
 use super::schema::Keys;
 use super::wire::Op;
 
-/// An etcd lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     pub(super) id: i64,
@@ -44,19 +42,10 @@ pub(super) struct Grant {
 /// etcd grants no more, which is 285 years.
 const TTL_MAX_SECONDS: i64 = 9_000_000_000;
 
-/// When a call happens, for the history: by this machine's wall clock, as etcd has none to ask.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct WallMs(pub(super) u64);
-
-/// What is to become of the lease.
 pub(super) enum Ruling {
-    /// It was only to be looked at.
     Look,
-    /// The intent does not hold.
     Conflict,
-    /// A term begins.
     Begin(Granted),
-    /// The term goes on.
     GoOn(LeaseRecord),
 }
 
@@ -95,7 +84,7 @@ pub(super) fn begin(
     node: &NodeRecord,
     granted: &Granted,
     grant: Grant,
-    at: WallMs,
+    now_ms: u64,
 ) -> (LeaseRow, Option<TermRecord>) {
     let last_term = match last.map(|last| last.term.ended) {
         None => LastTerm::None,
@@ -104,18 +93,18 @@ pub(super) fn begin(
     };
     let unreleased = granted.ends.zip(last).map(|(end, last)| Unreleased {
         end,
-        ended_ms: last_acted_ms(last, at),
+        ended_ms: last_acted_ms(last, now_ms),
         renewed_ms: renewed_ms(last),
     });
     let epoch = granted.record.epoch;
-    let change = lease_rule::begin_term(at.0, epoch, node, last_term, unreleased);
+    let change = lease_rule::begin_term(now_ms, epoch, node, last_term, unreleased);
     let closed = last
         .map(|last| TermRecord { ended: last.term.ended.or(change.closes), ..last.term.clone() });
     let row = LeaseRow {
         record: granted.record.clone(),
         lease: grant.id,
         granted: grant.ttl,
-        until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
+        until_ms: now_ms.saturating_add(whole_ms(grant.ttl)),
         term: change.begins,
         number: last.map_or(0, |last| last.number).saturating_add(1),
     };
@@ -124,9 +113,9 @@ pub(super) fn begin(
 
 /// When the holder could last act, if that ends now: now, or a ttl after its last renewal. etcd may
 /// have kept the lease for longer than the ttl, the holder did not count on that.
-fn last_acted_ms(row: &LeaseRow, at: WallMs) -> u64 {
+fn last_acted_ms(row: &LeaseRow, now_ms: u64) -> u64 {
     let trusted_until_ms = renewed_ms(row).saturating_add(whole_ms(row.record.ttl));
-    trusted_until_ms.clamp(row.term.began_ms.min(at.0), at.0)
+    trusted_until_ms.clamp(row.term.began_ms.min(now_ms), now_ms)
 }
 
 /// When the holder last renewed the lease, by its own clock.
@@ -139,23 +128,23 @@ pub(super) fn with_lease(
     row: &LeaseRow,
     record: &LeaseRecord,
     grant: Grant,
-    at: WallMs,
+    now_ms: u64,
 ) -> LeaseRow {
     LeaseRow {
         record: record.clone(),
         lease: grant.id,
         granted: grant.ttl,
-        until_ms: at.0.saturating_add(whole_ms(grant.ttl)),
+        until_ms: now_ms.saturating_add(whole_ms(grant.ttl)),
         ..row.clone()
     }
 }
 
 /// The row without a holder, if it is held at the version.
-fn released(row: &LeaseRow, release: &Release, at: WallMs) -> Option<LeaseRow> {
+fn released(row: &LeaseRow, release: &Release, now_ms: u64) -> Option<LeaseRow> {
     let record = row.record.release(release)?;
     let mut term = row.term.clone();
-    term.ended = Some((last_acted_ms(row, at), TermEnd::Released(release.reason)));
-    Some(LeaseRow { record, lease: 0, until_ms: at.0, term, ..row.clone() })
+    term.ended = Some((last_acted_ms(row, now_ms), TermEnd::Released(release.reason)));
+    Some(LeaseRow { record, lease: 0, until_ms: now_ms, term, ..row.clone() })
 }
 
 /// The writes of a row that is held: itself, and the holder key with its lease.
@@ -164,18 +153,33 @@ pub(super) fn held_writes(keys: &Keys, row: &LeaseRow) -> [Op; 2] {
     [Op::put(&keys.lease, row.write()), Op::put_with(&keys.holder, key.write(), row.lease)]
 }
 
+const TERMS_KEPT: u64 = 1_000;
+
+/// A term begins: the last one is closed, and the oldest goes.
+pub(super) fn begun(keys: &Keys, row: &LeaseRow, last: Option<TermRecord>) -> Vec<Op> {
+    let mut writes = vec![closed(keys, row)];
+    writes.extend(last.map(|term| Op::put(&keys.term(row.number - 1), term.write())));
+    if row.number > TERMS_KEPT {
+        writes.push(Op::delete_range(&keys.terms, &keys.term(row.number - TERMS_KEPT + 1)));
+    }
+    writes
+}
+
+/// The record's own term, as it stands.
+pub(super) fn closed(keys: &Keys, row: &LeaseRow) -> Op {
+    Op::put(&keys.term(row.number), row.term.write())
+}
+
 impl CallContext<'_> {
-    /// Gives the lease up.
     pub(super) async fn release(&self, release: &Release) -> Result<Outcome, StoreError> {
         self.change(|state| {
-            let row = released(state.row()?, release, self.wall())?;
-            let closed = history::closed(self.keys(), &row);
+            let row = released(state.row()?, release, self.wall_ms())?;
+            let closed = closed(self.keys(), &row);
             Some((row, vec![Op::delete(&self.keys().holder), closed]))
         })
         .await
     }
 
-    /// Leaves a request beside the lease.
     pub(super) async fn ask(&self, epoch: Epoch, ask: &Ask) -> Result<Outcome, StoreError> {
         self.change(|state| {
             let row = state.row()?;
@@ -184,7 +188,6 @@ impl CallContext<'_> {
         .await
     }
 
-    /// Changes the record, if there is something to change.
     async fn change(
         &self,
         next: impl Fn(&NamespaceState) -> Option<(LeaseRow, Vec<Op>)>,

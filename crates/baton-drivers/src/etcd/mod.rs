@@ -1,7 +1,7 @@
 //! etcd, by its own leases and transactions.
 //!
 //! ```text
-//!   handle ─► service's thread ─► context ─► beat  lease  registry  view  documents  history
+//!   handle ─► service's thread ─► context ─► beat  lease  calls: all others
 //!                                   │            │ a transaction: compare all that was seen, write
 //!                                   │            ▼
 //!                                   │ cache          connect ── HTTP, /v3/… ──► etcd, a member
@@ -23,24 +23,19 @@
 
 mod beat;
 mod cache;
+mod calls;
 mod config;
 mod connect;
 mod context;
-mod documents;
 mod error;
 mod examine;
 pub mod fence;
-pub(crate) mod fences;
 mod hints;
-mod history;
 mod lease;
 mod namespace_state;
-mod prune;
 mod record;
-mod registry;
 mod schema;
 mod spare;
-mod view;
 mod wire;
 
 use std::sync::Arc;
@@ -55,13 +50,11 @@ use crate::OpenError;
 use crate::reader::Access;
 use crate::service::Service;
 
-/// What the store is called in messages.
 const NAME: &str = "etcd";
 
 /// The only one there is.
 const LINEAGE: Lineage = Lineage(0);
 
-/// Opens the store that the URL names.
 pub(crate) async fn open(
     scheme: &str,
     rest: &str,

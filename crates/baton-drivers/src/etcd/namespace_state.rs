@@ -16,7 +16,6 @@ use super::wire::{Compare, Op, OpAnswer, Range};
 /// gives them their whole time again when its leader changes.
 const LEFT_MIN: Duration = Duration::from_millis(200);
 
-/// A record, or none.
 pub(super) type Slot<T> = Option<Stored<T>>;
 
 /// The records that a call may rest on.
@@ -35,7 +34,6 @@ impl NamespaceState {
         self.lease.as_ref().map(|stored| &stored.record)
     }
 
-    /// The row, if it has a holder.
     pub(super) fn held(&self) -> Option<&LeaseRow> {
         self.row().filter(|row| row.record.holder.is_some())
     }
@@ -75,7 +73,6 @@ impl NamespaceState {
     }
 }
 
-/// It was not written since.
 pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
     match slot {
         None => vec![Compare::absent(key)],
@@ -86,7 +83,6 @@ pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
     }
 }
 
-/// Which records are to be read.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
     pub(super) keys: Keys,
@@ -98,7 +94,6 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// The operations that read them.
     pub(super) fn operations(&self) -> Vec<Op> {
         let keys = &self.keys;
         let known = self.view.as_ref().map_or(0, |stored| stored.revision);
@@ -162,7 +157,6 @@ impl Life {
         !state.is_live() && state.held().is_some_and(|row| self.gone == Some(row.lease))
     }
 
-    /// The lease as a reply shows it.
     pub(super) fn snapshot(self, state: &NamespaceState, now: Moment) -> Option<LeaseSnapshot> {
         let row = state.row()?;
         let left = match self.alive {

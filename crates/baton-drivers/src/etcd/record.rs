@@ -44,7 +44,6 @@ pub(super) struct Stored<T> {
     pub(super) lease: i64,
 }
 
-/// A kind of record.
 pub(super) trait Record: Sized {
     fn read(raw: &[u8]) -> Result<Self, String>;
     fn write(&self) -> Vec<u8>;

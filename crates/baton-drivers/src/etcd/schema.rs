@@ -25,10 +25,8 @@ use crate::OpenError;
 use crate::driver::SchemaVersion;
 use crate::reader::Access;
 
-/// The format that this program writes.
 const KNOWN: SchemaVersion = SchemaVersion::new(1, Some(1));
 
-/// The key of the format's version.
 pub(super) fn format(prefix: &str) -> String {
     format!("{prefix}/format")
 }
@@ -56,7 +54,6 @@ pub(super) async fn namespaces(connection: &Connection) -> Result<Vec<Namespace>
     Ok(namespaces)
 }
 
-/// The keys of one namespace.
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     space: String,

@@ -21,7 +21,6 @@ use super::lease::{self, Grant};
 use super::namespace_state::NamespaceState;
 use super::record::LeaseRow;
 
-/// A lease that belongs to no term yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spare {
     pub(super) grant: Grant,
@@ -47,7 +46,6 @@ pub(super) enum FollowUp {
     OwnLease(i64),
 }
 
-/// Is a spare due after a look by this node?
 pub(super) fn after_look(state: &NamespaceState, node: &NodeRecord) -> Option<FollowUp> {
     let row = state.held()?;
     let holder = row.record.holder.as_ref().filter(|holder| holder.boot != node.boot);
@@ -99,7 +97,7 @@ impl CallContext<'_> {
         self.carry_out(|state| match begun_with(state, spare) {
             None => Plan::Answer(()),
             Some(row) => {
-                let row = lease::with_lease(row, &row.record, grant, self.wall());
+                let row = lease::with_lease(row, &row.record, grant, self.wall_ms());
                 let writes = lease::held_writes(keys, &row).into();
                 Plan::Write(state.same_lease(keys), writes, ())
             }

@@ -58,10 +58,6 @@ pub(super) struct Compare {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "target", rename_all = "UPPERCASE", rename_all_fields = "camelCase")]
 enum Target {
-    Create {
-        #[serde(with = "decimal")]
-        create_revision: i64,
-    },
     Mod {
         #[serde(with = "decimal")]
         mod_revision: i64,
@@ -81,12 +77,10 @@ impl Compare {
         Self { key: key.into(), result: "EQUAL", target }
     }
 
-    /// It is not there.
     pub(super) fn absent(key: &str) -> Self {
-        Self::equal(key, Target::Create { create_revision: 0 })
+        Self::written_at(key, 0)
     }
 
-    /// It has exactly this value.
     pub(super) fn says(key: &str, value: &[u8]) -> Self {
         Self::equal(key, Target::Value { value: value.to_vec() })
     }
@@ -107,7 +101,6 @@ impl Compare {
     }
 }
 
-/// One operation of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) enum Op {
     #[serde(rename = "requestPut")]
@@ -125,7 +118,6 @@ pub(super) enum Op {
     Delete(Range),
 }
 
-/// Which keys to read, to watch or to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Range {
@@ -144,7 +136,6 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// One key.
     pub(super) fn key(key: &str) -> Self {
         Self { key: key.into(), ..Self::default() }
     }
@@ -209,7 +200,6 @@ pub(super) struct Txn {
     pub(super) failure: Vec<Op>,
 }
 
-/// Where and when an answer was given.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Header {
@@ -265,20 +255,6 @@ pub(super) struct EtcdLease {
     pub(super) ttl: i64,
 }
 
-/// Which keys to watch.
-#[derive(Serialize)]
-pub(super) struct Watch {
-    create_request: Range,
-}
-
-impl Watch {
-    /// Every key with this prefix.
-    pub(super) fn under(prefix: &str) -> Self {
-        Self { create_request: Range::under(prefix) }
-    }
-}
-
-/// One line of a watch's answer.
 #[derive(Deserialize)]
 pub(super) struct WatchLine {
     pub(super) result: Option<Events>,
@@ -308,8 +284,3 @@ impl Event {
         self.kv.key == key.as_bytes()
     }
 }
-
-/// A request or an answer without fields that are of interest.
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(super) struct Nothing {}

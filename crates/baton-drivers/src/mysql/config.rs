@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
 use crate::driver::shown;
 use crate::tls::{TlsFiles, TlsMode};
 
@@ -11,9 +11,6 @@ use crate::tls::{TlsFiles, TlsMode};
 const EXAMPLE: &str = "mysql://user@host:3306/database";
 
 const PORT: u16 = 3306;
-
-/// How long a call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// The values of the option `tls`, the default first.
 const TLS_MODES: [(&str, TlsMode); 3] =
@@ -54,7 +51,7 @@ impl MysqlConfig {
             let wanted = format!("give 1 to {PREFIX_CHARS_MAX} letters, digits or '_'");
             return Err(options.wrong("table_prefix", &prefix, &wanted));
         }
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let tls_files = TlsFiles::take(options)?;
         let wanted = "give off, require or verify";
         let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;
@@ -88,20 +85,13 @@ impl MysqlConfig {
 /// The URL as `mysql_async` takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = MysqlConfig::from_location(scheme, rest)?;
-    let options = match config.tls {
-        TlsMode::Off | TlsMode::Prefer => Vec::new(),
-        TlsMode::Require => vec!["require_ssl=true", "verify_ca=false", "verify_identity=false"],
-        TlsMode::Verify => vec!["require_ssl=true"],
+    let options: &[&str] = match config.tls {
+        TlsMode::Off | TlsMode::Prefer => &[],
+        TlsMode::Require => &["require_ssl=true", "verify_ca=false", "verify_identity=false"],
+        TlsMode::Verify => &["require_ssl=true"],
     };
-    let plain = PlainUrl {
-        scheme: "mysql",
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts[..1],
-        path: Some(&config.database),
-        options,
-    };
-    Ok(plain.text())
+    let login = (&config.user, &config.password);
+    Ok(plain_url("mysql", login, &config.hosts[..1], Some(&config.database), options))
 }
 
 #[cfg(test)]

@@ -10,16 +10,20 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row};
+use mysql_async::{
+    ClientIdentity, Conn, OptsBuilder, Pool, PoolConstraints, PoolOpts, Row, SslOpts,
+};
 
+use super::NAME;
 use super::config::MysqlConfig;
 use super::error::QueryError;
-use super::{NAME, tls};
 use crate::OpenError;
 use crate::address::Secret;
-use crate::driver::within;
+use crate::driver::{DriverError, within};
+use crate::tls::TlsMode;
 
 /// How many calls of one handle are under way at once; the others wait.
 const CONNECTIONS_MAX: usize = 4;
@@ -47,7 +51,7 @@ impl Servers {
             let place = config.place(&config.hosts[0]);
             OpenError::Tls { store: NAME, place, detail }
         };
-        let tls = tls::options(&config).map_err(wrong)?;
+        let tls = tls_options(&config).map_err(wrong)?;
         let host = |(name, port): &(String, u16)| {
             let options = OptsBuilder::default()
                 .ip_or_hostname(name)
@@ -72,6 +76,16 @@ impl Servers {
     /// Where the last answer came from, for messages.
     pub(super) fn place(&self) -> String {
         self.config.place(&self.config.hosts[self.current.load(Ordering::Relaxed)])
+    }
+
+    /// The error of a call.
+    pub(super) fn failed(&self, error: QueryError, namespace: Option<&Namespace>) -> DriverError {
+        error.into_driver_error(&self.place(), namespace)
+    }
+
+    /// The error of opening the store.
+    pub(super) fn refused(&self, error: QueryError) -> OpenError {
+        error.into_open_error(self.place(), &self.config.database)
     }
 
     /// The next host is to be tried first.
@@ -169,4 +183,37 @@ fn session(timeout: Duration) -> Vec<String> {
 pub(super) fn cut(conn: Conn) {
     let mut goodbye = pin!(conn.disconnect());
     let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+}
+
+/// The options for the library; `None` for no TLS. Says which file is wrong, if one is.
+fn tls_options(config: &MysqlConfig) -> Result<Option<SslOpts>, String> {
+    if config.tls == TlsMode::Off {
+        return Ok(None);
+    }
+    // The library takes the process's provider, and there is none where several are built in.
+    // If one was chosen already, that one is as good.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let files = &config.tls_files;
+    // The library would read the files at every connection, and say less about what is wrong.
+    files.client_config()?;
+    let read = |path: &std::path::PathBuf| {
+        std::fs::read(path).map_err(|problem| format!("{}: {problem}", path.display()))
+    };
+    let mut options = SslOpts::default();
+    if let (Some(cert), Some(key)) = (&files.cert, &files.key) {
+        let identity = ClientIdentity::new(read(cert)?.into(), read(key)?.into());
+        options = options.with_client_identity(Some(identity));
+    }
+    if config.tls == TlsMode::Require {
+        let options = options.with_danger_accept_invalid_certs(true);
+        return Ok(Some(options.with_danger_skip_domain_validation(true)));
+    }
+    let roots = match &files.ca {
+        Some(ca) => vec![read(ca)?.into()],
+        None => {
+            let trusted = rustls_native_certs::load_native_certs().certs;
+            trusted.into_iter().map(|certificate| certificate.to_vec().into()).collect()
+        }
+    };
+    Ok(Some(options.with_root_certs(roots).with_disable_built_in_roots(true)))
 }

@@ -11,77 +11,70 @@ use crate::driver::{DriverError, Record};
 
 const READ: &str = include_str!("sql/read_counters.sql");
 
-/// Carries the call out.
-pub(super) async fn perform(
-    context: &CallContext<'_>,
-    call: &CounterCall,
-) -> Result<CounterAnswer, DriverError> {
-    match call {
-        CounterCall::Append { writer, number, deltas } => {
-            let call = Statement::call(context.prefix(), "append_deltas").with(context.namespace);
-            let call = call.with(writer).with(*number).with(Text(&listed(deltas)));
-            context.rows(call.text()).await?;
-            Ok(CounterAnswer::Appended)
-        }
-        CounterCall::Consolidate { fence, limit } => {
-            let call = context.procedure("consolidate").with(fence).with(u64::from(*limit));
-            fenced(context, call, |applied, more| CounterAnswer::Consolidated { applied, more })
-                .await
-        }
-        CounterCall::Collect { fence, silent_for, limit } => {
-            let silent_us = u64::try_from(silent_for.as_micros()).unwrap_or(u64::MAX);
-            let call = context.procedure("forget_writers").with(fence).with(silent_us);
-            let collected = |writers, _| CounterAnswer::Collected(writers);
-            fenced(context, call.with(u64::from(*limit)), collected).await
-        }
-        CounterCall::Read { counters } if counters.is_empty() => {
-            Ok(CounterAnswer::Readings(Vec::new()))
-        }
-        CounterCall::Read { counters } => {
-            let names: Vec<String> = counters.iter().map(name_literal).collect();
-            let filter = format!("name IN ({})", names.join(","));
-            readings(context, &filter, names.len() as u64).await
-        }
-        CounterCall::List { prefix, after, limit } => {
-            let after = after.as_ref().map_or_else(|| literal(Bytes(b"")), name_literal);
-            let (bytes, prefix) = (prefix.len(), literal(Bytes(prefix.as_bytes())));
-            let filter = format!("name > {after} AND LEFT(name, {bytes}) = {prefix}");
-            readings(context, &filter, u64::from(*limit)).await
+impl CallContext<'_> {
+    /// Carries a call about counters out.
+    pub(super) async fn count(&self, call: &CounterCall) -> Result<CounterAnswer, DriverError> {
+        match call {
+            CounterCall::Append { writer, number, deltas } => {
+                let call = Statement::call(self.prefix(), "append_deltas").with(self.namespace);
+                let call = call.with(*writer).with(*number).with(Text(&listed(deltas)));
+                self.rows(call.text()).await?;
+                Ok(CounterAnswer::Appended)
+            }
+            CounterCall::Consolidate { fence, limit } => {
+                let call = self.procedure("consolidate").with(fence.0).with(u64::from(*limit));
+                let done = |applied, more| CounterAnswer::Consolidated { applied, more };
+                self.fenced(call, done).await
+            }
+            CounterCall::Collect { fence, silent_for, limit } => {
+                let silent_us = u64::try_from(silent_for.as_micros()).unwrap_or(u64::MAX);
+                let call = self.procedure("forget_writers").with(fence.0).with(silent_us);
+                let done = |writers, _| CounterAnswer::Collected(writers);
+                self.fenced(call.with(u64::from(*limit)), done).await
+            }
+            CounterCall::Read { counters } if counters.is_empty() => {
+                Ok(CounterAnswer::Readings(Vec::new()))
+            }
+            CounterCall::Read { counters } => {
+                let names: Vec<String> = counters.iter().map(name_literal).collect();
+                self.readings(&format!("name IN ({})", names.join(",")), names.len() as u64).await
+            }
+            CounterCall::List { prefix, after, limit } => {
+                let after = after.as_ref().map_or_else(|| literal(Bytes(b"")), name_literal);
+                let (bytes, prefix) = (prefix.len(), literal(Bytes(prefix.as_bytes())));
+                let filter = format!("name > {after} AND LEFT(name, {bytes}) = {prefix}");
+                self.readings(&filter, u64::from(*limit)).await
+            }
         }
     }
-}
 
-/// Calls a procedure that answers with how many were dealt with and whether there are more.
-async fn fenced(
-    context: &CallContext<'_>,
-    call: Statement,
-    done: impl FnOnce(u32, bool) -> CounterAnswer,
-) -> Result<CounterAnswer, DriverError> {
-    let (row, named) = (context.call(call).await?, record(context));
-    let record = Record::new(&row, &named);
-    Ok(match record.number::<u64>("outcome")? {
-        1 => done(record.number("applied")?, record.flag("more")?),
-        _ => CounterAnswer::Fenced,
-    })
-}
+    /// Calls a procedure that answers with how many were dealt with and whether there are more.
+    async fn fenced(
+        &self,
+        call: Statement,
+        done: impl FnOnce(u32, bool) -> CounterAnswer,
+    ) -> Result<CounterAnswer, DriverError> {
+        let (row, named) = (self.call(call).await?, self.counters_name());
+        let record = Record::new(&row, &named);
+        Ok(match record.number::<u64>("outcome")? {
+            1 => done(record.number("applied")?, record.flag("more")?),
+            _ => CounterAnswer::Fenced,
+        })
+    }
 
-async fn readings(
-    context: &CallContext<'_>,
-    filter: &str,
-    limit: u64,
-) -> Result<CounterAnswer, DriverError> {
-    let text = READ
-        .replace("{prefix}", context.prefix())
-        .replace("{namespace}", &literal(context.namespace))
-        .replace("{filter}", filter)
-        .replace("{limit}", &limit.to_string());
-    let (rows, named) = (context.rows(text).await?, record(context));
-    let readings = rows.iter().map(|row| reading(&Record::new(row, &named)));
-    readings.collect::<Result<_, _>>().map(CounterAnswer::Readings)
-}
+    async fn readings(&self, filter: &str, limit: u64) -> Result<CounterAnswer, DriverError> {
+        let text = READ
+            .replace("{prefix}", self.prefix())
+            .replace("{namespace}", &literal(self.namespace))
+            .replace("{filter}", filter)
+            .replace("{limit}", &limit.to_string());
+        let (rows, named) = (self.rows(text).await?, self.counters_name());
+        Record::all(&rows, &named, |record| reading(&record)).map(CounterAnswer::Readings)
+    }
 
-fn record(context: &CallContext<'_>) -> String {
-    format!("the counters of namespace {}", context.namespace)
+    fn counters_name(&self) -> String {
+        format!("the counters of namespace {}", self.namespace)
+    }
 }
 
 fn name_literal(name: &CounterName) -> String {
@@ -110,12 +103,10 @@ fn reading(record: &Record<'_, Row>) -> Result<Reading, DriverError> {
     let total: i128 = record.number("total")?;
     let value = i64::try_from(total).unwrap_or(if total < 0 { i64::MIN } else { i64::MAX });
     let overflowed = record.flag("is_over")? || i128::from(value) != total;
+    let consolidated = record.number("value")?;
     Ok(Reading {
         counter: name.map_err(|problem| record.corrupt(problem.to_string()))?,
-        consolidated: CounterValue {
-            value: record.number("value")?,
-            overflowed: record.flag("overflowed")?,
-        },
+        consolidated: CounterValue { value: consolidated, overflowed: record.flag("overflowed")? },
         current: CounterValue { value, overflowed },
     })
 }

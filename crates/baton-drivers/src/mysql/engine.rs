@@ -51,12 +51,10 @@ impl MysqlEngine {
 #[async_trait]
 impl Engine for MysqlEngine {
     fn declaration(&self) -> Declaration {
-        Declaration {
-            name: NAME.to_owned(),
-            class: Class::SingleServer,
-            expiry: ExpiryClock::Store,
-            capabilities: [Capability::MemberAge, Capability::Lineage, Capability::Counters].into(),
-        }
+        use Capability::{Counters, Lineage, MemberAge};
+        let capabilities = [MemberAge, Lineage, Counters].into();
+        let (name, class) = (NAME.to_owned(), Class::SingleServer);
+        Declaration { name, class, expiry: ExpiryClock::Store, capabilities }
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {

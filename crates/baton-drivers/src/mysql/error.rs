@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::ids::Namespace;
 use mysql_async::{Error, IoError, ServerError};
 
-use super::{NAME, lease};
+use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
 
@@ -118,19 +118,35 @@ impl QueryError {
         namespace: Option<&Namespace>,
     ) -> DriverError {
         let detail = format!("{NAME} at {place}: {}", self.detail());
-        match &self {
-            Self::Late(_) => DriverError::unknown(detail),
-            Self::NoConnection(Some(Error::Server(error))) => match meaning(error) {
-                Meaning::TooMany => DriverError::throttled(detail),
-                Meaning::Rights | Meaning::Schema => DriverError::refused(detail),
-                _ => DriverError::unavailable(detail),
-            },
-            Self::NoConnection(_) => DriverError::unavailable(detail),
-            Self::Call(Error::Server(error)) => of_server(error, detail, namespace),
-            Self::TooLong { .. } => DriverError::refused(format!(
-                "{detail}; raise max_allowed_packet, or write less at once"
+        let Some(error) = self.server() else {
+            return match self {
+                Self::NoConnection(_) => DriverError::unavailable(detail),
+                Self::TooLong { .. } => DriverError::refused(format!(
+                    "{detail}; raise max_allowed_packet, or write less at once"
+                )),
+                Self::Call(_) | Self::Late(_) => DriverError::unknown(detail),
+            };
+        };
+        let connecting = matches!(self, Self::NoConnection(_));
+        match meaning(error) {
+            Meaning::TooMany => DriverError::throttled(detail),
+            Meaning::Rights | Meaning::Schema if connecting => DriverError::refused(detail),
+            _ if connecting => DriverError::unavailable(detail),
+            Meaning::Corrupt => {
+                let record = match (error.state.as_str(), namespace) {
+                    ("BT001", Some(namespace)) => lease_name(namespace),
+                    _ => "the meta table".to_owned(),
+                };
+                DriverError::corrupt(record, one_line(&error.message))
+            }
+            Meaning::RolledBack | Meaning::ReadOnly => DriverError::unavailable(detail),
+            Meaning::MayStand => DriverError::unknown(detail),
+            Meaning::Rights => DriverError::refused(format!("{detail}; {GRANTS}")),
+            Meaning::Schema => DriverError::refused(format!(
+                "{detail}; open the store again, so that its schema is looked at"
             )),
-            Self::Call(_) => DriverError::unknown(detail),
+            Meaning::BinlogFormat => DriverError::refused(format!("{detail}; {BINLOG_FORMAT}")),
+            Meaning::Refused => DriverError::refused(detail),
         }
     }
 
@@ -215,25 +231,9 @@ pub(super) const GRANTS: &str = "grant what docs/stores/mysql.md lists";
 /// What to do about a binary log that cannot take our writes.
 pub(super) const BINLOG_FORMAT: &str = "set binlog_format to ROW or MIXED";
 
-fn of_server(error: &ServerError, detail: String, namespace: Option<&Namespace>) -> DriverError {
-    match meaning(error) {
-        Meaning::Corrupt => {
-            let record = match (error.state.as_str(), namespace) {
-                ("BT001", Some(namespace)) => lease::record(namespace),
-                _ => "the meta table".to_owned(),
-            };
-            DriverError::corrupt(record, one_line(&error.message))
-        }
-        Meaning::RolledBack | Meaning::ReadOnly => DriverError::unavailable(detail),
-        Meaning::TooMany => DriverError::throttled(detail),
-        Meaning::MayStand => DriverError::unknown(detail),
-        Meaning::Rights => DriverError::refused(format!("{detail}; {GRANTS}")),
-        Meaning::Schema => DriverError::refused(format!(
-            "{detail}; open the store again, so that its schema is looked at"
-        )),
-        Meaning::BinlogFormat => DriverError::refused(format!("{detail}; {BINLOG_FORMAT}")),
-        Meaning::Refused => DriverError::refused(detail),
-    }
+/// What to call the lease in messages.
+pub(super) fn lease_name(namespace: &Namespace) -> String {
+    format!("the lease of namespace {namespace}")
 }
 
 fn one_line(text: &str) -> String {

@@ -8,7 +8,7 @@ use baton_store::Finding;
 use super::NAME;
 use super::connect::Servers;
 use super::engine::MysqlEngine;
-use super::error::{BINLOG_FORMAT, QueryError};
+use super::error::BINLOG_FORMAT;
 use super::schema::Flavour;
 use crate::OpenError;
 use crate::driver::DriverError;
@@ -16,8 +16,7 @@ use crate::driver::DriverError;
 /// What the server is. A version that is too old is refused; a replica is passed over if another
 /// host is named.
 pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, OpenError> {
-    let refused =
-        |error: QueryError| error.into_open_error(servers.place(), &servers.config.database);
+    let refused = |error| servers.refused(error);
     let mut hosts_left = servers.config.hosts.len();
     loop {
         hosts_left -= 1;
@@ -59,33 +58,16 @@ fn is_on(value: &str) -> bool {
     !matches!(value, "" | "0" | "OFF")
 }
 
-/// The settings that are looked at. A server that does not know one says nothing of it.
-const SETTINGS: [&str; 14] = [
-    "version",
-    "innodb_flush_log_at_trx_commit",
-    "log_bin",
-    "sync_binlog",
-    "binlog_format",
-    "read_only",
-    "wsrep_on",
-    "group_replication_group_name",
-    "rpl_semi_sync_master_enabled",
-    "rpl_semi_sync_source_enabled",
-    "max_connections",
-    "max_allowed_packet",
-    "time_zone",
-    "innodb_rollback_on_timeout",
-];
-
 /// Looks at everything.
 pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, DriverError> {
     let query = async |text: String| engine.servers.query(text).await;
-    let failed = |error: QueryError| error.into_driver_error(&engine.servers.place(), None);
-    let names = SETTINGS.map(|name| format!("'{name}'")).join(",");
-    let text = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})");
+    let failed = |error| engine.servers.failed(error, None);
+    // A server that does not know a setting says nothing of it.
     let mut settings: BTreeMap<String, String> = BTreeMap::new();
-    for row in query(text).await.map_err(failed)? {
-        if let (Some(name), Some(value)) = (row.get::<String, _>(0), row.get::<String, _>(1)) {
+    for row in query("SHOW GLOBAL VARIABLES".to_owned()).await.map_err(failed)? {
+        // One that is no text is none of those that are looked at.
+        let text = |at: usize| row.get_opt::<String, _>(at).and_then(Result::ok);
+        if let (Some(name), Some(value)) = (text(0), text(1)) {
             settings.insert(name.to_ascii_lowercase(), value);
         }
     }

@@ -22,10 +22,19 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
+use baton_store::StaleEpoch;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
-use baton_store::StaleEpoch;
+use super::config::MysqlConfig;
+use super::connect::Servers;
+use super::error::QueryError;
+use super::statement::{Bytes, literal};
+use crate::OpenError;
+use crate::fences::{FencesError, StoredFence, stored};
+
+/// The server's code for a table that does not exist.
+pub(super) const NO_TABLE: u16 = 1146;
 
 /// The longest limit that every server takes for all of them: a year.
 const BOUND_MAX_S: u64 = 31_536_000;
@@ -165,4 +174,43 @@ impl Fence {
         let highest = Epoch(highest.unwrap_or(0));
         Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
     }
+}
+
+/// The fences that a statement on the register reads; none if there is no register.
+async fn register(servers: &Servers, sql: String) -> Result<Vec<StoredFence>, FencesError> {
+    match servers.query(sql).await {
+        Ok(rows) => stored(&rows),
+        Err(error) if error.code() == Some(NO_TABLE) => Ok(Vec::new()),
+        Err(error @ QueryError::NoConnection(_)) => Err(servers.refused(error).into()),
+        Err(error) => Err(servers.failed(error, None).into_store_error().into()),
+    }
+}
+
+/// Where the register is, and what reads all of it.
+fn opened(scheme: &str, rest: &str) -> Result<(Servers, String), OpenError> {
+    let servers = Servers::new(MysqlConfig::from_location(scheme, rest)?)?;
+    let sql = format!("SELECT resource, epoch FROM `{}fences`", servers.config.prefix);
+    Ok((servers, sql))
+}
+
+/// The fences of a database, for people.
+pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
+    let (servers, all) = opened(scheme, rest)?;
+    register(&servers, all).await
+}
+
+/// Takes a fence away, and says how high it was.
+pub(crate) async fn reset(
+    scheme: &str,
+    rest: &str,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let (servers, all) = opened(scheme, rest)?;
+    let this = format!(" WHERE resource = {}", literal(Bytes(resource.as_bytes())));
+    let found = register(&servers, all + &this).await?;
+    if !found.is_empty() {
+        let table = format!("`{}fences`", servers.config.prefix);
+        register(&servers, format!("DELETE FROM {table}{this}")).await?;
+    }
+    Ok(found.first().map(|fence| fence.epoch))
 }

@@ -22,22 +22,15 @@ mod config;
 mod connect;
 mod context;
 mod counters;
-mod documents;
 mod engine;
 mod error;
 mod examine;
 pub mod fence;
-pub(crate) mod fences;
-mod history;
-mod lease;
-mod prune;
-mod registry;
+mod operations;
 mod schema;
 mod statement;
 mod sweep;
 mod sweep_plan;
-mod tls;
-mod view;
 
 use std::sync::Arc;
 

@@ -106,7 +106,7 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
     }
     let failed = |error: QueryError| match error.is_missing_rights() {
         true => missing(servers),
-        false => error.into_open_error(servers.place(), &servers.config.database),
+        false => servers.refused(error),
     };
     let mut conn = servers.connect().await.map_err(failed)?;
     // One at a time, so that an earlier program does not replace what a later one has just made. A
@@ -147,7 +147,7 @@ async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> 
         Err(error) if error.is_missing_schema() => return Ok(None),
         // A user without any right on a table cannot tell whether it is there.
         Err(error) if error.is_missing_rights() => return Err(missing(servers)),
-        Err(error) => return Err(error.into_open_error(servers.place(), &servers.config.database)),
+        Err(error) => return Err(servers.refused(error)),
     };
     let Some(row) = rows.first() else { return Ok(None) };
     let lowest = row.get::<Option<i64>, _>("lowest_compatible").flatten();

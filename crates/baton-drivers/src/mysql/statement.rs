@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId};
+use baton_core::ids::{BootId, Namespace, NodeId};
 
 /// Something that can be an argument.
 pub(super) trait Argument {
@@ -77,18 +77,6 @@ impl Argument for u64 {
 impl Argument for bool {
     fn literal(&self, text: &mut String) {
         u64::from(*self).literal(text);
-    }
-}
-
-impl Argument for Epoch {
-    fn literal(&self, text: &mut String) {
-        self.0.literal(text);
-    }
-}
-
-impl Argument for Lineage {
-    fn literal(&self, text: &mut String) {
-        self.0.literal(text);
     }
 }
 

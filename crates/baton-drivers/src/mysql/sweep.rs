@@ -22,7 +22,7 @@ use tokio::sync::Mutex;
 use super::config::MysqlConfig;
 use super::connect::{Servers, cut};
 use super::error::QueryError;
-use super::fence::{Fence, FenceError};
+use super::fence::{Fence, FenceError, NO_TABLE};
 use super::sweep_plan::{self, Plan};
 use crate::OpenError;
 use crate::driver::within;
@@ -37,9 +37,6 @@ const IDLE: Duration = Duration::from_secs(5);
 
 /// Statements in a batch, and in the check before the first batch.
 const STATEMENTS: u32 = 6;
-
-/// There is no such table.
-const NO_TABLE: u16 = 1146;
 
 /// A table that is swept.
 struct MysqlSweep {
@@ -65,8 +62,6 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
@@ -134,10 +129,7 @@ impl MysqlSweep {
         let keys: Vec<Vec<Value>> = rows.iter().map(|row| plan.key(row)).collect();
         if let (Strategy::Callback(callback), false) = (&self.strategy, rows.is_empty()) {
             let records = rows.iter().map(|row| plan.record(row)).collect();
-            callback.call(records).await.map_err(|problem| SweepError::Callback {
-                target: self.name.clone(),
-                detail: problem.to_string(),
-            })?;
+            callback.call(&self.name, records).await?;
         }
         let gone = self.act(&mut work, plan, keys).await?;
         work.commit().await.map_err(failed)?;
@@ -173,8 +165,7 @@ impl MysqlSweep {
     }
 
     fn query_failed(&self, error: QueryError) -> SweepError {
-        let error = error.into_driver_error(&self.servers.place(), None);
-        SweepError::of_store(&self.name, error.into_store_error())
+        SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
     }
 
     fn rejected(&self, detail: String) -> SweepError {

@@ -3,14 +3,12 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
 use crate::driver::all_shown;
 use crate::tls::{TlsFiles, TlsMode};
 
-use super::EXAMPLE;
-
-/// How long a call may take, connecting included, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
+/// What a URL looks like.
+const EXAMPLE: &str = "postgres://user@host:5432/database";
 
 /// The port, if none is given.
 const PORT: u16 = 5_432;
@@ -66,8 +64,9 @@ pub struct PostgresConfig {
 }
 
 impl PostgresConfig {
-    /// Reads every option that the URL has, and refuses what it does not know.
-    pub fn from_address(mut address: Address) -> Result<Self, AddressError> {
+    /// What a URL says, from what stands before and after `://`.
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let schema = options.take("schema").unwrap_or_else(|| "public".to_owned());
         let table_prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
@@ -86,7 +85,7 @@ impl PostgresConfig {
             Some("session") => Pooler::Session,
             Some(other) => return Err(options.wrong("pooler", other, "give none or session")),
         };
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let application_name = options.take("application_name");
         let hosts = address.hosts_or(PORT);
         address.options.finish()?;
@@ -118,22 +117,16 @@ impl PostgresConfig {
 
 /// The URL as `tokio_postgres` and others take it.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let config = PostgresConfig::parse(scheme, rest)?;
     let sslmode = match config.tls {
         TlsMode::Prefer => None,
         TlsMode::Off => Some("sslmode=disable"),
         TlsMode::Require | TlsMode::Verify => Some("sslmode=require"),
     };
     let writable = (config.hosts.len() > 1).then_some("target_session_attrs=read-write");
-    let plain = PlainUrl {
-        scheme: "postgres",
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts,
-        path: config.database.as_deref(),
-        options: sslmode.into_iter().chain(writable).collect(),
-    };
-    Ok(plain.text())
+    let options: Vec<&str> = sslmode.into_iter().chain(writable).collect();
+    let login = (&config.user, &config.password);
+    Ok(plain_url("postgres", login, &config.hosts, config.database.as_deref(), &options))
 }
 
 /// May it stand in a statement as it is?
@@ -148,15 +141,14 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<PostgresConfig, AddressError> {
-        Address::parse("postgres", rest, super::super::EXAMPLE)
-            .and_then(PostgresConfig::from_address)
+        PostgresConfig::parse("postgres", rest)
     }
 
     #[test]
     fn every_option_is_read_and_the_rest_has_defaults() {
         let plain = read("db").expect("a host is enough");
         assert_eq!(plain.hosts, [("db".to_owned(), 5_432)]);
-        assert_eq!((plain.names().as_str(), plain.timeout), ("public.baton_", TIMEOUT));
+        assert_eq!((plain.names().as_str(), plain.timeout.as_millis()), ("public.baton_", 1_500));
         assert_eq!((plain.tls, plain.database), (TlsMode::Prefer, None));
         let full = "me:hush@a:1,b/app?table_prefix=helix_&schema=ops&tls_ca=/ca&timeout_ms=9";
         let full = read(full).expect("it is sound");

@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use baton_core::ids::Namespace;
+use baton_core::protocol::Hint;
 use tokio::task::JoinSet;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{AsyncMessage, Client, Config, Error, SimpleQueryMessage, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::config::{Pooler, PostgresConfig};
-use super::{NAME, error, hints, pooler, tls};
+use super::context::text;
+use super::{NAME, error, pooler, tls};
 use crate::OpenError;
 use crate::driver::{Connector, Hosts, Subscriptions, within};
 use crate::reader::Access;
@@ -129,7 +132,7 @@ impl Connector for PostgresConnector {
         let connecting = |host, place: String| async move { self.connect_to(host, &place).await };
         let connection = self.hosts.first(NAME, config.timeout, connecting).await?;
         for (_, namespace) in subscriptions.active() {
-            let joined = hints::listen(&connection.client, &config.names(), &namespace).await;
+            let joined = listen(&connection.client, &config.names(), &namespace).await;
             joined.map_err(|problem| error::opening(config, config.place(), &problem))?;
         }
         subscriptions.send_look();
@@ -142,6 +145,16 @@ impl Connector for PostgresConnector {
     fn is_closed(connection: &Connection) -> bool {
         connection.client.is_closed()
     }
+}
+
+/// Has the session listen; the channel that hints of the namespace come on.
+pub(super) async fn listen(
+    client: &Client,
+    names: &str,
+    namespace: &Namespace,
+) -> Result<String, Error> {
+    let sql = format!("SELECT {names}listen($1)");
+    client.query_typed_one(&sql, &[text(&namespace.as_str())]).await?.try_get(0)
 }
 
 fn question() -> String {
@@ -214,7 +227,9 @@ async fn read<T>(
 {
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         if let AsyncMessage::Notification(note) = message {
-            hints::forward(&subscriptions, note.channel(), note.payload());
+            // What cannot be read is still a reason to look.
+            let hint = serde_json::from_str(note.payload()).unwrap_or(Hint::Look);
+            subscriptions.send(note.channel(), &hint);
         }
     }
     subscriptions.connection_lost();

@@ -1,17 +1,30 @@
-//! Where a call happens, and which file carries it out: one statement, one row back.
+//! Where a call happens: one statement, one row back.
 
 use baton_core::ids::Namespace;
-use baton_core::protocol::{Outcome, Reply, Request};
-use baton_store::{Answer, Call};
 use tokio_postgres::types::{FromSql, ToSql, Type};
 use tokio_postgres::{Client, Row};
 
 use super::engine::Postgres;
-use super::{beat, counters, documents, history, lease, prune, registry, view};
 use crate::driver::{DriverError, Fields, Record};
 
 /// A parameter and its type: sent together, so that the server need not be asked first.
 pub(super) type Param<'a> = (&'a (dyn ToSql + Sync), Type);
+
+pub(super) fn text(value: &(impl ToSql + Sync)) -> Param<'_> {
+    (value, Type::TEXT)
+}
+
+pub(super) fn bytea(value: &(impl ToSql + Sync)) -> Param<'_> {
+    (value, Type::BYTEA)
+}
+
+pub(super) fn int8(value: &i64) -> Param<'_> {
+    (value, Type::INT8)
+}
+
+pub(super) fn jsonb(value: &(impl ToSql + Sync)) -> Param<'_> {
+    (value, Type::JSONB)
+}
 
 /// Where a call happens.
 pub(super) struct CallContext<'a> {
@@ -21,41 +34,6 @@ pub(super) struct CallContext<'a> {
 }
 
 impl CallContext<'_> {
-    /// Carries the call out.
-    pub(super) async fn perform(&self, call: &Call) -> Result<Answer, DriverError> {
-        Ok(match call {
-            Call::Core(request) => Answer::Core(self.perform_core(request).await?),
-            Call::Inspect => Answer::Inspected(beat::inspect(self).await?),
-            Call::ReadDocument { name } => Answer::Document(documents::read(self, name).await?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                Answer::Written(documents::write(self, name, body, *precondition, *fence).await?)
-            }
-            Call::History { limit } => Answer::History(history::newest(self, *limit).await?),
-            Call::Namespaces { after, limit } => {
-                Answer::Namespaces(lease::namespaces(self, after.as_ref(), *limit).await?)
-            }
-            Call::Counters(call) => Answer::Counters(counters::perform(self, call).await?),
-            Call::Prune { fence, prune } => {
-                Answer::Pruned(prune::prune(self, *fence, prune).await?)
-            }
-        })
-    }
-
-    async fn perform_core(&self, request: &Request) -> Result<Reply, DriverError> {
-        let hint = request.hint_when_applied();
-        let hint = serde_json::to_string(&hint).expect("a hint is plain data");
-        Ok(Reply::Done(match request {
-            Request::Beat(beat) => return beat::beat(self, beat).await.map(Reply::Beat),
-            Request::ReadMembers => return registry::members(self).await.map(Reply::Members),
-            Request::PublishView { fence, view } => {
-                view::publish(self, *fence, view, &hint).await?
-            }
-            Request::Release(release) => lease::release(self, release, &hint).await?,
-            Request::Leave { node, boot } => registry::leave(self, node, *boot).await?,
-            Request::Ask { epoch, ask } => lease::ask(self, *epoch, ask, &hint).await?,
-        }))
-    }
-
     /// Runs a statement whose `$1` is the namespace. `{t}` stands for schema and prefix.
     pub(super) async fn rows(
         &self,
@@ -63,7 +41,7 @@ impl CallContext<'_> {
         more: &[Param<'_>],
     ) -> Result<Vec<Row>, DriverError> {
         let namespace = self.namespace.as_str();
-        let mut params: Vec<Param<'_>> = vec![(&namespace, Type::TEXT)];
+        let mut params = vec![text(&namespace)];
         params.extend(more.iter().cloned());
         let sql = sql.replace("{t}", &self.engine.config().names());
         Ok(self.client.query_typed(&sql, &params).await?)
@@ -73,7 +51,7 @@ impl CallContext<'_> {
     pub(super) async fn call(&self, sql: &str, more: &[Param<'_>]) -> Result<Row, DriverError> {
         let seen = self.engine.seen();
         let lineage = seen.lineage.to_string();
-        let mut params: Vec<Param<'_>> = vec![(&lineage, Type::TEXT), (&seen.lsn, Type::PG_LSN)];
+        let mut params: Vec<Param<'_>> = vec![text(&lineage), (&seen.lsn, Type::PG_LSN)];
         params.extend(more.iter().cloned());
         self.only(self.rows(sql, &params).await?)
     }
@@ -81,20 +59,6 @@ impl CallContext<'_> {
     /// The one row of an answer.
     pub(super) fn only(&self, rows: Vec<Row>) -> Result<Row, DriverError> {
         rows.into_iter().next().ok_or_else(|| self.corrupt("the server answered without a row"))
-    }
-
-    /// Calls one that says `applied` or `conflict`.
-    pub(super) async fn outcome(
-        &self,
-        sql: &str,
-        more: &[Param<'_>],
-    ) -> Result<Outcome, DriverError> {
-        let row = self.call(sql, more).await?;
-        match self.column::<&str>(&row, 0)? {
-            "applied" => Ok(Outcome::Applied),
-            "conflict" => Ok(Outcome::Conflict),
-            other => Err(self.corrupt(&format!("the server answered {other:?}"))),
-        }
     }
 
     /// A column, which must be what we write.

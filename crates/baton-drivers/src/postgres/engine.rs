@@ -12,9 +12,9 @@ use tokio::task::JoinSet;
 use tokio_postgres::types::PgLsn;
 
 use super::config::PostgresConfig;
-use super::connect::PostgresConnector;
+use super::connect::{self, Connection, PostgresConnector};
 use super::context::CallContext;
-use super::{NAME, examine, hints, rights, schema};
+use super::{NAME, examine, schema};
 use crate::OpenError;
 use crate::driver::{ConnectionSlot, SchemaPresence, SeenLeases, within};
 use crate::reader::Access;
@@ -51,7 +51,7 @@ impl Postgres {
                 return schema::look(&connection.client, &connector.config).await;
             }
             schema::ensure(&connection.client, &connector.config).await?;
-            rights::require(&connection.client, &connector.config).await?;
+            examine::require_rights(&connection.client, &connector.config).await?;
             connector.ready(&connection).await;
             Ok(true)
         };
@@ -94,23 +94,15 @@ impl Postgres {
 #[async_trait]
 impl Engine for Postgres {
     fn declaration(&self) -> Declaration {
-        Declaration {
-            name: NAME.to_owned(),
-            class: Class::SingleServer,
-            expiry: ExpiryClock::Store,
-            capabilities: [
-                Capability::Push,
-                Capability::MemberAge,
-                Capability::Lineage,
-                Capability::Counters,
-            ]
-            .into(),
-        }
+        use Capability::{Counters, Lineage, MemberAge, Push};
+        let capabilities = [Push, MemberAge, Lineage, Counters].into();
+        let (name, class) = (NAME.to_owned(), Class::SingleServer);
+        Declaration { name, class, expiry: ExpiryClock::Store, capabilities }
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
         let call = &call;
-        let on = |connection: Arc<super::connect::Connection>| async move {
+        let on = |connection: Arc<Connection>| async move {
             let client = &connection.client;
             let look = schema::look(client, self.config());
             if let Some(nothing) = self.presence.answer_when_empty(call, look).await? {
@@ -127,11 +119,27 @@ impl Engine for Postgres {
             tasks.spawn(async move { slot.connector().subscriptions.keep_connected(&slot).await });
             Mutex::new(tasks)
         });
-        hints::subscribe(&self.slot, namespace).await
+        let names = self.config().names();
+        loop {
+            let listening = |connection: Arc<Connection>| {
+                let names = &names;
+                async move {
+                    let channel = connect::listen(&connection.client, names, namespace).await?;
+                    Ok((channel, connection))
+                }
+            };
+            let (channel, connection) = self.slot.run(listening).await?;
+            let subscriptions = &self.slot.connector().subscriptions;
+            let stream = subscriptions.subscribe(channel, namespace);
+            // A connection that was made meanwhile does not know of this subscription.
+            if self.slot.is_present(&connection) {
+                return Ok(stream);
+            }
+        }
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
-        let on = |connection: Arc<super::connect::Connection>| async move {
+        let on = |connection: Arc<Connection>| async move {
             examine::examine(&connection.client, self.config()).await
         };
         self.slot.run(on).await

@@ -19,12 +19,17 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
-use tokio_postgres::error::SqlState;
-use tokio_postgres::types::Type;
-use tokio_postgres::{Error, Transaction};
-
-use super::config::is_plain;
 use baton_store::StaleEpoch;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Error, Row, Transaction};
+
+use super::config::{PostgresConfig, is_plain};
+use super::connect::PostgresConnector;
+use super::context::{Param, text};
+use crate::OpenError;
+use crate::driver::ConnectionSlot;
+use crate::fences::{FencesError, StoredFence, stored};
+use crate::reader::Access;
 
 /// The longest limit that the server takes.
 const BOUND_MAX_MS: u128 = i32::MAX as u128;
@@ -98,8 +103,7 @@ impl Fence {
         let resource = self.resource.as_str();
         let given = epoch.0.to_string();
         let bound = format!("{}ms", self.bound.as_millis().clamp(1, BOUND_MAX_MS));
-        let params: [super::context::Param<'_>; 3] =
-            [(&resource, Type::TEXT), (&given, Type::TEXT), (&bound, Type::TEXT)];
+        let params = [text(&resource), text(&given), text(&bound)];
         let Err(problem) = transaction.query_typed(&self.statement, &params).await else {
             return Ok(());
         };
@@ -126,4 +130,43 @@ fn statement(schema: &str, prefix: &str) -> String {
     };
     let (idle, lock) = (limit("idle_in_transaction_session_timeout"), limit("lock_timeout"));
     format!("SELECT {idle}, {lock}, {schema}.{prefix}fence($1, $2::numeric)")
+}
+
+/// The rows of one statement on the register; none if there is no register.
+async fn register(
+    (scheme, rest): (&str, &str),
+    access: Access,
+    sql: &str,
+    params: &[Param<'_>],
+) -> Result<Vec<Row>, FencesError> {
+    let config = PostgresConfig::parse(scheme, rest).map_err(OpenError::from)?;
+    let (timeout, sql) = (config.timeout, sql.replace("{t}", &config.names()));
+    let slot = ConnectionSlot::new(PostgresConnector::new(config, access)?, timeout);
+    // Without a connection the error is one of opening.
+    drop(slot.get().await?);
+    let sql = sql.as_str();
+    let rows = slot.run(|connection| async move {
+        match connection.client.query_typed(sql, params).await {
+            Err(problem) if problem.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(Vec::new()),
+            rows => Ok(rows?),
+        }
+    });
+    Ok(rows.await?)
+}
+
+/// The fences of a database, for people.
+pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
+    let sql = "SELECT resource, epoch::text FROM {t}fences";
+    stored(&register((scheme, rest), Access::Read, sql, &[]).await?)
+}
+
+/// Takes a fence away, and says how high it was.
+pub(crate) async fn reset(
+    scheme: &str,
+    rest: &str,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let sql = "DELETE FROM {t}fences WHERE resource = $1 RETURNING resource, epoch::text";
+    let gone = register((scheme, rest), Access::Write, sql, &[text(&resource)]).await?;
+    Ok(stored(&gone)?.first().map(|fence| fence.epoch))
 }

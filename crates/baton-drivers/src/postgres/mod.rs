@@ -4,8 +4,8 @@
 //!   Service ── one thread ──► Postgres (engine) ── connect: one connection ──► server
 //!                              │                     pooler: which no other program shares
 //!                              │ a call = one statement = one round trip     functions in sql/
-//!                              ├ beat  lease  view  registry  documents  history  counters
-//!                              ├ hints: the same connection listens          NOTIFY
+//!                              ├ operations  beat  counters
+//!                              ├ hints come on the same connection           NOTIFY
 //!                              └ schema: made at first opening               <prefix>meta …
 //!   sweep ── the user's own expired rows ── sweep_plan: statements that fit the table
 //!   fence ── the user's own transaction ── <prefix>fence(resource, epoch) ──► <prefix>fences
@@ -23,31 +23,22 @@ mod config;
 mod connect;
 mod context;
 mod counters;
-mod documents;
 mod engine;
 mod error;
 mod examine;
 pub mod fence;
-pub(crate) mod fences;
-mod hints;
-mod history;
-mod lease;
+mod operations;
 mod pooler;
-mod prune;
-mod registry;
-mod rights;
 mod schema;
 mod sweep;
 mod sweep_plan;
 mod tls;
-mod view;
 
 use std::sync::Arc;
 
 use baton_store::Store;
 
 use crate::OpenError;
-use crate::address::Address;
 use crate::reader::Access;
 use crate::service::Service;
 
@@ -63,16 +54,13 @@ use engine::Postgres;
 /// The store's name in messages and reports.
 const NAME: &str = "postgres";
 
-/// What a URL looks like.
-const EXAMPLE: &str = "postgres://user@host:5432/database";
-
 /// Opens the store that the URL names.
 pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    let config = PostgresConfig::from_address(Address::parse(scheme, rest, EXAMPLE)?)?;
+    let config = PostgresConfig::parse(scheme, rest)?;
     let service = Service::start("baton-postgres", move || Postgres::open(config, access)).await?;
     Ok(Arc::new(service))
 }

@@ -23,9 +23,8 @@ use super::connect::{Connection, PostgresConnector};
 use super::context::Param;
 use super::fence::{Fence, FenceError};
 use super::sweep_plan::Plan;
-use super::{EXAMPLE, NAME, sweep_plan};
+use super::{NAME, sweep_plan};
 use crate::OpenError;
-use crate::address::Address;
 use crate::driver::{Connector, DriverError, within};
 use crate::reader::Access;
 use crate::sweep::{Callback, Strategy, Table, Unfit};
@@ -63,10 +62,7 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
-    let address = Address::parse(scheme, rest, EXAMPLE).map_err(OpenError::from)?;
-    let config = PostgresConfig::from_address(address).map_err(OpenError::from)?;
+    let config = PostgresConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let connector = PostgresConnector::new(config, Access::Write)?;
     let config = &connector.config;
     let fence = Fence::new(&format!("ttl:{}", table.name));
@@ -140,22 +136,15 @@ impl PostgresSweep {
         let rows = rows.map_err(|e| self.failed(e))?;
         let (mut parts, mut places, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for row in &rows {
-            let read = || -> Result<(u32, String, String), tokio_postgres::Error> {
-                Ok((row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
-            };
-            let (part, place, text) = read().map_err(|e| self.failed(e))?;
-            parts.push(part);
-            places.push(place);
-            let record = serde_json::from_str(&text);
+            parts.push(row.try_get::<_, u32>(0).map_err(|e| self.failed(e))?);
+            places.push(row.try_get::<_, String>(1).map_err(|e| self.failed(e))?);
+            let record = row.try_get(2).map(serde_json::from_str).map_err(|e| self.failed(e))?;
             records.push(record.map_err(|problem| self.rejected(problem.to_string()))?);
         }
         if records.is_empty() {
             return Ok(0);
         }
-        callback.call(records).await.map_err(|problem| SweepError::Callback {
-            target: self.name.clone(),
-            detail: problem.to_string(),
-        })?;
+        callback.call(&self.name, records).await?;
         let params: [Param<'_>; 2] = [(&parts, Type::OID_ARRAY), (&places, Type::TEXT_ARRAY)];
         let removed = transaction.execute_typed(&plan.remove, &params).await;
         removed.map_err(|e| self.failed(e))

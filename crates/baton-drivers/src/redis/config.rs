@@ -3,22 +3,17 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, PlainUrl, Secret};
+use crate::address::{Address, AddressError, Secret, plain_url};
+use crate::driver::all_shown;
 use crate::tls::TlsFiles;
 
-/// What a URL looks like.
 const EXAMPLE: &str = "redis://host:6379/0";
 
-/// Redis's own port.
 const PORT: u16 = 6379;
-
-/// How long any call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// What stands before every key, if nothing else is said.
 const PREFIX: &str = "baton:";
 
-/// What a handle needs to know.
 #[derive(Clone, Debug)]
 pub(super) struct RedisConfig {
     pub(super) hosts: Vec<(String, u16)>,
@@ -39,11 +34,10 @@ pub(super) struct RedisConfig {
 }
 
 impl RedisConfig {
-    /// From what stands before and after `://`.
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let prefix = options.take("prefix").unwrap_or_else(|| PREFIX.to_owned());
         if prefix.contains(['{', '}']) {
             let wanted = "leave braces out: the namespace stands in braces after it";
@@ -88,33 +82,16 @@ impl RedisConfig {
         })
     }
 
-    /// Where the server is, for people.
     pub(super) fn place(&self) -> String {
-        let hosts: Vec<String> = self.hosts.iter().map(shown).collect();
-        hosts.join(",")
-    }
-}
-
-/// One host, for people.
-pub(super) fn shown((name, port): &(String, u16)) -> String {
-    match name.contains(':') {
-        true => format!("[{name}]:{port}"),
-        false => format!("{name}:{port}"),
+        all_shown(&self.hosts)
     }
 }
 
 /// The URL as the `redis` crate takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = RedisConfig::parse(scheme, rest)?;
-    let plain = PlainUrl {
-        scheme,
-        user: config.user.as_deref(),
-        password: config.password.as_ref(),
-        hosts: &config.hosts[..1],
-        path: Some(&config.database.to_string()),
-        options: Vec::new(),
-    };
-    Ok(plain.text())
+    let (login, database) = ((&config.user, &config.password), config.database.to_string());
+    Ok(plain_url(scheme, login, &config.hosts[..1], Some(&database), &[]))
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use ::redis::aio::MultiplexedConnection;
@@ -20,11 +19,12 @@ use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsConnector;
 
 use super::NAME;
-use super::config::{RedisConfig, shown};
+use super::config::RedisConfig;
 use super::error;
 use super::hints;
 use crate::OpenError;
-use crate::driver::{ConnectionSlot, Connector, Subscriptions, within};
+use crate::driver::{ConnectionSlot, Connector, Hosts, Subscriptions};
+use crate::tls::{TlsFiles, is_about_tls};
 
 /// How often the kernel probes a silent connection.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
@@ -35,14 +35,11 @@ const OLDEST: (&str, (u32, u32)) = ("6.2", (6, 2));
 /// A connection to one server process. The task that drives it ends with it.
 pub(super) struct Connection {
     commands: MultiplexedConnection,
-    /// The server's version, as it writes it.
-    pub(super) version: String,
     driver: AbortHandle,
     _tasks: JoinSet<()>,
 }
 
 impl Connection {
-    /// Sends a command, and reads its answer.
     pub(super) async fn query<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, RedisError> {
         command.query_async(&mut self.commands.clone()).await
     }
@@ -81,12 +78,10 @@ impl Connection {
     }
 }
 
-/// Knows how to connect.
 pub(super) struct RedisConnector {
     pub(super) config: RedisConfig,
     tls: Option<TlsConnector>,
-    /// The host that answered last is tried first.
-    first: AtomicUsize,
+    hosts: Hosts,
     /// Whose hints come over the connections that this one makes, if there are to be any.
     subscriptions: Option<Arc<Subscriptions>>,
 }
@@ -98,10 +93,11 @@ impl RedisConnector {
         subscriptions: Option<Arc<Subscriptions>>,
     ) -> Result<ConnectionSlot<Self>, OpenError> {
         let (place, timeout) = (config.place(), config.timeout);
-        let tls = config.tls.as_ref().map(crate::tls::TlsFiles::client_config).transpose();
+        let tls = config.tls.as_ref().map(TlsFiles::client_config).transpose();
         let tls = tls.map_err(|detail| OpenError::Tls { store: NAME, place, detail })?;
         let tls = tls.map(|config| TlsConnector::from(Arc::new(config)));
-        let connector = Self { config, tls, first: AtomicUsize::new(0), subscriptions };
+        let hosts = Hosts::new(config.hosts.clone());
+        let connector = Self { config, tls, hosts, subscriptions };
         Ok(ConnectionSlot::new(connector, timeout))
     }
 
@@ -117,21 +113,25 @@ impl RedisConnector {
         error::at_opening(problem, self.config.place())
     }
 
-    async fn connect_to(&self, host: &(String, u16)) -> Result<Connection, OpenError> {
+    async fn connect_to(
+        &self,
+        host: &(String, u16),
+        place: String,
+    ) -> Result<Connection, OpenError> {
         let unreachable = |problem: std::io::Error| self.unreachable(problem.to_string());
         let tcp = TcpStream::connect((host.0.as_str(), host.1)).await.map_err(unreachable)?;
         tcp.set_nodelay(true).map_err(unreachable)?;
         let probes = TcpKeepalive::new().with_time(PROBE_EVERY).with_interval(PROBE_EVERY);
         SockRef::from(&tcp).set_tcp_keepalive(&probes).map_err(unreachable)?;
-        let Some(tls) = &self.tls else { return self.greet(host, tcp).await };
+        let Some(tls) = &self.tls else { return self.greet(place, tcp).await };
         let name = ServerName::try_from(host.0.clone());
         let name = name.map_err(|problem| self.failed_tls(format!("{}: {problem}", host.0)))?;
         let stream =
-            tls.connect(name, tcp).await.map_err(|problem| match error::is_of_tls(&problem) {
+            tls.connect(name, tcp).await.map_err(|problem| match is_about_tls(&problem) {
                 true => self.failed_tls(problem.to_string()),
                 false => self.unreachable(problem.to_string()),
             })?;
-        match self.greet(host, stream).await {
+        match self.greet(place, stream).await {
             // With TLS 1.3 a client's certificate is judged only after the handshake.
             Err(OpenError::Unreachable { detail, .. }) => Err(self.failed_tls(format!(
                 "{detail} right after the handshake; the server may want another certificate"
@@ -140,7 +140,7 @@ impl RedisConnector {
         }
     }
 
-    async fn greet<S>(&self, host: &(String, u16), stream: S) -> Result<Connection, OpenError>
+    async fn greet<S>(&self, place: String, stream: S) -> Result<Connection, OpenError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
@@ -165,8 +165,8 @@ impl RedisConnector {
         let (commands, driver) = made.map_err(|problem| self.failed(&problem))?;
         let mut tasks = JoinSet::new();
         let driver = tasks.spawn(driver);
-        let mut connection = Connection { commands, version: String::new(), driver, _tasks: tasks };
-        self.look_at(&mut connection, shown(host)).await?;
+        let connection = Connection { commands, driver, _tasks: tasks };
+        self.look_at(&connection, place).await?;
         if let Some(subscriptions) = &self.subscriptions {
             let joined = hints::join(&connection, subscriptions).await;
             joined.map_err(|problem| self.failed(&problem))?;
@@ -174,12 +174,10 @@ impl RedisConnector {
         Ok(connection)
     }
 
-    /// Refuses a server that cannot be the store.
-    async fn look_at(&self, connection: &mut Connection, place: String) -> Result<(), OpenError> {
+    async fn look_at(&self, connection: &Connection, place: String) -> Result<(), OpenError> {
         let facts = connection.facts(&["server", "replication"]).await;
         let facts = facts.map_err(|problem| self.failed(&problem))?;
         let fact = |name: &str| facts.get(name).cloned().unwrap_or_default();
-        connection.version = fact("redis_version");
         if fact("role") == "slave" {
             return Err(OpenError::Unfit {
                 store: NAME,
@@ -189,8 +187,8 @@ impl RedisConnector {
             });
         }
         let (needed, oldest) = OLDEST;
-        if major_minor(&connection.version).is_none_or(|found| found < oldest) {
-            let found = connection.version.clone();
+        let found = fact("redis_version");
+        if major_minor(&found).is_none_or(|found| found < oldest) {
             return Err(OpenError::Version { store: NAME, place, found, needed });
         }
         match self.config.syncs {
@@ -199,7 +197,6 @@ impl RedisConnector {
         }
     }
 
-    /// Refuses a server that does not sync every write.
     async fn syncs_every_write(
         &self,
         connection: &Connection,
@@ -235,27 +232,8 @@ impl Connector for RedisConnector {
 
     /// Tries each host in turn until one is a server that takes writes.
     async fn connect(&self) -> Result<Connection, OpenError> {
-        let hosts = &self.config.hosts;
-        let share = self.config.timeout / u32::try_from(hosts.len()).unwrap_or(u32::MAX);
-        let first = self.first.load(Ordering::Relaxed);
-        let mut last = self.unreachable("no host is named".to_owned());
-        for turn in 0..hosts.len() {
-            let at = (first + turn) % hosts.len();
-            let answer = within(share, self.connect_to(&hosts[at])).await;
-            let late =
-                || format!("no answer from {} in {} ms", shown(&hosts[at]), share.as_millis());
-            match answer.unwrap_or_else(|| Err(self.unreachable(late()))) {
-                Ok(connection) => {
-                    self.first.store(at, Ordering::Relaxed);
-                    return Ok(connection);
-                }
-                // A host that gave a reason says more than one that does not answer.
-                Err(OpenError::Unreachable { .. })
-                    if !matches!(last, OpenError::Unreachable { .. }) => {}
-                Err(problem) => last = problem,
-            }
-        }
-        Err(last)
+        let connecting = |host, place| self.connect_to(host, place);
+        self.hosts.first(NAME, self.config.timeout, connecting).await
     }
 
     fn is_closed(connection: &Connection) -> bool {
@@ -267,7 +245,6 @@ impl Connector for RedisConnector {
 const SYNCING: [(&str, &str); 3] =
     [("appendonly", "yes"), ("appendfsync", "always"), ("no-appendfsync-on-rewrite", "no")];
 
-/// The first two numbers of a version.
 pub(super) fn major_minor(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split('.').map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??))

@@ -1,4 +1,4 @@
-//! Every call becomes one script, sent once.
+//! The driver on its thread, and where a call happens.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -6,10 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 use ::redis::FromRedisValue;
 use async_trait::async_trait;
 use baton_core::ids::{Lineage, Namespace};
-use baton_core::protocol::{Outcome, Reply, Request};
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
-    namespace_page,
 };
 
 use super::config::RedisConfig;
@@ -23,7 +21,6 @@ use crate::driver::{ConnectionSlot, within};
 use crate::reader::Access;
 use crate::service::Engine;
 
-/// A store in a Redis server.
 pub(super) struct RedisEngine {
     pub(super) slot: ConnectionSlot<RedisConnector>,
     pub(super) keys: Keys,
@@ -35,7 +32,6 @@ pub(super) struct RedisEngine {
 /// How far a namespace's history went, as far as this handle saw.
 #[derive(Clone, Copy, Default)]
 struct Seen {
-    /// The highest lineage.
     lineage: u64,
     /// The time of the latest beat by the server's clock, in microseconds.
     mark_us: u64,
@@ -69,7 +65,7 @@ impl RedisEngine {
     }
 
     /// Every namespace in which something was written.
-    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
+    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
         let found = connect::scan(&self.slot, &self.keys.every_meta(), "hash").await?;
         Ok(found.iter().filter_map(|key| self.keys.namespace(key)).collect())
     }
@@ -79,14 +75,12 @@ impl RedisEngine {
     }
 }
 
-/// Where a call happens.
 pub(super) struct CallContext<'a> {
     pub(super) engine: &'a RedisEngine,
     pub(super) namespace: &'a Namespace,
 }
 
 impl CallContext<'_> {
-    /// Runs a script, once, and reads its answer.
     pub(super) async fn run<T: FromRedisValue>(
         &self,
         script: &Script,
@@ -107,40 +101,12 @@ impl CallContext<'_> {
         run.await
     }
 
-    /// Runs a script that answers the lineage and what its write came to.
-    pub(super) async fn outcome(
-        &self,
-        script: &Script,
-        arguments: Arguments,
-    ) -> Result<Outcome, StoreError> {
-        let (lineage, word): (u64, String) = self.run(script, arguments).await?;
-        self.note(Lineage(lineage), 0);
-        Ok(script.word(&word)?)
-    }
-
     /// Notes how far the history went: the lineage that a call took place in, and when.
     pub(super) fn note(&self, lineage: Lineage, mark_us: u64) {
         let mut seen = self.engine.seen();
         let known = seen.entry(self.namespace.clone()).or_default();
         known.lineage = known.lineage.max(lineage.0);
         known.mark_us = known.mark_us.max(mark_us);
-    }
-
-    /// The channel of the namespace's hints.
-    pub(super) fn channel(&self) -> String {
-        self.engine.keys.channel(self.namespace)
-    }
-
-    async fn perform(&self, request: &Request) -> Result<Reply, StoreError> {
-        let hint = request.hint_when_applied();
-        Ok(Reply::Done(match request {
-            Request::Beat(beat) => return self.beat(beat).await.map(Reply::Beat),
-            Request::ReadMembers => return self.members().await.map(Reply::Members),
-            Request::PublishView { fence, view } => self.publish_view(*fence, view, &hint).await?,
-            Request::Release(release) => self.release(release, &hint).await?,
-            Request::Leave { node, boot } => self.leave(node, *boot).await?,
-            Request::Ask { epoch, ask } => self.ask(*epoch, ask, &hint).await?,
-        }))
     }
 }
 
@@ -162,22 +128,7 @@ impl Engine for RedisEngine {
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        let context = CallContext { engine: self, namespace };
-        Ok(match call {
-            Call::Core(request) => Answer::Core(context.perform(&request).await?),
-            Call::Inspect => Answer::Inspected(context.inspect().await?),
-            Call::ReadDocument { name } => Answer::Document(context.read_document(name).await?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                Answer::Written(context.write_document(name, body, precondition, fence).await?)
-            }
-            Call::Prune { fence, prune } => Answer::Pruned(context.prune(fence, &prune).await?),
-            Call::History { limit } => Answer::History(context.history(limit).await?),
-            Call::Namespaces { after, limit } => {
-                let all = self.namespaces().await?;
-                Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
-            }
-            Call::Counters(call) => Answer::Counters(context.count(call).await?),
-        })
+        CallContext { engine: self, namespace }.perform(call).await
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {

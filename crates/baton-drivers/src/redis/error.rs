@@ -6,6 +6,7 @@ use ::redis::{ErrorKind, ParsingError, RedisError, ServerErrorKind};
 use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
+use crate::tls::is_about_tls;
 
 /// What an error means for a request that was sent, and for what it was to write.
 impl From<RedisError> for DriverError {
@@ -51,7 +52,7 @@ pub(super) fn at_opening(error: &RedisError, place: String) -> OpenError {
             let why = error.detail().unwrap_or("NOPERM");
             missing_rights(format!("run what the store needs ({why})"), place)
         }
-        _ if is_of_tls(error) => OpenError::Tls { store, place, detail },
+        _ if is_about_tls(error) => OpenError::Tls { store, place, detail },
         (ErrorKind::Io, _) => OpenError::Unreachable { store, place, detail },
         (ErrorKind::Server(ServerErrorKind::BusyLoading), _) => {
             let detail = "it is still loading its data".to_owned();
@@ -61,18 +62,9 @@ pub(super) fn at_opening(error: &RedisError, place: String) -> OpenError {
     }
 }
 
-/// This user may not do what the store needs.
 pub(super) fn missing_rights(what: String, place: String) -> OpenError {
     let remedy = "give it the rules of docs/stores/redis.md".to_owned();
     OpenError::Rights { store: NAME, place, what, remedy }
-}
-
-/// Did TLS fail, rather than what it runs over?
-pub(super) fn is_of_tls(error: &(dyn std::error::Error + 'static)) -> bool {
-    // An io::Error shows what it wraps by get_ref, and not as its source.
-    let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let inner = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    inner.is_some() || error.is::<rustls::Error>() || error.source().is_some_and(is_of_tls)
 }
 
 #[cfg(test)]

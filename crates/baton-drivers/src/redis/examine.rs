@@ -6,46 +6,35 @@ use ::redis::{ErrorKind, ServerErrorKind};
 use baton_core::ids::Namespace;
 use baton_store::{Finding, StoreError};
 
+use super::config::RedisConfig;
 use super::connect::{Connection, major_minor};
 use super::context::RedisEngine;
 use super::error;
 use super::schema::Keys;
 use super::script::{Arguments, Scripts};
 use crate::OpenError;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, is_this_machine};
 
-/// The settings that matter.
 const SETTINGS: [&str; 4] = ["save", "appendfsync", "timeout", "min-replicas-to-write"];
 
-/// What `INFO` and `CONFIG GET` show.
-struct Server {
-    version: String,
+struct Server<'a> {
+    config: &'a RedisConfig,
     facts: BTreeMap<String, String>,
     /// `None` if this user may not see the settings.
     settings: Option<BTreeMap<String, String>>,
-    /// Is every host an address of this machine?
-    local: bool,
-    /// Does the URL say that every write is synced?
-    syncs: bool,
-    tls: bool,
     missing: Vec<String>,
 }
 
-/// Looks at the server.
 pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreError> {
     let config = &engine.slot.connector().config;
-    let local = |name: &str| matches!(name, "localhost" | "::1") || name.starts_with("127.");
     let look = engine.slot.run(|connection| async move {
         let facts = connection.facts(&["server", "memory", "persistence", "replication"]).await;
         let missing =
             missing_rights(&connection, &engine.scripts, &engine.keys, &config.place()).await;
         let server = Server {
-            version: connection.version.clone(),
+            config,
             facts: facts.map_err(|problem| DriverError::from(problem).of_read())?,
             settings: connection.settings(&SETTINGS).await.ok(),
-            local: config.hosts.iter().all(|(name, _)| local(name)),
-            syncs: config.syncs,
-            tls: config.tls.is_some(),
             missing: missing.map_err(StoreError::from)?,
         };
         Ok(server.findings())
@@ -71,7 +60,7 @@ pub(super) async fn missing_rights(
     }
 }
 
-impl Server {
+impl Server<'_> {
     fn fact(&self, name: &str) -> &str {
         self.facts.get(name).map_or("", String::as_str)
     }
@@ -94,7 +83,7 @@ impl Server {
     fn version(&self) -> Finding {
         let name = match self.facts.get("valkey_version") {
             Some(valkey) => format!("Valkey {valkey}"),
-            None => format!("Redis {}", self.version),
+            None => format!("Redis {}", self.fact("redis_version")),
         };
         Finding::ok("version", name)
     }
@@ -104,7 +93,7 @@ impl Server {
             let detail = format!("this user may not run {}", self.missing.join(", "));
             return Finding::fail("rights", detail, "give it the rules of docs/stores/redis.md");
         }
-        if major_minor(&self.version).is_some_and(|version| version < (7, 0)) {
+        if major_minor(self.fact("redis_version")).is_some_and(|version| version < (7, 0)) {
             let detail = "a server before 7.0 cannot be asked for rights; the first beat will show";
             return Finding::ok("rights", detail);
         }
@@ -127,7 +116,7 @@ impl Server {
         let log = self.fact("aof_enabled") == "1";
         let remedy = "set appendonly yes";
         match (log, self.setting("save"), self.setting("appendfsync")) {
-            (true, _, Some("always")) if self.syncs => {
+            (true, _, Some("always")) if self.config.syncs => {
                 Finding::ok("persistence", "every write is synced; a restart is no new lineage")
             }
             (true, _, Some("always")) => Finding::ok(
@@ -180,12 +169,8 @@ impl Server {
             return Finding::ok("memory", format!("{} in use, no limit", shown(used)));
         }
         let detail = format!("{} of {} in use", shown(used), shown(most));
-        match used > most / 10 * 9 {
-            true => {
-                Finding::warn("memory", detail, "raise maxmemory: a full server refuses writes")
-            }
-            false => Finding::ok("memory", detail),
-        }
+        let remedy = "raise maxmemory: a full server refuses writes";
+        Finding::warn_if(used > most / 10 * 9, "memory", detail, remedy)
     }
 
     fn replication(&self) -> Finding {
@@ -225,7 +210,8 @@ impl Server {
     }
 
     fn transport(&self) -> Finding {
-        match (self.tls, self.local) {
+        let is_local = self.config.hosts.iter().all(|(name, _)| is_this_machine(name));
+        match (self.config.tls.is_some(), is_local) {
             (true, _) => Finding::ok("transport", "TLS"),
             (false, true) => Finding::ok("transport", "no TLS, and this machine's own address"),
             (false, false) => Finding::warn(

@@ -7,18 +7,27 @@
 //!                                                                 else raise it, run the commands
 //! ```
 //!
-//! Users of other languages run [`SCRIPT`] with `EVAL` themselves.
+//! Users of other languages run [`SCRIPT`] with `EVAL` themselves. People list and reset the fences
+//! at the keys that `Fence::new` and the sweeps choose.
+
+use std::collections::BTreeSet;
 
 use ::redis::aio::ConnectionLike;
-use ::redis::{Arg, Cmd, RedisError, Script, Value};
+use ::redis::{Arg, Cmd, FromRedisValue, RedisError, Script, Value, cmd};
 use baton_core::ids::Epoch;
-use baton_store::StaleEpoch;
+use baton_store::{StaleEpoch, StoreError};
+
+use super::config::RedisConfig;
+use super::connect::{RedisConnector, literal, scan};
+use crate::OpenError;
+use crate::driver::ConnectionSlot;
+use crate::fences::{FencesError, StoredFence};
 
 /// The script, for clients in other languages. Its head says what it wants and what it answers.
 pub const SCRIPT: &str = concat!(include_str!("lua/fence.lua"), include_str!("lua/fenced.lua"));
 
 /// What stands before the resource in the key of a fence; a brace follows it.
-pub(super) const HEAD: &str = "baton:fence:{";
+const HEAD: &str = "baton:fence:{";
 
 /// Why a write was not admitted. If the server did not answer, the write may have taken place.
 pub type FenceError = crate::FenceError<RedisError>;
@@ -109,4 +118,65 @@ impl Fence {
             }),
         }
     }
+}
+
+/// A connection, and what may stand before the name of a fence in its key.
+struct Fences {
+    slot: ConnectionSlot<RedisConnector>,
+    heads: BTreeSet<String>,
+}
+
+impl Fences {
+    async fn open(scheme: &str, rest: &str) -> Result<Self, FencesError> {
+        let config = RedisConfig::parse(scheme, rest).map_err(OpenError::from)?;
+        let heads = [HEAD.to_owned(), format!("{}fence:{{", config.prefix)];
+        let slot = RedisConnector::slot(config, None)?;
+        slot.get().await?;
+        Ok(Self { slot, heads: heads.into() })
+    }
+
+    async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
+        let ask = self.slot.run(|connection| async move { Ok(connection.query(command).await?) });
+        ask.await
+    }
+
+    /// The highest epoch under this key; `None` if there is none, or something else.
+    async fn epoch(&self, key: &str) -> Result<Option<Epoch>, StoreError> {
+        let found: Option<String> = self.ask(cmd("GET").arg(key)).await?;
+        Ok(found.and_then(|text| text.parse().ok()).map(Epoch))
+    }
+}
+
+/// Every fence of the database.
+pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
+    let fences = Fences::open(scheme, rest).await?;
+    let mut found = Vec::new();
+    for head in &fences.heads {
+        let keys = scan(&fences.slot, &format!("{}*}}", literal(head)), "string").await?;
+        for key in keys {
+            let name = key.strip_prefix(head.as_str()).and_then(|name| name.strip_suffix('}'));
+            if let (Some(resource), Some(epoch)) = (name, fences.epoch(&key).await?) {
+                found.push(StoredFence { resource: resource.to_owned(), epoch });
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Takes a fence away, and says how high it was.
+pub(crate) async fn reset(
+    scheme: &str,
+    rest: &str,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let fences = Fences::open(scheme, rest).await?;
+    let mut highest = None;
+    for head in &fences.heads {
+        let key = format!("{head}{resource}}}");
+        if let Some(epoch) = fences.epoch(&key).await? {
+            fences.ask::<u64>(cmd("DEL").arg(&key)).await?;
+            highest = highest.max(Some(epoch));
+        }
+    }
+    Ok(highest)
 }

@@ -20,7 +20,6 @@ use crate::driver::{ConnectionSlot, Subscriptions};
 /// trip; the kernel asks far more often whether the server's machine is there.
 const PING_EVERY: Duration = Duration::from_secs(120);
 
-/// The connection that hints come on, and their receivers.
 pub(super) struct Hints {
     slot: Arc<ConnectionSlot<RedisConnector>>,
     subscriptions: Arc<Subscriptions>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   open ──► config ──► connect: each host in turn, until a master answers
-//!   context ── beat, lease, registry, view, history, counters: a call as arguments of a script
+//!   context ── calls, counters: a call as arguments of a script    records: what scripts show
 //!      │ script: EVALSHA, one round trip
 //!      ▼
 //!   lua/ prelude + lease + lineage + terms + the script ──► the keys of one namespace (schema)
@@ -14,25 +14,19 @@
 //!   fence ── the user's own writes     examine ── the server as it is     error
 //! ```
 
-mod beat;
+mod calls;
 mod config;
 mod connect;
 mod context;
 mod counters;
-mod documents;
 mod error;
 mod examine;
 pub mod fence;
-pub(crate) mod fences;
 mod hints;
-mod history;
-mod lease;
-mod prune;
-mod registry;
+mod records;
 mod schema;
 mod script;
 mod sweep;
-mod view;
 
 use std::sync::Arc;
 
@@ -47,10 +41,8 @@ use crate::service::Service;
 pub(crate) use config::client_url;
 pub(crate) use sweep::sweep;
 
-/// What the store is called in messages.
 const NAME: &str = "redis";
 
-/// Opens the store that the URL names.
 pub(crate) async fn open(
     scheme: &str,
     rest: &str,

@@ -38,7 +38,6 @@ pub(super) fn refusal(version: &str, lowest: &str) -> Option<IncompatibleSchema>
     found.check(KNOWN).err()
 }
 
-/// Names keys.
 #[derive(Debug)]
 pub(super) struct Keys {
     prefix: String,

@@ -17,7 +17,6 @@ const _: () = assert!(Epoch::LEAP == 1_000);
 
 /// A script, and the name under which a server that has run it knows it.
 pub(super) struct Script {
-    /// For messages.
     name: &'static str,
     text: &'static str,
     hash: String,
@@ -76,7 +75,6 @@ impl Script {
         })
     }
 
-    /// An answer that the script does not give.
     pub(super) fn strange(&self, detail: impl Display) -> DriverError {
         let record = format!("the answer of the script {}", self.name);
         DriverError::corrupt(record, detail.to_string())
@@ -93,7 +91,6 @@ impl Script {
 /// what it is about.
 macro_rules! scripts {
     ($($keys:path, $about:literal: $($name:ident)+;)+) => {
-        /// Every script.
         pub(super) struct Scripts {
             $($(pub(super) $name: Script,)+)+
             pub(super) rights: Script,
@@ -137,7 +134,6 @@ scripts! {
 pub(super) struct Arguments(Vec<Vec<u8>>);
 
 impl Arguments {
-    /// One more, bytes.
     pub(super) fn bytes(mut self, argument: Vec<u8>) -> Self {
         self.0.push(argument);
         self
@@ -161,7 +157,6 @@ impl Arguments {
         self.bytes(serde_json::to_vec(argument).expect("it is plain data"))
     }
 
-    /// All of these too.
     pub(super) fn and(mut self, mut more: Self) -> Self {
         self.0.append(&mut more.0);
         self

@@ -25,18 +25,15 @@ use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::sweep::{Keys, Strategy, Unfit};
 
-/// An index that is swept.
 struct RedisSweep {
     name: String,
     resource: String,
-    /// The fence and the index.
     keys: [String; 2],
     slot: ConnectionSlot<RedisConnector>,
     script: Script,
     strategy: Strategy,
 }
 
-/// What a script came to.
 struct Done {
     gone: u32,
     due: u32,
@@ -77,7 +74,6 @@ pub(crate) fn sweep(
 }
 
 impl RedisSweep {
-    /// Runs the script, once.
     async fn run(
         &self,
         epoch: Epoch,
@@ -159,10 +155,7 @@ impl Sweep for RedisSweep {
             return Ok(Swept::default());
         }
         let (keys, records) = done.found.into_iter().filter_map(record).unzip();
-        callback.call(records).await.map_err(|problem| SweepError::Callback {
-            target: self.name.clone(),
-            detail: problem.to_string(),
-        })?;
+        callback.call(&self.name, records).await?;
         let removed = self.run(epoch, limit, ("remove", ""), keys).await?;
         Ok(Swept { records: removed.gone, more })
     }

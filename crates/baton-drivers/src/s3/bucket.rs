@@ -1,22 +1,21 @@
 //! The only place that talks to the server: one request each, never repeated, each with a deadline.
 
 use std::future::Future;
-use std::time::{Duration, UNIX_EPOCH};
 
-use object_store::aws::AmazonS3;
+use object_store::aws::{AmazonS3, AwsAuthorizer};
+use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
-use object_store::signer::Signer;
 use object_store::{
-    Attribute, Attributes, Error, GetOptions, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt,
-    PutMode, PutOptions, UpdateVersion,
+    Attribute, Attributes, Error, GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode,
+    PutOptions, UpdateVersion,
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::IF_MATCH;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
-use super::error::RequestError;
-use super::observing_client::{Observation, ObservingClient, RequestOutcome};
+use super::requests::{Observation, ObservingClient, RequestError, RequestOutcome};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
@@ -25,19 +24,10 @@ const BEAT: &str = "baton-beat";
 /// No page of a listing has more.
 pub(super) const PAGE_MAX: usize = 1_000;
 
-/// A request that is signed in its address is sent at once.
-const SIGNED_FOR: Duration = Duration::from_secs(60);
+/// What stands as it is in the address of an object.
+const PLAIN: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// What must hold for an object to be written.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Condition<'a> {
-    /// There is none.
-    Absent,
-    /// It is the one with this ETag.
-    Matches(&'a str),
-}
-
-/// What a conditional write came to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Put {
     /// Written; this is its ETag.
@@ -46,18 +36,13 @@ pub(super) enum Put {
     Lost,
 }
 
-/// What a read came to.
 #[derive(Debug)]
 pub(super) enum Got {
-    /// There is none.
     Absent,
     /// It is the one that is known already.
     Same,
-    /// This one.
     Found {
-        /// What it says.
         body: Vec<u8>,
-        /// Which one it is.
         etag: String,
         /// The count of beats beside it, if there is one.
         beat: Option<u64>,
@@ -66,77 +51,66 @@ pub(super) enum Got {
     },
 }
 
-/// What a folder holds.
+/// What a folder holds, or what begins with a prefix.
 #[derive(Debug)]
 pub(super) struct Listing {
-    /// Its objects.
     pub(super) objects: Vec<ObjectMeta>,
-    /// The folders in it.
     pub(super) folders: Vec<Path>,
     /// When, in Unix seconds of the server's.
     pub(super) at: Option<i64>,
-}
-
-/// A page of what begins so.
-#[derive(Debug)]
-pub(super) struct Page {
-    /// Its objects.
-    pub(super) objects: Vec<ObjectMeta>,
-    /// When, in Unix seconds of the server's.
-    pub(super) at: Option<i64>,
-    /// Where the next page begins, if there is one.
+    /// Where the next page begins, if this is one and there is another.
     pub(super) next: Option<String>,
 }
 
-/// A bucket at a server.
+impl Listing {
+    /// The objects that are this many seconds old, by the server's clock; none if it told no time.
+    pub(super) fn older_than(self, seconds: i64) -> Vec<ObjectMeta> {
+        let Some(at) = self.at else { return Vec::new() };
+        let is_old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
+        self.objects.into_iter().filter(is_old).collect()
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct Bucket {
     pub(super) store: AmazonS3,
     /// For what the library has no call for.
     pub(super) client: ObservingClient,
-    /// The bucket's own address.
     pub(super) url: String,
     pub(super) region: String,
 }
 
 impl Bucket {
-    /// Writes an object if the condition holds.
+    /// Writes an object if it is still the one with this ETag, or if there is still none.
     pub(super) async fn put(
         &self,
         key: &Path,
         body: Vec<u8>,
         beat: Option<u64>,
-        condition: Condition<'_>,
+        known: Option<&str>,
         deadline: Instant,
     ) -> Result<Put, RequestError> {
-        let mode = match condition {
-            Condition::Absent => PutMode::Create,
-            Condition::Matches(etag) => {
+        let mode = match known {
+            None => PutMode::Create,
+            Some(etag) => {
                 PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
             }
         };
         let beat = beat.map(|beat| (Attribute::Metadata(BEAT.into()), beat.to_string()));
         let attributes = Attributes::from_iter(beat);
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
-        let request = self.store.put_opts(key, body.into(), options);
-        let (done, outcome) = observed(deadline, request).await;
-        let absent = matches!(condition, Condition::Matches(_));
-        match (done, outcome) {
-            (Some(Ok(result)), _) => result.e_tag.map(Put::Written).ok_or_else(|| {
-                let outcome = RequestOutcome::NotAnswered("the answer names no ETag".to_owned());
-                request_error("PUT", key, true, outcome)
-            }),
-            (_, RequestOutcome::Answered { status: 409 | 412, .. }) => Ok(Put::Lost),
-            (_, RequestOutcome::Answered { status: 404, code, .. })
-                if absent && !is_bucket(code.as_deref()) =>
-            {
-                Ok(Put::Lost)
-            }
-            (_, outcome) => Err(request_error("PUT", key, true, outcome)),
+        let request = async {
+            let written = self.store.put_opts(key, body.into(), options).await?;
+            written.e_tag.ok_or_else(|| unexpected("the answer names no ETag"))
+        };
+        match answered("PUT", key, deadline, request).await {
+            Ok((etag, _)) => Ok(Put::Written(etag)),
+            Err(error) if matches!(error.status(), 409 | 412) => Ok(Put::Lost),
+            Err(error) if known.is_some() && error.is_absent() => Ok(Put::Lost),
+            Err(error) => Err(error),
         }
     }
 
-    /// Reads an object, unless it is the one that is known.
     pub(super) async fn get(
         &self,
         key: &Path,
@@ -147,68 +121,62 @@ impl Bucket {
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
             let found = self.store.get_opts(key, options).await?;
-            let (etag, beat) = (found.meta.e_tag.clone(), beat_of(&found));
+            let etag = found.meta.e_tag.clone();
+            let etag = etag.ok_or_else(|| unexpected("the answer names no ETag"))?;
+            let beat = found.attributes.get(&Attribute::Metadata(BEAT.into()));
+            let beat = beat.and_then(|beat| beat.parse().ok());
             let written = found.meta.last_modified.timestamp();
-            Ok((found.bytes().await?.to_vec(), etag, beat, written))
+            Ok(Got::Found { body: found.bytes().await?.to_vec(), etag, beat, written })
         };
-        match observed(deadline, request).await {
-            (Some(Ok((body, Some(etag), beat, written))), _) => {
-                Ok(Got::Found { body, etag, beat, written })
-            }
-            (_, RequestOutcome::Answered { status: 304, .. }) => Ok(Got::Same),
-            (_, RequestOutcome::Answered { status: 404, code, .. })
-                if !is_bucket(code.as_deref()) =>
-            {
-                Ok(Got::Absent)
-            }
-            (Some(Err(error)), RequestOutcome::Answered { status: 200, .. }) => {
-                Err(request_error("GET", key, false, RequestOutcome::NotAnswered(one_line(&error))))
-            }
-            (_, outcome) => Err(request_error("GET", key, false, outcome)),
+        match answered("GET", key, deadline, request).await {
+            Ok((found, _)) => Ok(found),
+            Err(error) if error.status() == 304 => Ok(Got::Same),
+            Err(error) if error.is_absent() => Ok(Got::Absent),
+            Err(error) => Err(error),
         }
     }
 
-    /// The objects and the folders of a folder.
     pub(super) async fn list(
         &self,
         folder: &Path,
         deadline: Instant,
     ) -> Result<Listing, RequestError> {
         let request = self.store.list_with_delimiter(Some(folder));
-        match observed(deadline, request).await {
-            (Some(Ok(found)), RequestOutcome::Answered { date, .. }) => {
-                let (objects, folders) = (found.objects, found.common_prefixes);
-                Ok(Listing { objects, folders, at: seconds(date.as_deref()) })
-            }
-            (_, outcome) => Err(request_error("LIST", folder, false, outcome)),
-        }
+        let (found, at) = answered("LIST", folder, deadline, request).await?;
+        Ok(Listing { objects: found.objects, folders: found.common_prefixes, at, next: None })
     }
 
-    /// A page of the objects whose keys begin so.
     pub(super) async fn page(
         &self,
         prefix: &str,
         token: Option<String>,
         most: usize,
         deadline: Instant,
-    ) -> Result<Page, RequestError> {
+    ) -> Result<Listing, RequestError> {
         let options = PaginatedListOptions {
             max_keys: Some(most),
             page_token: token,
             ..PaginatedListOptions::default()
         };
         let request = self.store.list_paginated(Some(prefix), options);
-        match observed(deadline, request).await {
-            (Some(Ok(found)), RequestOutcome::Answered { date, .. }) => {
-                let objects = found.result.objects;
-                Ok(Page { objects, at: seconds(date.as_deref()), next: found.page_token })
-            }
-            (Some(Err(error)), RequestOutcome::Answered { status: 200, .. }) => {
-                let outcome = RequestOutcome::NotAnswered(one_line(&error));
-                Err(request_error("LIST", &Path::from(prefix), false, outcome))
-            }
-            (_, outcome) => Err(request_error("LIST", &Path::from(prefix), false, outcome)),
+        let (found, at) = answered("LIST", &Path::from(prefix), deadline, request).await?;
+        let next = found.page_token;
+        Ok(Listing { objects: found.result.objects, folders: Vec::new(), at, next })
+    }
+
+    /// All objects whose keys begin so, and the earliest time at which one of them was listed.
+    pub(super) async fn all(
+        &self,
+        prefix: &str,
+        deadline: Instant,
+    ) -> Result<Listing, RequestError> {
+        let mut listing = self.page(prefix, None, PAGE_MAX, deadline).await?;
+        while listing.next.is_some() {
+            let page = self.page(prefix, listing.next, PAGE_MAX, deadline).await?;
+            listing.objects.extend(page.objects);
+            listing.next = page.next;
         }
+        Ok(listing)
     }
 
     /// Copies an object at the server, over whatever is there.
@@ -218,10 +186,7 @@ impl Bucket {
         to: &Path,
         deadline: Instant,
     ) -> Result<(), RequestError> {
-        match observed(deadline, self.store.copy(from, to)).await {
-            (Some(Ok(())), _) => Ok(()),
-            (_, outcome) => Err(request_error("COPY", from, true, outcome)),
-        }
+        answered("COPY", from, deadline, self.store.copy(from, to)).await.map(drop)
     }
 
     /// Is it still the object that was listed?
@@ -231,18 +196,14 @@ impl Bucket {
         deadline: Instant,
     ) -> Result<bool, RequestError> {
         let key = &listed.location;
-        match observed(deadline, self.store.head(key)).await {
-            (Some(Ok(found)), _) => {
+        match answered("HEAD", key, deadline, self.store.head(key)).await {
+            Ok((found, _)) => {
                 let (then, now) =
                     (listed.last_modified.timestamp(), found.last_modified.timestamp());
                 Ok(found.e_tag == listed.e_tag && then == now)
             }
-            (_, RequestOutcome::Answered { status: 404, code, .. })
-                if !is_bucket(code.as_deref()) =>
-            {
-                Ok(false)
-            }
-            (_, outcome) => Err(request_error("HEAD", key, false, outcome)),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
@@ -254,75 +215,81 @@ impl Bucket {
         etag: &str,
         deadline: Instant,
     ) -> Result<bool, RequestError> {
-        let request = async {
-            let url = self.store.signed_url(Method::DELETE, key, SIGNED_FOR).await?;
-            let sent = self.client.0.delete(url).header(IF_MATCH, etag).send().await;
-            Ok(sent)
-        };
-        let (done, outcome) = observed(deadline, request).await;
-        let outcome = match done {
-            Some(Ok(Ok(answer))) => match answer.status().as_u16() {
-                200..300 => return Ok(true),
-                404 | 409 | 412 => return Ok(false),
-                status => RequestOutcome::Answered { status, code: None, date: None },
-            },
-            Some(Ok(Err(error))) if error.is_connect() => {
-                RequestOutcome::NotSent(error.to_string())
-            }
-            Some(Ok(Err(error))) => RequestOutcome::NotAnswered(error.without_url().to_string()),
-            Some(Err(_)) => RequestOutcome::NotMade,
-            None => outcome,
-        };
-        Err(request_error("DELETE", key, true, outcome))
+        let target = utf8_percent_encode(key.as_ref(), PLAIN).to_string();
+        let request = self.signed(Method::DELETE, &target, Some(etag));
+        match answered("DELETE", key, deadline, request).await {
+            Ok(_) => Ok(true),
+            Err(error) if matches!(error.status(), 404 | 409 | 412) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Removes an object, whatever it says.
     pub(super) async fn delete(&self, key: &Path, deadline: Instant) -> Result<(), RequestError> {
-        match observed(deadline, self.store.delete(key)).await {
-            (Some(Ok(()) | Err(Error::NotFound { .. })), _) => Ok(()),
-            (_, outcome) => Err(request_error("DELETE", key, true, outcome)),
+        match answered("DELETE", key, deadline, self.store.delete(key)).await {
+            Err(error) if !error.is_absent() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The XML that says whether old versions of objects are kept, and the server's time.
+    pub(super) async fn versioning(
+        &self,
+        deadline: Instant,
+    ) -> Result<(String, Option<i64>), RequestError> {
+        let request = self.signed(Method::GET, "?versioning", None);
+        answered("GET", "?versioning", deadline, request).await
+    }
+
+    /// Sends a request that the library has no call for, and reads the body of the answer.
+    async fn signed(
+        &self,
+        method: Method,
+        target: &str,
+        if_match: Option<&str>,
+    ) -> object_store::Result<String> {
+        let credential = self.store.credentials().get_credential().await?;
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.method_mut() = method;
+        *request.uri_mut() = format!("{}/{target}", self.url).parse().map_err(unexpected)?;
+        if let Some(etag) = if_match {
+            request.headers_mut().insert(IF_MATCH, etag.parse().map_err(unexpected)?);
+        }
+        AwsAuthorizer::new(&credential, "s3", &self.region).try_authorize(&mut request, None)?;
+        let answer = self.client.call(request).await.map_err(unexpected)?;
+        let status = answer.status();
+        let body = answer.into_body().bytes().await.map_err(unexpected)?;
+        match status.is_success() {
+            true => Ok(String::from_utf8_lossy(&body).into_owned()),
+            false => Err(unexpected(status.to_string())),
         }
     }
 }
 
-/// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
-pub(super) fn unix_seconds(date: &str) -> Option<u64> {
-    let at = httpdate::parse_http_date(date).ok()?;
-    at.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
+fn unexpected(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
+    Error::Generic { store: "s3", source: problem.into() }
 }
 
-/// The server's time in whole seconds.
-fn seconds(date: Option<&str>) -> Option<i64> {
-    let at = date.and_then(unix_seconds)?;
-    i64::try_from(at).ok()
-}
-
-fn beat_of(found: &GetResult) -> Option<u64> {
-    found.attributes.get(&Attribute::Metadata(BEAT.into()))?.parse().ok()
-}
-
-/// Is it the bucket that is not there? That is no answer about an object.
-fn is_bucket(code: Option<&str>) -> bool {
-    code == Some("NoSuchBucket")
-}
-
-fn request_error(method: &str, key: &Path, writes: bool, outcome: RequestOutcome) -> RequestError {
-    RequestError { asked: format!("{method} {key}"), writes, outcome }
-}
-
-/// Waits for the answer, but not beyond the deadline; then it may still be on its way.
-async fn observed<T>(
+/// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives what
+/// was answered, and when by the server's clock in Unix seconds.
+async fn answered<T>(
+    verb: &str,
+    key: &(impl std::fmt::Display + ?Sized),
     deadline: Instant,
     request: impl Future<Output = object_store::Result<T>>,
-) -> (Option<object_store::Result<T>>, RequestOutcome) {
+) -> Result<(T, Option<i64>), RequestError> {
     let observation = Observation::default();
-    match tokio::time::timeout_at(deadline, observation.follow(request)).await {
-        Ok(done) => (Some(done), observation.outcome()),
-        Err(_) => (None, RequestOutcome::NotAnswered("no answer in time".to_owned())),
-    }
-}
-
-fn one_line(error: &Error) -> String {
-    let text = error.to_string();
-    text.lines().next().unwrap_or_default().chars().take(200).collect()
+    let done = timeout_at(deadline, observation.follow(request)).await;
+    let outcome = match (done, observation.outcome()) {
+        (Err(_), _) => RequestOutcome::NotAnswered("no answer in time".to_owned()),
+        (Ok(Ok(done)), outcome) => return Ok((done, outcome.at())),
+        // It was carried out, and what came back cannot be read.
+        (Ok(Err(error)), RequestOutcome::Answered { status: 200..300, .. }) => {
+            let text = error.to_string();
+            let line = text.lines().next().unwrap_or_default().chars().take(200).collect();
+            RequestOutcome::NotAnswered(line)
+        }
+        (Ok(Err(_)), outcome) => outcome,
+    };
+    let writes = !matches!(verb, "GET" | "HEAD" | "LIST");
+    Err(RequestError { asked: format!("{verb} {key}"), writes, outcome })
 }

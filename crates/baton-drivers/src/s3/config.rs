@@ -4,13 +4,10 @@ use std::time::Duration;
 
 use crate::OpenError;
 use crate::address::{Address, AddressError, Secret};
+use crate::driver::is_this_machine;
 use crate::tls::TlsFiles;
 
-/// What a URL looks like.
 const EXAMPLE: &str = "s3://bucket/prefix";
-
-/// How long a call may take, if nothing else is said.
-const TIMEOUT: Duration = Duration::from_millis(1_500);
 
 /// Where buckets are, if neither the URL nor a variable says so.
 const REGION: &str = "us-east-1";
@@ -33,7 +30,6 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Reads what follows `s3://`.
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, OpenError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
@@ -60,7 +56,7 @@ impl Config {
         const WANTED: &str = "give true or false";
         let path_style = options.parsed("path_style", WANTED)?.unwrap_or(endpoint.is_some());
         let tls = TlsFiles::take(options)?;
-        let timeout = options.milliseconds("timeout_ms")?.unwrap_or(TIMEOUT);
+        let timeout = options.timeout()?;
         let bucket = bucket(&address)?;
         let region = region.or_else(|| variable("AWS_REGION"));
         let region = region.or_else(|| variable("AWS_DEFAULT_REGION"));
@@ -70,7 +66,6 @@ impl Config {
         Ok(Self { bucket, prefix, endpoint, region, keys, path_style, tls, timeout })
     }
 
-    /// For people: which bucket, and where.
     pub(super) fn place(&self) -> String {
         let server = self.endpoint.clone().unwrap_or_else(|| format!("aws {}", self.region));
         format!("{server}, bucket {}", self.bucket)
@@ -82,7 +77,6 @@ impl Config {
         host.is_some_and(|host| !is_loopback(host))
     }
 
-    /// Is the server on this machine?
     pub(super) fn is_local(&self) -> bool {
         let host = self.endpoint.as_deref().and_then(|it| it.split_once("://"));
         host.is_some_and(|(_, host)| is_loopback(host))
@@ -112,7 +106,7 @@ fn is_endpoint(text: &str) -> bool {
 fn is_loopback(host: &str) -> bool {
     let name = host.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(name, _)| name);
     let name = name.unwrap_or_else(|| host.split(':').next().unwrap_or(host));
-    name == "localhost" || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+    is_this_machine(name)
 }
 
 fn variable(name: &str) -> Option<String> {

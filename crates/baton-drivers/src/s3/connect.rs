@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::bucket::Bucket;
 use super::config::Config;
-use super::observing_client::ObservingClient;
+use super::requests::ObservingClient;
 use crate::OpenError;
 
 /// Variables by which a platform hands credentials out, read when no keys are given.
@@ -91,7 +91,6 @@ fn signed(config: &Config, client: ObservingClient) -> object_store::Result<Amaz
     builder.build()
 }
 
-/// The bucket's own address.
 fn url(config: &Config) -> String {
     let (bucket, region) = (&config.bucket, &config.region);
     let server = config.endpoint.clone().unwrap_or_else(|| match config.path_style {

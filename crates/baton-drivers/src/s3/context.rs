@@ -1,4 +1,4 @@
-//! One call: where it happens, and how an object is changed in it.
+//! The driver on its thread, and one call: where it happens, and how an object is changed in it.
 //!
 //! ```text
 //!   what this handle last saw ──► rule ──► PUT if it is still so ──► 200 done
@@ -9,53 +9,112 @@
 //! A write that lost wrote nothing, so deciding anew repeats nothing. A write without an answer
 //! ends the call as unknown, and the object is read anew by the next one.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_core::protocol::{Outcome, Reply, Request};
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::Stamp;
-use baton_store::{Answer, Call, StoreError, namespace_page};
+use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError};
+use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Condition, Got, Put};
-use super::cache::NamespaceCache;
-use super::json_object::{self, Cached, JsonObject};
-use super::layout::{self, Keys};
-use super::state::State;
+use super::bucket::{Bucket, Got, Put};
+use super::config::Config;
+use super::json_object::{self, Cached, JsonObject, NamespaceCache};
+use super::schema::Keys;
+use super::{connect, random};
+use crate::OpenError;
 use crate::reader::Access;
+use crate::service::Engine;
 
-/// Makes a mark for every write that no other write of any process has.
-#[derive(Debug)]
-pub(super) struct Marks {
+pub(super) struct S3Engine {
+    pub(super) config: Config,
+    pub(super) access: Access,
+    pub(super) bucket: Arc<Bucket>,
+    /// What all keys begin with.
+    pub(super) prefix: Path,
+    /// A number that no other handle has, and how many marks were made with it.
     handle: u128,
-    made: AtomicU64,
+    marks: AtomicU64,
+    caches: Mutex<BTreeMap<Namespace, Arc<NamespaceCache>>>,
 }
 
-impl Marks {
-    /// Of this handle.
-    pub(super) fn new(handle: u128) -> Self {
-        Self { handle, made: AtomicU64::new(0) }
+impl S3Engine {
+    /// Makes sure that the server does what everything rests on. That test writes; a reader needs
+    /// no conditions to be honoured.
+    pub(super) async fn open(config: Config, access: Access) -> Result<Self, OpenError> {
+        let place = config.place();
+        let strange =
+            |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
+        let prefix = Path::parse(&config.prefix).map_err(|error| strange(error.to_string()))?;
+        let bucket = Arc::new(connect::bucket(&config)?);
+        let handle = random().map_err(|problem| strange(problem.to_string()))?;
+        let (marks, caches) = (AtomicU64::new(0), Mutex::default());
+        let engine = Self { config, access, bucket, prefix, handle, marks, caches };
+        if access == Access::Write {
+            engine.self_test(handle).await?;
+        }
+        Ok(engine)
     }
 
-    /// The next one.
-    pub(super) fn next(&self) -> String {
-        format!("{:032x}-{}", self.handle, self.made.fetch_add(1, Ordering::Relaxed))
+    fn context(&self, namespace: &Namespace) -> CallContext<'_> {
+        let mut caches = self.caches.lock().expect("no holder of this lock panics");
+        CallContext {
+            engine: self,
+            keys: Keys::new(&self.prefix, namespace),
+            cache: Arc::clone(caches.entry(namespace.clone()).or_default()),
+            deadline: self.deadline(),
+        }
+    }
+
+    /// A mark for a write that no other write of any process has.
+    pub(super) fn next_mark(&self) -> String {
+        format!("{:032x}-{}", self.handle, self.marks.fetch_add(1, Ordering::Relaxed))
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        self.config.timeout.min(Duration::from_secs(3_600))
+    }
+
+    /// When a call that begins now must have ended.
+    pub(super) fn deadline(&self) -> Instant {
+        Instant::now() + self.timeout()
     }
 }
 
-/// One call, and what it needs to be carried out.
+#[async_trait]
+impl Engine for S3Engine {
+    fn declaration(&self) -> Declaration {
+        Declaration {
+            name: "s3".to_owned(),
+            class: Class::Linearizable,
+            expiry: ExpiryClock::Observer,
+            capabilities: [Capability::Counters].into(),
+        }
+    }
+
+    async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
+        self.context(namespace).perform(call).await
+    }
+
+    async fn afterwards(&self, namespace: &Namespace) {
+        self.context(namespace).remove_discarded().await;
+    }
+
+    async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
+        self.findings().await
+    }
+}
+
 pub(super) struct CallContext<'a> {
-    pub(super) bucket: &'a Arc<Bucket>,
+    pub(super) engine: &'a S3Engine,
     pub(super) keys: Keys,
     pub(super) cache: Arc<NamespaceCache>,
-    pub(super) marks: &'a Marks,
-    pub(super) access: Access,
-    /// How long any call of this handle may take.
-    pub(super) timeout: Duration,
     pub(super) deadline: Instant,
 }
 
@@ -73,65 +132,17 @@ impl<J: JsonObject> Attempt<J> {
         self.known.as_deref()
     }
 
-    /// A copy of the content, to be changed.
     pub(super) fn content(&self) -> J {
-        self.known.as_ref().map_or_else(J::empty, |known| known.content.clone())
+        self.known.as_ref().map_or_else(J::default, |known| known.content.clone())
     }
 }
 
 impl CallContext<'_> {
-    /// Carries the call out.
-    pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
-        match call {
-            Call::Core(request) => self.perform_core(request).await.map(Answer::Core),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                let written = self.write_document(&name, body, precondition, fence);
-                written.await.map(Answer::Written)
-            }
-            Call::Inspect => {
-                self.look(|it: &State| Answer::Inspected(it.space.inspect(stamp().now))).await
-            }
-            Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
-            Call::Namespaces { after, limit } => {
-                let all = self.namespaces().await?;
-                Ok(Answer::Namespaces(namespace_page(all, after.as_ref(), limit)))
-            }
-            Call::Counters(call) => self.count(call).await.map(Answer::Counters),
-            Call::History { limit } => {
-                self.look(|it: &State| Answer::History(it.space.history(limit))).await
-            }
-            Call::Prune { fence, prune } => self.prune(fence, prune).await.map(Answer::Pruned),
-        }
-    }
-
-    async fn perform_core(&self, request: Request) -> Result<Reply, StoreError> {
-        match request {
-            Request::Beat(beat) => self.beat(beat).await.map(Reply::Beat),
-            Request::ReadMembers => {
-                self.admit(false).await?;
-                self.members().await.map(Reply::Members)
-            }
-            Request::Leave { node, boot } => {
-                self.admit(false).await?;
-                self.leave(&node, boot).await.map(Reply::Done)
-            }
-            request => {
-                self.admit(true).await?;
-                let rule = |state: &mut State, at| {
-                    let reply = state.space.perform(at, request.clone(), false);
-                    let changed = reply == Reply::Done(Outcome::Applied);
-                    (reply, changed)
-                };
-                self.change(rule).await
-            }
-        }
-    }
-
     /// The object as the server has it now; `None` if there is none.
     pub(super) async fn read<J: JsonObject>(&self) -> Result<Option<Arc<Cached<J>>>, StoreError> {
         let known = self.cache.object::<J>().clone();
         let etag = known.as_ref().map(|known| known.etag.as_str());
-        let found = match self.bucket.get(J::key(&self.keys), etag, self.deadline).await? {
+        let found = match self.engine.bucket.get(J::key(&self.keys), etag, self.deadline).await? {
             Got::Same => return Ok(known),
             Got::Absent => None,
             Got::Found { body, etag, .. } => {
@@ -143,12 +154,6 @@ impl CallContext<'_> {
         Ok(found)
     }
 
-    /// Every namespace in which something was written.
-    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = self.bucket.list(&self.keys.prefix, self.deadline).await?;
-        Ok(found.folders.iter().filter_map(layout::namespace).collect())
-    }
-
     /// Shows something of the object as it is now.
     pub(super) async fn look<J: JsonObject, T>(
         &self,
@@ -157,7 +162,7 @@ impl CallContext<'_> {
         self.admit(false).await?;
         Ok(match self.read().await? {
             Some(found) => rule(&found.content),
-            None => rule(&J::empty()),
+            None => rule(&J::default()),
         })
     }
 
@@ -212,12 +217,9 @@ impl CallContext<'_> {
         mut content: J,
     ) -> Result<bool, StoreError> {
         content.trim();
-        let body = json_object::to_bytes(&self.keys, &content, self.marks.next())?;
-        let condition = match known {
-            Some(known) => Condition::Matches(&known.etag),
-            None => Condition::Absent,
-        };
-        match self.bucket.put(J::key(&self.keys), body, None, condition, self.deadline).await {
+        let body = json_object::to_bytes(&self.keys, &content, self.engine.next_mark())?;
+        let etag = known.map(|known| known.etag.as_str());
+        match self.engine.bucket.put(J::key(&self.keys), body, None, etag, self.deadline).await {
             Ok(Put::Written(etag)) => {
                 *self.cache.object() = Some(Arc::new(Cached { etag, content }));
                 Ok(true)

@@ -10,28 +10,19 @@
 //! pending, and the writers' numbers. It is not the object of the lease, so that no append delays a
 //! renewal. A consolidation that is overtaken by a takeover between its two objects counts as one
 //! that came before it.
-//!
-//! How long a writer was silent, the leader measures by its own clock: no two machines' clocks
-//! are compared, and a new leader begins to watch anew.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
-use baton_core::ids::{BootId, Epoch};
-use baton_core::time::Moment;
+use baton_core::ids::Epoch;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::Counters;
 use baton_store::{CounterAnswer, CounterCall, StoreError};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::cache::NamespaceCache;
 use super::context::{CallContext, stamp};
-use super::json_object::{CacheSlot, JsonObject};
-use super::layout::Keys;
+use super::json_object::{CacheSlot, JsonObject, NamespaceCache};
+use super::schema::Keys;
 use super::state::State;
 
-/// The content of the object.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct StoredCounters {
     /// The highest epoch that consolidated or collected.
@@ -52,34 +43,9 @@ impl JsonObject for StoredCounters {
     fn slot(cache: &NamespaceCache) -> &CacheSlot<Self> {
         &cache.counters
     }
-
-    fn empty() -> Self {
-        Self::default()
-    }
-}
-
-/// The last number of each writer, and since when it is known to be the last.
-pub(super) type WatchedWriters = BTreeMap<BootId, (u64, Moment)>;
-
-/// Remembers the last numbers, and returns the writers that were silent for this long.
-fn watch(
-    watched: &mut WatchedWriters,
-    now: Moment,
-    seen: &Counters,
-    silent_for: Duration,
-) -> Vec<BootId> {
-    let known = std::mem::take(watched);
-    let since = |(writer, last): (BootId, u64)| match known.get(&writer) {
-        Some((then, since)) if *then == last => (writer, (last, *since)),
-        _ => (writer, (last, now)),
-    };
-    watched.extend(seen.writers().map(since));
-    let silent = watched.iter().filter(|(_, (_, since))| now.since(*since) >= silent_for);
-    silent.map(|(writer, _)| *writer).collect()
 }
 
 impl CallContext<'_> {
-    /// Counts.
     pub(super) async fn count(&self, call: CounterCall) -> Result<CounterAnswer, StoreError> {
         match call {
             CounterCall::Append { writer, number, .. } => {
@@ -102,10 +68,10 @@ impl CallContext<'_> {
             CounterCall::Collect { fence, silent_for, limit } => {
                 self.fenced(fence, |stored| {
                     let mut watched = self.cache.watched.lock().expect("no holder panics");
-                    let now = SystemClock.now();
-                    let mut silent = watch(&mut watched, now, &stored.counters, silent_for);
+                    let writers = stored.counters.writers();
+                    let mut silent = watched.look(SystemClock.now(), writers, silent_for);
                     silent.truncate(limit as usize);
-                    for writer in &silent {
+                    for (writer, _) in &silent {
                         stored.counters.forget(*writer);
                     }
                     let gone = u32::try_from(silent.len()).expect("it is at most the limit");
@@ -147,36 +113,5 @@ impl CallContext<'_> {
             (answer, changed || is_new)
         })
         .await
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use baton_store::{Change, CounterName, Delta};
-
-    fn append(counters: &mut Counters, writer: u128, number: u64) {
-        let counter = CounterName::new("hits").expect("a good name");
-        let deltas = vec![Delta { counter, change: Change::Add(1) }];
-        let append = CounterCall::Append { writer: BootId(writer), number, deltas };
-        // A writer's own idea of the time says nothing.
-        counters.perform(Moment::from_micros(u64::from(number == 1)), append);
-    }
-
-    #[test]
-    fn silence_is_counted_from_when_it_was_first_seen() {
-        let second = Duration::from_secs(1);
-        let start = Moment::from_micros(1_000_000_000);
-        let (mut watched, mut counters) = (WatchedWriters::new(), Counters::default());
-        append(&mut counters, 1, 1);
-        append(&mut counters, 2, 1);
-        assert_eq!(watch(&mut watched, start, &counters, second), []);
-        append(&mut counters, 2, 2);
-        append(&mut counters, 3, 1);
-        assert_eq!(watch(&mut watched, start + second, &counters, second), [BootId(1)]);
-        counters.forget(BootId(1));
-        let later = start + second * 2;
-        assert_eq!(watch(&mut watched, later, &counters, second), [BootId(2), BootId(3)]);
-        assert_eq!(watched.len(), 2, "who is forgotten is not watched");
     }
 }

@@ -15,21 +15,18 @@
 use baton_core::ids::Epoch;
 use baton_core::protocol::Failure;
 use baton_store::{Document, Precondition, StoreError, WriteOutcome};
-use object_store::ObjectMeta;
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Condition, Got, PAGE_MAX, Put};
+use super::bucket::{Got, Put};
 use super::context::CallContext;
-use super::error::RequestError;
+use super::requests::RequestError;
 use super::schema::corrupt;
 use super::state::{State, StoredBody};
 
-/// The most bytes that a document may have.
 const BYTES_MAX: usize = 1024 * 1024;
 
 impl CallContext<'_> {
-    /// Reads a document.
     pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
         let mut gone = None;
         loop {
@@ -45,7 +42,9 @@ impl CallContext<'_> {
                 return Ok(Some(Document { version, body }));
             }
             let path = self.keys.body(&key)?;
-            if let Got::Found { body, .. } = self.bucket.get(&path, None, self.deadline).await? {
+            if let Got::Found { body, .. } =
+                self.engine.bucket.get(&path, None, self.deadline).await?
+            {
                 self.cache.keep_body(name, key, body.clone());
                 return Ok(Some(Document { version, body }));
             }
@@ -59,7 +58,6 @@ impl CallContext<'_> {
         }
     }
 
-    /// Writes a document, fenced if an epoch is given.
     pub(super) async fn write_document(
         &self,
         name: &str,
@@ -73,7 +71,7 @@ impl CallContext<'_> {
         loop {
             let mut state = attempt.content();
             let before = state.body_key(name);
-            let key = self.keys.new_body(name, &self.marks.next());
+            let key = self.keys.new_body(name, &self.engine.next_mark());
             let outcome = state.write_document(name, &key, precondition, fence);
             let is_written = matches!(outcome, WriteOutcome::Written(_));
             if !is_written && attempt.is_fresh {
@@ -83,7 +81,10 @@ impl CallContext<'_> {
                 self.cache.keep_body(name, key, body);
                 if let Some(before) = before {
                     // A call that has read the state before ends in this time.
-                    self.cache.discard(self.keys.body(&before)?, Instant::now() + self.timeout * 2);
+                    self.cache.discard(
+                        self.keys.body(&before)?,
+                        Instant::now() + self.engine.timeout() * 2,
+                    );
                 }
                 return Ok(outcome);
             }
@@ -100,7 +101,7 @@ impl CallContext<'_> {
         state: State,
     ) -> Result<bool, StoreError> {
         let path = self.keys.body(key)?;
-        let put = self.bucket.put(&path, body.to_vec(), None, Condition::Absent, self.deadline);
+        let put = self.engine.bucket.put(&path, body.to_vec(), None, None, self.deadline);
         // Whatever became of it: the document is as it was.
         let put = put.await.map_err(|error| RequestError { writes: false, ..error })?;
         let committed = match put {
@@ -118,7 +119,7 @@ impl CallContext<'_> {
     /// that stays is pruned.
     pub(super) async fn remove_discarded(&self) {
         for body in self.cache.take_discarded(Instant::now()) {
-            let _ = self.bucket.delete(&body, self.deadline).await;
+            let _ = self.engine.bucket.delete(&body, self.deadline).await;
         }
     }
 
@@ -130,7 +131,10 @@ impl CallContext<'_> {
         seconds: i64,
         limit: usize,
     ) -> Result<Option<usize>, StoreError> {
-        let old = self.old_bodies(seconds).await?;
+        let folder = format!("{}/", self.keys.documents);
+        let listing = self.engine.bucket.all(&folder, self.deadline).await?;
+        let old: Vec<Path> =
+            listing.older_than(seconds).into_iter().map(|meta| meta.location).collect();
         if old.is_empty() {
             return Ok(Some(0));
         }
@@ -151,24 +155,9 @@ impl CallContext<'_> {
         });
         let Some(orphans) = orphans.await? else { return Ok(None) };
         for body in &orphans {
-            self.bucket.delete(body, self.deadline).await?;
+            self.engine.bucket.delete(body, self.deadline).await?;
         }
         Ok(Some(orphans.len()))
-    }
-
-    /// The bodies that are this many seconds old, by the server's clock.
-    async fn old_bodies(&self, seconds: i64) -> Result<Vec<Path>, StoreError> {
-        let (folder, mut old, mut token) = (format!("{}/", self.keys.documents), Vec::new(), None);
-        loop {
-            let page = self.bucket.page(&folder, token, PAGE_MAX, self.deadline).await?;
-            let Some(at) = page.at else { return Ok(Vec::new()) };
-            let is_old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
-            old.extend(page.objects.into_iter().filter(is_old).map(|meta| meta.location));
-            token = page.next;
-            if token.is_none() {
-                return Ok(old);
-            }
-        }
     }
 }
 

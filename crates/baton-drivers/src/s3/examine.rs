@@ -1,20 +1,93 @@
-//! What `baton doctor` looks at.
+//! Whether the server can be relied on: what `baton doctor` looks at, and what is tried out when a
+//! bucket is first opened.
+//!
+//! A server that ignores conditions answers 200 to a second create, and two nodes would lead. That
+//! conditions are honoured *atomically* cannot be seen by one client; a race of several can.
+
+use std::collections::BTreeSet;
+use std::sync::Mutex;
 
 use baton_core::time::whole_ms;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
-use object_store::aws::AwsAuthorizer;
-use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
+use object_store::path::Path;
 
-use super::bucket::unix_seconds;
-use super::error::RequestError;
-use super::observing_client::{Observation, RequestOutcome};
-use super::store::S3Engine;
+use super::bucket::{Got, Put};
+use super::context::S3Engine;
+use super::requests::RequestError;
+use crate::OpenError;
 
 /// Signatures are refused when clocks differ by 15 minutes; this is early enough to say so.
 const SKEW_MAX_SECONDS: u64 = 300;
 
+/// What this process has found to be fit.
+static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// An ETag that no content has.
+const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
+
+const REMEDY: &str =
+    "use a server with conditional writes: AWS S3, or one that docs/stores/s3.md names";
+
 impl S3Engine {
+    /// Tries the server out under a name that no other process has, once a process and bucket.
+    pub(super) async fn self_test(&self, name: u128) -> Result<(), OpenError> {
+        let place = self.config.place();
+        let key = format!("{place} {}", self.config.prefix);
+        if FIT.lock().expect("no holder of this lock panics").contains(&key) {
+            return Ok(());
+        }
+        let folder = self.prefix.clone().join("self-test");
+        let object = folder.clone().join(format!("{name:032x}.json"));
+        let tried = self.try_out(&folder, &object).await;
+        // Whatever was found, the object is not left behind if that can be helped.
+        let removed = self.bucket.delete(&object, self.deadline()).await;
+        match tried.map_err(|error| error.open_error(&place))? {
+            Some(finding) => {
+                let remedy = REMEDY.to_owned();
+                return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
+            }
+            None => removed.map_err(|error| error.open_error(&place))?,
+        }
+        FIT.lock().expect("no holder of this lock panics").insert(key);
+        Ok(())
+    }
+
+    /// What the server does not do, if there is anything.
+    async fn try_out(&self, folder: &Path, key: &Path) -> Result<Option<String>, RequestError> {
+        let found = |text: &str| Ok(Some(text.to_owned()));
+        let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
+        let put = async |number, etag| {
+            self.bucket.put(key, body(number), None, etag, self.deadline()).await
+        };
+        let Put::Written(first) = put(1, None).await? else {
+            return found("a first create was refused as if the object were there");
+        };
+        if put(2, None).await? != Put::Lost {
+            return found("If-None-Match: * was ignored: a second create was answered 200");
+        }
+        if put(3, Some(NO_ETAG)).await? != Put::Lost {
+            return found(
+                "If-Match was ignored: a write on an ETag that never was is answered 200",
+            );
+        }
+        let Put::Written(second) = put(4, Some(&first)).await? else {
+            return found("If-Match with the ETag that was just given is refused");
+        };
+        if put(5, Some(&first)).await? != Put::Lost {
+            return found("If-Match was ignored: a write on an earlier ETag was answered 200");
+        }
+        match self.bucket.get(key, None, self.deadline()).await? {
+            Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
+            _ => return found("a read after a write shows something else than was written"),
+        }
+        let listed = self.bucket.list(folder, self.deadline()).await?;
+        if !listed.objects.iter().any(|meta| meta.location == *key) {
+            return found("a listing after a write does not show it");
+        }
+        Ok(None)
+    }
+
     pub(super) async fn findings(&self) -> Result<Vec<Finding>, StoreError> {
         let config = &self.config;
         let timeout = whole_ms(config.timeout);
@@ -24,18 +97,15 @@ impl S3Engine {
             Finding::ok("timeout", format!("every call ends within {timeout} ms")),
             self.wire(),
         ];
-        let (versioning, outcome) = self.versioning().await;
-        findings.extend(clock(&outcome));
-        findings.push(match (versioning.as_deref(), &outcome) {
-            (Some(body), RequestOutcome::Answered { status: 200, .. }) => versions(body),
-            (_, RequestOutcome::Answered { .. }) => {
-                Finding::ok("versioning", "this user may not ask")
+        let (versioning, at) = match self.bucket.versioning(self.deadline()).await {
+            Ok((body, at)) => (versions(&body), at),
+            Err(error) if error.status() > 0 => {
+                (Finding::ok("versioning", "this user may not ask"), error.outcome.at())
             }
-            _ => {
-                let asked = "GET ?versioning".to_owned();
-                return Err(RequestError { asked, writes: false, outcome }.into());
-            }
-        });
+            Err(error) => return Err(error.into()),
+        };
+        findings.extend(at.map(clock));
+        findings.push(versioning);
         Ok(findings)
     }
 
@@ -48,33 +118,6 @@ impl S3Engine {
                 "use an endpoint that begins with https://",
             ),
         }
-    }
-
-    /// Asks whether old versions of objects are kept: what was answered, if it was.
-    async fn versioning(&self) -> (Option<String>, RequestOutcome) {
-        let observation = Observation::default();
-        let Ok(credential) = self.bucket.store.credentials().get_credential().await else {
-            return (None, RequestOutcome::NotMade);
-        };
-        let mut request = HttpRequest::new(HttpRequestBody::empty());
-        let Ok(uri) = format!("{}/?versioning", self.bucket.url).parse() else {
-            return (None, RequestOutcome::NotSent("the endpoint is no address".to_owned()));
-        };
-        *request.uri_mut() = uri;
-        let signer = AwsAuthorizer::new(&credential, "s3", &self.bucket.region);
-        if signer.try_authorize(&mut request, None).is_err() {
-            return (None, RequestOutcome::NotMade);
-        }
-        let answer = async {
-            let answer = self.bucket.client.call(request).await.ok()?;
-            let body = answer.into_body().bytes().await.ok()?;
-            Some(String::from_utf8_lossy(&body).into_owned())
-        };
-        let answer = tokio::time::timeout_at(self.deadline(), observation.follow(answer))
-            .await
-            .ok()
-            .flatten();
-        (answer, observation.outcome())
     }
 }
 
@@ -89,17 +132,11 @@ fn versions(body: &str) -> Finding {
     }
 }
 
-/// How far this machine's clock is from the server's, if the answer has a date.
-fn clock(outcome: &RequestOutcome) -> Option<Finding> {
-    let RequestOutcome::Answered { date: Some(date), .. } = outcome else { return None };
-    let (theirs, ours) = (unix_seconds(date)?, SystemClock.wall_ms() / 1_000);
-    let skew = theirs.abs_diff(ours);
+/// How far this machine's clock is from the server's.
+fn clock(theirs: i64) -> Finding {
+    let ours = SystemClock.wall_ms() / 1_000;
+    let skew = ours.abs_diff(u64::try_from(theirs).unwrap_or(0));
+    let why = "set the clock: requests are refused when it is off by 15 minutes";
     let detail = format!("this machine's clock and the server's differ by {skew} s");
-    Some(match skew > SKEW_MAX_SECONDS {
-        false => Finding::ok("clock", detail),
-        true => {
-            let why = "set the clock: requests are refused when it is off by 15 minutes";
-            Finding::warn("clock", detail, why)
-        }
-    })
+    Finding::warn_if(skew > SKEW_MAX_SECONDS, "clock", detail, why)
 }

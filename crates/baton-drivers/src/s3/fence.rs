@@ -11,6 +11,9 @@
 //! mark that no other write has, and a body without it is refused. What cannot hold a mark, such as
 //! a large binary file, is written under a name of its own, and the small object that *points* to
 //! it is the one to fence.
+//!
+//! For people a fence goes by the key of its object: those of sweeps lie under `<prefix>/fences/`
+//! and are listed; an object of the user's own is its own fence, and is reset by its key.
 
 use baton_core::ids::Epoch;
 use object_store::path::Path;
@@ -18,8 +21,13 @@ use object_store::{
     Attribute, Attributes, Error, GetOptions, ObjectStore, PutMode, PutOptions, UpdateVersion,
 };
 
-use super::random;
-use baton_store::StaleEpoch;
+use baton_store::{StaleEpoch, StoreError};
+use tokio::time::Instant;
+
+use super::bucket::Bucket;
+use super::config::Config;
+use super::{connect, random};
+use crate::fences::{FencesError, StoredFence};
 
 /// The name of the metadata that holds the epoch; S3 shows it as `x-amz-meta-baton-epoch`.
 const EPOCH: &str = "baton-epoch";
@@ -94,7 +102,7 @@ impl Fence {
 
     /// Writes the object as it is, without an epoch: it counts as never fenced. For a person who
     /// knows that no earlier leader writes any more.
-    pub(super) async fn forget(&self, objects: &dyn ObjectStore) -> Result<(), FenceError> {
+    async fn forget(&self, objects: &dyn ObjectStore) -> Result<(), FenceError> {
         let found = objects.get_opts(&self.key, GetOptions::default()).await?;
         let (e_tag, version) = (found.meta.e_tag.clone(), found.meta.version.clone());
         let epoch = Attribute::Metadata(EPOCH.into());
@@ -131,4 +139,62 @@ impl Fence {
         let version = UpdateVersion { e_tag: found.meta.e_tag, version: found.meta.version };
         Ok(Some((epoch, version)))
     }
+}
+
+/// The bucket of a URL, the folder of its sweeps' fences, and when a call to it must have ended.
+fn opened(scheme: &str, rest: &str) -> Result<(Bucket, Path, Instant), FencesError> {
+    let config = Config::parse(scheme, rest)?;
+    let folder = Path::from(format!("{}/fences", config.prefix));
+    Ok((connect::bucket(&config)?, folder, Instant::now() + config.timeout))
+}
+
+fn checked<T>(done: Result<T, FenceError>) -> Result<T, StoreError> {
+    done.map_err(|refused| match refused {
+        FenceError::Store(Error::Precondition { .. } | Error::AlreadyExists { .. }) => {
+            let detail = "the object was written meanwhile; is a leader still writing?".to_owned();
+            StoreError::Refused { detail }
+        }
+        refused => {
+            let detail = refused.to_string().lines().next().unwrap_or_default().to_owned();
+            match refused {
+                FenceError::Store(_) => StoreError::Unavailable { detail },
+                _ => StoreError::Refused { detail },
+            }
+        }
+    })
+}
+
+pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
+    let (bucket, folder, deadline) = opened(scheme, rest)?;
+    let mut fences = Vec::new();
+    let listing = bucket.all(&format!("{folder}/"), deadline).await.map_err(StoreError::from)?;
+    for meta in listing.objects {
+        let fence = Fence::new(meta.location.clone());
+        if let Some(epoch) = checked(fence.highest(&bucket.store).await)? {
+            fences.push(StoredFence { resource: meta.location.to_string(), epoch });
+        }
+    }
+    Ok(fences)
+}
+
+/// Takes the fence of an object away, and says how high it was.
+pub(crate) async fn reset(
+    scheme: &str,
+    rest: &str,
+    resource: &str,
+) -> Result<Option<Epoch>, FencesError> {
+    let (bucket, folder, deadline) = opened(scheme, rest)?;
+    let Ok(key) = Path::parse(resource) else { return Ok(None) };
+    let fence = Fence::new(key.clone());
+    let highest = checked(fence.highest(&bucket.store).await)?;
+    let highest = highest.filter(|epoch| *epoch > Epoch::NONE);
+    if highest.is_none() {
+        return Ok(None);
+    }
+    if key.prefix_matches(&folder) {
+        bucket.delete(&key, deadline).await.map_err(StoreError::from)?;
+    } else {
+        checked(fence.forget(&bucket.store).await)?;
+    }
+    Ok(highest)
 }

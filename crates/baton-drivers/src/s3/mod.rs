@@ -1,13 +1,13 @@
 //! S3 and what speaks like it: objects, conditional writes, and nothing else.
 //!
 //! ```text
-//!   handle ──► thread "baton-s3" ──► store ── context: one call
-//!                                     ├ beat, registry ► PUT …/workers/worker={id}.json
+//!   handle ──► thread "baton-s3" ──► context ── calls
+//!                                     ├ registry ──────► PUT …/workers/worker={id}.json
 //!                                     ├ state ─────────► PUT …/state.json     if it is still so
 //!                                     ├ counters ──────► PUT …/counters.json  if it is still so
 //!                                     └ documents ─────► PUT …/documents/…, then …/state.json
 //!   sweep: the user's own old objects, page by page
-//!   self_test: is "if it is still so" honoured?          lease, fence, view, terms, documents
+//!   examine: is "if it is still so" honoured?          lease, fence, view, terms, documents
 //! ```
 //!
 //! The rules are those of the memory store, and so is the data: a call reads the state, applies the
@@ -23,32 +23,24 @@
 //!
 //! Node records are objects of their own, so that a hundred beats do not compete for one.
 
-mod beat;
 mod bucket;
-mod cache;
+mod calls;
 mod config;
 mod connect;
 mod context;
 mod cost;
 mod counters;
 mod documents;
-mod error;
 mod examine;
 pub mod fence;
-pub(crate) mod fences;
 mod json_object;
-mod layout;
-mod observing_client;
-mod prune;
 mod registry;
+mod requests;
 mod schema;
-mod self_test;
 mod state;
-mod store;
 mod sweep;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use baton_store::Store;
 pub use cost::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
@@ -57,9 +49,7 @@ pub use object_store;
 use object_store::ObjectStore;
 
 use self::config::Config;
-use self::context::Marks;
-use self::layout::Layout;
-use self::store::S3Engine;
+use self::context::S3Engine;
 use crate::OpenError;
 use crate::reader::Access;
 use crate::service::Service;
@@ -74,30 +64,14 @@ pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
     Ok(Arc::new(bucket.store))
 }
 
-/// Opens the store that the URL names.
 pub(crate) async fn open(
     scheme: &str,
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
     let config = Config::parse(scheme, rest)?;
-    let service = Service::start("baton-s3", move || start(config, access)).await?;
+    let service = Service::start("baton-s3", move || S3Engine::open(config, access)).await?;
     Ok(Arc::new(service))
-}
-
-async fn start(config: Config, access: Access) -> Result<S3Engine, OpenError> {
-    let place = config.place();
-    let strange = |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
-    let layout = Layout::new(&config.prefix).map_err(strange)?;
-    let bucket = Arc::new(connect::bucket(&config)?);
-    let handle = random().map_err(|problem| strange(problem.to_string()))?;
-    let caches = Mutex::new(BTreeMap::new());
-    let engine = S3Engine { config, access, bucket, layout, marks: Marks::new(handle), caches };
-    // The test writes. A reader needs no conditions to be honoured.
-    if access == Access::Write {
-        engine.self_test(handle).await?;
-    }
-    Ok(engine)
 }
 
 /// A number that no other process draws.

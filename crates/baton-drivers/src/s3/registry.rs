@@ -21,12 +21,11 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Condition, Got, Listing, Put};
+use super::bucket::{Bucket, Got, Listing, Put};
 use super::context::CallContext;
 use super::schema::{FIRST_FORMAT, check, corrupt};
 use crate::reader::Access;
 
-/// How many records are read at once.
 const AT_ONCE: usize = 16;
 
 /// A mark is swept when it is so much older than the newest record, both by the server's clock.
@@ -53,7 +52,6 @@ pub(super) struct SeenRecord {
 }
 
 impl SeenRecord {
-    /// `None` if there is nothing to be read.
     fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
         let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
         check(record, &body)?;
@@ -132,7 +130,7 @@ impl CallContext<'_> {
     /// Every node record, sorted. Only those are read that say something new, or may.
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
         let Listing { objects, at, .. } =
-            self.bucket.list(&self.keys.workers, self.deadline).await?;
+            self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
         let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
         let known = self.known_by_key();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
@@ -147,11 +145,11 @@ impl CallContext<'_> {
         *self.cache.records() = records.collect();
         let old = |meta: &ObjectMeta| {
             let age = newest - meta.last_modified.timestamp();
-            self.access == Access::Write && age > SWEPT_AFTER_SECONDS
+            self.engine.access == Access::Write && age > SWEPT_AFTER_SECONDS
         };
         for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
             // A mark that stays costs one line of the next listing.
-            let _ = self.bucket.delete(&meta.location, self.deadline).await;
+            let _ = self.engine.bucket.delete(&meta.location, self.deadline).await;
         }
         let present = found.iter().filter_map(|(_, seen)| seen.present().cloned());
         let sorted: BTreeMap<NodeId, NodeRecord> =
@@ -165,13 +163,9 @@ impl CallContext<'_> {
         seconds: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        let Listing { objects, at, .. } =
-            self.bucket.list(&self.keys.workers, self.deadline).await?;
-        let Some(at) = at else { return Ok(0) };
-        let old = |meta: &ObjectMeta| at - meta.last_modified.timestamp() >= seconds;
-        let old: Vec<ObjectMeta> = objects.into_iter().filter(old).collect();
+        let listing = self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
         let mut gone = 0;
-        for (meta, seen) in self.read_all(old).await? {
+        for (meta, seen) in self.read_all(listing.older_than(seconds)).await? {
             if gone == limit {
                 break;
             }
@@ -195,7 +189,7 @@ impl CallContext<'_> {
             while reads.len() < AT_ONCE
                 && let Some(meta) = unread.pop()
             {
-                reads.spawn(read_one(Arc::clone(self.bucket), meta, self.deadline));
+                reads.spawn(read_one(Arc::clone(&self.engine.bucket), meta, self.deadline));
             }
             let Some(read) = reads.join_next().await else { return Ok(found) };
             // Remembered one by one: if there is no time for all, the next reading has fewer.
@@ -208,7 +202,7 @@ impl CallContext<'_> {
 
     async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<SeenRecord>>, StoreError> {
         let key = self.keys.worker(node);
-        let got = self.bucket.get(&key, None, self.deadline).await?;
+        let got = self.engine.bucket.get(&key, None, self.deadline).await?;
         let seen = SeenRecord::read(key.as_ref(), got)?.map(Arc::new);
         self.remember(node, seen.clone());
         Ok(seen)
@@ -227,12 +221,9 @@ impl CallContext<'_> {
             node: NodeRecord { beat: 0, ..node.clone() },
         };
         let body = serde_json::to_vec(&written).expect("it is plain data");
-        let condition = match known {
-            Some(seen) => Condition::Matches(&seen.etag),
-            None => Condition::Absent,
-        };
+        let etag = known.map(|seen| seen.etag.as_str());
         let key = self.keys.worker(&node.id);
-        match self.bucket.put(&key, body, Some(node.beat), condition, self.deadline).await {
+        match self.engine.bucket.put(&key, body, Some(node.beat), etag, self.deadline).await {
             Ok(Put::Written(etag)) => {
                 let seen = SeenRecord { etag, left, node: node.clone(), written: None };
                 self.remember(&node.id, Some(Arc::new(seen)));

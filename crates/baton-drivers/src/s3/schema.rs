@@ -1,4 +1,5 @@
-//! The format of the objects, and the object that says which one a namespace is in.
+//! Which key an object has, the format of the objects, and the object that says which one a
+//! namespace is in.
 //!
 //! An object names the lowest format whose programs can use it without losing anything: it has a
 //! later one only if a program of an earlier one would misread it. So a program that is put back in
@@ -6,10 +7,12 @@
 
 use std::sync::atomic::Ordering;
 
+use baton_core::ids::{Namespace, NodeId};
 use baton_store::StoreError;
+use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Condition, Got, Put};
+use super::bucket::{Got, Put};
 use super::context::CallContext;
 
 /// The format that programs began with.
@@ -17,6 +20,63 @@ pub(super) const FIRST_FORMAT: u32 = 1;
 
 /// The latest format that this program knows: bodies of documents are objects of their own.
 pub(super) const KNOWN_FORMAT: u32 = 2;
+
+const DOCUMENTS: &str = "documents";
+
+/// How much of a document's name stands in the keys of its bodies, for people; keys have a limit.
+const NAME_MAX: usize = 64;
+
+/// The keys of one namespace. Names are checked where they are made, so each is one segment.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    folder: Path,
+    pub(super) prefix: Path,
+    /// Lease, fence, view, terms and which documents there are: what changes in one step.
+    pub(super) state: Path,
+    /// The counters: what changes with every append.
+    pub(super) counters: Path,
+    /// Which format all of it is in.
+    pub(super) metadata: Path,
+    pub(super) workers: Path,
+    pub(super) documents: Path,
+}
+
+/// The namespace that a folder is of, if it is one of a namespace.
+pub(super) fn namespace(folder: &Path) -> Option<Namespace> {
+    Namespace::new(folder.filename()?.strip_prefix("namespace=")?).ok()
+}
+
+impl Keys {
+    pub(super) fn new(prefix: &Path, namespace: &Namespace) -> Self {
+        let folder = prefix.clone().join(format!("namespace={namespace}"));
+        Self {
+            state: folder.clone().join("state.json"),
+            counters: folder.clone().join("counters.json"),
+            metadata: folder.clone().join("metadata.json"),
+            workers: folder.clone().join("workers"),
+            documents: folder.clone().join(DOCUMENTS),
+            prefix: prefix.clone(),
+            folder,
+        }
+    }
+
+    /// A key for the body of a document, as it stands in `state.json`: from the namespace's folder
+    /// on, so that a copy elsewhere holds together. The mark sets it apart from every other.
+    pub(super) fn new_body(&self, document: &str, mark: &str) -> String {
+        let name: String = document.chars().take(NAME_MAX).collect();
+        Path::from_iter([DOCUMENTS, &format!("document={name}"), mark]).to_string()
+    }
+
+    /// The whole of such a key.
+    pub(super) fn body(&self, key: &str) -> Result<Path, StoreError> {
+        let path = Path::parse(format!("{}/{key}", self.folder));
+        path.map_err(|problem| corrupt(self.state.as_ref(), &problem))
+    }
+
+    pub(super) fn worker(&self, node: &NodeId) -> Path {
+        self.workers.clone().join(format!("worker={node}.json"))
+    }
+}
 
 /// `metadata.json`: written once, by the first node of a namespace.
 #[derive(Debug, Serialize, Deserialize)]
@@ -59,7 +119,9 @@ impl CallContext<'_> {
         }
         let key = &self.keys.metadata;
         loop {
-            if let Got::Found { body, .. } = self.bucket.get(key, None, self.deadline).await? {
+            if let Got::Found { body, .. } =
+                self.engine.bucket.get(key, None, self.deadline).await?
+            {
                 check(key.as_ref(), &body)?;
                 break;
             }
@@ -69,7 +131,7 @@ impl CallContext<'_> {
             let made_by = format!("baton {}", env!("CARGO_PKG_VERSION"));
             let metadata = Metadata { format: FIRST_FORMAT, made_by };
             let body = serde_json::to_vec(&metadata).expect("it is plain data");
-            let put = self.bucket.put(key, body, None, Condition::Absent, self.deadline).await?;
+            let put = self.engine.bucket.put(key, body, None, None, self.deadline).await?;
             if put != Put::Lost {
                 break;
             }
@@ -95,5 +157,25 @@ mod tests {
             let found = check("a/state.json", rubbish);
             assert!(matches!(found, Err(StoreError::Corrupt { .. })), "{found:?}");
         }
+    }
+
+    #[test]
+    fn keys_are_as_documented() {
+        let keys = |prefix, namespace| {
+            let namespace = Namespace::new(namespace).expect("a good name");
+            Keys::new(&Path::parse(prefix).expect("a good prefix"), &namespace)
+        };
+        assert_eq!(keys("", "web").state.as_ref(), "namespace=web/state.json");
+        assert_eq!(keys("team/a", "web").metadata.as_ref(), "team/a/namespace=web/metadata.json");
+        let node = NodeId::new("pod-1.x:_").expect("a good name");
+        let key = keys("t", "..").worker(&node);
+        assert_eq!(key.as_ref(), "t/namespace=../workers/worker=pod-1.x:_.json");
+        let body = |name: &str| keys("t", "web").new_body(name, "7-1");
+        assert_eq!(body("plugin:x"), "documents/document=plugin:x/7-1");
+        assert_eq!(body(""), "documents/document=/7-1");
+        assert_eq!(body("a/b é"), "documents/document=a%2Fb %C3%A9/7-1");
+        let whole = keys("t", "web").body(&body("a/b")).expect("it was just made");
+        assert_eq!(whole.as_ref(), "t/namespace=web/documents/document=a%2Fb/7-1");
+        assert!(body(&"é".repeat(1_000)).len() < 500);
     }
 }

@@ -20,15 +20,11 @@ use baton_store::{ExpiryClock, Precondition, WriteOutcome};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::cache::NamespaceCache;
-use super::json_object::{CacheSlot, JsonObject};
-use super::layout::Keys;
-use super::schema::{FIRST_FORMAT, KNOWN_FORMAT};
+use super::json_object::{CacheSlot, JsonObject, NamespaceCache};
+use super::schema::{FIRST_FORMAT, KNOWN_FORMAT, Keys};
 
-/// How many terms are kept in it.
 const TERMS_KEPT: usize = 100;
 
-/// The content of `state.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct State {
     #[serde(flatten)]
@@ -47,7 +43,6 @@ pub(super) enum StoredBody {
 }
 
 impl State {
-    /// Version and body of a document.
     pub(super) fn document(&self, name: &str) -> Option<(u64, StoredBody)> {
         let document = self.space.read_document(name)?;
         let body = match self.documents_in_objects.contains(name) {
@@ -87,6 +82,14 @@ impl State {
     }
 }
 
+/// Before the first write. The store cannot tell one line of history from another.
+impl Default for State {
+    fn default() -> Self {
+        let space = Space::new(ExpiryClock::Observer, Lineage(0));
+        Self { space, documents_in_objects: BTreeSet::new() }
+    }
+}
+
 impl JsonObject for State {
     /// Every renewal writes all of it.
     const BYTES_MAX: usize = 1024 * 1024;
@@ -98,12 +101,6 @@ impl JsonObject for State {
 
     fn slot(cache: &NamespaceCache) -> &CacheSlot<Self> {
         &cache.state
-    }
-
-    /// The store cannot tell one line of history from another.
-    fn empty() -> Self {
-        let space = Space::new(ExpiryClock::Observer, Lineage(0));
-        Self { space, documents_in_objects: BTreeSet::new() }
     }
 
     fn trim(&mut self) {

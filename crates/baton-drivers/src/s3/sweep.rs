@@ -25,20 +25,18 @@ use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, PAGE_MAX, Page};
+use super::bucket::{Bucket, Listing, PAGE_MAX};
 use super::config::Config;
 use super::connect;
 use super::fence::Fence;
 use crate::OpenError;
 use crate::sweep::{Objects, Strategy, Unfit};
 
-/// How many requests are under way at once.
 const AT_ONCE: usize = 16;
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
 const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
 
-/// A prefix that is swept.
 struct S3Sweep {
     name: String,
     config: Config,
@@ -50,7 +48,6 @@ struct S3Sweep {
     place: Mutex<Option<String>>,
 }
 
-/// A sweep of this prefix.
 pub(crate) fn sweep(
     scheme: &str,
     rest: &str,
@@ -177,7 +174,8 @@ impl Sweep for S3Sweep {
         // An error begins the listing anew.
         let token = place.take();
         let page = self.bucket.page(&self.objects.prefix, token, most, self.deadline()).await;
-        let Page { objects, at, next } = page.map_err(|error| self.sweep_error(error.into()))?;
+        let Listing { objects, at, next, .. } =
+            page.map_err(|error| self.sweep_error(error.into()))?;
         let at = at.ok_or_else(|| SweepError::Rejected {
             target: self.name.clone(),
             detail: "the server's answers have no Date; no age can be known".to_owned(),
@@ -186,10 +184,7 @@ impl Sweep for S3Sweep {
             objects.into_iter().filter(|meta| self.is_due(meta, at)).collect();
         if let (Strategy::Callback(callback), false) = (&self.strategy, due.is_empty()) {
             let records = due.iter().map(record).collect();
-            callback.call(records).await.map_err(|problem| SweepError::Callback {
-                target: self.name.clone(),
-                detail: problem.to_string(),
-            })?;
+            callback.call(&self.name, records).await?;
         }
         let records = self.remove(due).await?;
         let more = next.is_some();

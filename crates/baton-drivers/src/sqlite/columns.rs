@@ -1,8 +1,8 @@
 //! How values stand in columns. A value that is not one of baton's is an error of the row.
 
 use std::error::Error;
+use std::fmt::Display;
 
-use baton_core::ids::{BootId, Namespace, NodeId};
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,37 +23,20 @@ impl FromSql for Bits {
     }
 }
 
-/// A boot id, as 32 hexadecimal digits.
+/// What is kept as its own text: a node id, the name of a namespace or of a counter, and a boot id
+/// as 32 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Hex(pub(super) BootId);
+pub(super) struct Text<T>(pub(super) T);
 
-impl ToSql for Hex {
+impl<T: Display> ToSql for Text<T> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::from(self.0.to_string()))
     }
 }
 
-impl FromSql for Hex {
+impl<T: TryFrom<String, Error: Error + Send + Sync + 'static>> FromSql for Text<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        BootId::try_from(value.as_str()?.to_owned()).map(Self).map_err(foreign)
-    }
-}
-
-/// A node id.
-pub(super) struct Name(pub(super) NodeId);
-
-impl FromSql for Name {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        NodeId::new(value.as_str()?).map(Self).map_err(foreign)
-    }
-}
-
-/// The name of a namespace.
-pub(super) struct Space(pub(super) Namespace);
-
-impl FromSql for Space {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        Namespace::new(value.as_str()?).map(Self).map_err(foreign)
+        T::try_from(value.as_str()?.to_owned()).map(Self).map_err(foreign)
     }
 }
 
@@ -81,6 +64,7 @@ fn foreign(error: impl Error + Send + Sync + 'static) -> FromSqlError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_core::ids::BootId;
     use rusqlite::Connection;
 
     #[test]
@@ -91,9 +75,9 @@ mod tests {
             assert_eq!(back.expect("it is a number").0, number);
         }
         let boot = BootId(u128::MAX - 5);
-        let back = conn.query_row("SELECT ?1", [Hex(boot)], |row| row.get::<_, Hex>(0));
+        let back = conn.query_row("SELECT ?1", [Text(boot)], |row| row.get::<_, Text<BootId>>(0));
         assert_eq!(back.expect("it is a boot id").0, boot);
-        let spoilt = conn.query_row("SELECT 'garbage'", [], |row| row.get::<_, Hex>(0));
+        let spoilt = conn.query_row("SELECT 'garbage'", [], |row| row.get::<_, Text<BootId>>(0));
         assert!(spoilt.is_err(), "{spoilt:?}");
     }
 }

@@ -1,8 +1,11 @@
 //! Which file, and how patiently.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::{Connection, OpenFlags};
+
+use super::busy_handler;
 use super::error::SqliteOpenError;
 use crate::parts;
 use crate::shown::looks_like_login;
@@ -40,19 +43,40 @@ impl SqliteConfig {
         }
         let mut config = Self::at(path);
         for (name, value) in parts::options(options) {
-            config.set(name, value.unwrap_or_default())?;
+            if name != "busy_timeout_ms" {
+                return Err(SqliteOpenError::UnknownOption);
+            }
+            let value = value.unwrap_or_default();
+            let ms = value.parse::<u32>().ok().filter(|ms| *ms > 0);
+            let wrong = || SqliteOpenError::BusyTimeout { value: value.to_owned() };
+            config.busy_timeout = Duration::from_millis(ms.ok_or_else(wrong)?.into());
         }
         Ok(config)
     }
 
-    fn set(&mut self, name: &str, value: &str) -> Result<(), SqliteOpenError> {
-        if name != "busy_timeout_ms" {
-            return Err(SqliteOpenError::UnknownOption);
+    /// The same file, whatever the working directory becomes.
+    pub(super) fn absolute(self) -> Result<Self, SqliteOpenError> {
+        match std::path::absolute(&self.path) {
+            Ok(path) => Ok(Self { path, ..self }),
+            Err(error) => Err(SqliteOpenError::Unreadable { path: self.path, error }),
         }
-        let parsed = value.parse::<u32>().ok().filter(|ms| *ms > 0);
-        let ms = parsed.ok_or_else(|| SqliteOpenError::BusyTimeout { value: value.to_owned() })?;
-        self.busy_timeout = Duration::from_millis(u64::from(ms));
-        Ok(())
+    }
+
+    /// A connection to the file, or to what this other path names, which waits for other processes.
+    pub(super) fn connect(
+        &self,
+        path: &Path,
+        flags: OpenFlags,
+    ) -> Result<Connection, SqliteOpenError> {
+        let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut conn = Connection::open_with_flags(path, flags).map_err(|it| self.broken(it))?;
+        let waiting = conn.busy_handler(Some(busy_handler::within(self.busy_timeout)));
+        waiting.map(|()| conn).map_err(|error| self.broken(error))
+    }
+
+    /// Why the file could not be opened.
+    pub(super) fn broken(&self, error: rusqlite::Error) -> SqliteOpenError {
+        SqliteOpenError::of(&self.path, self.busy_timeout, error)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Opening the file, and telling whether it is still the one.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, FileControl, MAIN_DB, OpenFlags};
@@ -10,8 +10,9 @@ use super::boots::Boots;
 use super::config::SqliteConfig;
 use super::error::SqliteOpenError;
 use super::file_identity::{FileId, beside, is_not_planted, prepare};
+use super::lineage::{self, NotedLineage};
 use super::machine::Machine;
-use super::{busy_handler, lineage, lineage_file, locks, schema};
+use super::{busy_handler, locks, schema};
 
 /// Prepared statements kept; there are fewer.
 const STATEMENTS: usize = 64;
@@ -28,11 +29,11 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// A connection, and which file it is on.
 pub(super) struct FileConnection {
     pub(super) conn: Connection,
-    pub(super) path: PathBuf,
+    pub(super) config: SqliteConfig,
+    pub(super) machine: Machine,
     pub(super) file: FileId,
     /// The folder beside it, with the process locks and the noted lineage.
     pub(super) boots: Boots,
-    pub(super) busy_timeout: Duration,
     syncs_fully: bool,
 }
 
@@ -44,28 +45,23 @@ impl FileConnection {
         create: bool,
         least: u64,
     ) -> Result<Self, SqliteOpenError> {
-        let path = config.path.as_path();
         if create {
-            prepare(path)?;
+            prepare(&config.path)?;
         }
-        let (conn, file) = connect(path, config.busy_timeout, create)?;
-        let boots = Boots::of(path)?;
+        let (conn, file) = connect(config, create)?;
+        let boots = Boots::of(&config.path)?;
         boots.ready()?;
-        let busy_timeout = config.busy_timeout;
-        let path = path.to_owned();
-        let mut connection = Self { conn, path, file, boots, busy_timeout, syncs_fully: false };
-        lineage::settle(&mut connection, machine, least)?;
+        let (config, machine) = (config.clone(), machine.clone());
+        let mut connection = Self { conn, config, machine, file, boots, syncs_fully: false };
+        lineage::settle(&mut connection, least)?;
         let swept = locks::sweep(&connection.conn, &connection.boots);
-        swept.map_err(|error| SqliteOpenError::of(&connection.path, busy_timeout, error))?;
+        swept.map_err(|error| connection.config.broken(error))?;
         Ok(connection)
     }
 
     /// Does the path still name the file that is open?
     pub(super) fn is_current(&self) -> Result<bool, SqliteOpenError> {
-        match FileId::at(&self.path)? {
-            Some(file) => Ok(file == self.file),
-            None => Err(SqliteOpenError::Missing { path: self.path.clone() }),
-        }
+        Ok(FileId::of_present(&self.config.path)? == self.file)
     }
 
     /// From now on, do commits wait until they outlast a loss of power? Not inside a transaction.
@@ -80,21 +76,18 @@ impl FileConnection {
 }
 
 /// SQLite opens by path; that the path named one file before and after tells which.
-fn connect(
-    path: &Path,
-    busy_timeout: Duration,
-    create: bool,
-) -> Result<(Connection, FileId), SqliteOpenError> {
+fn connect(config: &SqliteConfig, create: bool) -> Result<(Connection, FileId), SqliteOpenError> {
+    let path = config.path.as_path();
     for _ in 0..TRIES {
         is_not_planted(path)?;
         let before = FileId::at(path)?;
         if before.is_none() && !create {
             return Err(SqliteOpenError::Missing { path: path.to_owned() });
         }
-        if before.is_some_and(|file| has_stale_log(path, file)) {
-            return Err(SqliteOpenError::StaleLog { path: path.to_owned() });
+        if let Some(file) = before {
+            refuse_stale_log(path, file)?;
         }
-        let conn = tuned(path, busy_timeout, create)?;
+        let conn = tuned(config, create)?;
         match FileId::at(path)? {
             Some(file) if before == Some(file) => return Ok((conn, file)),
             _ => busy_handler::wait(PAUSE),
@@ -103,28 +96,28 @@ fn connect(
     Err(SqliteOpenError::Busy { path: path.to_owned(), waited: PAUSE * TRIES })
 }
 
-/// Is the log that lies beside this file another one's?
-pub(super) fn has_stale_log(path: &Path, file: FileId) -> bool {
-    let Ok(real) = fs::canonicalize(path) else {
-        return false;
-    };
+/// Refuses the file if the log that lies beside it is another one's.
+pub(super) fn refuse_stale_log(path: &Path, file: FileId) -> Result<(), SqliteOpenError> {
+    let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
     let log = fs::metadata(beside(&real, "-wal")).is_ok_and(|log| log.len() > 0);
-    let noted = Boots::of(path).ok().and_then(|boots| lineage_file::read(&boots));
-    log && noted.is_some_and(|noted| !noted.file.is_same_on_disk(&file))
+    let noted = Boots::of(path).ok().and_then(|boots| NotedLineage::read(&boots));
+    match log && noted.is_some_and(|noted| !noted.file.is_same_on_disk(&file)) {
+        true => Err(SqliteOpenError::StaleLog { path: path.to_owned() }),
+        false => Ok(()),
+    }
 }
 
-fn tuned(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, SqliteOpenError> {
-    let broken = |error| SqliteOpenError::of(path, busy_timeout, error);
-    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+fn tuned(config: &SqliteConfig, create: bool) -> Result<Connection, SqliteOpenError> {
+    let broken = |error| config.broken(error);
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
-    let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
-    conn.busy_handler(Some(busy_handler::within(busy_timeout))).map_err(broken)?;
+    let conn = config.connect(&config.path, flags)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     if conn.is_readonly("main").map_err(broken)? {
-        return Err(SqliteOpenError::ReadOnly { path: path.to_owned() });
+        return Err(SqliteOpenError::ReadOnly { path: config.path.clone() });
     }
-    schema::version(&conn, path, busy_timeout)?;
-    write_ahead(&conn, busy_timeout).map_err(broken)?;
+    schema::version(&conn, config)?;
+    write_ahead(&conn, config.busy_timeout).map_err(broken)?;
     keep_log(&conn).map_err(broken)?;
     conn.pragma_update(None, "synchronous", "NORMAL").map_err(broken)?;
     Ok(conn)
@@ -143,11 +136,10 @@ fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()
     loop {
         let mode = conn
             .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
-        let busy = |error: &rusqlite::Error| {
-            matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy))
-        };
+        let is_busy =
+            |it: &rusqlite::Error| it.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
         match mode {
-            Err(error) if busy(&error) && waited < busy_timeout => {
+            Err(error) if is_busy(&error) && waited < busy_timeout => {
                 busy_handler::wait(PAUSE);
                 waited += PAUSE;
             }

@@ -3,17 +3,15 @@
 use std::fmt::Display;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
-use baton_core::protocol::{Reply, Request};
 use baton_store::memory::Stamp;
-use baton_store::{Answer, Call, Inspection};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 
 use super::boots::Boots;
 use super::columns::Bits;
 use super::error::reading;
-use super::lease_row::{self, LeaseRow};
+use super::lease_row::LeaseRow;
+use super::locks;
 use super::machine::Machine;
-use super::{beat, counters, documents, history, lease, locks, prune, registry, view};
 use crate::driver::DriverError;
 
 /// Where and when a call is carried out.
@@ -37,48 +35,39 @@ pub(super) struct Space {
 }
 
 impl CallContext<'_> {
-    /// Carries the call out.
-    pub(super) fn perform(&self, call: &Call) -> Result<Answer, DriverError> {
-        Ok(match call {
-            Call::Core(request) => Answer::Core(self.perform_core(request)?),
-            Call::Inspect => Answer::Inspected(self.inspect()?),
-            Call::ReadDocument { name } => Answer::Document(documents::read(self, name)?),
-            Call::WriteDocument { name, body, precondition, fence } => {
-                Answer::Written(documents::write(self, name, body, *precondition, *fence)?)
-            }
-            Call::History { limit } => Answer::History(history::newest(self, *limit)?),
-            Call::Namespaces { after, limit } => {
-                Answer::Namespaces(lease_row::namespaces(self, after.as_ref(), *limit)?)
-            }
-            Call::Counters(call) => Answer::Counters(counters::perform(self, call)?),
-            Call::Prune { fence, prune } => Answer::Pruned(prune::prune(self, *fence, prune)?),
-        })
+    /// Runs a statement; how many rows it changed.
+    pub(super) fn run(&self, sql: &str, values: impl Params) -> Result<usize, DriverError> {
+        Ok(self.conn.prepare_cached(sql)?.execute(values)?)
     }
 
-    fn perform_core(&self, request: &Request) -> Result<Reply, DriverError> {
-        let outcome = match request {
-            Request::Beat(beat) => return beat::beat(self, beat).map(Reply::Beat),
-            Request::ReadMembers => return registry::members(self).map(Reply::Members),
-            Request::PublishView { fence, view } => view::publish(self, *fence, view)?,
-            Request::Release(release) => lease::release(self, release)?,
-            Request::Leave { node, boot } => registry::leave(self, node, *boot)?,
-            Request::Ask { epoch, ask } => lease::ask(self, *epoch, ask)?,
-        };
-        Ok(Reply::Done(outcome))
-    }
-
-    fn inspect(&self) -> Result<Inspection, DriverError> {
-        let lease = LeaseRow::read(self)?.map(|row| row.snapshot(self));
-        Ok(Inspection { lease, lineage: self.lineage, view: view::read(self)? })
-    }
-
-    /// Makes the error of a statement that read this record of the namespace.
-    pub(super) fn spoilt(
+    /// What is read of the one row that the statement finds, if there is one. `record` is what the
+    /// row is called in errors.
+    pub(super) fn one<T>(
         &self,
+        sql: &str,
+        values: impl Params,
         record: impl Display,
-    ) -> impl FnOnce(rusqlite::Error) -> DriverError {
-        let record = format!("{record} of namespace {}", self.namespace);
-        move |error| reading(record, error)
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, DriverError> {
+        let found = self.conn.prepare_cached(sql)?.query_row(values, read).optional();
+        found.map_err(|error| reading(|| self.name_of(record), error))
+    }
+
+    /// The same of every row that it finds.
+    pub(super) fn all<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        record: impl Display,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, DriverError> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let rows = statement.query_map(values, read)?.collect::<rusqlite::Result<_>>();
+        rows.map_err(|error| reading(|| self.name_of(record), error))
+    }
+
+    fn name_of(&self, record: impl Display) -> String {
+        format!("{record} of namespace {}", self.namespace)
     }
 
     /// Is this process known to be gone? `machine` is the boot of the machine that it ran in.
@@ -91,31 +80,25 @@ impl CallContext<'_> {
         machine == &*self.machine.boot && locks::is_alive(self.boots, boot)
     }
 
-    /// The namespace, if it was ever written to.
-    pub(super) fn space(&self) -> Result<Option<Space>, DriverError> {
+    /// The namespace, which begins now if it was never written to.
+    pub(super) fn space_or_begin(&self) -> Result<Space, DriverError> {
         let sql = "SELECT born_in, fence FROM baton_namespaces WHERE namespace = ?1";
-        let mut statement = self.conn.prepare_cached(sql)?;
-        let space = statement.query_row([self.namespace.as_str()], |row| {
+        let space = self.one(sql, [self.namespace.as_str()], "the record", |row| {
             let (born_in, fence): (Bits, Bits) = (row.get(0)?, row.get(1)?);
             Ok(Space { born_in: Lineage(born_in.0), fence: Epoch(fence.0) })
         });
-        space.optional().map_err(self.spoilt("the record"))
-    }
-
-    /// The namespace, which begins now if it was never written to.
-    pub(super) fn space_or_begin(&self) -> Result<Space, DriverError> {
-        if let Some(space) = self.space()? {
+        if let Some(space) = space? {
             return Ok(space);
         }
         let sql = "INSERT INTO baton_namespaces (namespace, born_in, fence, created_at) \
                    VALUES (?1, ?2, 0, ?3)";
-        let values = (self.namespace.as_str(), Bits(self.lineage.0), Bits(self.at.wall_ms));
-        self.conn.prepare_cached(sql)?.execute(values)?;
+        self.run(sql, (self.namespace.as_str(), Bits(self.lineage.0), Bits(self.at.wall_ms)))?;
         Ok(Space { born_in: self.lineage, fence: Epoch::NONE })
     }
 
     /// Is a later epoch known here, by a grant or by a write?
-    pub(super) fn is_fenced_off(&self, space: Space, fence: Epoch) -> Result<bool, DriverError> {
+    pub(super) fn is_fenced_off(&self, fence: Epoch) -> Result<bool, DriverError> {
+        let space = self.space_or_begin()?;
         let granted = LeaseRow::read(self)?.map_or(Epoch::NONE, |row| row.record.epoch);
         Ok(fence < space.fence.max(granted))
     }
@@ -123,7 +106,6 @@ impl CallContext<'_> {
     /// A write that carried this epoch took place.
     pub(super) fn raise_fence(&self, fence: Epoch) -> Result<(), DriverError> {
         let sql = "UPDATE baton_namespaces SET fence = ?2 WHERE namespace = ?1";
-        self.conn.prepare_cached(sql)?.execute((self.namespace.as_str(), Bits(fence.0)))?;
-        Ok(())
+        self.run(sql, (self.namespace.as_str(), Bits(fence.0))).map(drop)
     }
 }

@@ -141,11 +141,13 @@ impl From<rusqlite::Error> for DriverError {
 
 /// The error of a statement that read this record: if its columns are to blame, the record is not
 /// one of baton's.
-pub(super) fn reading(record: String, error: rusqlite::Error) -> DriverError {
+pub(super) fn reading(record: impl FnOnce() -> String, error: rusqlite::Error) -> DriverError {
     match error {
         rusqlite::Error::FromSqlConversionFailure(..)
         | rusqlite::Error::IntegralValueOutOfRange(..)
-        | rusqlite::Error::InvalidColumnType(..) => DriverError::corrupt(record, error.to_string()),
+        | rusqlite::Error::InvalidColumnType(..) => {
+            DriverError::corrupt(record(), error.to_string())
+        }
         error => error.into(),
     }
 }

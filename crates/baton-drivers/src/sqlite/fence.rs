@@ -16,10 +16,15 @@
 //! raise the row of the resource before anything else.
 
 use baton_core::ids::Epoch;
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use baton_store::StaleEpoch;
+use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::columns::Bits;
-use baton_store::StaleEpoch;
+use super::config::SqliteConfig;
+use super::error::{uncommitted, undone};
+use super::reader::look_at;
+use crate::OpenError;
+use crate::fences::{FencesError, StoredFence};
 
 /// Makes the register, if it is not there.
 pub const CREATE: &str = "\
@@ -97,4 +102,47 @@ impl Fence {
         transaction.prepare_cached(RAISE)?.execute((resource, Bits(given.0)))?;
         Ok(())
     }
+}
+
+fn has_fences(conn: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'baton_fences'";
+    Ok(conn.query_row(sql, (), |_| Ok(())).optional()?.is_some())
+}
+
+fn all(conn: &Connection) -> rusqlite::Result<Vec<StoredFence>> {
+    if !has_fences(conn)? {
+        return Ok(Vec::new());
+    }
+    let mut rows = conn.prepare("SELECT resource, epoch FROM baton_fences")?;
+    let fences = rows.query_map((), |row| {
+        let epoch: Bits = row.get(1)?;
+        Ok(StoredFence { resource: row.get(0)?, epoch: Epoch(epoch.0) })
+    })?;
+    fences.collect()
+}
+
+/// The fences of a database, for people.
+pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, OpenError> {
+    let config = SqliteConfig::from_location(location)?.absolute()?;
+    let found = look_at(&config, |conn| all(conn).map_err(|error| config.broken(error)));
+    Ok(found?)
+}
+
+/// Takes a fence away, and says how high it was.
+pub(crate) fn reset(location: &str, resource: &str) -> Result<Option<Epoch>, FencesError> {
+    let config = SqliteConfig::from_location(location).and_then(SqliteConfig::absolute);
+    let config = config.map_err(OpenError::from)?;
+    let conn = config.connect(&config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let mut conn = conn.map_err(OpenError::from)?;
+    let undone = |error: rusqlite::Error| undone(&error);
+    let now = TransactionBehavior::Immediate;
+    let transaction = conn.transaction_with_behavior(now).map_err(undone)?;
+    if !has_fences(&transaction).map_err(undone)? {
+        return Ok(None);
+    }
+    let delete = "DELETE FROM baton_fences WHERE resource = ?1 RETURNING epoch";
+    let epoch = transaction.query_row(delete, [resource], |row| row.get::<_, Bits>(0)).optional();
+    let epoch = epoch.map_err(undone)?;
+    transaction.commit().map_err(|error| uncommitted(&error))?;
+    Ok(epoch.map(|epoch| Epoch(epoch.0)))
 }

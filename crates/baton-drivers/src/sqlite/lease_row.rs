@@ -3,17 +3,15 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Lineage, Namespace, NodeId, Nonce};
+use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{Ask, Expiry, Holder, LeaseSnapshot};
 use baton_core::time::Moment;
 use baton_store::lease_rule::{LeaseRecord, Life};
+use rusqlite::Row;
 use rusqlite::types::{FromSqlError, Type};
-use rusqlite::{OptionalExtension, Row};
 
-use super::columns::{Bits, Hex, Json, Name, Space};
+use super::columns::{Bits, Json, Text};
 use super::context::CallContext;
-use super::error::reading;
-use super::registry;
 use crate::driver::DriverError;
 
 /// The one record of a namespace, and what is kept beside it. Never deleted.
@@ -45,19 +43,17 @@ const RELEASED: i64 = 0;
 impl LeaseRow {
     /// The lease of the namespace; `None` if it never had one.
     pub(super) fn read(context: &CallContext<'_>) -> Result<Option<Self>, DriverError> {
-        let mut statement = context.conn.prepare_cached(READ)?;
-        let row = statement.query_row([context.namespace.as_str()], Self::from_row).optional();
-        row.map_err(context.spoilt("the lease"))
+        context.one(READ, [context.namespace.as_str()], "the lease", Self::from_row)
     }
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
-        let nonce_boot = row.get::<_, Hex>("nonce_boot")?.0;
+        let nonce_boot = row.get::<_, Text<BootId>>("nonce_boot")?.0;
         let record = LeaseRecord {
             epoch: Epoch(bits("epoch")?),
             nonce: Nonce { boot: nonce_boot, attempt: bits("nonce_attempt")? },
             holder: holder(row)?,
-            successor: row.get::<_, Option<Name>>("successor")?.map(|name| name.0),
+            successor: row.get::<_, Option<Text<NodeId>>>("successor")?.map(|name| name.0),
             ttl: Duration::from_micros(bits("ttl")?),
             written_in: Lineage(bits("written_in")?),
             granted_in: Lineage(bits("granted_in")?),
@@ -90,11 +86,11 @@ impl LeaseRow {
         let values = rusqlite::params![
             context.namespace.as_str(),
             Bits(self.record.epoch.0),
-            Hex(self.record.nonce.boot),
+            Text(self.record.nonce.boot),
             Bits(self.record.nonce.attempt),
             if holder.is_some() { HELD } else { RELEASED },
             holder.map(|holder| holder.node.as_str()),
-            holder.map(|holder| Hex(holder.boot)),
+            holder.map(|holder| Text(holder.boot)),
             holder.and_then(|holder| holder.lifeline.as_deref()),
             self.record.successor.as_ref().map(NodeId::as_str),
             Bits(ttl),
@@ -105,8 +101,7 @@ impl LeaseRow {
             self.record.asked.as_ref().map(Json),
             Bits(self.updated_ms),
         ];
-        context.conn.prepare_cached(WRITE)?.execute(values)?;
-        Ok(())
+        context.run(WRITE, values).map(drop)
     }
 
     /// Was it written before the machine was last booted?
@@ -142,31 +137,17 @@ impl LeaseRow {
             self.record.snapshot(Expiry::Left(if over { Duration::ZERO } else { left }));
         // A resignation names the first of a view, which learns of a death much later than the
         // kernel. If the record cannot be read, the call that reads it next fails.
-        let is_dead = |node: &NodeId| registry::is_dead(context, node).unwrap_or(false);
+        let is_dead = |node: &NodeId| context.is_dead_node(node).unwrap_or(false);
         shown.successor = shown.successor.filter(|node| !is_dead(node));
         shown
     }
 }
 
-/// The namespaces that have a lease: this many after that one, in order.
-pub(super) fn namespaces(
-    context: &CallContext<'_>,
-    after: Option<&Namespace>,
-    limit: u32,
-) -> Result<Vec<Namespace>, DriverError> {
-    let sql = "SELECT lock_key FROM baton_locks WHERE lock_key > ?1 ORDER BY lock_key LIMIT ?2";
-    let mut statement = context.conn.prepare_cached(sql)?;
-    let values = (after.map_or("", Namespace::as_str), limit);
-    let namespaces = statement.query_map(values, |row| Ok(row.get::<_, Space>(0)?.0))?;
-    let spoilt = |error| reading("the name of a namespace".to_owned(), error);
-    namespaces.collect::<rusqlite::Result<_>>().map_err(spoilt)
-}
-
 /// The holder, if the status says that there is one.
 fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
     let status: i64 = row.get("status")?;
-    let node = row.get::<_, Option<Name>>("owner_id")?;
-    let boot = row.get::<_, Option<Hex>>("owner_boot")?;
+    let node = row.get::<_, Option<Text<NodeId>>>("owner_id")?;
+    let boot = row.get::<_, Option<Text<BootId>>>("owner_boot")?;
     let lifeline = row.get::<_, Option<Arc<str>>>("owner_lifeline")?;
     match (status, node, boot) {
         (HELD, Some(node), Some(boot)) => Ok(Some(Holder { node: node.0, boot: boot.0, lifeline })),

@@ -4,8 +4,7 @@
 //!   SqliteStore ── Job ──► worker thread ── everything queued, one transaction ──► app.db
 //!    a handle   ◄─ answer ─┘  │ connect: is the path still the file that is open?   app.db-wal
 //!                             │ lineage: has the data gone back?                    app.db-shm
-//!                             ├ context: one call ── beat, registry, lease, view, history,
-//!                             └                      documents, counters, prune
+//!                             └ operations: one call ── lease, registry, history, counters
 //!   reader ── looks, and makes nothing: for reading commands
 //!   sweep ── expired rows of the user's own, in a file of the user's own ── sweep_plan
 //!   process locks ── one locked file a boot, as long as its process lives ──► app.db-boots/
@@ -23,8 +22,6 @@
 //! same lineage, while it keeps its inode. Put a copy back by renaming it, as
 //! [`SqliteOpenError::StaleLog`] explains.
 
-mod batch;
-mod beat;
 mod boots;
 mod busy_handler;
 mod columns;
@@ -32,27 +29,22 @@ mod config;
 mod connect;
 mod context;
 mod counters;
-mod documents;
 mod error;
 pub mod fence;
-pub(crate) mod fences;
 mod file_identity;
-mod filesystem;
 mod history;
 mod lease;
 mod lease_row;
 mod lineage;
-mod lineage_file;
 mod locks;
 mod machine;
-mod prune;
+mod operations;
 mod reader;
 mod registry;
 mod schema;
 mod store;
 mod sweep;
 mod sweep_plan;
-mod view;
 mod worker;
 
 pub use config::SqliteConfig;

@@ -22,12 +22,12 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::boots::Boots;
 use super::config::SqliteConfig;
-use super::connect::has_stale_log;
+use super::connect::refuse_stale_log;
 use super::context::CallContext;
 use super::error::SqliteOpenError;
 use super::file_identity::{FileId, beside, is_not_planted};
 use super::machine::Machine;
-use super::{busy_handler, lineage, schema, store};
+use super::{lineage, schema, store};
 use crate::driver::{DriverError, SchemaState};
 use crate::reader::only_reads;
 
@@ -42,11 +42,9 @@ pub(crate) struct SqliteReader {
 
 impl SqliteReader {
     /// Looks whether the file is there and one of baton's.
-    pub(crate) fn open(mut config: SqliteConfig) -> Result<Self, SqliteOpenError> {
+    pub(crate) fn open(config: SqliteConfig) -> Result<Self, SqliteOpenError> {
         let machine = Machine::here(Arc::new(SystemClock))?;
-        config.path = std::path::absolute(&config.path)
-            .map_err(|error| SqliteOpenError::Unreadable { path: config.path.clone(), error })?;
-        let reader = Self { config, machine };
+        let reader = Self { config: config.absolute()?, machine };
         reader.look(|_| Ok(()))?;
         Ok(reader)
     }
@@ -56,23 +54,14 @@ impl SqliteReader {
         &self,
         read: impl Fn(&Connection) -> Result<T, SqliteOpenError>,
     ) -> Result<Option<T>, SqliteOpenError> {
-        look_at(&self.config, |conn| self.is_ready(conn, &read))
-    }
-
-    fn is_ready<T>(
-        &self,
-        conn: &Connection,
-        read: &impl Fn(&Connection) -> Result<T, SqliteOpenError>,
-    ) -> Result<Option<T>, SqliteOpenError> {
-        let path = self.config.path.as_path();
-        match schema::version(conn, path, self.config.busy_timeout)? {
+        look_at(&self.config, |conn| match schema::version(conn, &self.config)? {
             (0, _) => Ok(None),
             (_, SchemaState::Usable) => read(conn).map(Some),
             (found, SchemaState::Older) => {
-                let known = schema::KNOWN.version;
-                Err(SqliteOpenError::OlderSchema { path: path.to_owned(), found, known })
+                let (path, known) = (self.config.path.clone(), schema::KNOWN.version);
+                Err(SqliteOpenError::OlderSchema { path, found, known })
             }
-        }
+        })
     }
 
     fn perform(&self, namespace: &Namespace, call: &Call) -> Result<Answer, StoreError> {
@@ -110,20 +99,13 @@ pub(super) fn look_at<T>(
 }
 
 fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, SqliteOpenError> {
-    let path = config.path.as_path();
-    let broken = |error| SqliteOpenError::of(path, config.busy_timeout, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = match beside {
-        Beside::Log => Connection::open_with_flags(path, flags),
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+    match beside {
+        Beside::Log => config.connect(&config.path, flags),
         Beside::Nothing => {
-            let flags = flags | OpenFlags::SQLITE_OPEN_URI;
-            Connection::open_with_flags(as_it_is(path), flags)
+            config.connect(&as_it_is(&config.path), flags | OpenFlags::SQLITE_OPEN_URI)
         }
-    };
-    let mut conn = opened.map_err(broken)?;
-    let busy_handler = busy_handler::within(config.busy_timeout);
-    conn.busy_handler(Some(busy_handler)).map_err(broken)?;
-    Ok(conn)
+    }
 }
 
 /// What lies beside the file.
@@ -138,11 +120,7 @@ enum Beside {
 impl Beside {
     fn of(path: &Path) -> Result<Self, SqliteOpenError> {
         is_not_planted(path)?;
-        let missing = || SqliteOpenError::Missing { path: path.to_owned() };
-        let file = FileId::at(path)?.ok_or_else(missing)?;
-        if has_stale_log(path, file) {
-            return Err(SqliteOpenError::StaleLog { path: path.to_owned() });
-        }
+        refuse_stale_log(path, FileId::of_present(path)?)?;
         let unreadable = |error| SqliteOpenError::Unreadable { path: path.to_owned(), error };
         let real = fs::canonicalize(path).map_err(unreadable)?;
         let log = fs::metadata(beside(&real, "-wal")).map(|log| log.len());

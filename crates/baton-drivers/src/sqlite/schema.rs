@@ -4,11 +4,9 @@
 //! program can use, `baton_schema` says the lowest that a program must know; without it, that is
 //! the version of the file.
 
-use std::path::Path;
-use std::time::Duration;
-
 use rusqlite::Connection;
 
+use super::config::SqliteConfig;
 use super::error::SqliteOpenError;
 use crate::driver::{SchemaState, SchemaVersion};
 
@@ -33,14 +31,13 @@ pub(super) const KNOWN: SchemaVersion = SchemaVersion::new(MIGRATIONS.len() as i
 /// Refuses what is not baton's, or needs a later program, before anything is changed in it.
 pub(super) fn version(
     conn: &Connection,
-    path: &Path,
-    waited: Duration,
+    config: &SqliteConfig,
 ) -> Result<(i64, SchemaState), SqliteOpenError> {
-    let found = at_one_moment(conn).map_err(|error| SqliteOpenError::of(path, waited, error))?;
-    let found = found.ok_or_else(|| SqliteOpenError::Foreign { path: path.to_owned() })?;
+    let path = || config.path.clone();
+    let found = at_one_moment(conn).map_err(|error| config.broken(error))?;
+    let found = found.ok_or_else(|| SqliteOpenError::Foreign { path: path() })?;
     let state = found.check(KNOWN);
-    let state =
-        state.map_err(|reason| SqliteOpenError::NewerSchema { path: path.to_owned(), reason })?;
+    let state = state.map_err(|reason| SqliteOpenError::NewerSchema { path: path(), reason })?;
     Ok((found.version, state))
 }
 

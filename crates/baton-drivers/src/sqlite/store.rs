@@ -32,13 +32,10 @@ impl SqliteStore {
 
     /// The same, but leases are judged by this clock. Every process on the file must have the same.
     pub fn open_with_clock(
-        mut config: SqliteConfig,
+        config: SqliteConfig,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SqliteOpenError> {
-        let machine = Machine::here(clock)?;
-        // The working directory may change; the file may not.
-        config.path = std::path::absolute(&config.path)
-            .map_err(|error| SqliteOpenError::Unreadable { path: config.path.clone(), error })?;
+        let (machine, config) = (Machine::here(clock)?, config.absolute()?);
         let connection = FileConnection::open(&config, &machine, true, 0)?;
         let commits = Arc::new(AtomicU64::new(0));
         let jobs = worker::start(config, machine, connection, Arc::clone(&commits))?;
@@ -53,14 +50,10 @@ impl SqliteStore {
 
 /// What the store says of itself.
 pub(super) fn declaration() -> Declaration {
-    let capabilities =
-        [Capability::MemberAge, Capability::Lineage, Capability::DeathProof, Capability::Counters];
-    Declaration {
-        name: "sqlite".to_owned(),
-        class: Class::SingleServer,
-        expiry: ExpiryClock::Store,
-        capabilities: capabilities.into(),
-    }
+    use Capability::{Counters, DeathProof, Lineage, MemberAge};
+    let capabilities = [MemberAge, Lineage, DeathProof, Counters].into();
+    let (name, class) = ("sqlite".to_owned(), Class::SingleServer);
+    Declaration { name, class, expiry: ExpiryClock::Store, capabilities }
 }
 
 #[async_trait]
@@ -73,13 +66,11 @@ impl Backend for SqliteStore {
         Election::check_call(&declaration(), &call)?;
         let (reply, answer) = oneshot::channel();
         let job = Job { namespace: namespace.clone(), call, reply };
-        let ended = |detail: &str| detail.to_owned();
-        self.jobs.send(job).await.map_err(|_| StoreError::Unavailable {
-            detail: ended("the store's thread has ended; open the store again"),
-        })?;
-        let answer = answer.await.map_err(|_| StoreError::Unknown {
-            detail: ended("the store's thread ended at this"),
-        })?;
+        let detail = "the store's thread has ended; open the store again";
+        let gone = |_| StoreError::Unavailable { detail: detail.to_owned() };
+        self.jobs.send(job).await.map_err(gone)?;
+        let detail = "the store's thread ended at this".to_owned();
+        let answer = answer.await.map_err(|_| StoreError::Unknown { detail })?;
         Election::check_answer(namespace, answer?)
     }
 

@@ -13,11 +13,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
-use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
-use super::busy_handler;
 use super::config::SqliteConfig;
 use super::error::{SqliteOpenError, uncommitted};
 use super::fence::Fence;
@@ -27,19 +25,15 @@ use crate::driver::DriverError;
 use crate::sweep::{Strategy, Table, Unfit};
 
 /// A table that is swept.
+#[derive(Clone)]
 struct SqliteSweep {
-    work: Arc<Work>,
-}
-
-/// What the thread needs.
-struct Work {
     name: String,
     config: SqliteConfig,
     table: Table,
     strategy: Strategy,
     fence: Fence,
     /// Taken while a batch runs, and put back if it went well.
-    ready: Mutex<Option<Ready>>,
+    ready: Arc<Mutex<Option<Ready>>>,
 }
 
 /// A connection, which file it is on, and the statements that fit the table as it was then.
@@ -55,92 +49,74 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    table.check()?;
-    strategy.check_for(&table)?;
     let config = SqliteConfig::from_location(location);
     let config = config.map_err(|error| Unfit::Store(error.into()))?;
     let name = format!("sqlite table {}", table.name);
     let fence = Fence::new(&format!("ttl:{}", table.name));
-    let work = Work { name, config, table, strategy, fence, ready: Mutex::default() };
-    Ok(Arc::new(SqliteSweep { work: Arc::new(work) }))
-}
-
-impl SqliteSweep {
-    /// Runs it where it may block. A caller that stops waiting cancels nothing.
-    async fn apart<T: Send + 'static>(
-        &self,
-        step: impl FnOnce(&Work) -> Result<T, SweepError> + Send + 'static,
-    ) -> Result<T, SweepError> {
-        let work = Arc::clone(&self.work);
-        let done = tokio::task::spawn_blocking(move || step(&work)).await;
-        done.unwrap_or_else(|ended| {
-            let (target, detail) = (self.work.name.clone(), ended.to_string());
-            Err(SweepError::Unknown { target, detail })
-        })
-    }
+    Ok(Arc::new(SqliteSweep { name, config, table, strategy, fence, ready: Arc::default() }))
 }
 
 #[async_trait]
 impl Sweep for SqliteSweep {
     fn name(&self) -> &str {
-        &self.work.name
+        &self.name
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        self.apart(|work| work.file().and_then(|file| work.prepare(file)).map(drop)).await
+        self.apart(|sweep| sweep.file().and_then(|file| sweep.prepare(file)).map(drop)).await
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
-        let Strategy::Callback(callback) = &self.work.strategy else {
-            let step = move |work: &Work| {
-                work.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
+        let Strategy::Callback(callback) = &self.strategy else {
+            let step = move |sweep: &Self| {
+                sweep.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
             };
             let records = self.apart(step).await?;
             return Ok(Swept { records, more: records >= limit });
         };
-        let read = move |work: &Work| {
-            work.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
+        let read = move |sweep: &Self| {
+            sweep.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
         };
         let Read { keys, records } = self.apart(read).await?;
         let found = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         if found == 0 {
             return Ok(Swept::default());
         }
-        let target = self.work.name.clone();
-        callback
-            .call(records)
-            .await
-            .map_err(|problem| SweepError::Callback { target, detail: problem.to_string() })?;
-        let remove = move |work: &Work| {
-            work.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
+        callback.call(&self.name, records).await?;
+        let remove = move |sweep: &Self| {
+            sweep.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
         };
         let records = self.apart(remove).await?;
         Ok(Swept { records, more: found >= limit })
     }
 }
 
-impl Work {
+impl SqliteSweep {
+    /// Runs it where it may block. A caller that stops waiting cancels nothing.
+    async fn apart<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&Self) -> Result<T, SweepError> + Send + 'static,
+    ) -> Result<T, SweepError> {
+        let sweep = self.clone();
+        let done = tokio::task::spawn_blocking(move || step(&sweep)).await;
+        done.unwrap_or_else(|ended| {
+            Err(SweepError::Unknown { target: self.name.clone(), detail: ended.to_string() })
+        })
+    }
+
     /// Opens the file, and looks at the table.
     fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
-        let path = self.config.path.as_path();
-        let busy_timeout = self.config.busy_timeout;
-        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
-        let broken = |error| refused(&SqliteOpenError::of(path, busy_timeout, error));
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut conn = Connection::open_with_flags(path, flags).map_err(broken)?;
-        conn.busy_handler(Some(busy_handler::within(busy_timeout))).map_err(broken)?;
+        let conn = self.config.connect(&self.config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+        let conn = conn.map_err(|error| self.refused(&error))?;
         let plan = Plan::make(&conn, &self.table, &self.strategy);
         let plan = plan.map_err(|error| self.undone(error))?;
-        let plan = plan.map_err(|detail| self.rejected(detail))?;
-        Ok(Ready { conn, file, plan })
+        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
+        Ok(Ready { conn, file, plan: plan.map_err(rejected)? })
     }
 
     /// The file that the path names now.
     fn file(&self) -> Result<FileId, SweepError> {
-        let path = self.config.path.as_path();
-        let refused = |error: &SqliteOpenError| SweepError::of_store(&self.name, error.in_use());
-        let found = FileId::at(path).map_err(|error| refused(&error))?;
-        found.ok_or_else(|| refused(&SqliteOpenError::Missing { path: path.to_owned() }))
+        FileId::of_present(&self.config.path).map_err(|error| self.refused(&error))
     }
 
     /// One transaction, fenced. After an error the connection is thrown away.
@@ -160,8 +136,8 @@ impl Work {
         let admitted = self.fence.admit(&transaction, epoch);
         admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.undone(error)))?;
         let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
-        let sweep_error = |error: StoreError| SweepError::of_store(&self.name, error);
-        transaction.commit().map_err(|error| sweep_error(uncommitted(&error)))?;
+        let sweep_error = |error| SweepError::of_store(&self.name, uncommitted(&error));
+        transaction.commit().map_err(sweep_error)?;
         *held = Some(ready);
         Ok(done)
     }
@@ -170,7 +146,7 @@ impl Work {
         SweepError::of_store(&self.name, DriverError::from(error).into())
     }
 
-    fn rejected(&self, detail: String) -> SweepError {
-        SweepError::Rejected { target: self.name.clone(), detail }
+    fn refused(&self, error: &SqliteOpenError) -> SweepError {
+        SweepError::of_store(&self.name, error.in_use())
     }
 }

@@ -1,19 +1,22 @@
-//! The thread that has the connection: it takes all that is queued and makes one transaction of it.
+//! The thread that has the connection: it takes all that is queued and makes one transaction of it,
+//! with one commit, however many jobs.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use baton_core::ids::Namespace;
-use baton_core::protocol::Request;
+use baton_core::ids::{Lineage, Namespace};
+use baton_core::protocol::{BeatReply, Reply, Request};
 use baton_store::{Answer, Call, Operation, StoreError};
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch;
 use super::config::SqliteConfig;
 use super::connect::FileConnection;
-use super::error::SqliteOpenError;
-use super::locks;
+use super::context::CallContext;
+use super::error::{SqliteOpenError, uncommitted};
 use super::machine::Machine;
+use super::{lineage, locks};
+use crate::driver::{DriverError, SeenLeases};
 
 /// How many jobs may share a transaction.
 const BATCH_MAX: usize = 256;
@@ -39,13 +42,19 @@ impl Job {
     }
 }
 
-/// What the thread has.
+type Answers = Vec<Result<Answer, StoreError>>;
+
+/// What the thread has, and remembers from one transaction to the next.
 pub(super) struct Worker {
     config: SqliteConfig,
     machine: Machine,
     connection: Option<FileConnection>,
-    state: batch::State,
     commits: Arc<AtomicU64>,
+    /// Namespaces that are known to have begun.
+    begun: BTreeSet<Namespace>,
+    /// The highest lineage seen.
+    lineage: u64,
+    leases: SeenLeases,
 }
 
 /// Starts a thread on this connection. It ends when every sender is gone.
@@ -56,8 +65,8 @@ pub(super) fn start(
     commits: Arc<AtomicU64>,
 ) -> Result<mpsc::Sender<Job>, SqliteOpenError> {
     let (sender, jobs) = mpsc::channel(QUEUE_MAX);
-    let state = batch::State::default();
-    let worker = Worker { config, machine, connection: Some(connection), state, commits };
+    let (connection, begun, leases) = (Some(connection), BTreeSet::new(), SeenLeases::default());
+    let worker = Worker { config, machine, connection, commits, begun, lineage: 0, leases };
     let thread = std::thread::Builder::new().name("baton-sqlite".to_owned());
     let started = thread.spawn(move || worker.run(jobs));
     started.map_err(|error| SqliteOpenError::NoThread { error })?;
@@ -85,8 +94,8 @@ impl Worker {
                 return batch.into_iter().for_each(|job| job.answer(Err(error.clone())));
             }
         };
-        let batch = locked(batch, &connection, &self.machine);
-        let (answers, committed) = self.state.transact(&mut connection, &self.machine, &batch);
+        let batch = locked(batch, &connection);
+        let (answers, committed) = self.transact(&mut connection, &batch);
         self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
@@ -107,28 +116,181 @@ impl Worker {
             // The old connection is closed before another file of that name is opened.
             self.connection = None;
         }
-        FileConnection::open(&self.config, &self.machine, false, self.state.lineage_seen())
+        FileConnection::open(&self.config, &self.machine, false, self.lineage)
+    }
+
+    /// Carries the jobs out, and says whether there was a commit of something written.
+    fn transact(&mut self, connection: &mut FileConnection, jobs: &[Job]) -> (Answers, bool) {
+        if jobs.is_empty() {
+            return (Vec::new(), false);
+        }
+        self.attempt(connection, jobs).unwrap_or_else(|error| {
+            let error = error.into_store_error();
+            roll_back(connection);
+            (jobs.iter().map(|_| Err(error.clone())).collect(), false)
+        })
+    }
+
+    fn attempt(
+        &mut self,
+        connection: &mut FileConnection,
+        jobs: &[Job],
+    ) -> Result<(Answers, bool), DriverError> {
+        let writes = jobs.iter().any(Job::writes);
+        if writes {
+            let durably = self.begins_one(connection, jobs)?;
+            connection.sync_fully(durably)?;
+        }
+        let lineage = self.begin(connection, writes)?;
+        let answers = perform_all(connection, lineage, jobs)?;
+        let seen = |namespace| self.leases.of(namespace);
+        let ahead = |(namespace, reply)| seen(namespace).is_some_and(|it| it.is_ahead_of(reply));
+        if beats(jobs, &answers).any(ahead) {
+            // Nothing of this is kept. All is done again, in the lineage that begins now.
+            roll_back(connection);
+            self.lineage = lineage.0.saturating_add(1);
+            return self.attempt(connection, jobs);
+        }
+        run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
+        beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
+        Ok((still_there(connection, jobs, answers), writes))
+    }
+
+    /// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
+    /// from there.
+    fn begins_one(&mut self, connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
+        for job in jobs.iter().filter(|job| job.writes()) {
+            if self.begun.contains(&job.namespace) {
+                continue;
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
+            let mut statement = connection.conn.prepare_cached(sql)?;
+            if !statement.query_row([job.namespace.as_str()], |row| row.get::<_, bool>(0))? {
+                return Ok(true);
+            }
+            self.begun.insert(job.namespace.clone());
+        }
+        Ok(false)
+    }
+
+    /// Begins a transaction, in the lineage that the data is in.
+    fn begin(
+        &mut self,
+        connection: &mut FileConnection,
+        writes: bool,
+    ) -> Result<Lineage, DriverError> {
+        let begin = if writes { "BEGIN IMMEDIATE" } else { "BEGIN" };
+        run(connection, begin)?;
+        let mut found = lineage::current(&connection.conn)?;
+        if found < self.lineage {
+            // The content went back, though the file is the same.
+            roll_back(connection);
+            lineage::settle(connection, self.lineage).map_err(|error| error.in_use())?;
+            run(connection, begin)?;
+            found = lineage::current(&connection.conn)?;
+        }
+        if found > self.lineage {
+            // What was known of an older line of history is not known of this one.
+            self.begun.clear();
+        }
+        self.lineage = found;
+        Ok(Lineage(found))
     }
 }
 
 /// Locks a file for each boot that beats. A beat that gets none is not made.
-fn locked(batch: Vec<Job>, connection: &FileConnection, machine: &Machine) -> Vec<Job> {
+fn locked(batch: Vec<Job>, connection: &FileConnection) -> Vec<Job> {
+    let FileConnection { boots, machine, .. } = connection;
     let mut ready = Vec::with_capacity(batch.len());
     for job in batch {
         let held = match &job.call {
             Call::Core(Request::Beat(beat)) => {
-                locks::hold(&connection.boots, beat.node.boot, &job.namespace, machine)
+                locks::hold(boots, beat.node.boot, &job.namespace, machine)
             }
             _ => Ok(()),
         };
-        match held {
-            Ok(()) => ready.push(job),
-            Err(error) => {
-                let detail =
-                    format!("no process lock in {}: {error}", connection.boots.path.display());
-                job.answer(Err(StoreError::Unavailable { detail }));
-            }
+        if let Err(error) = held {
+            let detail = format!("no process lock in {}: {error}", boots.path.display());
+            job.answer(Err(StoreError::Unavailable { detail }));
+        } else {
+            ready.push(job);
         }
     }
     ready
+}
+
+/// The beats among these, and their replies.
+fn beats<'a>(
+    jobs: &'a [Job],
+    answers: &'a Answers,
+) -> impl Iterator<Item = (&'a Namespace, &'a BeatReply)> {
+    jobs.iter().zip(answers).filter_map(|(job, answer)| match answer {
+        Ok(Answer::Core(Reply::Beat(reply))) => Some((&job.namespace, reply)),
+        _ => None,
+    })
+}
+
+fn perform_all(
+    connection: &FileConnection,
+    lineage: Lineage,
+    jobs: &[Job],
+) -> Result<Answers, DriverError> {
+    let FileConnection { conn, machine, boots, .. } = connection;
+    let answer = |job: &Job| {
+        let (namespace, at) = (&job.namespace, machine.stamp());
+        let context = CallContext { conn, namespace, at, machine, lineage, boots };
+        Ok(perform(&context, job)?.map_err(DriverError::into_store_error))
+    };
+    jobs.iter().map(answer).collect()
+}
+
+/// One job, between savepoints: an error undoes it and nothing else. The outer error undoes all.
+fn perform(
+    context: &CallContext<'_>,
+    job: &Job,
+) -> Result<Result<Answer, DriverError>, DriverError> {
+    let run = |sql| context.conn.prepare_cached(sql)?.execute([]).map(drop);
+    if !job.writes() {
+        return Ok(context.perform(&job.call));
+    }
+    run("SAVEPOINT job")?;
+    let answer = context.perform(&job.call);
+    if answer.is_err() {
+        // Some errors make SQLite give the whole transaction up.
+        if context.conn.is_autocommit() {
+            return answer.map(Ok);
+        }
+        run("ROLLBACK TO job")?;
+    }
+    run("RELEASE job")?;
+    Ok(answer)
+}
+
+/// A write into a file that lost its name meanwhile may be lost.
+fn still_there(connection: &FileConnection, jobs: &[Job], answers: Answers) -> Answers {
+    let detail = match connection.is_current() {
+        Ok(true) => return answers,
+        Ok(false) => format!("{} was replaced meanwhile", connection.config.path.display()),
+        Err(SqliteOpenError::Missing { path }) => {
+            format!("{} was removed meanwhile", path.display())
+        }
+        Err(error) => error.to_string(),
+    };
+    let judge = |(job, answer): (&Job, Result<Answer, StoreError>)| match answer {
+        Ok(_) if job.writes() => Err(StoreError::Unknown { detail: detail.clone() }),
+        Ok(_) => Err(StoreError::Unavailable { detail: detail.clone() }),
+        failed => failed,
+    };
+    jobs.iter().zip(answers).map(judge).collect()
+}
+
+fn run(connection: &FileConnection, sql: &str) -> rusqlite::Result<()> {
+    connection.conn.prepare_cached(sql)?.execute([]).map(drop)
+}
+
+/// Ends a transaction that failed. Whether that worked shows in the connection's state.
+fn roll_back(connection: &FileConnection) {
+    if !connection.conn.is_autocommit() {
+        let _ = run(connection, "ROLLBACK");
+    }
 }

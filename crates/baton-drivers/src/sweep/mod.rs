@@ -25,18 +25,6 @@
 //! # Ok::<(), sweep::Unfit>(())
 //! ```
 
-// A build without some of the stores lacks those that use the rest.
-#![cfg_attr(
-    not(all(
-        feature = "sqlite",
-        feature = "postgres",
-        feature = "mysql",
-        feature = "redis",
-        feature = "s3"
-    )),
-    allow(dead_code, unused_imports, unused_variables)
-)]
-
 mod open;
 pub(crate) mod plan;
 mod strategy;
@@ -50,12 +38,10 @@ pub(crate) use table::{by_index, quoted};
 pub use target::{Keys, Objects, Target, Unfit};
 
 /// Why rows that were copied in this very transaction cannot be removed after that.
-#[cfg(any(feature = "sqlite", feature = "mysql"))]
 pub(crate) const CLOCK_WENT_BACK: &str =
     "rows that were due when they were copied are not due any more: the server's clock went back";
 
 /// Bytes that are no text, for a callback.
-#[cfg(any(feature = "sqlite", feature = "mysql"))]
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

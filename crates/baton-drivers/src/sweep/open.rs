@@ -12,16 +12,6 @@ use crate::open::unusable_scheme;
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table
 /// looked at, by the first batch.
-#[cfg_attr(
-    not(any(
-        feature = "sqlite",
-        feature = "postgres",
-        feature = "mysql",
-        feature = "redis",
-        feature = "s3"
-    )),
-    expect(clippy::needless_pass_by_value, reason = "no driver that sweeps is built")
-)]
 pub fn open(
     url: &str,
     target: impl Into<Target>,
@@ -29,6 +19,10 @@ pub fn open(
 ) -> Result<Arc<dyn Sweep>, Unfit> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     let target = target.into();
+    if let Target::Table(table) = &target {
+        table.check()?;
+        strategy.check_for(table)?;
+    }
     match (scheme, target) {
         #[cfg(feature = "sqlite")]
         ("sqlite", Target::Table(table)) => crate::sqlite::sweep(rest, table, strategy),

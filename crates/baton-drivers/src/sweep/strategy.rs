@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use baton_store::sweep::SweepError;
 use serde_json::Value;
 
 use super::table::{Table, plain, plain_path};
@@ -20,9 +21,12 @@ type Done = Pin<Box<dyn Future<Output = Result<(), CallbackError>> + Send>>;
 pub struct Callback(Arc<dyn Fn(Vec<Value>) -> Done + Send + Sync>);
 
 impl Callback {
-    /// Hands the records of one batch over.
-    pub(crate) async fn call(&self, records: Vec<Value>) -> Result<(), CallbackError> {
-        (self.0)(records).await
+    /// Hands the records of one batch of this target over.
+    pub(crate) async fn call(&self, target: &str, records: Vec<Value>) -> Result<(), SweepError> {
+        (self.0)(records).await.map_err(|problem| SweepError::Callback {
+            target: target.to_owned(),
+            detail: problem.to_string(),
+        })
     }
 }
 

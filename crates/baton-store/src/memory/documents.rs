@@ -24,12 +24,7 @@ impl Documents {
         precondition: Precondition,
     ) -> WriteOutcome {
         let present = self.0.get(name).map_or(0, |(version, _)| *version);
-        let holds = match precondition {
-            Precondition::Any => true,
-            Precondition::Absent => present == 0,
-            Precondition::Version(version) => present == version && present != 0,
-        };
-        if !holds {
+        if !precondition.holds(present) {
             return WriteOutcome::Conflict(present);
         }
         self.0.insert(name.to_owned(), (present + 1, Body(body)));

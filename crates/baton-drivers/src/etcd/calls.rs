@@ -1,0 +1,203 @@
+//! The calls: each compares all that it rests on, and writes. The lease has a file of its own.
+
+use std::sync::Arc;
+
+use baton_core::ids::{BootId, Epoch, NodeId};
+use baton_core::protocol::{Member, NodeRecord, Outcome, Reply, Request, TermRecord, View};
+use baton_store::{
+    Answer, Call, Document, Precondition, Prune, PruneOutcome, StoreError, WriteOutcome,
+    namespace_page,
+};
+
+use super::context::{ATTEMPTS, CallContext, Plan, overtaken};
+use super::namespace_state::{NamespaceState, unchanged};
+use super::record::{self, Record, Stored};
+use super::schema;
+use super::wire::{Compare, Op, Range};
+
+/// etcd takes no more than 128 operations at once, and the transaction has some of its own.
+const NODES_MAX: usize = 100;
+
+impl CallContext<'_> {
+    pub(super) async fn perform(self, call: Call) -> Result<Answer, StoreError> {
+        Ok(match call {
+            Call::Core(request) => Answer::Core(self.perform_core(request).await?),
+            Call::Inspect => Answer::Inspected(self.inspect().await?),
+            Call::ReadDocument { name } => Answer::Document(self.read_document(&name).await?),
+            Call::WriteDocument { name, body, precondition, fence } => {
+                let context = self.with_document(name);
+                Answer::Written(context.write_document(&body, precondition, fence).await?)
+            }
+            Call::Namespaces { after, limit } => {
+                let all = schema::namespaces(&self.engine.connection).await?;
+                Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
+            }
+            Call::Counters(_) => unreachable!("counters are not declared"),
+            Call::History { limit } => Answer::History(self.history(limit).await?),
+            Call::Prune { fence, prune } => Answer::Pruned(self.prune(fence, prune).await?),
+        })
+    }
+
+    async fn perform_core(self, request: Request) -> Result<Reply, StoreError> {
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => {
+                let context = self.with_node(&beat.node.id);
+                return context.beat(&beat).await.map(Reply::Beat);
+            }
+            Request::ReadMembers => return self.members().await.map(Reply::Members),
+            Request::PublishView { fence, view } => self.publish_view(fence, view).await?,
+            Request::Release(release) => self.release(&release).await?,
+            Request::Leave { node, boot } => self.with_node(&node).leave(&node, boot).await?,
+            Request::Ask { epoch, ask } => self.ask(epoch, &ask).await?,
+        }))
+    }
+
+    pub(super) async fn publish_view(
+        &self,
+        fence: Epoch,
+        view: Arc<View>,
+    ) -> Result<Outcome, StoreError> {
+        let keys = self.keys();
+        self.carry_out(|state| {
+            if is_refused(state, fence, &view) {
+                return Plan::Answer(Outcome::Conflict);
+            }
+            let known = state.view.as_ref().map_or(0, |stored| stored.revision);
+            let mut compare = vec![Compare::written_at(&keys.view, known)];
+            compare.extend(state.same_epochs(keys));
+            let mut writes = vec![Op::put(&keys.view, view.write())];
+            writes.extend(state.raised(keys, fence));
+            Plan::Write(compare, writes, Outcome::Applied)
+        })
+        .await
+    }
+
+    pub(super) async fn leave(&self, node: &NodeId, boot: BootId) -> Result<Outcome, StoreError> {
+        let key = self.keys().node(node);
+        let outcome = self.carry_out(|state| match &state.node {
+            Some(stored) if stored.record.boot == boot => {
+                Plan::Write(unchanged(&key, &state.node), vec![Op::delete(&key)], Outcome::Applied)
+            }
+            _ => Plan::Answer(Outcome::Conflict),
+        });
+        let outcome = outcome.await?;
+        self.engine.cache.with(self.namespace, |cached| cached.nodes.remove(node));
+        Ok(outcome)
+    }
+
+    /// Every node record. etcd has no clock to ask, so no ages.
+    pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
+        let records = self.node_records().await?;
+        Ok(records.into_iter().map(|it| Member { record: it.record, silent_for: None }).collect())
+    }
+
+    pub(super) async fn node_records(&self) -> Result<Vec<Stored<NodeRecord>>, StoreError> {
+        let found = self.engine.connection.range(&Range::under(&self.keys().nodes)).await?;
+        let what = || format!("a node of namespace {}", self.namespace);
+        found.iter().map(|found| record::read(found, what)).collect()
+    }
+
+    pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
+        let found = self.engine.connection.range(&Range::key(&self.keys().document(name))).await?;
+        let what = || format!("document {name:?} of namespace {}", self.namespace);
+        found.first().map(|found| Ok(record::read(found, what)?.record)).transpose()
+    }
+
+    pub(super) async fn write_document(
+        &self,
+        body: &[u8],
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> Result<WriteOutcome, StoreError> {
+        let keys = self.keys();
+        let key = keys.document(self.document());
+        self.carry_out(|state| {
+            if fence.is_some_and(|fence| fence < state.highest_epoch()) {
+                return Plan::Answer(WriteOutcome::Fenced);
+            }
+            let known = state.document.as_ref();
+            let present = known.map_or(0, |stored| stored.record.version);
+            if !precondition.holds(present) {
+                return Plan::Answer(WriteOutcome::Conflict(present));
+            }
+            let next = Document { version: present.saturating_add(1), body: body.to_vec() };
+            let revision = known.map_or(0, |stored| stored.revision);
+            let mut compare = vec![Compare::written_at(&key, revision)];
+            let mut writes = vec![Op::put(&key, next.write())];
+            if let Some(fence) = fence {
+                compare.extend(state.same_epochs(keys));
+                writes.extend(state.raised(keys, fence));
+            }
+            Plan::Write(compare, writes, WriteOutcome::Written(next.version))
+        })
+        .await
+    }
+
+    pub(super) async fn history(&self, limit: usize) -> Result<Vec<TermRecord>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let range = Range::last_under(&self.keys().terms, limit);
+        let found = self.engine.connection.range(&range).await?;
+        let what = || format!("a term of namespace {}", self.namespace);
+        found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
+    }
+
+    /// Removes old records, unless a later epoch is known. A leader that is younger than the
+    /// silence removes no node.
+    pub(super) async fn prune(
+        &self,
+        fence: Epoch,
+        prune: Prune,
+    ) -> Result<PruneOutcome, StoreError> {
+        let keys = self.keys();
+        let limit = usize::try_from(prune.limit).unwrap_or(usize::MAX);
+        let mut state = self.read().await?;
+        for _ in 0..ATTEMPTS {
+            if fence < state.highest_epoch() {
+                return Ok(PruneOutcome::Fenced);
+            }
+            let mut nodes = self.silent(prune).await?;
+            nodes.truncate(limit.min(NODES_MAX));
+            let terms = self.engine.connection.range(&Range::under(&keys.terms)).await?;
+            let beyond = terms.len().saturating_sub(prune.keep_terms.max(1));
+            let beyond = beyond.min(limit - nodes.len());
+            let records = u32::try_from(nodes.len() + beyond).unwrap_or(u32::MAX);
+            if records == 0 {
+                return Ok(PruneOutcome::Pruned { records });
+            }
+            let mut compare = state.same_epochs(keys);
+            let mut writes: Vec<Op> = state.raised(keys, fence).into_iter().collect();
+            for (node, revision) in &nodes {
+                let key = keys.node(node);
+                compare.push(Compare::written_at(&key, *revision));
+                writes.push(Op::delete(&key));
+            }
+            if beyond > 0 {
+                let first_kept = String::from_utf8_lossy(&terms[beyond].key);
+                writes.push(Op::delete_range(&keys.terms, &first_kept));
+            }
+            match self.commit(compare, writes).await? {
+                (true, _) => return Ok(PruneOutcome::Pruned { records }),
+                (false, now) => state = now,
+            }
+        }
+        Err(overtaken(ATTEMPTS))
+    }
+
+    /// The nodes that were silent for this long, and at which revision they were last written.
+    async fn silent(&self, prune: Prune) -> Result<Vec<(NodeId, i64)>, StoreError> {
+        let records = self.node_records().await?.into_iter();
+        let present = records.map(|stored| (stored.record.id, stored.revision));
+        Ok(self.engine.cache.with(self.namespace, |cached| {
+            cached.unwritten.look(self.now(), present, prune.dead_for)
+        }))
+    }
+}
+
+fn is_refused(state: &NamespaceState, fence: Epoch, view: &View) -> bool {
+    let known = state.view.as_ref().map(|stored| stored.record.version);
+    let older =
+        known.is_some_and(|known| known.epoch == view.version.epoch && known >= view.version);
+    older || fence < state.highest_epoch()
+}

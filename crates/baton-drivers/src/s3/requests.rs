@@ -1,0 +1,300 @@
+//! The HTTP client, which records the outcome of every request: by number and type, not by text;
+//! and what the caller must do about one that did not do what it should.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+use std::time::UNIX_EPOCH;
+
+use async_trait::async_trait;
+use baton_store::StoreError;
+use object_store::ClientOptions;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpService,
+};
+
+use crate::OpenError;
+
+#[derive(Clone, Debug, Default)]
+pub(super) enum RequestOutcome {
+    /// No request was made at all: there is nothing to sign it with.
+    #[default]
+    NotMade,
+    /// No connection came about, so nothing was sent.
+    NotSent(String),
+    /// It was sent, and no whole answer came back.
+    NotAnswered(String),
+    Answered {
+        status: u16,
+        /// The code that S3 gives an error, such as `NoSuchBucket`.
+        code: Option<String>,
+        /// When, in Unix seconds of the server's.
+        at: Option<i64>,
+    },
+}
+
+impl RequestOutcome {
+    /// When it was answered, in Unix seconds of the server's.
+    pub(super) fn at(&self) -> Option<i64> {
+        match self {
+            Self::Answered { at, .. } => *at,
+            _ => None,
+        }
+    }
+}
+
+tokio::task_local! {
+    /// The observation of whatever request this task makes; the library has no place for it.
+    static OBSERVATION: Observation;
+}
+
+/// Travels with a request; what became of it is written on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Observation(Arc<Mutex<RequestOutcome>>);
+
+impl Observation {
+    /// Makes a request that this observation travels with. If it makes several, the last is noted.
+    pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
+        OBSERVATION.scope(self.clone(), request).await
+    }
+
+    pub(super) fn outcome(&self) -> RequestOutcome {
+        self.0.lock().expect("no holder of this lock panics").clone()
+    }
+
+    fn set(&self, outcome: RequestOutcome) {
+        *self.0.lock().expect("no holder of this lock panics") = outcome;
+    }
+}
+
+/// The client that all requests go through.
+#[derive(Clone, Debug)]
+pub(super) struct ObservingClient(pub(super) reqwest::Client);
+
+#[async_trait]
+impl HttpService for ObservingClient {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let observation = OBSERVATION.try_with(Clone::clone).unwrap_or_default();
+        let answer = match HttpService::call(&self.0, request).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                observation.set(outcome_of(&error));
+                return Err(error);
+            }
+        };
+        let status = answer.status().as_u16();
+        let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
+        let at = date.and_then(unix_seconds);
+        observation.set(RequestOutcome::Answered { status, code: None, at });
+        if answer.status().is_success() || status == 304 {
+            return Ok(answer);
+        }
+        let (parts, body) = answer.into_parts();
+        let body = body.bytes().await.inspect_err(|error| observation.set(outcome_of(error)))?;
+        let code = code(&String::from_utf8_lossy(&body));
+        observation.set(RequestOutcome::Answered { status, code, at });
+        Ok(HttpResponse::from_parts(parts, body.into()))
+    }
+}
+
+impl HttpConnector for ObservingClient {
+    fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(self.clone()))
+    }
+}
+
+fn outcome_of(error: &HttpError) -> RequestOutcome {
+    let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
+    let detail = innermost(error);
+    match source.is_some_and(reqwest::Error::is_connect) {
+        true => RequestOutcome::NotSent(detail),
+        false => RequestOutcome::NotAnswered(detail),
+    }
+}
+
+/// The first cause; what wraps it repeats the address.
+fn innermost(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string().replace('\n', " ")
+}
+
+fn code(body: &str) -> Option<String> {
+    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
+    let known = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
+    (code.len() <= 64 && known(code)).then(|| code.to_owned())
+}
+
+/// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
+fn unix_seconds(date: &str) -> Option<i64> {
+    let since = httpdate::parse_http_date(date).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_secs()).ok()
+}
+
+/// Codes that say who asks is not known here. What is known but may not has `AccessDenied`.
+const LOGIN: [&str; 6] = [
+    "InvalidAccessKeyId",
+    "SignatureDoesNotMatch",
+    "InvalidToken",
+    "ExpiredToken",
+    "InvalidSecurity",
+    "AuthorizationHeaderMalformed",
+];
+
+#[derive(Debug)]
+pub(super) struct RequestError {
+    /// What was asked, for people: method and key.
+    pub(super) asked: String,
+    /// Would it have written something?
+    pub(super) writes: bool,
+    pub(super) outcome: RequestOutcome,
+}
+
+impl RequestError {
+    fn detail(&self) -> String {
+        let asked = &self.asked;
+        match &self.outcome {
+            RequestOutcome::NotMade => format!("{asked}: no credentials were found"),
+            RequestOutcome::NotSent(why) | RequestOutcome::NotAnswered(why) => {
+                format!("{asked}: {why}")
+            }
+            RequestOutcome::Answered { status, code: Some(code), .. } => {
+                format!("{asked}: {status} {code}")
+            }
+            RequestOutcome::Answered { status, .. } => format!("{asked}: {status}"),
+        }
+    }
+
+    fn code(&self) -> &str {
+        match &self.outcome {
+            RequestOutcome::Answered { code: Some(code), .. } => code,
+            _ => "",
+        }
+    }
+
+    /// The status of the answer; 0 if there was none.
+    pub(super) fn status(&self) -> u16 {
+        match &self.outcome {
+            RequestOutcome::Answered { status, .. } => *status,
+            _ => 0,
+        }
+    }
+
+    /// Is there no such object? That the bucket is not there is no answer about an object.
+    pub(super) fn is_absent(&self) -> bool {
+        self.status() == 404 && self.code() != "NoSuchBucket"
+    }
+
+    /// Why the store cannot be used, when it is being opened.
+    pub(super) fn open_error(&self, place: &str) -> OpenError {
+        let (store, place, detail) = ("s3", place.to_owned(), self.detail());
+        match (self.status(), self.code()) {
+            (_, "NoSuchBucket") => OpenError::Missing {
+                store,
+                place,
+                what: "the bucket".to_owned(),
+                remedy: "create it, or check its name, region and endpoint".to_owned(),
+            },
+            (_, "RequestTimeTooSkewed") => OpenError::Strange {
+                store,
+                place,
+                detail: format!("{detail}: this machine's clock is off by more than 15 minutes"),
+            },
+            (401, _) => OpenError::Login { store, place, detail },
+            (_, code) if LOGIN.contains(&code) => OpenError::Login { store, place, detail },
+            (403, _) => OpenError::Rights {
+                store,
+                place,
+                what: detail,
+                remedy: "grant what docs/stores/s3.md lists".to_owned(),
+            },
+            (501, _) => OpenError::Unfit {
+                store,
+                place,
+                finding: format!("{detail}: conditional writes are not implemented"),
+                remedy: "use a server that honours If-None-Match and If-Match".to_owned(),
+            },
+            (301 | 307, _) => OpenError::Strange {
+                store,
+                place,
+                detail: format!("{detail}: the bucket is in another region; set region="),
+            },
+            (0, _) => match self.outcome {
+                RequestOutcome::NotMade => OpenError::Login { store, place, detail },
+                _ => OpenError::Unreachable { store, place, detail },
+            },
+            (500.., _) | (429, _) => OpenError::Unreachable { store, place, detail },
+            _ => OpenError::Strange { store, place, detail },
+        }
+    }
+}
+
+impl From<RequestError> for StoreError {
+    fn from(error: RequestError) -> Self {
+        let (detail, code) = (error.detail(), error.code().to_owned());
+        let refused = |remedy: &str| Self::Refused { detail: format!("{detail}; {remedy}") };
+        match (&error.outcome, error.status()) {
+            (RequestOutcome::NotMade, _) => refused("give access_key and secret_key"),
+            (RequestOutcome::NotSent(_), _) => Self::Unavailable { detail },
+            (RequestOutcome::NotAnswered(_), _) | (_, 500 | 502..) if error.writes => {
+                Self::Unknown { detail }
+            }
+            (RequestOutcome::NotAnswered(_), _) => Self::Unavailable { detail },
+            // The server waited for the request's body and gave up on it.
+            (_, 400) if code == "RequestTimeout" => Self::Unavailable { detail },
+            (_, 408) => Self::Unavailable { detail },
+            (_, 429 | 503) => Self::Throttled { detail },
+            (_, 500 | 502..) => Self::Unavailable { detail },
+            (_, 404) => refused("create the bucket, or check its name and endpoint"),
+            (_, 401 | 403) => refused("check the keys and what they may do; see docs/stores/s3.md"),
+            _ => refused("see docs/stores/s3.md"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use baton_core::protocol::Failure;
+
+    use super::*;
+
+    fn failure(writes: bool, outcome: RequestOutcome) -> Failure {
+        let asked = "PUT state.json".to_owned();
+        StoreError::from(RequestError { asked, writes, outcome }).failure()
+    }
+
+    fn answered(status: u16, code: &str) -> RequestOutcome {
+        let code = Some(code.to_owned()).filter(|code| !code.is_empty());
+        RequestOutcome::Answered { status, code, at: None }
+    }
+
+    #[test]
+    fn what_may_have_been_applied_is_unknown_and_nothing_else_is() {
+        let lost = || RequestOutcome::NotAnswered("reset".to_owned());
+        let cases = [
+            (lost(), Failure::Unknown, Failure::NotDone),
+            (answered(500, "InternalError"), Failure::Unknown, Failure::NotDone),
+            (answered(503, "SlowDown"), Failure::Unknown, Failure::NotDone),
+            (answered(504, ""), Failure::Unknown, Failure::NotDone),
+            (answered(429, ""), Failure::NotDone, Failure::NotDone),
+            (answered(400, "RequestTimeout"), Failure::NotDone, Failure::NotDone),
+            (RequestOutcome::NotSent("refused".to_owned()), Failure::NotDone, Failure::NotDone),
+            (answered(403, "AccessDenied"), Failure::Rejected, Failure::Rejected),
+            (answered(404, "NoSuchBucket"), Failure::Rejected, Failure::Rejected),
+            (answered(501, "NotImplemented"), Failure::Rejected, Failure::Rejected),
+        ];
+        for (outcome, write, read) in cases {
+            assert_eq!(failure(true, outcome.clone()), write, "a write: {outcome:?}");
+            assert_eq!(failure(false, outcome.clone()), read, "a read: {outcome:?}");
+        }
+    }
+
+    #[test]
+    fn the_code_of_an_error_is_found_in_its_xml() {
+        let xml = "<?xml version=\"1.0\"?>\n<Error><Code>NoSuchBucket</Code><Key>x</Key></Error>";
+        assert_eq!(code(xml).as_deref(), Some("NoSuchBucket"));
+        assert_eq!(code("<html>Bad gateway</html>"), None);
+        assert_eq!(code("<Code>two words</Code>"), None);
+    }
+}

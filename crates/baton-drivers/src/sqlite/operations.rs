@@ -1,0 +1,174 @@
+//! What a store is asked: which rule carries each call out, and the short ones themselves. A beat
+//! is here too; the rules of leases, nodes, terms and counters have files of their own.
+
+use std::sync::Arc;
+
+use baton_core::ids::{Epoch, Namespace};
+use baton_core::protocol::{
+    BeatReply, BeatRequest, LeaseIntent, Outcome, Registration, Reply, Request, View, ViewVersion,
+};
+use baton_store::{
+    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
+};
+use rusqlite::Row;
+
+use super::columns::{Bits, Json, Text};
+use super::context::CallContext;
+use super::error::reading;
+use super::lease_row::LeaseRow;
+use crate::driver::DriverError;
+
+/// A machine that was booted since has no process of before.
+const PRUNE_NODES: &str = include_str!("sql/prune/nodes.sql");
+const PRUNE_TERMS: &str = include_str!("sql/prune/terms.sql");
+
+impl CallContext<'_> {
+    /// Carries the call out.
+    pub(super) fn perform(&self, call: &Call) -> Result<Answer, DriverError> {
+        Ok(match call {
+            Call::Core(request) => Answer::Core(self.perform_core(request)?),
+            Call::Inspect => {
+                let lease = LeaseRow::read(self)?.map(|row| row.snapshot(self));
+                let (lineage, view) = (self.lineage, self.view()?);
+                Answer::Inspected(Inspection { lease, lineage, view })
+            }
+            Call::ReadDocument { name } => Answer::Document(self.document(name)?),
+            Call::WriteDocument { name, body, precondition, fence } => {
+                Answer::Written(self.write_document(name, body, *precondition, *fence)?)
+            }
+            Call::History { limit } => Answer::History(self.newest_terms(*limit)?),
+            Call::Namespaces { after, limit } => {
+                let sql = "SELECT lock_key FROM baton_locks WHERE lock_key > ?1 \
+                           ORDER BY lock_key LIMIT ?2";
+                let values = (after.as_ref().map_or("", Namespace::as_str), limit);
+                let mut statement = self.conn.prepare_cached(sql)?;
+                let namespace = |row: &Row<'_>| Ok(row.get::<_, Text<Namespace>>(0)?.0);
+                let found = statement.query_map(values, namespace)?.collect::<Result<_, _>>();
+                let spoilt = |error| reading(|| "the name of a namespace".to_owned(), error);
+                Answer::Namespaces(found.map_err(spoilt)?)
+            }
+            Call::Counters(call) => Answer::Counters(self.count(call)?),
+            Call::Prune { fence, prune } => Answer::Pruned(self.prune(*fence, prune)?),
+        })
+    }
+
+    fn perform_core(&self, request: &Request) -> Result<Reply, DriverError> {
+        Ok(Reply::Done(match request {
+            Request::Beat(beat) => return self.beat(beat).map(Reply::Beat),
+            Request::ReadMembers => return self.members().map(Reply::Members),
+            Request::PublishView { fence, view } => self.publish_view(*fence, view)?,
+            Request::Release(release) => self.release(release)?,
+            Request::Leave { node, boot } => self.leave(node, *boot)?,
+            Request::Ask { epoch, ask } => self.ask(*epoch, ask)?,
+        }))
+    }
+
+    fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
+        let space = self.space_or_begin()?;
+        let mut lease = LeaseRow::read(self)?;
+        let registration = self.register(&beat.node, beat.replaces)?;
+        let outcome = match (&registration, &beat.lease) {
+            (Registration::TakenBy { .. }, _) | (_, LeaseIntent::Observe) => None,
+            (_, LeaseIntent::Acquire(acquire)) => {
+                Some(self.acquire(space, &mut lease, &beat.node, acquire)?)
+            }
+            (_, LeaseIntent::Renew(renew)) => Some(self.renew(&mut lease, renew)?),
+        };
+        let view = match self.view_version()? {
+            Some(published) if published > beat.known_view => self.view()?,
+            _ => None,
+        };
+        let lease = lease.as_ref().map(|row| row.snapshot(self));
+        Ok(BeatReply { registration, lease, outcome, lineage: self.lineage, view })
+    }
+
+    fn publish_view(&self, fence: Epoch, view: &View) -> Result<Outcome, DriverError> {
+        let ViewVersion { epoch, number } = view.version;
+        let older =
+            self.view_version()?.is_some_and(|known| known.epoch == epoch && known >= view.version);
+        if older || self.is_fenced_off(fence)? {
+            return Ok(Outcome::Conflict);
+        }
+        let sql = "INSERT INTO baton_views (namespace, epoch, number, body) \
+                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (namespace) \
+                   DO UPDATE SET epoch = ?2, number = ?3, body = ?4";
+        self.run(sql, (self.namespace.as_str(), Bits(epoch.0), Bits(number), Json(view)))?;
+        self.raise_fence(fence)?;
+        Ok(Outcome::Applied)
+    }
+
+    fn view_version(&self) -> Result<Option<ViewVersion>, DriverError> {
+        let sql = "SELECT epoch, number FROM baton_views WHERE namespace = ?1";
+        self.one(sql, [self.namespace.as_str()], "the view", |row| {
+            let (epoch, number): (Bits, Bits) = (row.get(0)?, row.get(1)?);
+            Ok(ViewVersion { epoch: Epoch(epoch.0), number: number.0 })
+        })
+    }
+
+    fn view(&self) -> Result<Option<Arc<View>>, DriverError> {
+        let sql = "SELECT body FROM baton_views WHERE namespace = ?1";
+        self.one(sql, [self.namespace.as_str()], "the view", |row| {
+            Ok(Arc::new(row.get::<_, Json<View>>(0)?.0))
+        })
+    }
+
+    fn document(&self, name: &str) -> Result<Option<Document>, DriverError> {
+        let sql = "SELECT version, body FROM baton_documents WHERE namespace = ?1 AND name = ?2";
+        let (values, record) = ((self.namespace.as_str(), name), format_args!("document {name:?}"));
+        self.one(sql, values, record, |row| {
+            Ok(Document { version: row.get::<_, Bits>(0)?.0, body: row.get(1)? })
+        })
+    }
+
+    fn write_document(
+        &self,
+        name: &str,
+        body: &[u8],
+        precondition: Precondition,
+        fence: Option<Epoch>,
+    ) -> Result<WriteOutcome, DriverError> {
+        let is_fenced_off = match fence {
+            Some(fence) => self.is_fenced_off(fence)?,
+            None => self.space_or_begin().map(|_| false)?,
+        };
+        if is_fenced_off {
+            return Ok(WriteOutcome::Fenced);
+        }
+        let namespace = self.namespace.as_str();
+        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
+        let record = format_args!("document {name:?}");
+        let present = self.one(sql, (namespace, name), record, |row| row.get::<_, Bits>(0))?;
+        let present = present.map_or(0, |version| version.0);
+        if !precondition.holds(present) {
+            return Ok(WriteOutcome::Conflict(present));
+        }
+        let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (namespace, name) \
+                   DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
+        let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
+        self.run(sql, (namespace, name, Bits(next), body, at))?;
+        if let Some(fence) = fence {
+            self.raise_fence(fence)?;
+        }
+        Ok(WriteOutcome::Written(next))
+    }
+
+    fn prune(&self, fence: Epoch, prune: &Prune) -> Result<PruneOutcome, DriverError> {
+        if self.is_fenced_off(fence)? {
+            return Ok(PruneOutcome::Fenced);
+        }
+        let namespace = self.namespace.as_str();
+        let dead_for = u64::try_from(prune.dead_for.as_micros()).unwrap_or(u64::MAX);
+        // Before this, in microseconds since the machine was booted; nothing was before that.
+        let before = self.at.now.as_micros().checked_sub(dead_for).map_or(-1, u64::cast_signed);
+        let of_this_boot = (namespace, &*self.machine.boot, before, prune.limit);
+        let nodes = self.run(PRUNE_NODES, of_this_boot)?;
+        let left = u64::from(prune.limit) - nodes as u64;
+        let keep = i64::try_from(prune.keep_terms.max(1)).unwrap_or(i64::MAX);
+        let terms = self.run(PRUNE_TERMS, (namespace, keep, Bits(left)))?;
+        if nodes + terms > 0 {
+            self.raise_fence(fence)?;
+        }
+        Ok(PruneOutcome::Pruned { records: u32::try_from(nodes + terms).unwrap_or(u32::MAX) })
+    }
+}
