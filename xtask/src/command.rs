@@ -24,22 +24,13 @@ impl Command {
         Self::new("cargo", args)
     }
 
-    /// A call of `rustc`, with its arguments separated by spaces.
-    pub fn rustc(args: &str) -> Self {
-        Self::new("rustc", args)
-    }
-
-    /// A call of `git`, with its arguments separated by spaces.
-    pub fn git(args: &str) -> Self {
-        Self::new("git", args)
-    }
-
     /// A call of a program that was built, named by its path in the target folder.
     pub fn built(program: &'static str, args: &str) -> Self {
         Self { is_built: true, ..Self::new(program, args) }
     }
 
-    fn new(program: &'static str, args: &str) -> Self {
+    /// A call of another program.
+    pub fn new(program: &'static str, args: &str) -> Self {
         Self {
             program,
             is_built: false,
@@ -144,6 +135,11 @@ impl fmt::Display for Command {
         write!(f, "{folder}{}", self.program)?;
         self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
     }
+}
+
+/// Runs the commands in `root`, up to the first that fails.
+pub fn run_all(commands: &[Command], root: &Path) -> Result<(), Failure> {
+    commands.iter().try_for_each(|command| command.run(root))
 }
 
 /// Does the work and says how long it took.

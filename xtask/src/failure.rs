@@ -6,85 +6,31 @@ use std::path::PathBuf;
 /// Why a chore did not succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The program is missing or may not be run.
     #[error("could not start `{command}`: {source}")]
-    NotStarted {
-        /// What was to run.
-        command: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The program ran and was not content.
+    NotStarted { command: String, source: io::Error },
+    /// `None` if a signal ended it.
     #[error("`{command}` {}", ending(*code))]
-    Exited {
-        /// What ran.
-        command: String,
-        /// Its exit code; `None` if a signal ended it.
-        code: Option<i32>,
-    },
-    /// A file is listed but cannot be read.
-    #[error("could not read {}: {source}", path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A log or its folder cannot be made.
-    #[error("could not write {}: {source}", path.display())]
-    Unwritable {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// Tests failed, and were named with the commands that repeat them.
+    Exited { command: String, code: Option<i32> },
+    /// `what` is "read", "write" or "remove".
+    #[error("could not {what} {}: {source}", path.display())]
+    File { what: &'static str, path: PathBuf, source: io::Error },
+    /// They were named with the commands that repeat them.
     #[error("{failed} tests failed")]
-    Tests {
-        /// How many.
-        failed: usize,
-    },
-    /// No test ran, so that nothing was shown.
+    Tests { failed: usize },
     #[error("no test ran")]
     NoTests,
-    /// A file or folder of an earlier run stays.
-    #[error("could not remove {}: {source}", path.display())]
-    Unremovable {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A store did not write its report, or failed cases.
+    /// `missing` are the stores without a report.
     #[error("{failed} cases failed; stores without a report: {}", some(missing))]
-    NotConforming {
-        /// The stores without a report.
-        missing: String,
-        /// How many cases failed, over all stores.
-        failed: usize,
-    },
-    /// A server was started and did not say where it is.
+    NotConforming { missing: String, failed: usize },
     #[error("baton-servers started {server} and printed no URL of it")]
-    NoUrl {
-        /// Which.
-        server: &'static str,
-    },
-    /// `cargo metadata` answered something else than expected.
+    NoUrl { server: &'static str },
     #[error("cargo metadata: {0}")]
-    Metadata(String),
-    /// Tidy has printed this many findings.
+    Metadata(serde_json::Error),
     #[error("tidy found {0} to mend")]
     Untidy(usize),
-    /// A step of `cargo xtask test` failed.
+    /// `repeat` is the command that runs this step alone.
     #[error("step `{step}` failed: {source}\nrepeat it with: {repeat}")]
-    Step {
-        /// Its short name.
-        step: &'static str,
-        /// The command that runs this step alone.
-        repeat: String,
-        /// Why it failed.
-        source: Box<Failure>,
-    },
+    Step { step: &'static str, repeat: String, source: Box<Failure> },
 }
 
 impl Failure {

@@ -3,7 +3,7 @@
 //! ```text
 //!   test ──► fmt ► tidy ► clippy ► features ► macos ► doc ► build ► tests ► conformance ► chaos
 //!            └─► simulation ► replay ► determinism ► bugs
-//!   tidy ──► one small file per rule, over every file that git would track
+//!   tidy ──► a function for each rule, over every file outside of target/
 //!   determinism, soak, cost, exhaustive ──► baton-sim, in release mode
 //!   bugs ──► baton-sim once more, with wrong rules planted
 //!   bench ──► baton-bench with the baton program beside it, in release mode
@@ -16,20 +16,14 @@
 //! Needs nothing but the Rust toolchain; the tests of stores install their servers, or say what to
 //! install. Findings and the summary go to stdout, what is being run goes to stderr.
 
-mod bench;
-mod chaos;
+mod chores;
 mod command;
 mod conformance;
 mod failure;
-mod load;
 mod matrix;
-mod newcomer;
-mod servers;
-mod sim;
 mod suite;
 mod test;
 mod tidy;
-mod variants;
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -37,6 +31,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use command::run_all;
 use failure::Failure;
 
 /// The project's chores.
@@ -80,8 +75,8 @@ enum Task {
     },
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
-    /// Looks at every file that git tracks or would track. Prints all findings, one
-    /// `path:line: message` each, and exits with an error if there are any.
+    /// Looks at every file outside of target/. Prints all findings, one `path:line: message` each,
+    /// and exits with an error if there are any.
     Tidy,
     /// Show that the simulator catches every planted bug
     ///
@@ -164,19 +159,24 @@ fn main() -> ExitCode {
 
 fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
     match task {
-        Task::Test { load } => test::run(root, load.unwrap_or(0)),
+        Task::Test { load } => test::run_test(root, load.unwrap_or(0)),
         Task::Suite { at_once, names } => suite::run(root, *at_once as usize, names, &[]),
         Task::Tidy => tidy::run(root),
-        Task::Bugs { seeds } => sim::bugs(*seeds, root),
-        Task::Determinism { seeds } => sim::determinism(*seeds).run(root),
-        Task::Soak { minutes } => sim::soak(*minutes).run(root),
-        Task::Cost => sim::cost().run(root),
-        Task::Exhaustive => sim::exhaustive().run(root),
+        Task::Bugs { seeds } => run_all(&chores::bugs(*seeds, root), root),
+        Task::Determinism { seeds } => {
+            chores::simulator(&format!("determinism --seeds {seeds}")).run(root)
+        }
+        Task::Soak { minutes } => chores::simulator(&format!("soak --minutes {minutes}")).run(root),
+        Task::Cost => chores::simulator("cost").run(root),
+        Task::Exhaustive => chores::simulator("exhaustive").run(root),
         Task::Conformance => conformance::run(root),
-        Task::Servers { arguments } => servers::run(arguments, root),
-        Task::Bench { arguments } => bench::run(arguments, root),
-        Task::Chaos { arguments } => chaos::run(arguments, root),
-        Task::Newcomer => newcomer::run(root),
+        Task::Servers { arguments } => chores::servers(arguments).run(root),
+        Task::Bench { arguments } => run_all(&chores::bench(arguments), root),
+        Task::Chaos { arguments } => {
+            let arguments = [&["chaos".to_owned()], &arguments[..]].concat();
+            run_all(&chores::bench(&arguments), root)
+        }
+        Task::Newcomer => run_all(&chores::newcomer(), root),
         Task::Matrix { servers } => matrix::run(root, servers),
     }
 }

@@ -10,9 +10,9 @@
 
 use std::path::Path;
 
+use crate::chores;
 use crate::command::Command;
 use crate::failure::Failure;
-use crate::servers;
 
 /// A driver's tests on another server.
 #[derive(Clone, Copy)]
@@ -74,12 +74,12 @@ pub fn run(root: &Path, wanted: &[String]) -> Result<(), Failure> {
 
 impl Entry {
     fn run(&self, root: &Path) -> Result<(), Failure> {
-        let said = servers::command(&["up".to_owned(), self.server.to_owned()]).output(root)?;
+        let said = chores::servers(&["up".to_owned(), self.server.to_owned()]).output(root)?;
         let tested = match url(&said, self.given_as) {
             Some(url) => self.tests(url).run(root),
             None => Err(Failure::NoUrl { server: self.server }),
         };
-        let down = servers::command(&["down".to_owned()]).run(root);
+        let down = chores::servers(&["down".to_owned()]).run(root);
         tested.and(down)
     }
 

@@ -23,6 +23,7 @@ mod cli;
 mod error;
 mod failover;
 mod fixture;
+mod follow;
 mod judge;
 mod lost_updates;
 mod micro;
@@ -34,6 +35,7 @@ mod processes;
 mod progress;
 mod report;
 mod sandbox;
+mod settle;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use crate::error::BenchError;
 use crate::fixture::Fixture;
+use crate::settle;
 
 /// How long anything may take that takes a few beats.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -110,14 +111,14 @@ pub struct Stage {
 impl Stage {
     /// Waits until every node is known and knows the leader, and the last election is over.
     pub async fn settled(&self) -> Result<Lead, BenchError> {
-        let lead = self.cluster.settled(self.names.len(), PATIENCE).await?;
+        let lead = settle::settled(&self.cluster, self.names.len(), PATIENCE).await?;
         SystemClock.sleep(STANDS_BACK).await;
         Ok(lead)
     }
 
     /// Starts a node again that has ended. Returns the past process.
     pub async fn start_again(&mut self, name: &NodeId) -> Result<Option<BootId>, BenchError> {
-        let past = self.cluster.boot_of(name).await?;
+        let past = settle::boot_of(&self.cluster, name).await?;
         self.cluster.start(name)?;
         SystemClock.sleep(STARTS_WITHIN).await;
         Ok(past)
@@ -125,6 +126,6 @@ impl Stage {
 
     /// Waits until the store knows the new process.
     pub async fn known_again(&self, name: &NodeId, past: Option<BootId>) -> Result<(), BenchError> {
-        Ok(self.cluster.registered(name, past, PATIENCE).await?)
+        Ok(settle::registered(&self.cluster, name, past, PATIENCE).await?)
     }
 }

@@ -2,10 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::commands::handover::HandoverArguments;
+use crate::commands::handover::{HandoverArguments, TransferArguments};
+use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
-    StoreArguments, completions, counters, demo, doctor, fences, health, history, man, run, serve,
-    settings, transfer, watch,
+    StoreArguments, counters, demo, doctor, fences, health, history, run, serve, settings, watch,
 };
 use crate::exit;
 
@@ -41,7 +41,7 @@ pub struct Cli {
     pub(crate) command: Command,
 }
 
-/// Each command has a file of its own in `commands`.
+/// What each does is in `commands`.
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Show three failovers of real processes: a crash, a resignation and a pause.
@@ -68,7 +68,7 @@ pub(crate) enum Command {
     /// Show status, runs and failures of the leader's plugins.
     Plugins(StoreArguments),
     /// Hand leadership to a named node.
-    Transfer(transfer::Arguments),
+    Transfer(TransferArguments),
     /// Ask the leader to step down, so that another node takes over.
     Resign(HandoverArguments),
     /// Change and show durable counters.
@@ -82,7 +82,7 @@ pub(crate) enum Command {
     /// Simulate elections with injected faults, or your own settings under faults.
     Sim(Box<baton_sim::commands::Arguments>),
     /// Print the completion script for a shell.
-    Completions(completions::Arguments),
+    Completions(CompletionsArguments),
     /// Print the manual page, or write the pages of all commands.
-    Man(man::Arguments),
+    Man(ManArguments),
 }

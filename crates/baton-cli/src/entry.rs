@@ -3,14 +3,14 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use clap::error::ErrorKind;
+use clap::error::{ContextValue, ErrorKind};
 
 use crate::cli::Cli;
+use crate::commands;
 use crate::commands::tick;
 use crate::exit::Exit;
 use crate::output::log::{self, Format};
 use crate::output::stdout;
-use crate::{clap_error, commands};
 
 /// Does what the command line asks for.
 pub fn main() -> ExitCode {
@@ -19,6 +19,7 @@ pub fn main() -> ExitCode {
     log::begin(Format::guessed(arguments, variable.as_deref()));
     let first = std::env::args_os().nth(1);
     // The guard starts with every term, and has no use for a parser.
+    #[cfg(target_os = "linux")]
     if first.as_ref().is_some_and(|argument| argument == "guard") {
         return crate::guard::run();
     }
@@ -33,18 +34,86 @@ pub fn main() -> ExitCode {
             log::error(&problem.to_string());
             problem.exit()
         }),
-        Err(answer) if clap_error::is_help_or_version(&answer) => {
+        Err(answer)
+            if matches!(answer.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) =>
+        {
             stdout::text(&answer.render().ansi().to_string());
-            Exit::Done
+            Exit::DONE
         }
         Err(lost) if lost.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             eprint!("{}", lost.render());
-            Exit::Usage
+            Exit::USAGE
         }
         Err(mistake) => {
-            log::error(&clap_error::one_line(&mistake));
-            Exit::Usage
+            log::error(&one_line(&mistake));
+            Exit::USAGE
         }
     };
-    ExitCode::from(exit.code())
+    ExitCode::from(exit.0)
+}
+
+/// What clap has to complain about and to advise, on one line, without the usage that follows it. A
+/// word that may be a store's URL, given in the wrong place, is not repeated.
+fn one_line(error: &clap::Error) -> String {
+    let mut rendered = error.render().to_string();
+    for (_, value) in error.context() {
+        let words: &[String] = match value {
+            ContextValue::String(word) => std::slice::from_ref(word),
+            ContextValue::Strings(words) => words,
+            _ => &[],
+        };
+        for word in words.iter().filter(|word| word.contains([':', '@', '/', '%', '?'])) {
+            rendered = rendered.replace(word.as_str(), "***");
+        }
+    }
+    let mut line = String::new();
+    for part in rendered.lines().map(str::trim).filter(|part| !part.is_empty()) {
+        if part.starts_with("Usage:") || part.starts_with("For more information") {
+            break;
+        }
+        let part = part.trim_start_matches("error: ").trim_start_matches("tip: ");
+        if !line.is_empty() {
+            line.push_str(if line.ends_with(':') { " " } else { "; " });
+        }
+        line.push_str(part);
+    }
+    line.push_str("; see --help");
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complaints_fit_on_one_line_and_keep_the_advice() {
+        let cases: [(&[&str], &str); 4] = [
+            (&["baton", "serve", "--leese-timeout", "5s"], "--lease-timeout"),
+            (&["baton", "statsu"], "'status'"),
+            (&["baton", "transfer"], "--to <NODE>"),
+            (&["baton", "completions", "tcl"], "bash"),
+        ];
+        for (arguments, expected) in cases {
+            let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
+            assert_eq!(line.lines().count(), 1, "{line}");
+            assert!(line.contains(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_url_in_the_wrong_place_is_not_repeated() {
+        let url = "postgres://me:hush@db/x";
+        let cases: [&[&str]; 6] = [
+            &["baton", "status", url],
+            &["baton", url],
+            &["baton", "status", "--sotre", url],
+            &["baton", "status", &format!("--sotre={url}")],
+            &["baton", "watch", "--interval", url],
+            &["baton", "history", &format!("--limit={url}")],
+        ];
+        for arguments in cases {
+            let line = one_line(&Cli::try_parse_from(arguments).err().expect("a mistake"));
+            assert!(!line.contains("hush"), "{line}");
+        }
+    }
 }

@@ -98,20 +98,20 @@ impl CommandError {
             | Self::Fences(_)
             | Self::Unconfirmed { .. }
             | Self::Nested { .. }
-            | Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::Usage,
-            Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::Store,
-            Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TimedOut,
-            Self::IdTaken { .. } => Exit::IdTaken,
-            _ => Exit::Failed,
+            | Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::USAGE,
+            Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::STORE,
+            Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TIMED_OUT,
+            Self::IdTaken { .. } => Exit::ID_TAKEN,
+            _ => Exit::FAILED,
         }
     }
 }
 
 fn count_exit(problem: &CountError) -> Exit {
     match problem {
-        CountError::Name(_) | CountError::TooFar { .. } => Exit::Usage,
-        CountError::Unknown { .. } => Exit::TimedOut,
-        CountError::NotCounted { .. } | CountError::Store(_) => Exit::Store,
-        _ => Exit::Failed,
+        CountError::Name(_) | CountError::TooFar { .. } => Exit::USAGE,
+        CountError::Unknown { .. } => Exit::TIMED_OUT,
+        CountError::NotCounted { .. } | CountError::Store(_) => Exit::STORE,
+        _ => Exit::FAILED,
     }
 }

@@ -1,44 +1,25 @@
 //! Exit codes, for scripts.
 
-/// How the command ended.
+/// How the command ended, as the code of the process. `run` ends with the code of its command too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Done,
-    Failed,
-    /// The command line or the settings make no sense.
-    Usage,
-    /// The store cannot be reached, refuses, or is not there.
-    Store,
-    /// Nothing was refused, but it did not happen in time.
-    TimedOut,
-    IdTaken,
-    Warned,
-    /// `run` alone: leadership was lost, and that was to be the end.
-    Lost,
-    /// `run` alone: ended like the command it ran.
-    Command(u8),
-    /// `demo` alone: Ctrl-C.
-    Interrupted,
-    PipeClosed,
-}
+pub struct Exit(pub u8);
 
 impl Exit {
-    /// The code of the process.
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Done => 0,
-            Self::Failed => 1,
-            Self::Usage => 2,
-            Self::Store => 3,
-            Self::TimedOut => 4,
-            Self::IdTaken => 5,
-            Self::Warned => 6,
-            Self::Lost => 7,
-            Self::Command(code) => code,
-            Self::Interrupted => 130,
-            Self::PipeClosed => 141,
-        }
-    }
+    pub const DONE: Self = Self(0);
+    pub const FAILED: Self = Self(1);
+    /// The command line or the settings make no sense.
+    pub const USAGE: Self = Self(2);
+    /// The store cannot be reached, refuses, or is not there.
+    pub const STORE: Self = Self(3);
+    /// Nothing was refused, but it did not happen in time.
+    pub const TIMED_OUT: Self = Self(4);
+    pub const ID_TAKEN: Self = Self(5);
+    pub const WARNED: Self = Self(6);
+    /// `run` alone: leadership was lost, and that was to be the end.
+    pub const LOST: Self = Self(7);
+    /// `demo` alone: Ctrl-C.
+    pub const INTERRUPTED: Self = Self(130);
+    pub const PIPE_CLOSED: Self = Self(141);
 }
 
 /// The codes for the long help.
@@ -60,9 +41,9 @@ mod tests {
 
     #[test]
     fn the_help_lists_every_code_that_a_script_may_meet() {
-        let documented = [Exit::Done, Exit::Failed, Exit::Usage, Exit::Store, Exit::TimedOut];
-        for exit in documented.into_iter().chain([Exit::IdTaken, Exit::Warned, Exit::Lost]) {
-            assert!(HELP.contains(&format!("\n  {}  ", exit.code())), "{exit:?}");
+        let documented = [Exit::DONE, Exit::FAILED, Exit::USAGE, Exit::STORE, Exit::TIMED_OUT];
+        for exit in documented.into_iter().chain([Exit::ID_TAKEN, Exit::WARNED, Exit::LOST]) {
+            assert!(HELP.contains(&format!("\n  {}  ", exit.0)), "{exit:?}");
         }
     }
 }

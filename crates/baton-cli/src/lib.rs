@@ -15,23 +15,23 @@
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
 
+#![cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "`baton run` needs Linux"))]
+
 pub mod attempts;
-mod clap_error;
 pub mod cli;
 pub mod cluster;
 pub mod commands;
 mod config;
 mod crash_notice;
-mod demo;
 pub mod entry;
 pub mod error;
 mod exit;
+#[cfg(target_os = "linux")]
 pub mod guard;
 mod nested_node;
 mod node;
 mod open_store;
 pub mod output;
-mod run;
 mod serve_plugins;
 mod snapshot;
 mod telemetry;

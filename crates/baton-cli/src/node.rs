@@ -45,12 +45,11 @@ pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
 
 /// A node of this configuration, not yet started.
 pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
-    let connections = usize::try_from(config.lifeline.connections_max).unwrap_or(usize::MAX);
     let lifeline = LifelineConfig::default().tune(|lifeline| {
         lifeline.enabled = config.lifeline.enabled;
         lifeline.bind = config.lifeline.bind;
         lifeline.advertise = config.lifeline.advertise;
-        lifeline.connections_max = connections;
+        lifeline.connections_max = config.lifeline.connections_max;
     });
     let builder = Node::builder(store)
         .namespace(config.namespace.clone())

@@ -90,14 +90,20 @@ impl OpenStore {
     /// Leader, members and last terms of the namespace.
     pub async fn snapshot(&self) -> Result<Snapshot, CommandError> {
         let (name, settings) = (self.config.store.to_string(), &self.config.settings);
-        let seen = gather(&*self.store, &name, self.namespace(), settings).await;
-        seen.map_err(|problem| self.error(problem))
+        self.ask(gather(&*self.store, &name, self.namespace(), settings)).await
     }
 
     /// The lease of the namespace, if it was ever granted.
     pub async fn lease(&self) -> Result<Option<LeaseSnapshot>, CommandError> {
-        let seen = self.store.inspect(self.namespace()).await;
-        Ok(seen.map_err(|problem| self.error(problem))?.lease)
+        Ok(self.ask(self.store.inspect(self.namespace())).await?.lease)
+    }
+
+    /// What the store answers.
+    pub async fn ask<T>(
+        &self,
+        request: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, CommandError> {
+        request.await.map_err(|problem| self.error(problem))
     }
 
     /// An error of this store, with its URL.

@@ -46,7 +46,6 @@ impl Lifetime {
         self.stop_by().is_some()
     }
 
-    /// Waits until it is told to stop.
     pub(crate) async fn ended(&self) -> Moment {
         let mut stop_by = self.stop_by.subscribe();
         let by = stop_by.wait_for(Option::is_some).await;
@@ -86,7 +85,6 @@ impl Term {
         })
     }
 
-    /// A renewal moved the deadlines.
     pub(crate) fn extend(&self, window: Window) {
         self.soft.store(window.soft.as_micros(), Ordering::Release);
         self.hard.store(window.hard.as_micros(), Ordering::Release);
@@ -124,14 +122,12 @@ impl Term {
         self.window()
     }
 
-    /// Waits until the term is told to stop.
     pub(crate) async fn ended(&self) -> Ending {
         let by = self.life.ended().await;
         let reason = *self.reason.get().expect("it is set before the life ends");
         Ending { reason, by }
     }
 
-    /// By when everything must have stopped.
     pub(crate) fn stop_by(&self) -> Moment {
         self.life.stop_by().unwrap_or(self.window().hard)
     }

@@ -3,21 +3,21 @@
 //!
 //! ```text
 //!   cargo test --no-run ──► programs: every test program, the slowest first
-//!        run: N at a time, each into a log of its own ──► outcome: printed when a program ends
+//!        run: N at a time, each into a log of its own ──► Outcome: printed when a program ends
 //!             └─► what failed, the command that repeats it, "N passed, N failed"
 //! ```
 
-mod outcome;
 mod programs;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use crate::command::{seconds, timed};
 use crate::failure::Failure;
-use outcome::Outcome;
 use programs::Program;
 
 /// How many test programs run at once if nothing else is asked for. Each runs as many tests at a
@@ -33,7 +33,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     let mut programs = programs::build(root)?;
     if !wanted.is_empty() {
-        programs.retain(|program| wanted.iter().any(|part| program.name().contains(part.as_str())));
+        programs.retain(|program| wanted.iter().any(|part| program.name.contains(part.as_str())));
     }
     let logs = root.join("target/test-logs");
     fs::create_dir_all(&logs).map_err(|source| unwritable(&logs, source))?;
@@ -61,7 +61,7 @@ pub fn run(
 /// Runs one program to its end. What it writes goes to a file: a pipe would have to be read until
 /// the last process that the program left behind closes it.
 fn run_one(program: &Program, logs: &Path, env: &[(&str, String)]) -> Result<Outcome, Failure> {
-    let log = logs.join(format!("{}.log", program.name().replace(['/', ' '], "-")));
+    let log = logs.join(format!("{}.log", program.name.replace(['/', ' '], "-")));
     let open = || -> std::io::Result<(File, File)> {
         let file = File::create(&log)?;
         Ok((file.try_clone()?, file))
@@ -71,8 +71,9 @@ fn run_one(program: &Program, logs: &Path, env: &[(&str, String)]) -> Result<Out
     command.envs(env.iter().map(|(name, value)| (name, value))).stdout(out).stderr(err);
     let (status, took) = timed(|| command.status());
     let status =
-        status.map_err(|source| Failure::NotStarted { command: program.name(), source })?;
-    let output = fs::read(&log).map_err(|source| Failure::Unreadable { path: log, source })?;
+        status.map_err(|source| Failure::NotStarted { command: program.name.clone(), source })?;
+    let output =
+        fs::read(&log).map_err(|source| Failure::File { what: "read", path: log, source })?;
     let output = String::from_utf8_lossy(&output).into_owned();
     Ok(Outcome::new(program, status.success(), took, output))
 }
@@ -98,7 +99,69 @@ fn conclude(done: Vec<Result<Outcome, Failure>>) -> Result<(), Failure> {
 }
 
 fn unwritable(path: &Path, source: std::io::Error) -> Failure {
-    Failure::Unwritable { path: path.to_path_buf(), source }
+    Failure::File { what: "write", path: path.to_path_buf(), source }
+}
+
+/// One program's run.
+struct Outcome {
+    name: String,
+    passed: usize,
+    /// How many tests failed: one if the program failed without a word about its tests.
+    failed: usize,
+    took: Duration,
+    /// cargo's flag that selects the program.
+    flag: String,
+    output: String,
+}
+
+impl Outcome {
+    /// Reads the output of a program that has ended.
+    fn new(program: &Program, success: bool, took: Duration, output: String) -> Self {
+        let (passed, failed) = counts(&output);
+        let failed = if success { failed } else { failed.max(1) };
+        let (name, flag) = (program.name.clone(), program.flag.clone());
+        Self { name, passed, failed, took, flag, output }
+    }
+
+    /// The command that runs the failed tests again: of the whole workspace, so that nothing is
+    /// built with other features.
+    fn repeat(&self) -> String {
+        let names = failures(&self.output).collect::<Vec<_>>().join(" ");
+        format!("cargo test --workspace {} -- {names}", self.flag)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, passed, failed, .. } = self;
+        let (output, took) = (self.output.trim_end(), seconds(self.took));
+        write!(f, "── {name}\n{output}\n── {name}: {passed} passed, {failed} failed in {took}")
+    }
+}
+
+/// How many tests passed and failed, over all results: the tests of documentation have one for each
+/// crate.
+fn counts(output: &str) -> (usize, usize) {
+    let results = output.lines().filter_map(|line| line.strip_prefix("test result: "));
+    let (mut passed, mut failed) = (0, 0);
+    for result in results {
+        let words: Vec<&str> = result.split([' ', ';']).collect();
+        for pair in words.windows(2) {
+            let count = pair[0].parse().unwrap_or(0);
+            match pair[1] {
+                "passed" => passed += count,
+                "failed" => failed += count,
+                _ => {}
+            }
+        }
+    }
+    (passed, failed)
+}
+
+/// The names in the list of failures that libtest ends with.
+fn failures(output: &str) -> impl Iterator<Item = &str> {
+    let list = output.rsplit_once("\nfailures:\n").map_or("", |(_, list)| list);
+    list.lines().map_while(|line| line.strip_prefix("    ")).map(str::trim)
 }
 
 #[cfg(test)]
@@ -106,9 +169,8 @@ mod tests {
     use std::path::Path;
     use std::time::Duration;
 
-    use super::conclude;
-    use super::outcome::Outcome;
     use super::programs::Program;
+    use super::{Outcome, conclude, counts};
     use crate::failure::Failure;
 
     fn outcome(success: bool, output: &str) -> Result<Outcome, Failure> {
@@ -134,5 +196,43 @@ mod tests {
     fn a_program_that_dies_without_a_result_failed() {
         let died = vec![outcome(false, "running 3 tests\ntest a ... ok\n")];
         assert!(matches!(conclude(died), Err(Failure::Tests { failed: 1 })));
+    }
+
+    const FAILED: &str = "\
+running 3 tests
+test a::one ... ok
+test a::two ... FAILED
+test a::three ... FAILED
+
+failures:
+
+---- a::two stdout ----
+failures:
+it went wrong
+
+failures:
+    a::two
+    a::three
+
+test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.02s
+";
+
+    #[test]
+    fn every_result_counts() {
+        assert_eq!(counts(FAILED), (1, 2));
+        let two =
+            "test result: ok. 7 passed; 0 failed;\nnoise\ntest result: ok. 35 passed; 0 failed;";
+        assert_eq!(counts(two), (42, 0));
+        assert_eq!(counts("no result"), (0, 0));
+    }
+
+    #[test]
+    fn the_failed_tests_are_named_in_the_command_that_repeats_them() {
+        let program = Program::documentation(Path::new("."));
+        let outcome = Outcome::new(&program, false, Duration::from_millis(1500), FAILED.to_owned());
+        assert_eq!(outcome.repeat(), "cargo test --workspace --doc -- a::two a::three");
+        let shown = outcome.to_string();
+        assert!(shown.starts_with("── documentation\nrunning 3 tests\n"), "{shown}");
+        assert!(shown.ends_with("── documentation: 1 passed, 2 failed in 1.5 s"), "{shown}");
     }
 }

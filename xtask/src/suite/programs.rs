@@ -24,12 +24,10 @@ const SLOWEST: [&str; 8] = [
 /// A test program, or the tests of the documentation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
-    /// The package it belongs to; empty for the documentation.
-    package: String,
-    /// What cargo calls a target of this kind: `test`, `lib`, `bin`.
-    kind: String,
-    /// The target's name.
-    target: String,
+    /// Its name, for people: `baton-drivers test redis`.
+    pub name: String,
+    /// The flag by which cargo selects it.
+    pub flag: String,
     /// The folder of the package, in which cargo runs it.
     folder: PathBuf,
     /// The built program; none for the documentation, which cargo runs.
@@ -39,30 +37,8 @@ pub struct Program {
 impl Program {
     /// The tests in the documentation of every crate, which rustdoc builds and runs.
     pub fn documentation(root: &Path) -> Self {
-        Self {
-            package: String::new(),
-            kind: "doc".to_owned(),
-            target: String::new(),
-            folder: root.to_path_buf(),
-            executable: None,
-        }
-    }
-
-    /// Its name, for people: `baton-drivers test redis`.
-    pub fn name(&self) -> String {
-        match self.kind.as_str() {
-            "doc" => "documentation".to_owned(),
-            "lib" => format!("{} lib", self.package),
-            kind => format!("{} {kind} {}", self.package, self.target),
-        }
-    }
-
-    /// The flag by which cargo selects it.
-    pub fn target(&self) -> String {
-        match self.kind.as_str() {
-            "doc" | "lib" => format!("--{}", self.kind),
-            kind => format!("--{kind} {}", self.target),
-        }
+        let (name, flag) = ("documentation".to_owned(), "--doc".to_owned());
+        Self { name, flag, folder: root.to_path_buf(), executable: None }
     }
 
     /// Runs it as `cargo test` would.
@@ -76,8 +52,7 @@ impl Program {
     }
 
     fn rank(&self) -> usize {
-        let name = self.name();
-        SLOWEST.iter().position(|slow| *slow == name).unwrap_or(SLOWEST.len())
+        SLOWEST.iter().position(|slow| *slow == self.name).unwrap_or(SLOWEST.len())
     }
 }
 
@@ -96,14 +71,14 @@ fn program(message: &str) -> Option<Program> {
     let message: Value = serde_json::from_str(message).ok()?;
     let is_test = message["profile"]["test"].as_bool()? && message["reason"] == "compiler-artifact";
     let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
-    let target = &message["target"];
-    is_test.then_some(Program {
-        package: folder.file_name()?.to_str()?.to_owned(),
-        kind: target["kind"][0].as_str()?.to_owned(),
-        target: target["name"].as_str()?.to_owned(),
-        folder: folder.to_path_buf(),
-        executable: Some(message["executable"].as_str()?.into()),
-    })
+    let package = folder.file_name()?.to_str()?;
+    let (kind, target) = (&message["target"]["kind"][0], &message["target"]["name"]);
+    let (name, flag) = match (kind.as_str()?, target.as_str()?) {
+        ("lib", _) => (format!("{package} lib"), "--lib".to_owned()),
+        (kind, target) => (format!("{package} {kind} {target}"), format!("--{kind} {target}")),
+    };
+    let executable = Some(message["executable"].as_str()?.into());
+    is_test.then(|| Program { name, flag, folder: folder.to_path_buf(), executable })
 }
 
 #[cfg(test)]
@@ -116,16 +91,13 @@ mod tests {
             "target":{"kind":["test"],"name":"node"},"profile":{"test":true},
             "executable":"/w/target/debug/deps/node-1"}"#;
         let found = program(&message.replace('\n', "")).expect("it is one");
-        assert_eq!(
-            (found.name(), found.target()),
-            ("baton test node".into(), "--test node".into())
-        );
+        assert_eq!((found.name.as_str(), found.flag.as_str()), ("baton test node", "--test node"));
         let command = found.command();
         assert_eq!(command.get_program(), "/w/target/debug/deps/node-1");
         assert_eq!(command.get_current_dir(), Some("/w/crates/baton".as_ref()));
         let unit = message.replace(r#"["test"]"#, r#"["lib"]"#).replace('\n', "");
         let found = program(&unit).expect("it is one");
-        assert_eq!((found.name(), found.target()), ("baton lib".into(), "--lib".into()));
+        assert_eq!((found.name.as_str(), found.flag.as_str()), ("baton lib", "--lib"));
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! Rule: every dependency comes from crates.io, under a licence that a user can accept, and none
-//! brings a library that the machine would have to have.
+//! Rules over dependencies and manifests: where every crate comes from and under which licence,
+//! what the core may not depend on, and that no manifest plants a bug.
 
-use serde_json::Value;
+use std::path::Path;
 
-use super::core_deps::{list, text};
-use super::finding::Finding;
+use serde::Deserialize;
+
+use super::{Finding, numbered};
+use crate::command::Command;
 use crate::failure::Failure;
 
 /// Licences that ask for no more than to be named.
@@ -24,79 +26,127 @@ const LICENCES: [&str; 10] = [
 /// Crates that would bring a second implementation of TLS, or need a library of the system.
 const BANNED: [&str; 4] = ["aws-lc-rs", "native-tls", "openssl", "openssl-sys"];
 
+/// Crates that do I/O, tell the time or draw numbers; also everything named `futures…`.
+const BANNED_IN_CORE: [&str; 13] = [
+    "async-std",
+    "chrono",
+    "fastrand",
+    "getrandom",
+    "instant",
+    "jiff",
+    "mio",
+    "quanta",
+    "rand",
+    "rand_core",
+    "smol",
+    "time",
+    "tokio",
+];
+
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Fires on each package of the lock file that breaks the rule; the workspace's own have no source.
-pub fn check(metadata: &Value) -> Result<Vec<Finding>, Failure> {
+/// The flag that plants bugs. Only `cargo xtask bugs` may set it, by its wrapper of the compiler.
+const BUGS: &str = "baton_bugs";
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    license: Option<String>,
+    /// The workspace's own have none.
+    source: Option<String>,
+}
+
+/// Asks cargo for all dependencies, and for the tree below the core: development and build
+/// dependencies are not part of it.
+pub fn check(root: &Path) -> Result<Vec<Finding>, Failure> {
+    let json = Command::cargo("metadata --format-version 1").output(root)?;
+    let metadata: Metadata = serde_json::from_str(&json).map_err(Failure::Metadata)?;
+    let tree = "tree --package baton-core --edges normal --target all --prefix none";
+    let mut findings = packages(&metadata);
+    findings.extend(core(&Command::cargo(tree).output(root)?));
+    Ok(findings)
+}
+
+/// Fires on each package that is banned, comes from elsewhere, or has another licence.
+fn packages(metadata: &Metadata) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for package in list(metadata, "/packages")? {
-        let name = text(package, "/name")?;
-        let licence = package["license"].as_str().unwrap_or("none");
-        let source = package["source"].as_str();
+    for Package { name, license, source } in &metadata.packages {
         let mut fires = |message: String| findings.push(Finding::new("Cargo.lock", 1, message));
-        if BANNED.contains(&name) {
+        if BANNED.contains(&name.as_str()) {
             fires(format!("`{name}` is banned: TLS is rustls with ring"));
         }
-        if source.is_some_and(|source| source != CRATES_IO) {
-            fires(format!(
-                "`{name}` comes from {}, not from crates.io",
-                source.unwrap_or_default()
-            ));
+        if let Some(source) = source.as_ref().filter(|source| *source != CRATES_IO) {
+            fires(format!("`{name}` comes from {source}, not from crates.io"));
         }
+        let licence = license.as_deref().unwrap_or("none");
         if !is_allowed(licence) {
             fires(format!("`{name}` has the licence {licence}, which is not on the list"));
         }
     }
-    Ok(findings)
+    findings
 }
 
-/// Is the SPDX expression met by the licences of the list? Old manifests write `/` for `OR`.
+/// Is the SPDX expression met by the licences of the list? Each part of an `AND` has to offer one
+/// of them; old manifests write `/` for `OR`. A choice that holds an `AND` is refused.
 fn is_allowed(expression: &str) -> bool {
-    let expression = expression.trim();
-    let one_of = |between: &str| parts(expression, between).any(is_allowed);
-    if parts(expression, " OR ").count() > 1 {
-        return one_of(" OR ");
-    }
-    if parts(expression, "/").count() > 1 {
-        return one_of("/");
-    }
-    if parts(expression, " AND ").count() > 1 {
-        return parts(expression, " AND ").all(is_allowed);
-    }
-    match expression.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-        Some(inner) => is_allowed(inner),
-        None => LICENCES.contains(&expression),
-    }
+    let offered = |part: &str| {
+        let choices = part.trim_matches(['(', ')']).replace('/', " OR ");
+        choices.split(" OR ").any(|choice| LICENCES.contains(&choice.trim()))
+    };
+    expression.split(" AND ").all(offered)
 }
 
-/// The parts of an expression between these words, outside of parentheses.
-fn parts<'a>(expression: &'a str, between: &'a str) -> impl Iterator<Item = &'a str> {
-    let mut rest = Some(expression);
-    std::iter::from_fn(move || {
-        let whole = rest?;
-        let is_outside = |at: usize| {
-            let count = |c| whole[..at].matches(c).count();
-            count('(') == count(')')
-        };
-        let end = whole.match_indices(between).map(|(at, _)| at).find(|at| is_outside(*at));
-        rest = end.map(|end| &whole[end + between.len()..]);
-        Some(&whole[..end.unwrap_or(whole.len())])
-    })
+/// Fires on each crate of the core's dependency tree that may block, tell the time or draw numbers.
+fn core(tree: &str) -> Vec<Finding> {
+    let names = tree.lines().filter_map(|line| line.split(' ').next());
+    let banned = names.filter(|it| BANNED_IN_CORE.contains(it) || it.starts_with("futures"));
+    let message = |name| {
+        let way = "`cargo tree --package baton-core --invert` shows the way to it";
+        format!("the core may not depend on `{name}`: {way}")
+    };
+    banned.map(|name| Finding::new("crates/baton-core/Cargo.toml", 1, message(name))).collect()
+}
+
+/// Fires on each line of a manifest or cargo configuration that names the flag of the planted bugs,
+/// unless the line declares it to the compiler's `check-cfg`. Comments set nothing.
+pub fn planted_bugs(path: &str, text: &str) -> Vec<Finding> {
+    let manifests = ["Cargo.toml", ".cargo/config.toml", ".cargo/config"];
+    let is_manifest = manifests.iter().any(|name| Path::new(path).ends_with(name));
+    let names_flag = |line: &str| match line.contains("check-cfg") {
+        true => line.replace(&format!("cfg({BUGS})"), "").contains(BUGS),
+        false => line.contains(BUGS),
+    };
+    let lines = numbered(text).filter(|_| is_manifest);
+    let set = lines.filter(|(_, line)| !line.trim_start().starts_with('#') && names_flag(line));
+    let message = format!("`{BUGS}` may be declared in `check-cfg`, never set");
+    set.map(|(line, _)| Finding::new(path, line, &*message)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CRATES_IO, check, is_allowed};
+    use super::{CRATES_IO, core, is_allowed, packages, planted_bugs};
 
     #[test]
     fn an_expression_is_met_by_one_of_its_choices_and_all_of_its_parts() {
-        for met in ["MIT", "GPL-3.0 OR MIT", "Unlicense/MIT", "(MIT OR GPL-3.0) AND Unicode-3.0"] {
+        for met in [
+            "MIT",
+            "GPL-3.0 OR MIT",
+            "Unlicense/MIT",
+            "Zlib / GPL-3.0",
+            "(MIT OR GPL-3.0) AND Unicode-3.0",
+        ] {
             assert!(is_allowed(met), "{met}");
         }
         for not in ["GPL-3.0", "MIT AND GPL-3.0", "(MIT OR Zlib) AND GPL-3.0", "none", ""] {
             assert!(!is_allowed(not), "{not}");
         }
         assert!(is_allowed("Apache-2.0 WITH LLVM-exception OR Apache-2.0 OR MIT"));
+        assert!(!is_allowed("GPL-3.0 OR (MIT AND GPL-2.0)"));
     }
 
     #[test]
@@ -104,17 +154,43 @@ mod tests {
         let package = |name: &str, licence: &str, source: &str| {
             format!(r#"{{"name": "{name}", "license": "{licence}", "source": "{source}"}}"#)
         };
-        let packages = [
+        let all = [
             package("good", "MIT", CRATES_IO),
             package("openssl-sys", "MIT", CRATES_IO),
             package("copied", "GPL-3.0", CRATES_IO),
             package("forked", "MIT", "git+https://example.com/forked"),
             r#"{"name": "unlicensed", "license": null, "source": null}"#.to_owned(),
         ];
-        let json = format!(r#"{{"packages": [{}]}}"#, packages.join(","));
-        let found = check(&serde_json::from_str(&json).expect("it is JSON")).expect("complete");
+        let json = format!(r#"{{"packages": [{}]}}"#, all.join(","));
+        let found = packages(&serde_json::from_str(&json).expect("it is JSON"));
         let names: Vec<&str> =
             found.iter().filter_map(|finding| finding.message.split('`').nth(1)).collect();
         assert_eq!(names, ["openssl-sys", "copied", "forked", "unlicensed"]);
+    }
+
+    #[test]
+    fn fires_on_crates_that_the_core_may_not_have() {
+        let tree = "baton-core v0.1.0 (/w/crates/baton-core)\nserde v1.0.0\nfutures-util v0.3.1\n\
+                    rand v0.9.0 (*)\n";
+        let found: Vec<String> = core(tree).into_iter().map(|finding| finding.message).collect();
+        assert_eq!(found.len(), 2);
+        assert!(found[0].contains("`futures-util`") && found[1].contains("`rand`"), "{found:?}");
+    }
+
+    #[test]
+    fn fires_wherever_the_flag_of_the_bugs_is_set() {
+        let rustflags = "[build]\nrustflags = [\"--cfg\", \"baton_bugs\"]\n";
+        assert_eq!(planted_bugs(".cargo/config.toml", rustflags).len(), 1);
+        let feature = "[features]\nbaton_bugs = []\n";
+        assert_eq!(planted_bugs("crates/baton-core/Cargo.toml", feature).len(), 1);
+        let both = "flags = \"--check-cfg=cfg(baton_bugs) --cfg=baton_bugs\"\n";
+        assert_eq!(planted_bugs("sub/.cargo/config.toml", both).len(), 1);
+    }
+
+    #[test]
+    fn is_silent_on_the_declaration_of_the_flag_and_on_other_files() {
+        let lint = "# baton_bugs is set by xtask.\nx = { check-cfg = [\"cfg(baton_bugs)\"] }\n";
+        assert_eq!(planted_bugs("Cargo.toml", lint), []);
+        assert_eq!(planted_bugs("crates/a/src/lib.rs", "#[cfg(baton_bugs)]\n"), []);
     }
 }

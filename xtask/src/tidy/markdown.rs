@@ -2,31 +2,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::numbered;
+use super::numbered;
 
 /// The lines outside of fenced code, with their numbers.
 pub fn unfenced(text: &str) -> Vec<(usize, &str)> {
-    let mut fence: Option<&str> = None;
+    let mut is_code = false;
     let mut lines = Vec::new();
     for (number, line) in numbered(text) {
-        let mark = fence_mark(line.trim_start());
-        match (fence, mark) {
-            (None, None) => lines.push((number, line)),
-            (None, Some(_)) => fence = mark,
-            (Some(opened), Some(mark)) if mark.starts_with(opened) => fence = None,
-            (Some(_), _) => {}
+        let is_fence = line.trim_start().starts_with("```");
+        if !is_fence && !is_code {
+            lines.push((number, line));
         }
+        is_code ^= is_fence;
     }
     lines
-}
-
-/// The run of backticks or tildes that opens or closes a fence.
-fn fence_mark(line: &str) -> Option<&str> {
-    ['`', '~'].into_iter().find_map(|mark| {
-        let rest = line.trim_start_matches(mark);
-        let run = &line[..line.len() - rest.len()];
-        (run.len() >= 3 && !rest.contains(mark)).then_some(run)
-    })
 }
 
 /// A line split into what is prose and what stands between backticks, in their order.
@@ -116,8 +105,8 @@ mod tests {
 
     #[test]
     fn fenced_lines_are_left_out() {
-        let text = "a\n````text\n```\nb\n````\nc\n~~~\nd\n";
-        assert_eq!(unfenced(text), [(1, "a"), (6, "c")]);
+        let text = "a\n```text\nb\n```\nc\n    ```\nd\n";
+        assert_eq!(unfenced(text), [(1, "a"), (5, "c")]);
     }
 
     #[test]

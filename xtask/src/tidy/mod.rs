@@ -1,62 +1,57 @@
-//! `cargo xtask tidy`: style as a test. One rule, one file, one test that makes it fire.
+//! `cargo xtask tidy`: style as a test. Each rule has a test that makes it fire.
 //!
 //! ```text
-//!   files ──► Repo ──► rules over one file:  (path, text) ─┐
-//!                 └──► rules over all files: (repo) ───────┼──► findings, sorted, printed
-//!   cargo metadata ──► core_deps, dependencies ────────────┘
+//!   files ──► Repo ──► rust_files: header, sizes, leftovers, tests, unused files ─┐
+//!                 └──► documents: links and paths; markdown reads them ───────────┼──► findings
+//!   cargo metadata, cargo tree, manifests ──► dependencies ───────────────────────┘
 //! ```
 //!
-//! `source` and `tokens` read Rust just well enough for the rules: what is a comment, what is a
-//! literal, where a function ends. `markdown` does the same for documents. What clippy or rustfmt
-//! can check is no rule here.
+//! What clippy or rustfmt can check is no rule here: `clippy.toml` limits the length of functions.
 
-mod assertions;
-mod bug_cfg;
-mod core_deps;
 mod dependencies;
-mod file_length;
-mod finding;
-mod function_length;
-mod header;
-mod leftovers;
-mod line_width;
-mod links;
+mod documents;
 mod markdown;
-mod modules;
-mod named_paths;
 mod repo;
-mod source;
-mod tokens;
-mod unused_files;
+mod rust_files;
 
+use std::fmt;
 use std::path::Path;
 
 use crate::failure::Failure;
-use finding::Finding;
 use repo::Repo;
 
-type FileRule = fn(&str, &str) -> Vec<Finding>;
-type RepoRule = fn(&Repo) -> Vec<Finding>;
+/// One thing to mend; displayed as `path:line: message`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Finding {
+    /// The file, from the root of the repository.
+    path: String,
+    /// The line, counted from one.
+    line: usize,
+    /// What is wrong, and what to do where that is not plain.
+    message: String,
+}
 
-const FILE_RULES: [FileRule; 7] = [
-    assertions::check,
-    bug_cfg::check,
-    file_length::check,
-    function_length::check,
-    header::check,
-    leftovers::check,
-    line_width::check,
-];
+impl Finding {
+    fn new(path: &str, line: usize, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, message: message.into() }
+    }
+}
 
-const REPO_RULES: [RepoRule; 3] = [links::check, named_paths::check, unused_files::check];
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.path, self.line, self.message)
+    }
+}
+
+/// The lines of a text with their numbers, counted from one.
+fn numbered(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    (1..).zip(text.lines())
+}
 
 /// Prints every finding; an error if there is one.
 pub fn run(root: &Path) -> Result<(), Failure> {
-    let repo = Repo::read(root)?;
-    let mut findings = findings_in(&repo);
-    let metadata = core_deps::metadata(root)?;
-    findings.extend(core_deps::check(&metadata)?);
-    findings.extend(dependencies::check(&metadata)?);
+    let mut findings = findings_in(&Repo::read(root)?);
+    findings.extend(dependencies::check(root)?);
     findings.sort();
     for finding in &findings {
         println!("{finding}");
@@ -69,10 +64,10 @@ pub fn run(root: &Path) -> Result<(), Failure> {
 
 fn findings_in(repo: &Repo) -> Vec<Finding> {
     let of_one = repo.files().flat_map(|(path, text)| {
-        FILE_RULES.iter().flat_map(move |rule| rule(path, text).into_iter())
+        rust_files::check(path, text).into_iter().chain(dependencies::planted_bugs(path, text))
     });
-    let of_all = REPO_RULES.iter().flat_map(|rule| rule(repo));
-    of_one.chain(of_all).collect()
+    let of_all = [rust_files::unused(repo), documents::links(repo), documents::named_paths(repo)];
+    of_one.chain(of_all.into_iter().flatten()).collect()
 }
 
 #[cfg(test)]
@@ -82,15 +77,23 @@ mod tests {
     #[test]
     fn every_finding_of_every_file_is_reported() {
         let repo = Repo::of(&[
-            ("a/Cargo.toml", ""),
-            ("a/src/lib.rs", "// FIXME\n"),
+            ("a/Cargo.toml", "[features]\nbaton_bugs = []\n"),
+            ("a/src/lib.rs", concat!("// FIX", "ME\n")),
             ("a/src/lost.rs", "//! Lost.\n"),
-            ("README.md", "[gone](gone.md)\n"),
+            ("ARCHITECTURE.md", "[gone](gone.md)\n`src/gone.rs`\n"),
         ]);
         let mut found = findings_in(&repo);
         found.sort();
         let places: Vec<String> = found.iter().map(|f| format!("{}:{}", f.path, f.line)).collect();
-        assert_eq!(places, ["README.md:1", "a/src/lib.rs:1", "a/src/lib.rs:1", "a/src/lost.rs:1"]);
+        let expected = [
+            "ARCHITECTURE.md:1",
+            "ARCHITECTURE.md:2",
+            "a/Cargo.toml:2",
+            "a/src/lib.rs:1",
+            "a/src/lib.rs:1",
+            "a/src/lost.rs:1",
+        ];
+        assert_eq!(places, expected);
     }
 
     #[test]

@@ -1,10 +1,8 @@
-//! The files that tidy looks at: those that git tracks or would track.
+//! The files that tidy looks at: all outside of `target/` and `.git`.
 
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::command::Command;
 use crate::failure::Failure;
 
 /// Every file by its path from the root, with `/` between folders.
@@ -14,19 +12,10 @@ pub struct Repo {
 }
 
 impl Repo {
-    /// Reads the repository at `root`. A file that is tracked but deleted is left out, so that a
-    /// removal can be checked before it is committed.
+    /// Reads the repository at `root`.
     pub fn read(root: &Path) -> Result<Self, Failure> {
         let mut files = BTreeMap::new();
-        for path in list(root)? {
-            match std::fs::read(root.join(&path)) {
-                Ok(bytes) => {
-                    files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
-                }
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                Err(error) => return Err(unreadable(&root.join(&path), error)),
-            }
-        }
+        read_folder(root, "", &mut files)?;
         Ok(Self { files })
     }
 
@@ -79,46 +68,33 @@ pub fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-fn list(root: &Path) -> Result<Vec<String>, Failure> {
-    match Command::git("ls-files -co --exclude-standard -z").output(root) {
-        Ok(listed) => {
-            Ok(listed.split('\0').filter(|path| !path.is_empty()).map(str::to_owned).collect())
-        }
-        Err(failure) => {
-            eprintln!("tidy: {failure}; taking every file outside of target/ and .git/");
-            let mut found = Vec::new();
-            walk(root, "", &mut found)?;
-            Ok(found)
-        }
-    }
-}
-
-/// For a checkout without git: an unpacked archive, or a container that mounts it.
-fn walk(root: &Path, folder: &str, found: &mut Vec<String>) -> Result<(), Failure> {
+fn read_folder(
+    root: &Path,
+    folder: &str,
+    files: &mut BTreeMap<String, String>,
+) -> Result<(), Failure> {
     let here = root.join(folder);
-    for entry in std::fs::read_dir(&here).map_err(|e| unreadable(&here, e))? {
-        let entry = entry.map_err(|e| unreadable(&here, e))?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(path) = join(folder, &name) else {
+    let failure = |source| Failure::File { what: "read", path: here.clone(), source };
+    for entry in std::fs::read_dir(&here).map_err(failure)? {
+        let entry = entry.map_err(failure)?;
+        let name = entry.file_name();
+        let path = format!("{folder}{}", name.to_string_lossy());
+        let kind = entry.file_type().map_err(failure)?;
+        if path == "target" || path == ".git" {
             continue;
-        };
-        let kind = entry.file_type().map_err(|e| unreadable(&here, e))?;
-        if kind.is_file() {
-            found.push(path);
-        } else if kind.is_dir() && path != "target" && path != ".git" {
-            walk(root, &path, found)?;
+        } else if kind.is_file() {
+            let bytes = std::fs::read(entry.path()).map_err(failure)?;
+            files.insert(path, String::from_utf8_lossy(&bytes).into_owned());
+        } else if kind.is_dir() {
+            read_folder(root, &format!("{path}/"), files)?;
         }
     }
     Ok(())
 }
 
-fn unreadable(path: &Path, source: std::io::Error) -> Failure {
-    Failure::Unreadable { path: path.to_owned(), source }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Repo, folder, join, walk};
+    use super::{Repo, folder, join};
     use std::path::Path;
 
     #[test]
@@ -137,10 +113,10 @@ mod tests {
     }
 
     #[test]
-    fn without_git_the_folders_are_walked() {
-        let mut found = Vec::new();
-        let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        walk(crate_folder, "", &mut found).expect("this crate's folder can be read");
-        assert!(found.contains(&"src/tidy/repo.rs".to_owned()));
+    fn all_folders_are_read() {
+        let repo = Repo::read(Path::new(env!("CARGO_MANIFEST_DIR"))).expect("this crate's folder");
+        assert!(
+            repo.text("src/tidy/repo.rs").is_some_and(|text| text.starts_with("//! The files"))
+        );
     }
 }

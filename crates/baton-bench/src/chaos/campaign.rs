@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use baton::NodeId;
 use baton::clock::Moment;
-use baton_cli::cluster::Follow;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::counts::Counts;
@@ -16,6 +15,7 @@ use super::lines::Lines;
 use super::nodes::Nodes;
 use super::store::StoreServer;
 use crate::error::BenchError;
+use crate::follow::Follow;
 
 /// How often all processes are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);

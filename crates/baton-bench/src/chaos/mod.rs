@@ -39,6 +39,7 @@ use tokio::task::JoinSet;
 use crate::cli::Chaos;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
+use crate::follow::Follow;
 use crate::report::Report;
 use crate::sandbox::{Sandbox, Stage};
 use campaign::Campaign;
@@ -105,7 +106,7 @@ async fn survive(
     let kinds = Kind::of(kind);
     let mut campaign = Campaign {
         name: kind.to_string(),
-        follow: stage.cluster.follow()?,
+        follow: Follow::from_now(&stage.cluster.log())?,
         floods: Floods::new(stage.cluster.store().clone(), stage.cluster.plan().namespace.clone()),
         nodes: Nodes::new(&mut stage),
         lines,

@@ -8,6 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::Mutex;
 
 use crate::error::BenchError;
+use crate::follow::Follow;
 use crate::sandbox::Stage;
 
 /// How long the next job may take to come: well beyond lease, beat and delays.
@@ -36,7 +37,7 @@ pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial,
         Some(floor) => Some(floor.lock().await),
         None => None,
     };
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.kill()?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
@@ -50,7 +51,7 @@ pub async fn kill(stage: &mut Stage, floor: Option<&Mutex<()>>) -> Result<Trial,
 pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let at_work = floor.lock().await;
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.terminate()?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
@@ -65,7 +66,7 @@ pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Be
 pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let _floor = floor.lock().await;
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.resign()?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
@@ -77,7 +78,7 @@ pub async fn ask(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchErr
     let lead = stage.settled().await?;
     let epoch = epoch_of(&lead);
     let _floor = floor.lock().await;
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     // A lost nudge shows as a slow trial.
     stage.cluster.ask_to_resign(&lead).await?;
@@ -88,7 +89,7 @@ pub async fn ask(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchErr
 /// Pauses the leader past its lease, and lets it go on when another has taken over.
 pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.pause()?;
     // No process renews it any more.

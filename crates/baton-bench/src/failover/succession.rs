@@ -19,6 +19,7 @@ use super::{TICK_EVERY, epoch_of};
 use crate::cli::Failover;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
+use crate::follow::Follow;
 use crate::judge::Judged;
 use crate::percentiles::ms;
 use crate::progress::Progress;
@@ -182,7 +183,7 @@ async fn strike(
     fate: Fate,
 ) -> Result<(Duration, Leader), BenchError> {
     SystemClock.sleep((leader.since + A_SECOND).since(SystemClock.now())).await;
-    let mut log = stage.cluster.follow()?;
+    let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     let member = stage.cluster.member(&leader.node)?;
     match blow {

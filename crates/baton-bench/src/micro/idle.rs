@@ -12,6 +12,7 @@ use crate::fixture::Fixture;
 use crate::processes::{Process, in_folder};
 use crate::report::{Bar, Report};
 use crate::sandbox::{Sandbox, Stage};
+use crate::settle;
 
 /// The job's tick, which is not what is measured.
 const TICK_EVERY: Duration = Duration::from_secs(3_600);
@@ -55,7 +56,7 @@ struct Reading {
 
 impl Reading {
     async fn take(sandbox: &Sandbox, stage: &Stage) -> Result<Self, BenchError> {
-        let beats = stage.cluster.beats().await?.values().map(|(_, beat)| *beat).sum();
+        let beats = settle::beats(&stage.cluster).await?.values().map(|(_, beat)| *beat).sum();
         let processes = in_folder(sandbox.folder());
         let no_list = |problem| BenchError::File { path: "/proc".into(), problem };
         let processes = processes.map_err(no_list)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
 
-use baton_cli::cluster::{Follow, Ticks};
+use baton_cli::cluster::Ticks;
 use baton_core::rng::Rng;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::Signal;
@@ -13,6 +13,7 @@ use rustix::process::Signal;
 use super::lock::RENEW_EVERY;
 use super::{Peer, etcd, hold};
 use crate::error::BenchError;
+use crate::follow::Follow;
 use crate::processes::{in_folder, send};
 use crate::sandbox::Sandbox;
 

@@ -1,7 +1,7 @@
 //! A report as a table of at most 80 columns.
 
 use baton_cli::output::style::Tone;
-use baton_cli::output::table::{Align, Cell, Table};
+use baton_cli::output::table::{Cell, Table};
 
 use super::{Bar, BarOutcome, Report, Row};
 
@@ -32,16 +32,8 @@ impl Report {
     }
 
     fn figures(&self) -> String {
-        let mut table = Table::new(&[
-            ("MEASURED", Align::Left),
-            ("N", Align::Right),
-            ("MEDIAN", Align::Right),
-            ("P95", Align::Right),
-            ("MAX", Align::Right),
-            ("", Align::Left),
-            ("AT MOST", Align::Left),
-            ("VERDICT", Align::Left),
-        ]);
+        let mut table =
+            Table::new(&["MEASURED", ">N", ">MEDIAN", ">P95", ">MAX", "", "AT MOST", "VERDICT"]);
         for row in &self.rows {
             table.row(cells(row));
         }
@@ -49,12 +41,7 @@ impl Report {
     }
 
     fn checked(&self) -> String {
-        let mut table = Table::new(&[
-            ("CHECKED", Align::Left),
-            ("FOUND", Align::Right),
-            ("WANTED", Align::Right),
-            ("VERDICT", Align::Left),
-        ]);
+        let mut table = Table::new(&["CHECKED", ">FOUND", ">WANTED", "VERDICT"]);
         for check in &self.checks {
             let (found, wanted) = (check.found.as_str().into(), check.wanted.as_str().into());
             table.row([check.name.as_str().into(), found, wanted, verdict(check.verdict)]);

@@ -1,6 +1,6 @@
 //! A table of figures that are not spreads: a row for each thing that was looked at.
 
-use baton_cli::output::table::{Align, Table};
+use baton_cli::output::table::Table;
 use serde::Serialize;
 
 use super::show::WIDTH;
@@ -29,8 +29,9 @@ impl TextTable {
 
     /// For people.
     pub(super) fn text(&self) -> String {
-        let lean = |at: usize| if at == 0 { Align::Left } else { Align::Right };
-        let columns = self.head.iter().enumerate().map(|(at, title)| (*title, lean(at)));
+        let lean = |at: usize| if at == 0 { "" } else { ">" };
+        let columns =
+            self.head.iter().enumerate().map(|(at, title)| format!("{}{title}", lean(at)));
         let mut table = Table::new(&columns.collect::<Vec<_>>());
         for row in &self.rows {
             table.row(row.iter().map(|cell| cell.as_str().into()));

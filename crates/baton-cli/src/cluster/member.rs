@@ -7,11 +7,12 @@ use std::time::Duration;
 use baton::NodeId;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Body, ClusterError, Plan, READ_EVERY, log_in};
+use super::{Body, ClusterError, Plan, log_in};
 use crate::attempts::Attempts;
 
-/// How long an asked process may take to end.
+/// How long an asked process may take to end, and how often it is looked at meanwhile.
 const END_LIMIT: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_micros(500);
 
 /// A process that takes part. Dropping it kills it.
 pub struct Member {
@@ -73,7 +74,7 @@ impl Member {
 
     /// Waits for its end.
     pub async fn ended(&mut self) -> Result<ExitStatus, ClusterError> {
-        let mut attempts = Attempts::new(READ_EVERY, END_LIMIT);
+        let mut attempts = Attempts::new(LOOK_EVERY, END_LIMIT);
         while attempts.next().await {
             let status = self.process.try_wait();
             if let Some(status) = status.map_err(|problem| self.trouble("wait for", problem))? {

@@ -11,9 +11,7 @@
 //! For the demo, the tests and the benches. The log is the judge: what a job wrote, it did.
 
 mod error;
-mod follow;
 mod member;
-mod settle;
 mod tick;
 mod ticks;
 
@@ -22,22 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton::clock::Moment;
 use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
 use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 
-use crate::attempts::Attempts;
-
 pub use error::ClusterError;
-pub use follow::Follow;
 pub use member::Member;
-pub use settle::Beats;
 pub use tick::{Kind, Tick, tick_along};
 pub use ticks::{Overlap, Ticks};
-
-/// How often the store and the log are looked at while something is waited for.
-const READ_EVERY: Duration = Duration::from_micros(500);
 
 /// Where and how the processes run.
 #[derive(Clone, Debug)]
@@ -156,30 +146,9 @@ impl Cluster {
         Ticks::read(&self.log())
     }
 
-    /// What the jobs write from now on.
-    pub fn follow(&self) -> Result<Follow, ClusterError> {
-        Follow::from_now(&self.log())
-    }
-
     /// The jobs' log.
     pub fn log(&self) -> PathBuf {
         log_in(&self.plan.folder)
-    }
-
-    /// Waits for a job that began after this moment, in a later epoch than this one.
-    pub async fn next_term(
-        &self,
-        after: Moment,
-        beyond: u64,
-        limit: Duration,
-    ) -> Result<Tick, ClusterError> {
-        let mut attempts = Attempts::new(READ_EVERY, limit);
-        while attempts.next().await {
-            if let Some(tick) = self.ticks()?.first_beyond(after, beyond) {
-                return Ok(tick.clone());
-            }
-        }
-        Err(ClusterError::TimedOut { what: "a tick of the next term", limit })
     }
 
     /// How many nodes the present leader's view has.
@@ -204,17 +173,6 @@ impl Cluster {
             let _ = baton::lifeline::send_hint(address, namespace, &Hint::Asked).await;
         }
         Ok(())
-    }
-
-    /// Waits until this many nodes are in the leader's view.
-    pub async fn gathered(&self, count: usize, limit: Duration) -> Result<(), ClusterError> {
-        let mut attempts = Attempts::new(READ_EVERY * 20, limit);
-        while attempts.next().await {
-            if self.in_view().await? >= count {
-                return Ok(());
-            }
-        }
-        Err(ClusterError::TimedOut { what: "a view with all nodes", limit })
     }
 
     /// Asks every member to end, and waits for it.

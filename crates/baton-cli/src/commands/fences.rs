@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::config::{Config, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::output::table::{Align, Table};
+use crate::output::table::Table;
 
 use super::StoreArguments;
 use crate::open_store;
-use crate::output::{json, log, stdout};
+use crate::output::{log, stdout};
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -46,13 +46,11 @@ struct Reset {
     store: StoreFlags,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        match &arguments.command {
-            Command::List(arguments) => list(arguments).await,
-            Command::Reset(arguments) => arguments.run().await,
-        }
-    })
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    match &arguments.command {
+        Command::List(arguments) => list(arguments).await,
+        Command::Reset(arguments) => arguments.run().await,
+    }
 }
 
 #[derive(Serialize)]
@@ -75,17 +73,17 @@ async fn list(arguments: &StoreArguments) -> Result<Exit, CommandError> {
     let fences = fences.map_err(|problem| error(&config, problem))?;
     let line = |fence: StoredFence| Line { resource: fence.resource, epoch: fence.epoch.0 };
     let lines: Vec<Line> = fences.into_iter().map(line).collect();
-    json::or_text(arguments.json, &lines, || {
+    stdout::json_or_text(arguments.json, &lines, || {
         if lines.is_empty() {
             return format!("there are no fences at {}\n", config.store);
         }
-        let mut table = Table::new(&[("FENCE", Align::Left), ("EPOCH", Align::Right)]);
+        let mut table = Table::new(&["FENCE", ">EPOCH"]);
         for Line { resource, epoch } in &lines {
             table.row([resource.as_str().into(), epoch.to_string().into()]);
         }
         table.render(stdout::width())
     });
-    Ok(Exit::Done)
+    Ok(Exit::DONE)
 }
 
 impl Reset {
@@ -102,14 +100,14 @@ impl Reset {
             );
             if !is_confirmed(&question) {
                 log::info("nothing was reset");
-                return Ok(Exit::Failed);
+                return Ok(Exit::FAILED);
             }
         }
         let reset = fences::reset(store.with_secrets(), &config.namespace, &name).await;
         match reset.map_err(|problem| error(&config, problem))? {
             Some(epoch) => {
                 stdout::line(&format!("fence {name} is reset; the highest epoch was {epoch}"));
-                Ok(Exit::Done)
+                Ok(Exit::DONE)
             }
             None => Err(CommandError::NoFence { name, store }),
         }

@@ -1,53 +1,71 @@
-//! Asking the leader to step down, and waiting until another node leads: `transfer` and `resign`.
+//! `baton transfer` and `baton resign`: asking the leader to step down, and waiting until another
+//! node leads.
 //!
 //! The request is written beside the lease, under its epoch, so that it reaches that term and no
 //! other. The hint over the lifeline only makes the leader read it sooner.
 
 use std::time::Duration;
 
+use baton::lifeline::probe;
 use baton_core::ids::{Epoch, NodeId, Nonce};
 use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
+use baton_core::settings::Settings;
 use baton_core::time::whole_ms;
+use baton_core::{LifelineReport, TransferRefusal, foresee_refusal};
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::StoreArguments;
 use crate::attempts::poll_until;
+use crate::config::ConfigError;
 use crate::error::CommandError;
+use crate::exit::Exit;
 use crate::open_store::OpenStore;
-use crate::output::json;
+use crate::output::stdout;
 use crate::output::times::span_ms;
-use crate::snapshot::{Coordinator, Snapshot};
+use crate::snapshot::{Coordinator, MemberState, Snapshot, State};
 
 /// Time between two reads of the lease.
 const READ_EVERY: Duration = Duration::from_millis(10);
 
+/// The most nodes that an error names instead of one that cannot lead.
+const SUGGESTED_MAX: usize = 5;
+
 #[derive(Debug, clap::Args)]
 pub struct HandoverArguments {
     #[command(flatten)]
-    pub store: StoreArguments,
+    store: StoreArguments,
     /// How long to wait until the next leader is elected.
     #[arg(
         long, value_name = "DURATION", default_value = "10s", value_parser = super::duration
     )]
-    pub timeout: Duration,
+    timeout: Duration,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct TransferArguments {
+    /// Id of the node that is to lead.
+    #[arg(long, value_name = "NODE")]
+    to: String,
+    #[command(flatten)]
+    handover: HandoverArguments,
 }
 
 /// A change of leader that was asked for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Handover {
-    pub previous: NodeId,
-    pub previous_epoch: u64,
-    pub leader: NodeId,
-    pub epoch: u64,
+#[derive(Serialize)]
+struct Handover {
+    previous: NodeId,
+    previous_epoch: u64,
+    leader: NodeId,
+    epoch: u64,
     /// From the request until the new term was seen.
-    pub took_ms: u64,
+    took_ms: u64,
 }
 
 impl Handover {
-    pub fn print(&self, as_json: bool) {
-        json::or_text(as_json, self, || {
+    fn print(&self, as_json: bool) {
+        stdout::json_or_text(as_json, self, || {
             let Self { previous, previous_epoch, leader, epoch, took_ms } = self;
             let again = if previous == leader { " again: no other node was ready" } else { "" };
             format!(
@@ -59,8 +77,35 @@ impl Handover {
     }
 }
 
+/// Leadership goes to a named node.
+pub async fn transfer(arguments: &TransferArguments) -> Result<Exit, CommandError> {
+    let to = NodeId::new(&arguments.to)
+        .map_err(|problem| ConfigError::Name { place: "--to".to_owned(), problem })?;
+    let HandoverArguments { store, timeout } = &arguments.handover;
+    let opened = store.open_to_write().await?;
+    let snapshot = opened.snapshot().await?;
+    leader(&snapshot)?;
+    check_target(&opened, &snapshot, &to).await?;
+    let handover = hand_over(&opened, &snapshot, Wish::Transfer(to.clone()), *timeout).await?;
+    if handover.leader != to {
+        let (leads, epoch) = (handover.leader, handover.epoch);
+        return Err(CommandError::WentElsewhere { leads, epoch, meant: to });
+    }
+    handover.print(store.json);
+    Ok(Exit::DONE)
+}
+
+/// The leader steps down, and the policy decides which node is next.
+pub async fn resign(arguments: &HandoverArguments) -> Result<Exit, CommandError> {
+    let opened = arguments.store.open_to_write().await?;
+    let snapshot = opened.snapshot().await?;
+    let handover = hand_over(&opened, &snapshot, Wish::Resign, arguments.timeout).await?;
+    handover.print(arguments.store.json);
+    Ok(Exit::DONE)
+}
+
 /// The leader, or why no node can be asked.
-pub fn leader(snapshot: &Snapshot) -> Result<&Coordinator, CommandError> {
+fn leader(snapshot: &Snapshot) -> Result<&Coordinator, CommandError> {
     snapshot.coordinator.as_ref().ok_or_else(|| CommandError::NoLeader {
         namespace: snapshot.namespace.clone(),
         because: match &snapshot.lapsed {
@@ -71,7 +116,7 @@ pub fn leader(snapshot: &Snapshot) -> Result<&Coordinator, CommandError> {
 }
 
 /// Asks the leader, sends it a hint, and waits for another epoch.
-pub async fn hand_over(
+async fn hand_over(
     opened: &OpenStore,
     snapshot: &Snapshot,
     wish: Wish,
@@ -136,4 +181,56 @@ async fn next_term(
         true => CommandError::NoSuccessor { node, waited },
         false => CommandError::NotInTime { node, waited },
     })
+}
+
+/// Says why the leader would refuse this node: it reports a refusal to its own log only.
+async fn check_target(
+    opened: &OpenStore,
+    snapshot: &Snapshot,
+    to: &NodeId,
+) -> Result<(), CommandError> {
+    let lease = opened.lease().await?;
+    let members = opened.ask(opened.store.members(opened.namespace())).await?;
+    let settings = &opened.config.settings;
+    let Some(reason) = foresee_refusal(to, lease.as_ref(), &members, settings) else {
+        return Ok(());
+    };
+    let remedy = match reason {
+        TransferRefusal::NotEligible => "start it without --eligible false".to_owned(),
+        TransferRefusal::LeadsAlready => "there is nothing to do".to_owned(),
+        _ => match live_candidates(snapshot, settings).await.as_slice() {
+            [] => "there is no other candidate: start one".to_owned(),
+            names => format!("candidates are {}", names.join(", ")),
+        },
+    };
+    Err(CommandError::NotATarget { to: to.clone(), reason, remedy })
+}
+
+/// The first few nodes that leadership can be handed to. A record outlives its process by a while,
+/// so only a successor is named that has beaten lately and whose port is not closed.
+async fn live_candidates<'a>(snapshot: &'a Snapshot, settings: &Settings) -> Vec<&'a str> {
+    // The store may leave out every second record that says nothing new.
+    let lately = whole_ms(2 * (settings.heartbeat_interval + settings.heartbeat_jitter));
+    let is_live_successor = |member: &&MemberState| {
+        member.state == State::Candidate
+            && snapshot.successors.contains(&member.node)
+            && member.silent_ms.is_none_or(|silent| silent <= lately)
+    };
+    let mut live = Vec::new();
+    for member in snapshot.members.iter().filter(is_live_successor) {
+        if live.len() < SUGGESTED_MAX && !is_closed(member).await {
+            live.push(member.node.as_str());
+        }
+    }
+    live
+}
+
+/// Whether the node's port refuses connections or belongs to another process by now.
+async fn is_closed(member: &MemberState) -> bool {
+    let Some(address) = &member.lifeline else { return false };
+    match probe(address).await {
+        LifelineReport::Refused => true,
+        LifelineReport::OtherBoot(boot) => boot != member.boot,
+        _ => false,
+    }
 }

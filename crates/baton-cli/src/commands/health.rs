@@ -12,14 +12,10 @@ use crate::config::HealthFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::open_store::OpenStore;
+use crate::output::stdout;
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table, cut};
+use crate::output::table::{Cell, Table, labelled, wrapped};
 use crate::output::times::span_ms;
-use crate::output::wrap::wrapped;
-use crate::output::{json, stdout};
-
-/// Width of the column of labels.
-const LABEL: usize = 13;
 
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
@@ -43,25 +39,23 @@ struct Report<'a> {
     sentences: Vec<String>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        let opened = OpenStore::to_read(&arguments.limits.0).await?;
-        let candidates_min = arguments.candidates_min;
-        let limits = Limits { candidates_min, ..Limits::of(&opened.config.settings) };
-        let facts = look_closely(&*opened.store, opened.namespace(), &limits).await;
-        let health = judge(&facts.map_err(|problem| opened.error(problem))?, &limits);
-        let report = Report {
-            namespace: opened.namespace(),
-            url: opened.config.store.to_string(),
-            health: &health,
-            sentences: health.reasons.iter().map(Reason::to_string).collect(),
-        };
-        json::or_text(arguments.json, &report, || render(&report, stdout::width()));
-        Ok(match health.verdict {
-            Verdict::Healthy => Exit::Done,
-            Verdict::Degraded => Exit::Warned,
-            Verdict::Critical => Exit::Failed,
-        })
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let opened = OpenStore::to_read(&arguments.limits.0).await?;
+    let candidates_min = arguments.candidates_min;
+    let limits = Limits { candidates_min, ..Limits::of(&opened.config.settings) };
+    let facts = opened.ask(look_closely(&*opened.store, opened.namespace(), &limits)).await?;
+    let health = judge(&facts, &limits);
+    let report = Report {
+        namespace: opened.namespace(),
+        url: opened.config.store.to_string(),
+        health: &health,
+        sentences: health.reasons.iter().map(Reason::to_string).collect(),
+    };
+    stdout::json_or_text(arguments.json, &report, || render(&report, stdout::width()));
+    Ok(match health.verdict {
+        Verdict::Healthy => Exit::DONE,
+        Verdict::Degraded => Exit::WARNED,
+        Verdict::Critical => Exit::FAILED,
     })
 }
 
@@ -85,11 +79,8 @@ fn render(report: &Report<'_>, width: Option<usize>) -> String {
         }
     }
     text.push('\n');
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
-    let mut line = |label: &str, value: &str| {
-        let label = Tone::Faint.paint(&format!("{label:<LABEL$}"));
-        text.push_str(&format!("{label}{}\n", cut(value, room)));
-    };
+    let mut line =
+        |label: &str, value: &str| text.push_str(&labelled(label, value, Tone::Plain, width));
     line("namespace", namespace.as_str());
     let took = match health.store.took_ms {
         0 => "less than 1ms".to_owned(),
@@ -119,13 +110,7 @@ fn leader(health: &Health) -> String {
 }
 
 fn table(nodes: &[NodeHealth]) -> Table {
-    let mut table = Table::new(&[
-        ("NODE", Align::Left),
-        ("ROLE", Align::Left),
-        ("STATE", Align::Left),
-        ("BEAT", Align::Right),
-        ("LOAD", Align::Right),
-    ]);
+    let mut table = Table::new(&["NODE", "ROLE", "STATE", ">BEAT", ">LOAD"]);
     for node in nodes {
         let tone = match (node.liveness, node.role) {
             (Liveness::Dead | Liveness::Silent, _) => Tone::Bad,

@@ -8,11 +8,10 @@ use serde::Serialize;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::stdout;
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table};
+use crate::output::table::{Cell, Table};
 use crate::output::times::{gap, span_ms, utc, utc_end, utc_ms};
-use crate::output::{json, stdout};
-use crate::snapshot::term_end;
 
 use super::StoreArguments;
 
@@ -38,21 +37,18 @@ struct Term {
     gap_at_most_ms: Option<u64>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        let opened = arguments.store.open_to_read().await?;
-        let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
-        let terms = opened.store.history(opened.namespace(), limit).await;
-        let terms = terms.map_err(|problem| opened.error(problem))?;
-        let is_led = opened.lease().await?.as_ref().is_some_and(is_valid);
-        let now_ms = SystemClock.wall_ms();
-        let data: Vec<Term> = terms.iter().map(|term| as_json(term, now_ms)).collect();
-        json::or_text(arguments.store.json, &data, || match terms.is_empty() {
-            true => format!("no node has led namespace {} yet\n", opened.namespace()),
-            false => table(&terms, now_ms, is_led).render(stdout::width()),
-        });
-        Ok(Exit::Done)
-    })
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let opened = arguments.store.open_to_read().await?;
+    let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
+    let terms = opened.ask(opened.store.history(opened.namespace(), limit)).await?;
+    let is_led = opened.lease().await?.as_ref().is_some_and(is_valid);
+    let now_ms = SystemClock.wall_ms();
+    let data: Vec<Term> = terms.iter().map(|term| as_json(term, now_ms)).collect();
+    stdout::json_or_text(arguments.store.json, &data, || match terms.is_empty() {
+        true => format!("no node has led namespace {} yet\n", opened.namespace()),
+        false => table(&terms, now_ms, is_led).render(stdout::width()),
+    });
+    Ok(Exit::DONE)
 }
 
 fn length_ms(term: &TermRecord, now_ms: u64) -> u64 {
@@ -80,21 +76,13 @@ fn is_valid(lease: &LeaseSnapshot) -> bool {
 }
 
 fn table(terms: &[TermRecord], now_ms: u64, is_led: bool) -> Table {
-    let mut table = Table::new(&[
-        ("EPOCH", Align::Right),
-        ("NODE", Align::Left),
-        ("FROM", Align::Left),
-        ("TO", Align::Left),
-        ("LENGTH", Align::Right),
-        ("GAP", Align::Right),
-        ("ENDED", Align::Left),
-    ]);
+    let mut table = Table::new(&[">EPOCH", "NODE", "FROM", "TO", ">LENGTH", ">GAP", "ENDED"]);
     for term in terms {
         let ended = term.ended;
         let (tone, word) = match ended {
             None if is_led => (Tone::Good, "leads"),
             None => (Tone::Bad, "lease expired"),
-            Some((_, end)) => (Tone::Plain, term_end(end)),
+            Some((_, end)) => (Tone::Plain, end.words()),
         };
         let is_known = is_led || ended.is_some();
         let length = if is_known { span_ms(length_ms(term, now_ms)) } else { "?".to_owned() };

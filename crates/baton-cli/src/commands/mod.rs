@@ -1,6 +1,6 @@
-//! One file a command. Each has its arguments and a `run`.
+//! A file for each command, or for a few that are alike. Each has its arguments and a function that
+//! carries it out.
 
-pub(crate) mod completions;
 pub(crate) mod counters;
 pub(crate) mod demo;
 pub(crate) mod doctor;
@@ -8,26 +8,26 @@ pub(crate) mod fences;
 pub(crate) mod handover;
 pub(crate) mod health;
 pub(crate) mod history;
-pub(crate) mod man;
+pub(crate) mod manuals;
 pub(crate) mod namespaces;
 pub(crate) mod plugins;
-pub(crate) mod resign;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod settings;
-pub(crate) mod sim;
-pub(crate) mod status;
 pub(crate) mod tick;
-pub(crate) mod transfer;
 pub(crate) mod watch;
 
 use std::future::Future;
+
+use baton_sim::commands as simulator;
 
 use crate::cli::{Cli, Command};
 use crate::config::StoreFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::open_store::OpenStore;
+use crate::output::stdout;
+use crate::snapshot::render;
 
 /// Arguments of a command that reads or changes one namespace of a store.
 #[derive(Debug, clap::Args)]
@@ -49,28 +49,46 @@ impl StoreArguments {
     }
 }
 
-/// Carries out what was asked. A command that needs a runtime makes its own, so that one that
-/// needs none starts faster.
+/// Carries out what was asked.
 pub fn run(cli: Cli) -> Result<Exit, CommandError> {
-    match cli.command {
-        Command::Demo(arguments) => demo::run(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
-        Command::Serve(arguments) => serve::run(&arguments),
-        Command::Status(arguments) => status::run(&arguments),
-        Command::Watch(arguments) => watch::run(&arguments),
-        Command::Health(arguments) => health::run(&arguments),
-        Command::History(arguments) => history::run(&arguments),
-        Command::Namespaces(arguments) => namespaces::run(&arguments),
-        Command::Plugins(arguments) => plugins::run(&arguments),
-        Command::Transfer(arguments) => transfer::run(&arguments),
-        Command::Resign(arguments) => resign::run(&arguments),
-        Command::Counters(arguments) => counters::run(&arguments),
-        Command::Fences(arguments) => fences::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments),
-        Command::Settings(arguments) => settings::run(&arguments),
-        Command::Sim(arguments) => sim::run(*arguments),
-        Command::Completions(arguments) => Ok(completions::run(&arguments)),
-        Command::Man(arguments) => man::run(&arguments),
+    block_on(async {
+        match cli.command {
+            Command::Demo(arguments) => demo::run(&arguments).await,
+            Command::Run(arguments) => run::run(&arguments).await,
+            Command::Serve(arguments) => serve::run(&arguments).await,
+            Command::Status(arguments) => status(&arguments).await,
+            Command::Watch(arguments) => watch::run(&arguments).await,
+            Command::Health(arguments) => health::run(&arguments).await,
+            Command::History(arguments) => history::run(&arguments).await,
+            Command::Namespaces(arguments) => namespaces::run(&arguments).await,
+            Command::Plugins(arguments) => plugins::run(&arguments).await,
+            Command::Transfer(arguments) => handover::transfer(&arguments).await,
+            Command::Resign(arguments) => handover::resign(&arguments).await,
+            Command::Counters(arguments) => counters::run(&arguments).await,
+            Command::Fences(arguments) => fences::run(&arguments).await,
+            Command::Doctor(arguments) => doctor::run(&arguments).await,
+            Command::Settings(arguments) => settings::run(&arguments),
+            Command::Sim(arguments) => sim(*arguments),
+            Command::Completions(arguments) => Ok(manuals::completions(&arguments)),
+            Command::Man(arguments) => manuals::man(&arguments),
+        }
+    })
+}
+
+/// `baton status`: the leader, its successors, and the registered nodes.
+async fn status(arguments: &StoreArguments) -> Result<Exit, CommandError> {
+    let snapshot = arguments.open_to_read().await?.snapshot().await?;
+    stdout::json_or_text(arguments.json, &snapshot, || render(&snapshot, stdout::width()));
+    Ok(Exit::DONE)
+}
+
+/// `baton sim`: the simulator's own command line.
+fn sim(arguments: simulator::Arguments) -> Result<Exit, CommandError> {
+    match simulator::run(arguments) {
+        Ok(()) => Ok(Exit::DONE),
+        // The simulator has told what broke.
+        Err(simulator::CommandError::Broken) => Ok(Exit::FAILED),
+        Err(simulator::CommandError::Input(problem)) => Err(CommandError::Simulator(problem)),
     }
 }
 

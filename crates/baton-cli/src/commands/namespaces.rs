@@ -3,30 +3,27 @@
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::open_store::OpenStore;
-use crate::output::json;
+use crate::output::stdout;
 
 use super::StoreArguments;
 
 /// How many are read at once.
 const PAGE: u32 = 1_000;
 
-pub fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        let opened = arguments.open_to_read().await?;
-        let names = names(&opened).await?;
-        json::or_text(arguments.json, &names, || match names.is_empty() {
-            true => "the store has no namespaces yet\n".to_owned(),
-            false => names.join("\n") + "\n",
-        });
-        Ok(Exit::Done)
-    })
+pub async fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
+    let opened = arguments.open_to_read().await?;
+    let names = names(&opened).await?;
+    stdout::json_or_text(arguments.json, &names, || match names.is_empty() {
+        true => "the store has no namespaces yet\n".to_owned(),
+        false => names.join("\n") + "\n",
+    });
+    Ok(Exit::DONE)
 }
 
 async fn names(opened: &OpenStore) -> Result<Vec<String>, CommandError> {
     let (mut names, mut after) = (Vec::new(), None);
     loop {
-        let page = opened.store.namespaces(opened.namespace(), after, PAGE).await;
-        let page = page.map_err(|problem| opened.error(problem))?;
+        let page = opened.ask(opened.store.namespaces(opened.namespace(), after, PAGE)).await?;
         names.extend(page.iter().map(ToString::to_string));
         after = page.into_iter().last();
         if after.is_none() {

@@ -5,29 +5,27 @@ use baton_store::clock::{Clock, SystemClock};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::output::stdout;
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table, cut};
+use crate::output::table::{Cell, Table, cut};
 use crate::output::times::span_ms;
-use crate::output::{json, stdout};
 
 use super::StoreArguments;
 
-pub fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        let opened = arguments.open_to_read().await?;
-        let report = PluginReportDocument::read(&*opened.store, opened.namespace()).await;
-        let report = report.map_err(|problem| opened.error(problem))?;
-        let lease = opened.lease().await?;
-        json::or_text(arguments.json, &report, || {
-            let Some(report) = &report else {
-                return format!("no plugin has run in namespace {} yet\n", opened.namespace());
-            };
-            let is_current = lease
-                .is_some_and(|lease| lease.version.epoch == report.epoch && lease.holder.is_some());
-            render(report, is_current, SystemClock.wall_ms(), stdout::width())
-        });
-        Ok(Exit::Done)
-    })
+pub async fn run(arguments: &StoreArguments) -> Result<Exit, CommandError> {
+    let opened = arguments.open_to_read().await?;
+    let document = PluginReportDocument::read(&*opened.store, opened.namespace());
+    let report = opened.ask(document).await?;
+    let lease = opened.lease().await?;
+    stdout::json_or_text(arguments.json, &report, || {
+        let Some(report) = &report else {
+            return format!("no plugin has run in namespace {} yet\n", opened.namespace());
+        };
+        let is_current = lease
+            .is_some_and(|lease| lease.version.epoch == report.epoch && lease.holder.is_some());
+        render(report, is_current, SystemClock.wall_ms(), stdout::width())
+    });
+    Ok(Exit::DONE)
 }
 
 fn render(
@@ -58,15 +56,7 @@ fn render(
 
 fn table(plugins: &[PluginReport], is_current: bool, now_ms: u64) -> Table {
     let mut table = Table::new(&[
-        ("PLUGIN", Align::Left),
-        ("STATUS", Align::Left),
-        ("RUNS", Align::Right),
-        ("FAILED", Align::Right),
-        ("MISSED", Align::Right),
-        ("P50", Align::Right),
-        ("P99", Align::Right),
-        ("LAST", Align::Right),
-        ("NEXT", Align::Right),
+        "PLUGIN", "STATUS", ">RUNS", ">FAILED", ">MISSED", ">P50", ">P99", ">LAST", ">NEXT",
     ]);
     for report in plugins {
         let (word, tone) = status(if is_current { report.doing } else { PluginStatus::Idle });

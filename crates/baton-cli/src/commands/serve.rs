@@ -7,11 +7,12 @@ use baton::{Departure, Event, Events, LateNotice, Node, Stamped};
 use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
+#[cfg(target_os = "linux")]
 use crate::guard::reap_orphans;
 use crate::output::log::{self, Format, Level};
-use crate::output::sentence::{is_routine, sentence, tone};
+use crate::output::stdout;
+use crate::output::style::Tone;
 use crate::output::times::{span, utc_ms};
-use crate::output::{json, stdout};
 use crate::serve_plugins::add_serve_plugins;
 use crate::telemetry::Telemetry;
 use crate::{crash_notice, node, open_store};
@@ -28,26 +29,30 @@ pub struct Arguments {
     verbose: bool,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = open_store::load_node(&arguments.node.0)?;
-    super::block_on(async {
-        let store = node::store(&config).await?;
-        let telemetry = Telemetry::of(&config)?;
-        let builder = telemetry.attach(node::builder(&config, store.clone()));
-        let builder = add_serve_plugins(builder, &config)?;
-        let (node, mut events) = builder.build_with_events()?;
-        let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
-        node::introduce(&node, notice.as_ref(), Level::Info);
-        let is_announced = false;
-        let mut printer =
-            EventPrinter { node: &node, config: &config, arguments, notice, is_announced };
-        let departure = tokio::select! {
-            biased;
-            departure = take_part(&node, &mut events, &mut printer) => departure?,
-            never = reap_orphans() => match never {},
-        };
-        departed(&node, departure)
-    })
+    let store = node::store(&config).await?;
+    let telemetry = Telemetry::of(&config)?;
+    let builder = telemetry.attach(node::builder(&config, store.clone()));
+    let builder = add_serve_plugins(builder, &config)?;
+    let (node, mut events) = builder.build_with_events()?;
+    let notice = crash_notice::of_this_node(&config, Some(node.id()), &*store).await;
+    node::introduce(&node, notice.as_ref(), Level::Info);
+    let is_announced = false;
+    let mut printer =
+        EventPrinter { node: &node, config: &config, arguments, notice, is_announced };
+    let departure = tokio::select! {
+        biased;
+        departure = take_part(&node, &mut events, &mut printer) => departure?,
+        never = reap_orphans() => match never {},
+    };
+    departed(&node, departure)
+}
+
+/// Process 1 of a container is Linux's.
+#[cfg(not(target_os = "linux"))]
+async fn reap_orphans() -> std::convert::Infallible {
+    std::future::pending().await
 }
 
 /// Prints events until the node has left, and then those still in the queue.
@@ -88,14 +93,14 @@ struct EventPrinter<'a> {
 impl EventPrinter<'_> {
     fn print(&mut self, stamped: &Stamped) {
         let event = &stamped.event;
-        if is_routine(event) && !self.arguments.verbose {
+        if log::is_routine(event) && !self.arguments.verbose {
             return;
         }
         let is_said =
             matches!(event, Event::LifelineUnwatched(it) if self.notice.as_ref() == Some(it));
         // A process that is not let in has nothing to say but the error it ends with.
         let is_let_in = !matches!(event, Event::NodeIdTaken { .. });
-        if is_let_in && !is_routine(event) {
+        if is_let_in && !log::is_routine(event) {
             self.announce();
         }
         let logged = log::format() == Format::Json;
@@ -103,10 +108,10 @@ impl EventPrinter<'_> {
             log::event(stamped);
         }
         if self.arguments.json {
-            json::line(stamped);
+            stdout::json_line(stamped);
         } else if is_let_in && !logged && !is_said {
             let at = utc_ms(stamped.at_ms);
-            stdout::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
+            stdout::line(&format!("{at} {}", Tone::of(event).paint(&event.to_string())));
         }
         if matches!(event, Event::StoreRejected)
             && let Some(problem) = self.node.last_store_error()
@@ -137,10 +142,10 @@ pub fn unfinished(node: &Node) -> String {
 /// The exit of the process after its node has left.
 pub fn departed(node: &Node, departure: Departure) -> Result<Exit, CommandError> {
     match departure {
-        Departure::Left => Ok(Exit::Done),
+        Departure::Left => Ok(Exit::DONE),
         Departure::Unfinished => {
             log::warn(&unfinished(node));
-            Ok(Exit::Done)
+            Ok(Exit::DONE)
         }
         Departure::IdTaken { .. } => Err(CommandError::IdTaken { id: node.id().clone() }),
         Departure::Superseded { .. } => Err(CommandError::Superseded { id: node.id().clone() }),

@@ -10,8 +10,8 @@ use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::open_store::load;
+use crate::output::stdout;
 use crate::output::style::Tone;
-use crate::output::{json, stdout};
 
 /// Where the remarks begin, if the value is not longer.
 const REMARK: usize = 43;
@@ -35,12 +35,12 @@ struct Row {
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = load(&arguments.node.0)?;
     if arguments.json {
-        json::document(&rows(&config));
+        stdout::json(&rows(&config));
     } else {
         stdout::text(&file(&config));
     }
     config.checked()?;
-    Ok(Exit::Done)
+    Ok(Exit::DONE)
 }
 
 fn rows(config: &Config) -> BTreeMap<&'static str, Row> {

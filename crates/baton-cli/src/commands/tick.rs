@@ -32,6 +32,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     super::block_on(async {
         let Arguments { log, every, epoch, node } = arguments;
         tick_along(log, *every, *epoch, node).await?;
-        Ok(Exit::Done)
+        Ok(Exit::DONE)
     })
 }

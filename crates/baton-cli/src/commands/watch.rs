@@ -12,10 +12,10 @@ use serde::Serialize;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::output::live::Live;
+use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::cut;
 use crate::output::times::utc_ms;
-use crate::output::{json, stdout};
 use crate::snapshot::{Change, Snapshot, changes, first, render};
 
 use super::StoreArguments;
@@ -40,31 +40,29 @@ pub struct Arguments {
     store: StoreArguments,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    super::block_on(async {
-        let opened = arguments.store.open_to_read().await?;
-        let mut watch = Watch::new(arguments);
-        let ends_at = arguments.r#for.map(|span| SystemClock.now() + span);
-        let mut interrupted = pin!(super::interrupted());
-        // From here on a signal ends the watch, even during the first read.
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+    let opened = arguments.store.open_to_read().await?;
+    let mut watch = Watch::new(arguments);
+    let ends_at = arguments.r#for.map(|span| SystemClock.now() + span);
+    let mut interrupted = pin!(super::interrupted());
+    // From here on a signal ends the watch, even during the first read.
+    tokio::select! {
+        biased;
+        done = &mut interrupted => return done.map(|()| Exit::DONE),
+        () = std::future::ready(()) => {}
+    }
+    loop {
+        watch.handle(opened.snapshot().await)?;
+        let left = ends_at.map(|at: Moment| at.since(SystemClock.now()));
+        if watch.is_done || left.is_some_and(|left| left.is_zero()) {
+            return Ok(Exit::DONE);
+        }
+        let pause = left.map_or(watch.interval, |left| left.min(watch.interval));
         tokio::select! {
-            biased;
-            done = &mut interrupted => return done.map(|()| Exit::Done),
-            () = std::future::ready(()) => {}
+            done = &mut interrupted => return done.map(|()| Exit::DONE),
+            () = SystemClock.sleep(pause) => {}
         }
-        loop {
-            watch.handle(opened.snapshot().await)?;
-            let left = ends_at.map(|at: Moment| at.since(SystemClock.now()));
-            if watch.is_done || left.is_some_and(|left| left.is_zero()) {
-                return Ok(Exit::Done);
-            }
-            let pause = left.map_or(watch.interval, |left| left.min(watch.interval));
-            tokio::select! {
-                done = &mut interrupted => return done.map(|()| Exit::Done),
-                () = SystemClock.sleep(pause) => {}
-            }
-        }
-    })
+    }
 }
 
 #[derive(Serialize)]
@@ -166,7 +164,7 @@ impl Watch {
         let at_ms = SystemClock.wall_ms();
         let line = || format!("{} {change}", utc_ms(at_ms));
         match &mut self.screen {
-            Screen::Json => json::line(&Line { at_ms, change }),
+            Screen::Json => stdout::json_line(&Line { at_ms, change }),
             Screen::Lines => stdout::line(&line()),
             Screen::Live { recent, .. } => {
                 recent.truncate(RECENT_MAX - 1);

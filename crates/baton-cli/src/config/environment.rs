@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::error::ConfigError;
-use super::given::Given;
-use super::nearest;
-use super::source::Source;
+use super::given::{Given, Source};
 use super::table::TABLE;
+use super::{ConfigError, nearest};
 
 /// Where labels stand: `BATON_LABELS=zone=a,rack=7`.
 const LABELS: &str = "BATON_LABELS";

@@ -4,13 +4,10 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::dotted::{bare, key_shown, leaves};
-use super::error::ConfigError;
-use super::given::Given;
-use super::nearest;
-use super::source::Source;
+use super::given::{Given, Source};
 use super::table::{TABLE, entry};
-use super::ttl;
+use super::value::{bare, key_shown, leaves};
+use super::{ConfigError, nearest, ttl};
 
 /// Takes in what a file says.
 pub fn read(file: &Path, given: &mut Given) -> Result<(), ConfigError> {

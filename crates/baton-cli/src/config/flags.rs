@@ -7,20 +7,18 @@ use std::sync::LazyLock;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, value_parser};
 use toml::Value;
 
-use super::dotted::bare;
-use super::error::ConfigError;
-use super::given::Given;
+use super::ConfigError;
+use super::given::{Given, Source};
 use super::resolve::Config;
-use super::source::Source;
-use super::table::{Entry, Heading, TABLE};
-use super::value::Kind;
+use super::table::{Entry, TABLE, heading};
+use super::value::{Kind, bare};
 
 /// The settings on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Flags {
     pub config: Option<PathBuf>,
-    /// By key: the flag that was given, and its value.
-    values: BTreeMap<&'static str, (String, String)>,
+    /// The settings that were given: by which flag, and as what.
+    values: Vec<(&'static Entry, Source, String)>,
     labels: Vec<String>,
 }
 
@@ -39,37 +37,35 @@ pub struct NodeFlags(pub Flags);
 impl Flags {
     /// Takes in what the flags say.
     pub fn read(&self, given: &mut Given) -> Result<(), ConfigError> {
-        for entry in TABLE {
-            if let Some((flag, value)) = self.values.get(entry.key) {
-                let source = Source::Flag(format!("--{flag}"));
-                given.set(entry, entry.kind.read(value), &format!("{value:?}"), source)?;
-            }
+        for (entry, source, value) in &self.values {
+            given.set(entry, entry.kind.read(value), &format!("{value:?}"), source.clone())?;
         }
         let source = Source::Flag("--label".to_owned());
         self.labels.iter().try_for_each(|label| given.label(label, &source))
     }
 
-    fn of(matches: &ArgMatches, entries: impl Iterator<Item = &'static Entry>) -> Self {
-        let values = entries.filter_map(|entry| Some((entry.key, given(entry, matches)?)));
+    fn of(matches: &ArgMatches) -> Self {
         let labels = matches.try_get_many::<String>("label").ok().flatten();
         Self {
             config: matches.get_one::<PathBuf>("config").cloned(),
-            values: values.collect(),
+            values: TABLE.iter().filter_map(|entry| given(entry, matches)).collect(),
             labels: labels.into_iter().flatten().cloned().collect(),
         }
     }
 }
 
-/// The flag that was given, or the one that switches it off, and its value.
-fn given(entry: &Entry, matches: &ArgMatches) -> Option<(String, String)> {
-    if entry.kind == Kind::Switch && matches.get_flag(&entry.negation()) {
-        return Some((entry.negation(), "false".to_owned()));
-    }
-    matches.get_one::<String>(entry.key).map(|value| (entry.flag(), value.clone()))
+/// The flag that was given, or the one that switches it off, and its value. None if the command has
+/// no such flag.
+fn given(entry: &'static Entry, matches: &ArgMatches) -> Option<(&'static Entry, Source, String)> {
+    let (flag, value) = match matches.try_get_one::<bool>(&entry.negation()) {
+        Ok(Some(true)) => (entry.negation(), "false".to_owned()),
+        _ => (entry.flag(), matches.try_get_one::<String>(entry.key).ok()??.clone()),
+    };
+    Some((entry, Source::Flag(format!("--{flag}")), value))
 }
 
 fn store() -> impl Iterator<Item = &'static Entry> {
-    TABLE.iter().filter(|entry| entry.heading == Heading::Store)
+    TABLE.iter().filter(|entry| entry.heading == heading::STORE)
 }
 
 /// The settings by which the health of a cluster is judged.
@@ -116,7 +112,7 @@ fn argument(entry: &Entry) -> Arg {
     let argument = Arg::new(entry.key)
         .long(entry.flag())
         .help(help(entry))
-        .help_heading(entry.heading.title())
+        .help_heading(entry.heading)
         .value_name(entry.placeholder())
         .hide_short_help(!entry.common)
         .allow_hyphen_values(entry.kind == Kind::Whole);
@@ -133,7 +129,7 @@ fn arguments(entry: &Entry) -> impl Iterator<Item = Arg> {
         Arg::new(entry.negation())
             .long(entry.negation())
             .help(format!("Same as --{}=false", entry.flag()))
-            .help_heading(entry.heading.title())
+            .help_heading(entry.heading)
             .hide_short_help(true)
             .conflicts_with(entry.key)
             .action(ArgAction::SetTrue)
@@ -147,7 +143,7 @@ fn config_argument() -> Arg {
         .value_name("FILE")
         .value_parser(value_parser!(PathBuf))
         .help("TOML file with settings; BATON_<NAME> and flags override it")
-        .help_heading(Heading::Store.title())
+        .help_heading(heading::STORE)
 }
 
 fn label_argument() -> Arg {
@@ -156,24 +152,24 @@ fn label_argument() -> Arg {
         .value_name("NAME=VALUE")
         .action(ArgAction::Append)
         .help("Label of this node; may be given several times")
-        .help_heading(Heading::Node.title())
+        .help_heading(heading::NODE)
         .hide_short_help(true)
 }
 
 macro_rules! flags {
-    ($name:ident, $augment:expr, $entries:expr) => {
+    ($name:ident, $arguments:expr) => {
         impl clap::Args for $name {
             fn augment_args(command: Command) -> Command {
-                $augment(command)
+                command.arg(config_argument()).args($arguments)
             }
             fn augment_args_for_update(command: Command) -> Command {
-                $augment(command)
+                Self::augment_args(command)
             }
         }
 
         impl FromArgMatches for $name {
             fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-                Ok(Self(Flags::of(matches, $entries)))
+                Ok(Self(Flags::of(matches)))
             }
             fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
                 *self = Self::from_arg_matches(matches)?;
@@ -183,26 +179,9 @@ macro_rules! flags {
     };
 }
 
-flags!(
-    StoreFlags,
-    |command: Command| command.arg(config_argument()).args(store().flat_map(arguments)),
-    store()
-);
-flags!(
-    HealthFlags,
-    |command: Command| {
-        let store = store().flat_map(arguments);
-        command.arg(config_argument()).args(store).args(limits().map(limit_argument))
-    },
-    store().chain(limits())
-);
-flags!(
-    NodeFlags,
-    |command: Command| {
-        command.arg(config_argument()).args(TABLE.iter().flat_map(arguments)).arg(label_argument())
-    },
-    TABLE.iter()
-);
+flags!(StoreFlags, store().flat_map(arguments));
+flags!(HealthFlags, store().flat_map(arguments).chain(limits().map(limit_argument)));
+flags!(NodeFlags, TABLE.iter().flat_map(arguments).chain([label_argument()]));
 
 #[cfg(test)]
 mod tests {

@@ -1,13 +1,61 @@
-//! What was given, layer by layer: a later layer replaces what an earlier one set.
+//! What was given and where, layer by layer: a later layer replaces what an earlier one set.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
 
+use baton_core::settings::Profile;
 use toml::Value;
 
-use super::error::ConfigError;
-use super::source::Source;
-use super::table::Entry;
+use super::ConfigError;
+use super::table::{Entry, TABLE};
 use super::ttl::TtlTable;
+use super::value::bare;
+
+/// Where a value comes from, the weakest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    BuiltIn,
+    Profile(Profile),
+    Derived(Vec<&'static str>),
+    File(PathBuf),
+    Variable(String),
+    Flag(String),
+}
+
+impl Source {
+    /// What was said there, as it was written, for the beginning of a message.
+    pub fn shown(&self, key: &str, given: &str) -> String {
+        match self {
+            Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => format!("{key} = {given}"),
+            Self::File(file) => format!("{}: {key} = {given}", file.display()),
+            Self::Variable(name) => format!("{name}={given}"),
+            Self::Flag(flag) => format!("{flag} {given}"),
+        }
+    }
+
+    /// The place itself, for the beginning of a message that repeats the value.
+    pub fn place(&self, key: &str) -> String {
+        match self {
+            Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => key.to_owned(),
+            Self::File(file) => format!("{}: {key}", file.display()),
+            Self::Variable(name) | Self::Flag(name) => name.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BuiltIn => f.write_str("default"),
+            Self::Profile(profile) => write!(f, "profile {profile}"),
+            Self::Derived(from) => write!(f, "derived from {}", from.join(" and ")),
+            Self::File(file) => write!(f, "{}", file.display()),
+            Self::Variable(name) | Self::Flag(name) => f.write_str(name),
+        }
+    }
+}
 
 /// One value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +73,15 @@ pub struct Given {
 }
 
 impl Given {
+    /// The defaults of the command's own settings.
+    pub fn defaults() -> Self {
+        let default = |entry: &'static Entry| {
+            let value = entry.kind.read(entry.default?).expect("a default is a valid value");
+            Some((entry.key, Set { value, source: Source::BuiltIn }))
+        };
+        Self { values: TABLE.iter().filter_map(default).collect(), ..Self::default() }
+    }
+
     /// Takes a value in, once it is checked. `shown` is how it was written.
     pub fn set(
         &mut self,
@@ -53,6 +110,12 @@ impl Given {
         }
         self.labels.insert(name.to_owned(), value.to_owned());
         Ok(())
+    }
+
+    /// What was given, read as what its kind stands for.
+    pub fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
+        let parse = |set: &Set| bare(&set.value).parse().ok();
+        self.values.get(key).map(|set| parse(set).expect("values were checked for their kind"))
     }
 
     /// What was given as text, and where.

@@ -8,27 +8,50 @@
 //!                  └──► ttl: the [[ttl]] tables, which only a file can have
 //! ```
 
-mod dotted;
 mod environment;
-mod error;
 mod file;
 mod flags;
 mod given;
 mod resolve;
-mod source;
 mod store_url;
 mod table;
 mod ttl;
 mod value;
 
+use std::path::PathBuf;
+
+use baton_core::ids::InvalidName;
+use baton_core::settings::{InvalidSettings, UnknownProfile};
+
 pub use environment::Environment;
-pub use error::ConfigError;
 pub use flags::{Flags, HealthFlags, NodeFlags, StoreFlags};
+pub use given::Source;
 pub use resolve::Config;
-pub use source::Source;
 pub use store_url::StoreUrl;
 pub use table::{Entry, TABLE};
 pub use ttl::TtlTable;
+
+/// Why the configuration cannot be used: one line each, with source, field and value.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    #[error("{}: {problem}", file.display())]
+    Unreadable { file: PathBuf, problem: std::io::Error },
+    #[error("{}:{line}: {message}", file.display())]
+    NoToml { file: PathBuf, line: usize, message: String },
+    #[error("{}: unknown setting {key}; {remedy}", file.display())]
+    Unknown { file: PathBuf, key: String, remedy: String },
+    /// `given` is source, field and value; `message` goes on from there.
+    #[error("{given} {message}")]
+    Value { given: String, message: String },
+    #[error("{place}: {problem}")]
+    Profile { place: String, problem: UnknownProfile },
+    #[error("{place}: {problem}")]
+    Name { place: String, problem: InvalidName },
+    #[error("{0}; `baton settings` shows where each value comes from")]
+    InvalidSettings(#[from] InvalidSettings),
+    #[error("neither XDG_STATE_HOME nor HOME is set; name the store with --store")]
+    NoHome,
+}
 
 /// "Did you mean …": the known name most like a misspelt one, if one is similar enough.
 fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {

@@ -6,27 +6,18 @@ use std::path::PathBuf;
 
 use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Derived, InvalidSettings, Profile, Settings, show_span};
+use baton_core::settings::{Derived, InvalidSettings, Profile, Settings};
 use toml::{Table, Value};
 
-use super::dotted;
 use super::environment::Environment;
-use super::error::ConfigError;
-use super::file;
 use super::flags::Flags;
-use super::given::Given;
-use super::source::Source;
+use super::given::{Given, Source};
 use super::store_url::StoreUrl;
 use super::table::entry;
 use super::ttl::TtlTable;
-use super::value::hosts;
+use super::value::{hosts, leaves, put};
+use super::{ConfigError, file};
 use crate::output::log::Format;
-
-/// Default address of the lifeline.
-const BIND: &str = "127.0.0.1:0";
-
-/// Default limit of connections to a lifeline.
-const CONNECTIONS_MAX: u32 = 64;
 
 /// The lifeline as it was configured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +26,7 @@ pub struct Lifeline {
     pub bind: SocketAddr,
     /// What others are told, if it is not where it listens.
     pub advertise: Option<SocketAddr>,
-    pub connections_max: u32,
+    pub connections_max: usize,
 }
 
 /// What holds in the end.
@@ -67,7 +58,7 @@ pub struct Config {
 impl Config {
     /// Lays file, environment and flags over a profile. Settings may still contradict each other.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut given = Given::default();
+        let mut given = Given::defaults();
         let named = environment.get("BATON_CONFIG").map(PathBuf::from);
         if let Some(path) = flags.config.clone().or(named) {
             file::read(&path, &mut given)?;
@@ -78,40 +69,50 @@ impl Config {
     }
 
     fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
-        let profile = match given.text("profile") {
-            None => Profile::default(),
-            Some((name, source)) => name.parse().map_err(|problem| ConfigError::Profile {
-                place: source.place("profile"),
-                problem,
-            })?,
-        };
+        let (name, source) = given.text("profile").expect("it has a default");
+        let place = || source.place("profile");
+        let profile: Profile =
+            name.parse().map_err(|problem| ConfigError::Profile { place: place(), problem })?;
         let store = match given.text("store") {
             Some((url, _)) => StoreUrl::new(url),
             None => StoreUrl::default_for(environment)?,
         };
-        let namespace = name(&given, "namespace", Namespace::new)?;
-        let namespace = namespace
-            .unwrap_or_else(|| Namespace::new("default").expect("a plain word is a valid name"));
+        let namespace = named(&given, "namespace", Namespace::new)?.expect("it has a default");
         let settings = settings(profile, &given);
         let derived = settings.derive(&profile.settings(), |key| given.values.contains_key(key));
         let (Derived { settings, causes }, contradiction) = match derived {
             Ok(derived) => (derived, None),
             Err(problem) => (Derived { settings, causes: BTreeMap::new() }, Some(problem)),
         };
+        let lifeline = Lifeline {
+            enabled: given.parsed("lifeline.enabled").expect("it has a default"),
+            bind: given.parsed("lifeline.bind").expect("it has a default"),
+            advertise: given.parsed("lifeline.advertise"),
+            connections_max: given.parsed("lifeline.connections_max").expect("it has a default"),
+        };
+        let after: humantime::Duration =
+            given.parsed("own_records.forget_dead_after").expect("it has a default");
+        let own_records = OwnRecords {
+            forget_dead_after: *after,
+            keep_terms: given.parsed("own_records.keep_terms").expect("it has a default"),
+        };
+        let metrics_hosts = given.text("metrics_hosts").into_iter();
+        let metrics_hosts = metrics_hosts.flat_map(|(text, _)| hosts(text)).map(str::to_owned);
+        let log_format = given.text("log_format").and_then(|(name, _)| Format::named(name));
         Ok(Self {
             store,
             namespace,
-            id: name(&given, "id", NodeId::new)?,
+            id: named(&given, "id", NodeId::new)?,
             profile,
             settings,
             contradiction,
-            lifeline: lifeline(&given),
-            metrics: given.text("metrics").map(|(text, _)| address(text)),
-            metrics_hosts: metrics_hosts(&given),
-            otlp: given.text("otlp").map(|(url, _)| url.to_owned()),
-            log_format: log_format(&given),
+            lifeline,
+            metrics: given.parsed("metrics"),
+            metrics_hosts: metrics_hosts.collect(),
+            otlp: given.parsed("otlp"),
+            log_format: log_format.unwrap_or_default(),
             labels: given.labels.clone(),
-            own_records: own_records(&given),
+            own_records,
             ttl: given.ttl.clone(),
             given,
             causes,
@@ -128,13 +129,14 @@ impl Config {
 
     /// Where a value comes from.
     pub fn source(&self, key: &str) -> Source {
-        let core = entry(key).is_some_and(super::table::Entry::is_core);
         if let Some(set) = self.given.values.get(key) {
             return set.source.clone();
         }
         match self.causes.get(key) {
             Some(from) => Source::Derived(from.clone()),
-            None if core && self.profile != Profile::Default => Source::Profile(self.profile),
+            None if is_core(key) && self.profile != Profile::Default => {
+                Source::Profile(self.profile)
+            }
             None => Source::BuiltIn,
         }
     }
@@ -142,48 +144,21 @@ impl Config {
     /// Every value in effect by its key, as it would be written. An id that is to be generated has
     /// none yet.
     pub fn effective(&self) -> BTreeMap<String, Value> {
-        let text = |text: String| Value::String(text);
         let table = Table::try_from(&self.settings).expect("plain data has a TOML form");
-        let mut all: BTreeMap<String, Value> = dotted::leaves(&table).into_iter().collect();
-        all.extend([
-            ("store".to_owned(), text(self.store.to_string())),
-            ("namespace".to_owned(), text(self.namespace.to_string())),
-            ("profile".to_owned(), text(self.profile.to_string())),
-            ("log_format".to_owned(), text(self.log_format.name().to_owned())),
-            ("lifeline.enabled".to_owned(), Value::Boolean(self.lifeline.enabled)),
-            ("lifeline.bind".to_owned(), text(self.lifeline.bind.to_string())),
-            (
-                "lifeline.connections_max".to_owned(),
-                Value::Integer(self.lifeline.connections_max.into()),
-            ),
-            (
-                "own_records.forget_dead_after".to_owned(),
-                text(show_span(self.own_records.forget_dead_after).to_string()),
-            ),
-            (
-                "own_records.keep_terms".to_owned(),
-                Value::Integer(i64::try_from(self.own_records.keep_terms).unwrap_or(i64::MAX)),
-            ),
-        ]);
-        let advertise = self.lifeline.advertise.map(|address| address.to_string());
-        all.extend(advertise.map(|address| ("lifeline.advertise".to_owned(), text(address))));
-        let metrics = self.metrics.map(|address| address.to_string());
-        all.extend(metrics.map(|address| ("metrics".to_owned(), text(address))));
-        let names = self.metrics_hosts.join(",");
-        let names = Some(names).filter(|names| !names.is_empty());
-        all.extend(names.map(|names| ("metrics_hosts".to_owned(), text(names))));
-        all.extend(self.otlp.as_deref().map(|url| ("otlp".to_owned(), text(collector(url)))));
-        all.extend(self.id.as_ref().map(|id| ("id".to_owned(), text(id.to_string()))));
+        let mut all: BTreeMap<String, Value> = leaves(&table).into_iter().collect();
+        let own = self.given.values.iter().filter(|(key, _)| !is_core(key));
+        all.extend(own.map(|(key, set)| ((*key).to_owned(), set.value.clone())));
+        all.insert("store".to_owned(), self.store.to_string().into());
+        all.extend(self.otlp.as_deref().map(|url| ("otlp".to_owned(), collector(url).into())));
         all
     }
 }
 
-fn metrics_hosts(given: &Given) -> Vec<String> {
-    let names = given.text("metrics_hosts").into_iter().flat_map(|(text, _)| hosts(text));
-    names.map(str::to_owned).collect()
+fn is_core(key: &str) -> bool {
+    entry(key).is_some_and(super::table::Entry::is_core)
 }
 
-fn name<T>(
+fn named<T>(
     given: &Given,
     key: &str,
     new: impl Fn(&str) -> Result<T, InvalidName>,
@@ -198,49 +173,17 @@ fn name<T>(
 fn settings(profile: Profile, given: &Given) -> Settings {
     let mut table = Table::try_from(profile.settings()).expect("plain data has a TOML form");
     for (key, set) in &given.values {
-        if entry(key).is_some_and(super::table::Entry::is_core) {
-            dotted::put(&mut table, key, set.value.clone());
+        if is_core(key) {
+            put(&mut table, key, set.value.clone());
         }
     }
     table.try_into().expect("each value was checked for its kind")
-}
-
-fn log_format(given: &Given) -> Format {
-    let named = given.text("log_format").and_then(|(name, _)| Format::named(name));
-    named.unwrap_or_default()
-}
-
-fn address(text: &str) -> SocketAddr {
-    text.parse().expect("addresses were checked for their kind")
 }
 
 /// A collector's URL for people: not at all if a login or a token may be in it.
 fn collector(url: &str) -> String {
     let is_plain = url.starts_with("http") && !url.contains(['@', '?', '#']);
     if is_plain { url.to_owned() } else { "***".to_owned() }
-}
-
-fn lifeline(given: &Given) -> Lifeline {
-    let value = |key| given.values.get(key).map(|set| &set.value);
-    let bind = given.text("lifeline.bind").map_or(BIND, |(text, _)| text);
-    let most = value("lifeline.connections_max").and_then(Value::as_integer);
-    Lifeline {
-        enabled: value("lifeline.enabled").and_then(Value::as_bool).unwrap_or(true),
-        bind: address(bind),
-        advertise: given.text("lifeline.advertise").map(|(text, _)| address(text)),
-        connections_max: most.and_then(|n| u32::try_from(n).ok()).unwrap_or(CONNECTIONS_MAX),
-    }
-}
-
-fn own_records(given: &Given) -> OwnRecords {
-    let default = OwnRecords::default();
-    let after = given.text("own_records.forget_dead_after");
-    let after = after.and_then(|(text, _)| humantime::parse_duration(text).ok());
-    let kept = given.values.get("own_records.keep_terms").and_then(|set| set.value.as_integer());
-    OwnRecords {
-        forget_dead_after: after.unwrap_or(default.forget_dead_after),
-        keep_terms: kept.and_then(|n| usize::try_from(n).ok()).unwrap_or(default.keep_terms),
-    }
 }
 
 #[cfg(test)]
@@ -263,6 +206,7 @@ mod tests {
         assert_eq!(config.settings, Settings::default());
         assert_eq!((config.namespace.as_str(), config.id), ("default", None));
         assert!(config.lifeline.enabled);
+        assert_eq!(config.own_records, OwnRecords::default());
     }
 
     #[test]

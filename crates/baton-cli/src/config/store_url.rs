@@ -4,8 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 
+use super::ConfigError;
 use super::environment::Environment;
-use super::error::ConfigError;
 
 const SQLITE: &str = "sqlite://";
 

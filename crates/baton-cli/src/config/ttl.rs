@@ -6,11 +6,10 @@ use std::time::Duration;
 use baton::sweep::{Keys, Objects, Strategy, Table, Target, Unit};
 use toml::Value;
 
-use super::dotted::{bare, key_shown};
-use super::error::ConfigError;
-use super::nearest;
-use super::source::Source;
+use super::given::Source;
 use super::store_url::StoreUrl;
+use super::value::{bare, key_shown};
+use super::{ConfigError, nearest};
 
 /// Every key that such a table may have.
 const KEYS: [&str; 15] = [

@@ -1,8 +1,11 @@
-//! Values as people write them, in a file, the environment or a flag: checked the same way.
+//! Values as people write them, in a file, the environment or a flag: checked the same way. In a
+//! file a key may be dotted: `reset_timeout` of `[circuit_breaker]` is
+//! `circuit_breaker.reset_timeout`.
 
 use std::net::SocketAddr;
 
-use toml::Value;
+use baton_core::settings::show_span;
+use toml::{Table, Value};
 
 /// What a value looks like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +30,7 @@ impl Kind {
         match self {
             Self::Span => "DURATION",
             Self::Switch => "BOOL",
-            Self::Count | Self::Whole => "NUMBER",
-            Self::Number => "NUMBER",
+            Self::Count | Self::Whole | Self::Number => "NUMBER",
             Self::Choice(_) => "NAME",
             Self::Address => "ADDRESS:PORT",
             Self::Hosts => "NAME,…",
@@ -36,12 +38,13 @@ impl Kind {
         }
     }
 
-    /// Reads a value. The message goes on from what was given: "… is not a length of time".
+    /// Reads a value, and gives it the form in which it is shown. The message goes on from what was
+    /// given: "… is not a length of time".
     pub fn read(self, text: &str) -> Result<Value, String> {
         let refuse = |message: &str| Err(message.to_owned());
         match self {
             Self::Span => match humantime::parse_duration(text) {
-                Ok(_) => Ok(Value::String(text.to_owned())),
+                Ok(span) => Ok(Value::String(show_span(span).to_string())),
                 Err(_) => refuse("is not a length of time; write \"500ms\", \"5s\" or \"2m\""),
             },
             Self::Switch => match text {
@@ -64,7 +67,7 @@ impl Kind {
             Self::Choice(names) if names.contains(&text) => Ok(Value::String(text.to_owned())),
             Self::Choice(names) => Err(format!("is unknown; choose one of {}", names.join(", "))),
             Self::Address => match text.parse::<SocketAddr>() {
-                Ok(_) => Ok(Value::String(text.to_owned())),
+                Ok(address) => Ok(Value::String(address.to_string())),
                 Err(_) => refuse("is not an address with a port; write \"127.0.0.1:7000\""),
             },
             Self::Hosts if hosts(text).all(is_host) => Ok(Value::String(text.to_owned())),
@@ -96,6 +99,52 @@ fn is_host(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(is_plain)
 }
 
+/// Every value that is no table, by its dotted key.
+pub fn leaves(table: &Table) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    gather(table, "", &mut found);
+    found
+}
+
+fn gather(table: &Table, within: &str, found: &mut Vec<(String, Value)>) {
+    for (key, value) in table {
+        let name = format!("{within}{key}");
+        match value {
+            Value::Table(below) => gather(below, &format!("{name}."), found),
+            _ => found.push((name, value.clone())),
+        }
+    }
+}
+
+/// Puts a value at a dotted key, making tables on the way.
+pub fn put(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+        }
+        Some((head, rest)) => {
+            let below = table.entry(head).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(below) = below {
+                put(below, rest, value);
+            }
+        }
+    }
+}
+
+/// A value without the quotes that TOML puts around text.
+pub fn bare(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// A key that nothing is known of, for a message: a store's URL may stand where a name is to.
+pub fn key_shown(key: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    if key.chars().all(plain) { key.to_owned() } else { "(not shown)".to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,6 +159,7 @@ mod tests {
             (Kind::Number, "2", Value::Float(2.0)),
             (Kind::Address, "[::1]:80", Value::String("[::1]:80".to_owned())),
             (Kind::Hosts, "a, b.c", Value::String("a, b.c".to_owned())),
+            (Kind::Span, "90s", Value::String("1m 30s".to_owned())),
         ];
         for (kind, text, expected) in cases {
             assert_eq!(kind.read(text), Ok(expected), "{text}");
@@ -136,5 +186,14 @@ mod tests {
         }
         let message = Kind::Span.read_legacy("5s").expect_err("not milliseconds");
         assert!(message.starts_with("is not a number of milliseconds"), "{message}");
+    }
+
+    #[test]
+    fn a_value_is_found_where_it_was_put() {
+        let mut table = Table::new();
+        put(&mut table, "a", Value::Integer(1));
+        put(&mut table, "b.c", Value::Integer(2));
+        let expected = [("a".to_owned(), Value::Integer(1)), ("b.c".to_owned(), Value::Integer(2))];
+        assert_eq!(leaves(&table), expected);
     }
 }

@@ -19,9 +19,9 @@ use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
 use super::channel::{Channel, MOST_DESCRIPTORS, Received};
+use super::child::{THIS_PROGRAM, name};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
-use super::prefork::{THIS_PROGRAM, name};
 use super::sweep::sweep_children;
 use crate::output::log;
 

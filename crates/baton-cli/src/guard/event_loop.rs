@@ -16,10 +16,9 @@ use rustix::time::{
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::channel::{Channel, Received};
-use super::child::{Child, become_command};
+use super::child::{Prefork, become_command};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
-use super::prefork::Prefork;
 use super::term::{Term, TermState};
 use crate::output::log;
 
@@ -156,8 +155,7 @@ impl EventLoop {
         let launched = if window.may_start(now) {
             let ready = self.prefork.take().filter(Prefork::is_running);
             let prefork = ready.map_or_else(Prefork::start, Ok);
-            let child =
-                prefork.and_then(|prefork| Child::launch(prefork, start, self.stdin.as_fd()));
+            let child = prefork.and_then(|prefork| prefork.run(start, self.stdin.as_fd()));
             child.map_err(|error| error.to_string())
         } else {
             let late = now.since(window.soft).as_millis();

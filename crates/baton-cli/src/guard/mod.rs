@@ -37,40 +37,16 @@
 //! if baton and the guard are killed in the same instant, the kernel kills the command itself, not
 //! its descendants.
 
-#[cfg(target_os = "linux")]
 mod channel;
-#[cfg(target_os = "linux")]
 mod child;
-#[cfg(target_os = "linux")]
 mod client;
-#[cfg(target_os = "linux")]
 mod deadline;
-#[cfg(target_os = "linux")]
 mod event_loop;
-#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "no guard hears the orders"))]
 mod message;
-#[cfg(target_os = "linux")]
-mod orphans;
-#[cfg(target_os = "linux")]
-mod prefork;
-#[cfg(target_os = "linux")]
 mod sweep;
-#[cfg(target_os = "linux")]
 mod term;
-#[cfg(not(target_os = "linux"))]
-mod unsupported;
 
+pub use client::Guard;
+pub use event_loop::run;
 pub use message::{Ending, Report, Start};
-#[cfg(not(target_os = "linux"))]
-pub use unsupported::{Guard, reap_orphans, run};
-#[cfg(target_os = "linux")]
-pub use {client::Guard, event_loop::run, orphans::reap_orphans, sweep::sweep_children};
-
-/// Is there a guard on this system? Child subreapers, process descriptors and the kernel's signal
-/// at a parent's death, which it is made of, are Linux's.
-pub fn is_supported() -> std::io::Result<()> {
-    let missing =
-        "needs Linux, for the guard that stops the command; on this system use the library";
-    let unsupported = || std::io::Error::new(std::io::ErrorKind::Unsupported, missing);
-    if cfg!(target_os = "linux") { Ok(()) } else { Err(unsupported()) }
-}
+pub use sweep::{reap_orphans, sweep_children};

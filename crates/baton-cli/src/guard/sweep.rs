@@ -5,7 +5,9 @@
 //! look through `/proc` that finds no child proves that nothing was left when it began.
 
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::fs;
+use std::future::pending;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,6 +18,9 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
     wait, waitpid,
 };
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::client::guards;
 
 /// How long to wait before looking again, if nothing else says that something ended.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -128,6 +133,28 @@ pub(super) fn reap_all_but(spare: &BTreeSet<i32>) {
     for descendants in descendants().unwrap_or_default() {
         if !spare.contains(&descendants.pid.as_raw_nonzero().get()) {
             let _ = waitpid(Some(descendants.pid), WaitOptions::NOHANG);
+        }
+    }
+}
+
+/// Waits for each child that has ended and is not a guard, as long as this is awaited. Process 1 of
+/// a container inherits every process there whose parent has ended, and has to wait for each, or
+/// its entry stays for ever.
+pub async fn reap_orphans() -> Infallible {
+    let Ok(mut ended) = signal(SignalKind::child()) else {
+        // Without signals nothing else of baton works either, and says so.
+        return pending().await;
+    };
+    loop {
+        let reap = || {
+            let _numbers = numbers();
+            // A guard is noted in the same step that starts it, and its handle waits for it.
+            reap_all_but(&guards());
+        };
+        // A look that failed is made up for by the next.
+        let _ = tokio::task::spawn_blocking(reap).await;
+        if ended.recv().await.is_none() {
+            return pending().await;
         }
     }
 }

@@ -1,18 +1,15 @@
 //! What people and programs read. stdout is data, stderr is the rest.
 //!
 //! ```text
-//!   commands ──► table, style, times, sentence ──► text with colours ──► say ──► stdout
-//!            └─► json ─────────────────────────────────────────────────────────► stdout
+//!   commands ──► table, style, times ──► text with colours ───────────┐
+//!            └─► data for programs ───────────────────────────────────┴─► stdout
 //!            └─► live: a region drawn again and again, on a terminal only
-//!            └─► log: text or JSON lines ──────────────────────────────────────► stderr
+//!            └─► log: text or JSON lines ──────────────────────────────► stderr
 //! ```
 
-pub(crate) mod json;
 pub(crate) mod live;
 pub(crate) mod log;
-pub mod sentence;
 pub mod stdout;
 pub mod style;
 pub mod table;
 pub(crate) mod times;
-pub(crate) mod wrap;

@@ -1,6 +1,9 @@
-//! Data for stdout. A reader that leaves early, such as `head`, ends the program quietly.
+//! Data for stdout, as text for people or as JSON for programs. A reader that leaves early, such as
+//! `head`, ends the program quietly.
 
 use std::io::{IsTerminal as _, Write as _};
+
+use serde::Serialize;
 
 use super::log;
 use crate::exit::Exit;
@@ -12,7 +15,7 @@ const WIDTH_MIN: usize = 40;
 pub fn text(text: &str) {
     let mut stdout = anstream::stdout().lock();
     if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        std::process::exit(Exit::PipeClosed.code().into());
+        std::process::exit(Exit::PIPE_CLOSED.0.into());
     }
 }
 
@@ -20,13 +23,31 @@ pub fn text(text: &str) {
 pub fn control(sequence: &str) {
     let mut stdout = std::io::stdout().lock();
     if stdout.write_all(sequence.as_bytes()).is_err() {
-        std::process::exit(Exit::PipeClosed.code().into());
+        std::process::exit(Exit::PIPE_CLOSED.0.into());
     }
 }
 
 /// Writes a line.
 pub fn line(line: &str) {
     text(&format!("{line}\n"));
+}
+
+/// Prints data as an indented JSON document, or as the text that people read instead.
+pub fn json_or_text(as_json: bool, data: &impl Serialize, as_text: impl FnOnce() -> String) {
+    match as_json {
+        true => json(data),
+        false => text(&as_text()),
+    }
+}
+
+/// Prints an indented JSON document.
+pub fn json(data: &impl Serialize) {
+    line(&serde_json::to_string_pretty(data).expect("plain data has a JSON form"));
+}
+
+/// Prints JSON on one line.
+pub fn json_line(data: &impl Serialize) {
+    line(&serde_json::to_string(data).expect("plain data has a JSON form"));
 }
 
 /// Says something that is not data, on stderr.

@@ -1,4 +1,5 @@
-//! A table for a terminal: columns as wide as their cells, and cut where the terminal ends.
+//! Tables, labelled values and sentences for a terminal: columns as wide as their cells, and cut
+//! where the terminal ends.
 
 use super::style::Tone;
 
@@ -27,25 +28,21 @@ impl<T: Into<String>> From<T> for Cell {
     }
 }
 
-/// Which way a column's cells lean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Align {
-    /// Text.
-    Left,
-    /// Numbers.
-    Right,
-}
-
 /// Rows under a head.
 pub struct Table {
-    columns: Vec<(&'static str, Align)>,
+    /// Each title, and whether its cells lean right, as numbers do.
+    columns: Vec<(String, bool)>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    /// An empty table.
-    pub fn new(columns: &[(&'static str, Align)]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+    /// An empty table. A title after `>` is that of a column of numbers.
+    pub fn new<T: AsRef<str>>(titles: &[T]) -> Self {
+        let column = |title: &T| match title.as_ref().strip_prefix('>') {
+            Some(number) => (number.to_owned(), true),
+            None => (title.as_ref().to_owned(), false),
+        };
+        Self { columns: titles.iter().map(column).collect(), rows: Vec::new() }
     }
 
     /// Adds a row, a cell for each column.
@@ -58,7 +55,7 @@ impl Table {
     /// The table as text. With a width, the widest column gives way until it fits.
     pub fn render(&self, width: Option<usize>) -> String {
         let widths = self.widths(width);
-        let head = self.columns.iter().map(|(title, _)| Cell::new(*title, Tone::Head)).collect();
+        let head = self.columns.iter().map(|(title, _)| Cell::new(title, Tone::Head)).collect();
         let mut text = String::new();
         for cells in std::iter::once(&head).chain(&self.rows) {
             text.push_str(&self.line(cells, &widths));
@@ -96,10 +93,10 @@ impl Table {
                 line.push_str(GAP);
             }
             match self.columns[at].1 {
-                Align::Right => line.extend([space, painted]),
+                true => line.extend([space, painted]),
                 // Nothing leans on the end of a line.
-                Align::Left if at + 1 == cells.len() => line.push_str(&painted),
-                Align::Left => line.extend([painted, space]),
+                false if at + 1 == cells.len() => line.push_str(&painted),
+                false => line.extend([painted, space]),
             }
         }
         line
@@ -122,6 +119,32 @@ pub fn cut(text: &str, width: usize) -> String {
     format!("{head}…{tail}")
 }
 
+/// Width of the column of labels above a table.
+pub const LABEL: usize = 13;
+
+/// A value behind its label, cut where the terminal ends.
+pub fn labelled(label: &str, value: &str, tone: Tone, width: Option<usize>) -> String {
+    let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
+    let label = Tone::Faint.paint(&format!("{label:<LABEL$}"));
+    format!("{label}{}\n", tone.paint(&cut(value, room)))
+}
+
+/// The text in lines of at most `width` characters, broken at spaces. A word that is longer than a
+/// line has one of its own.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,7 +155,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_numbers_lean_right() {
-        let mut table = Table::new(&[("NODE", Align::Left), ("LOAD", Align::Right)]);
+        let mut table = Table::new(&["NODE", ">LOAD"]);
         table.row(["a".into(), "7".into()]);
         table.row([Cell::new("node-b", Tone::Good), "12".into()]);
         assert_eq!(plain(&table.render(None)), "NODE    LOAD\na          7\nnode-b    12\n");
@@ -140,7 +163,7 @@ mod tests {
 
     #[test]
     fn the_widest_column_gives_way_from_its_middle() {
-        let mut table = Table::new(&[("NODE", Align::Left), ("STATE", Align::Left)]);
+        let mut table = Table::new(&["NODE", "STATE"]);
         table.row(["worker-1734567890123-0123456789abcdef".into(), "candidate".into()]);
         for width in [30, 40] {
             let text = plain(&table.render(Some(width)));
@@ -151,5 +174,12 @@ mod tests {
             );
         }
         assert_eq!(cut("abcdefghij", 5), "ab…ij");
+    }
+
+    #[test]
+    fn lines_are_broken_at_spaces_and_words_are_kept_whole() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("a worker-1734567890123 b", 6), ["a", "worker-1734567890123", "b"]);
+        assert_eq!(wrapped("short", 80), ["short"]);
     }
 }

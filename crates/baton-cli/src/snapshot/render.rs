@@ -1,16 +1,12 @@
 //! A snapshot for people: a few lines, then a table that fits into 80 columns.
 
 use baton_core::ids::NodeId;
-use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
+use baton_core::protocol::Wish;
 
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
-use crate::output::table::{Align, Cell, Table, cut};
+use crate::output::table::{Cell, LABEL, Table, labelled, wrapped};
 use crate::output::times::{gap, span_ms, utc};
-use crate::output::wrap::wrapped;
-
-/// Width of the column of labels.
-const LABEL: usize = 13;
 
 /// Number of successors that are named; the others are counted.
 const SUCCESSORS_SHOWN: usize = 3;
@@ -21,10 +17,8 @@ const CRASH_ROOM_MAX: usize = 67;
 /// The snapshot as text of at most this width.
 pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
     let mut text = String::new();
-    let room = width.map_or(usize::MAX, |width| width.saturating_sub(LABEL));
     let mut line = |label: &str, value: &str, tone: Tone| {
-        let label = Tone::Faint.paint(&format!("{label:<LABEL$}"));
-        text.push_str(&format!("{label}{}\n", tone.paint(&cut(value, room))));
+        text.push_str(&labelled(label, value, tone, width));
     };
     line("namespace", snapshot.namespace.as_str(), Tone::Plain);
     line("store", &snapshot.store, Tone::Plain);
@@ -39,6 +33,7 @@ pub fn render(snapshot: &Snapshot, width: Option<usize>) -> String {
         line("lease", &lease, Tone::Plain);
         line("successors", &successors(snapshot), Tone::Plain);
         if let Some(crash) = &snapshot.crash {
+            let room = width.map_or(CRASH_ROOM_MAX, |width| width.saturating_sub(LABEL));
             let lines = wrapped(&crash.of(&leader.node), room.min(CRASH_ROOM_MAX));
             for (at, part) in lines.iter().enumerate() {
                 line(if at == 0 { "crash" } else { "" }, part, Tone::Warn);
@@ -99,7 +94,7 @@ fn asked(wish: &Wish) -> String {
 
 fn last_change(change: &LeaderChange) -> String {
     let at = utc(change.at_ms);
-    let why = change.why.map_or(String::new(), |end| format!(", {}", term_end(end)));
+    let why = change.why.map_or(String::new(), |end| format!(", {}", end.words()));
     let most = change.gap_at_most_ms;
     let gap =
         change.gap_ms.map_or(String::new(), |ms| format!(", {} without a leader", gap(ms, most)));
@@ -112,14 +107,7 @@ fn last_change(change: &LeaderChange) -> String {
 }
 
 fn members(members: &[MemberState]) -> Table {
-    let mut table = Table::new(&[
-        ("NODE", Align::Left),
-        ("STATE", Align::Left),
-        ("LOAD", Align::Right),
-        ("BEAT", Align::Right),
-        ("VERSION", Align::Left),
-        ("LIFELINE", Align::Left),
-    ]);
+    let mut table = Table::new(&["NODE", "STATE", ">LOAD", ">BEAT", "VERSION", "LIFELINE"]);
     for member in members {
         let tone = match member.state {
             State::Leader => Tone::Good,
@@ -147,26 +135,5 @@ fn dialled(lifeline: &str) -> &str {
     match address.strip_prefix("127.0.0.1") {
         Some(port) if port.starts_with(':') => port,
         _ => address,
-    }
-}
-
-/// Why a term ended, in two words.
-pub fn term_end(end: TermEnd) -> &'static str {
-    match end {
-        TermEnd::Expired => "expired",
-        TermEnd::ProvedDead => "proved dead",
-        TermEnd::Released(reason) => match reason {
-            ReleaseReason::Shutdown => "shut down",
-            ReleaseReason::Resigned => "resigned",
-            ReleaseReason::Transferred => "transferred",
-            ReleaseReason::Preempted => "preempted",
-            ReleaseReason::PluginsFailed => "plugins failed",
-            ReleaseReason::NotEligible => "not eligible",
-            ReleaseReason::WindowClosed => "window closed",
-            ReleaseReason::Superseded => "superseded",
-            ReleaseReason::FencedOff => "fenced off",
-            ReleaseReason::GivenBack => "given back",
-            _ => "released",
-        },
     }
 }

@@ -2,10 +2,11 @@
 
 use baton::NodeId;
 use baton::clock::Moment;
+use baton_cli::attempts::Attempts;
 use baton_cli::cluster::{Cluster, Lead, Member, Tick};
 use baton_core::protocol::NodeRecord;
 
-use crate::stage::{PATIENCE, id, until};
+use crate::stage::{LOOK_EVERY, PATIENCE, id, until};
 
 /// Starts nodes, and waits until one has a job and knows of all of them.
 pub async fn start(cluster: &mut Cluster, names: &[&str]) -> Tick {
@@ -19,8 +20,20 @@ pub async fn start(cluster: &mut Cluster, names: &[&str]) -> Tick {
 
 /// Waits for a job of a later epoch, and gives its first line.
 pub async fn job(cluster: &Cluster, beyond: u64) -> Tick {
-    let found = cluster.next_term(Moment::from_micros(0), beyond, PATIENCE).await;
-    found.unwrap_or_else(|problem| unreachable!("{problem}:\n{}", all_said(cluster)))
+    let found = next_term(cluster, Moment::from_micros(0), beyond).await;
+    found.unwrap_or_else(|| unreachable!("no job after epoch {beyond}:\n{}", all_said(cluster)))
+}
+
+/// Waits for a job that began after this moment, in a later epoch than this one.
+async fn next_term(cluster: &Cluster, after: Moment, beyond: u64) -> Option<Tick> {
+    let mut attempts = Attempts::new(LOOK_EVERY, PATIENCE);
+    while attempts.next().await {
+        let ticks = cluster.ticks().expect("the log is whole");
+        if let Some(tick) = ticks.first_beyond(after, beyond) {
+            return Some(tick.clone());
+        }
+    }
+    None
 }
 
 /// What every node said, to find out why nothing happened.
@@ -33,12 +46,13 @@ fn all_said(cluster: &Cluster) -> String {
 
 /// Waits until the job of this epoch has gone on after this moment.
 pub async fn goes_on(cluster: &Cluster, epoch: u64, after: Moment) {
-    let found = cluster.next_term(after, epoch - 1, PATIENCE).await.expect("it goes on");
+    let found = next_term(cluster, after, epoch - 1).await.expect("it goes on");
     assert_eq!(found.epoch, epoch, "another term began");
 }
 
 pub async fn gathered(cluster: &Cluster, count: usize) {
-    cluster.gathered(count, PATIENCE).await.expect("everybody comes");
+    let in_view = async || cluster.in_view().await.expect("the store is there");
+    until("a view with all nodes", async || (in_view().await >= count).then_some(())).await;
 }
 
 pub fn member<'a>(cluster: &'a mut Cluster, name: &str) -> &'a mut Member {

@@ -17,7 +17,7 @@ use crate::running::{Running, Said};
 pub const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Time between two looks at what is waited for.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+pub const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// The defaults, with a shorter cold start: the lease lasts 15 s.
 pub const DEFAULT: &[&str] = &["--cold-start-observation-window", "300ms"];

@@ -16,7 +16,7 @@ mod latency;
 mod record;
 mod wrapped;
 
-pub use count::{BOUNDS, Count, Counted, Outcome};
+pub use count::{BOUNDS, Count, Counted, Observer, Outcome};
 pub use faults::{Fault, Faults};
 pub use latency::Latency;
 pub use record::{Ended, Entry, Record};

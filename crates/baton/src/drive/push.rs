@@ -9,7 +9,6 @@ use baton_store::Capability;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::Message;
-use super::call::remember_lifelines;
 use crate::lifeline;
 use crate::shared::Shared;
 use crate::term::Hold;
@@ -42,19 +41,15 @@ pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
 /// the lease is not released before; though not for long, for the term must stop in time.
 pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
-    tokio::select! {
-        biased;
-        () = send_and_wait(&node, &to, &hint) => {}
-        () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
+    if let Some(address) = node.lifeline_of(&to) {
+        tokio::select! {
+            biased;
+            _ = lifeline::send_and_wait(&address, &node.namespace, &hint) => {}
+            () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
+        }
     }
     drop(hold);
     Message::HintSent { node: node.task }
-}
-
-async fn send_and_wait(node: &Shared, to: &NodeId, hint: &Hint) {
-    if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::send_and_wait(&address, &node.namespace, hint).await;
-    }
 }
 
 async fn try_to_send(node: &Shared, to: &NodeId, hint: &Hint) {
@@ -69,7 +64,7 @@ async fn try_to_send(node: &Shared, to: &NodeId, hint: &Hint) {
         return;
     }
     let Ok(members) = node.store.members(&node.namespace).await else { return };
-    remember_lifelines(node, &members);
+    node.learn_lifelines(&members);
     if let Some(address) = node.lifeline_of(to) {
         let _ = lifeline::send_hint(&address, &node.namespace, hint).await;
     }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::TcpStream;
 
 use super::address::Address;
-use super::dial::{dial, in_time};
+use super::dial::{dial, in_time, seen_by};
 use super::wire;
 use crate::shared::Shared;
 
@@ -28,11 +28,9 @@ const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// it at once, although it lives.
 const KEPT_AFTER: Duration = Duration::from_millis(200);
 
-/// What one dial came to.
 enum Dialled {
     /// The right process answered: the connection to keep.
     Alive(BufReader<TcpStream>),
-    /// This is what was seen instead.
     Seen(LifelineReport),
 }
 
@@ -100,13 +98,11 @@ impl Watch {
                 wire::line(&mut reader).await
             }
         };
-        match greeting {
-            Ok(Some(line)) => match wire::greeted(&line) {
-                Some(found) if found == self.boot => Dialled::Alive(reader),
-                Some(other) => Dialled::Seen(LifelineReport::OtherBoot(other)),
-                None => Dialled::Seen(LifelineReport::Closed),
-            },
-            Ok(None) | Err(_) => Dialled::Seen(LifelineReport::Closed),
+        let greeting = greeting.ok().flatten();
+        match greeting.and_then(|line| wire::greeted(&line)) {
+            Some(found) if found == self.boot => Dialled::Alive(reader),
+            Some(other) => Dialled::Seen(LifelineReport::OtherBoot(other)),
+            None => Dialled::Seen(LifelineReport::Closed),
         }
     }
 
@@ -136,15 +132,5 @@ async fn dial_again_and_again(address: &str) -> io::Result<TcpStream> {
             dialled = dial(address) => return dialled,
             () = SystemClock.sleep(patience) => patience *= 2,
         }
-    }
-}
-
-/// Only a refusal by that very address says something. A reset, an unreachable network or a dial
-/// that met itself does not.
-fn seen_by(error: &io::Error) -> LifelineReport {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => LifelineReport::Refused,
-        io::ErrorKind::TimedOut => LifelineReport::TimedOut,
-        _ => LifelineReport::Closed,
     }
 }

@@ -15,27 +15,17 @@ use crate::term::Lifetime;
 const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How a call ended badly.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CallFailure {
-    /// It returned an error.
+    #[error("{0}")]
     Failed(PluginError),
-    /// It panicked.
+    #[error("panicked: {0}")]
     Panicked(String),
-    /// It took longer than this and was cancelled.
+    #[error("took longer than its timeout of {0:?}")]
     TimedOut(Duration),
-    /// It was still running shortly before it had to be over and was cancelled.
+    /// It was still running shortly before it had to be over.
+    #[error("was cancelled")]
     Cancelled,
-}
-
-impl std::fmt::Display for CallFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Failed(error) => error.fmt(f),
-            Self::Panicked(message) => write!(f, "panicked: {message}"),
-            Self::TimedOut(span) => write!(f, "took longer than its timeout of {span:?}"),
-            Self::Cancelled => f.write_str("was cancelled"),
-        }
-    }
 }
 
 /// Where a call runs, and for how long.
@@ -55,48 +45,29 @@ pub async fn isolated(
 ) -> Result<(), CallFailure> {
     let mut task = JoinSet::new();
     task.spawn_on(call, &bounds.runtime);
-    let by = tokio::select! {
+    let (cancelled_at, over_by, timed_out) = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        by = bounds.life.ended() => by,
-        span = over(bounds.timeout) => return cancelled(task, span, stuck).await,
+        by = bounds.life.ended() => (last_call(by), by, None),
+        span = over(bounds.timeout) => (SystemClock.now(), SystemClock.now(), Some(span)),
     };
     tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        () = until(last_call(by)) => task.abort_all(),
+        () = until(cancelled_at) => task.abort_all(),
     }
-    tokio::select! {
-        biased;
-        done = task.join_next() => return outcome(done),
-        // After a pause of the process the moment named is long over, and the call not at fault.
-        () = until(by.max(SystemClock.now() + CANCELLED_WITHIN)) => stuck(),
-    }
-    outcome(task.join_next().await)
-}
-
-/// The call took too long.
-async fn cancelled(
-    mut task: JoinSet<Result<(), PluginError>>,
-    span: Duration,
-    stuck: impl FnOnce() + Send,
-) -> Result<(), CallFailure> {
-    task.abort_all();
     let done = tokio::select! {
         biased;
-        done = task.join_next() => Some(done),
-        () = SystemClock.sleep(CANCELLED_WITHIN) => None,
-    };
-    let done = match done {
-        Some(done) => done,
-        None => {
+        done = task.join_next() => done,
+        // After a pause of the process the moment named is long over, and the call not at fault.
+        () = until(over_by.max(SystemClock.now() + CANCELLED_WITHIN)) => {
             stuck();
             task.join_next().await
         }
     };
-    match outcome(done) {
-        Err(CallFailure::Cancelled) => Err(CallFailure::TimedOut(span)),
-        ended => ended,
+    match (outcome(done), timed_out) {
+        (Err(CallFailure::Cancelled), Some(span)) => Err(CallFailure::TimedOut(span)),
+        (ended, _) => ended,
     }
 }
 

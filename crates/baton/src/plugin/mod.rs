@@ -11,15 +11,14 @@
 //!   supervise   one term of the plugins, on      report_document  the reports, for all to read
 //!               the node's own thread            state    what a plugin keeps between terms
 //!   caller      calls, and pauses after those    closure  a plugin from a closure
-//!               that fail; for services too      blame    whether the store was the cause
-//!   isolate     one call, on the work threads    restart  when again, and when no more
+//!               that fail; for services too      restart  when again, and when no more
+//!   isolate     one call, on the work threads
 //! ```
 //!
 //! A plugin that fails is restarted alone. One that fails too often makes the node hand leadership
 //! over: a leader that does not do its work is worse than another one. A failure while the
 //! store cannot be reached does not count.
 
-mod blame;
 mod caller;
 mod closure;
 mod isolate;
@@ -45,7 +44,9 @@ pub use stats::{PluginReport, PluginStatus, Run, WorkKind};
 
 pub(crate) use caller::{Caller, Purpose, Registered};
 pub(crate) use plugin_set::PluginSet;
+pub(crate) use report_document::DOCUMENT;
 pub(crate) use restart::Restarts;
+pub(crate) use supervise::Supervisor;
 
 use crate::leadership::Leadership;
 

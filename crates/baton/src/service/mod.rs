@@ -12,19 +12,20 @@
 //! without waiting for the services; the record of the node is not removed before they have ended.
 
 mod context;
-mod handle;
 mod supervise;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::{Notify, watch};
 
 use crate::plugin::{PluginError, Registered, RestartPolicy};
+use crate::shared::Shared;
 use crate::term::Lifetime;
 
 pub use context::ServiceContext;
-pub use handle::ServiceHandle;
 pub(crate) use supervise::supervise;
 
 /// Work that runs on every node. [`service`] makes one from a closure.
@@ -91,7 +92,6 @@ where
     }
 }
 
-/// A service, and all that is kept about it.
 pub(crate) struct RegisteredService {
     pub(crate) registered: Registered,
     service: Arc<dyn Service>,
@@ -102,7 +102,6 @@ pub(crate) struct RegisteredService {
     progress: watch::Sender<Progress>,
 }
 
-/// How far a service is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// The node's thread has not seen it yet.
@@ -121,5 +120,36 @@ impl RegisteredService {
 
     pub(crate) fn is_running(&self) -> bool {
         *self.progress.borrow() == Progress::Running
+    }
+}
+
+/// A service that was added to a running node, and can be stopped before the node leaves. It goes
+/// on when this is dropped.
+pub struct ServiceHandle {
+    pub(crate) service: Arc<RegisteredService>,
+    pub(crate) node: Arc<Shared>,
+}
+
+impl ServiceHandle {
+    /// Tells the service to stop, cancels it after `grace`, and waits until it has ended. Its name
+    /// is free then.
+    pub async fn stop(self, grace: Duration) {
+        self.service.life.end(SystemClock.now() + grace);
+        let mut progress = self.service.progress.subscribe();
+        tokio::select! {
+            biased;
+            ended = progress.wait_for(|it| *it == Progress::Ended) => {
+                drop(ended.expect("the sender lives as long as the service it is asked of"));
+            }
+            _ = self.node.left() => {}
+        }
+        self.node.plugins.remove_service(&self.service);
+    }
+}
+
+impl std::fmt::Debug for ServiceHandle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = &self.service.registered.name;
+        f.debug_struct("ServiceHandle").field("service", name).finish_non_exhaustive()
     }
 }

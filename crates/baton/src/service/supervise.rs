@@ -2,7 +2,6 @@
 //! thread, the services on threads of their own.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::Input;
 use baton_store::clock::{Clock, SystemClock};
@@ -10,12 +9,13 @@ use tokio::task::JoinSet;
 
 use super::{Progress, RegisteredService, ServiceContext};
 use crate::drive::Message;
-use crate::plugin::{Caller, PluginSet, Purpose, Restarts};
+use crate::plugin::{Caller, Purpose, Restarts};
 use crate::shared::Shared;
 
 /// Starts every service that is added, and returns when the services were told to stop and all have
 /// ended.
-pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message {
+pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
+    let plugins = &node.plugins;
     let mut added = plugins.services_added();
     let mut running = JoinSet::new();
     while !plugins.services_life.has_ended() {
@@ -24,7 +24,7 @@ pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message 
             let is_new = *service.progress.borrow() == Progress::New;
             if is_new {
                 service.progress.send_replace(Progress::Running);
-                running.spawn(keep_running(plugins.clone(), node.clone(), service));
+                running.spawn(keep_running(node.clone(), service));
             }
         }
         tokio::select! {
@@ -38,7 +38,6 @@ pub(crate) async fn supervise(plugins: PluginSet, node: Arc<Shared>) -> Message 
     Message::Input { node: node.task, input: Input::ServicesRun(false) }
 }
 
-/// Marks the service as ended, however that came about.
 struct Ends(Arc<RegisteredService>);
 
 impl Drop for Ends {
@@ -48,7 +47,7 @@ impl Drop for Ends {
 }
 
 /// Runs a service, again and again after failures, until it ends, is to stop, or gives up.
-async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<RegisteredService>) {
+async fn keep_running(node: Arc<Shared>, service: Arc<RegisteredService>) {
     let ends = Ends(service);
     let service = &ends.0;
     let stats = &service.registered.stats;
@@ -57,7 +56,7 @@ async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<Regist
         node: &node,
         registered: &service.registered,
         life: &service.life,
-        runtime: plugins.runtime(),
+        runtime: node.plugins.runtime(),
         epoch: None,
     };
     while !service.life.has_ended() {
@@ -67,17 +66,17 @@ async fn keep_running(plugins: PluginSet, node: Arc<Shared>, service: Arc<Regist
         let (run, outcome) = caller.call(Purpose::Work, None, call).await;
         match outcome {
             Ok(()) => {
-                stats.worked(run.at_ms, Duration::from_secs_f64(run.took_ms / 1e3));
+                stats.worked(run);
                 break;
             }
             Err(_) if service.life.has_ended() => break,
             Err(failure) => {
                 // It ran well for a while: the next pause is a short one again.
-                let backoff_max = service.registered.restart.backoff_max;
-                if Duration::from_secs_f64(run.took_ms / 1e3) > backoff_max {
+                if run.took() > service.registered.restart.backoff_max {
                     restarts.worked();
                 }
-                if !caller.pause_after(run, &failure, Purpose::Work, &mut restarts).await {
+                let pause = caller.pause_after(run, &failure, Purpose::Work, &mut restarts);
+                if pause.await.is_err() {
                     return;
                 }
             }

@@ -28,7 +28,7 @@ use crate::config::{Config, NodeFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::open_store;
-use crate::output::json;
+use crate::output::stdout;
 use crate::output::style::Tone;
 
 use baton_store::{Finding, FindingLevel};
@@ -53,28 +53,25 @@ struct Report {
     findings: Vec<Finding>,
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
+pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = open_store::load(&arguments.node.0)?;
-    super::block_on(async {
-        let mut findings = vec![settings(&config)];
-        findings.extend(clock::examine().await);
-        findings.extend(lifeline::examine(&config).await);
-        findings.extend(reach::examine(&config).await);
-        findings.extend(store::examine(&config).await);
-        findings.extend(cost::estimate(&config));
-        findings.extend(ttl::examine(&config).await);
-        if arguments.stress {
-            findings.extend(stress::examine(&config.store).await);
-        }
-        let worst =
-            findings.iter().map(|finding| finding.verdict).max().unwrap_or(FindingLevel::Ok);
-        let report = Report { store: config.store.to_string(), worst, findings };
-        json::or_text(arguments.json, &report, || render(&report));
-        Ok(match worst {
-            FindingLevel::Ok => Exit::Done,
-            FindingLevel::Warn => Exit::Warned,
-            FindingLevel::Fail => Exit::Failed,
-        })
+    let mut findings = vec![settings(&config)];
+    findings.extend(clock::examine().await);
+    findings.extend(lifeline::examine(&config).await);
+    findings.extend(reach::examine(&config).await);
+    findings.extend(store::examine(&config).await);
+    findings.extend(cost::estimate(&config));
+    findings.extend(ttl::examine(&config).await);
+    if arguments.stress {
+        findings.extend(stress::examine(&config.store).await);
+    }
+    let worst = findings.iter().map(|finding| finding.verdict).max().unwrap_or(FindingLevel::Ok);
+    let report = Report { store: config.store.to_string(), worst, findings };
+    stdout::json_or_text(arguments.json, &report, || render(&report));
+    Ok(match worst {
+        FindingLevel::Ok => Exit::DONE,
+        FindingLevel::Warn => Exit::WARNED,
+        FindingLevel::Fail => Exit::FAILED,
     })
 }
 

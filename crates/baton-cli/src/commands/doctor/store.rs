@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
+use baton_store::{Capability, Class, Declaration, ExpiryClock, FindingLevel, Store};
 
 use super::trial::Trial;
 use super::{Finding, file};
@@ -65,13 +65,12 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
 }
 
 async fn server(store: &dyn Store) -> Vec<Finding> {
-    match store.examine().await {
-        Ok(findings) => findings,
-        Err(problem) => {
-            let remedy = "fix the error of the store, then run doctor again";
-            vec![Finding::fail("server", problem.to_string(), remedy)]
-        }
-    }
+    store.examine().await.unwrap_or_else(|problem| vec![failed("server", &problem)])
+}
+
+/// Something of the store could not be looked at or tried.
+pub(super) fn failed(check: &'static str, problem: &impl ToString) -> Finding {
+    Finding::fail(check, problem.to_string(), "fix the error of the store, then run doctor again")
 }
 
 async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding> {
@@ -83,24 +82,14 @@ async fn tried(store: Arc<dyn Store>, request_timeout: Duration) -> Vec<Finding>
             return vec![Finding::fail("trial", problem.to_string(), remedy)];
         }
     };
-    let remedy = "fix the error of the store, then run doctor again";
-    let mut findings = Vec::new();
-    match trial.beats().await {
-        Ok(latency) => findings.push(latency.finding(request_timeout)),
-        Err(problem) => findings.push(Finding::fail("beats", problem.to_string(), remedy)),
-    }
+    let beats = trial.beats(request_timeout).await;
+    let mut findings = vec![beats.unwrap_or_else(|problem| failed("beats", &problem))];
     if expiry == ExpiryClock::Store {
-        findings.push(match trial.pace().await {
-            Ok(finding) => finding,
-            Err(problem) => Finding::fail("pace", problem.to_string(), remedy),
-        });
+        findings.push(trial.pace().await.unwrap_or_else(|problem| failed("pace", &problem)));
     }
-    findings.push(match trial.lease().await {
-        Ok(finding) => finding,
-        Err(problem) => Finding::fail("lease", problem.to_string(), remedy),
-    });
+    findings.push(trial.lease().await.unwrap_or_else(|problem| failed("lease", &problem)));
     if let Err(problem) = trial.leave().await {
-        findings.push(Finding::warn("leave", problem.to_string(), remedy));
+        findings.push(Finding { verdict: FindingLevel::Warn, ..failed("leave", &problem) });
     }
     findings
 }

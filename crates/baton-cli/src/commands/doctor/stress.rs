@@ -9,6 +9,7 @@ use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 use tokio::task::JoinSet;
 
 use super::Finding;
+use super::store::failed;
 use super::trial::{NAMESPACE, observer, observer_beat};
 use crate::config::StoreUrl;
 use crate::error::CommandError;
@@ -27,12 +28,8 @@ const DOCUMENT: &str = "stress";
 pub async fn examine(url: &StoreUrl) -> Vec<Finding> {
     match Race::new(url).await {
         Ok(race) => vec![race.creations().await, race.updates().await],
-        Err(problem) => vec![failed("stress", &problem.to_string())],
+        Err(problem) => vec![failed("stress", &problem)],
     }
-}
-
-fn failed(check: &'static str, problem: &str) -> Finding {
-    Finding::fail(check, problem.to_owned(), "fix the error of the store, then run doctor again")
 }
 
 /// One round: how many got it.
@@ -78,7 +75,7 @@ impl Race {
                                   writes are not atomic";
                     return Finding::fail(check, detail, remedy);
                 }
-                Err(problem) => return failed(check, &problem.to_string()),
+                Err(problem) => return failed(check, &problem),
             }
         }
         let detail = format!("{ROUNDS} races of {RACERS} for {what}: one winner each");

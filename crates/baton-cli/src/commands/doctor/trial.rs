@@ -38,31 +38,6 @@ pub struct Trial {
     node: NodeRecord,
 }
 
-/// How long the trial beats took.
-pub struct Latency {
-    p50: Duration,
-    p99: Duration,
-}
-
-impl Latency {
-    /// Is the store fast enough for the settings?
-    pub fn finding(&self, request_timeout: Duration) -> Finding {
-        let ms = |span: Duration| span.as_secs_f64() * 1e3;
-        let (p50, p99) = (ms(self.p50), ms(self.p99));
-        let detail = format!("{BEATS} trial beats: p50 {p50:.2} ms, p99 {p99:.2} ms");
-        let limit = show_span(request_timeout);
-        if self.p99 >= request_timeout {
-            let remedy = format!("request_timeout is {limit}: lengthen it, or use another store");
-            return Finding::fail("beats", detail, remedy);
-        }
-        if self.p99 * 4 >= request_timeout {
-            let remedy = format!("close to request_timeout ({limit}): lengthen it and the lease");
-            return Finding::warn("beats", detail, remedy);
-        }
-        Finding::ok("beats", detail)
-    }
-}
-
 /// The record of a node that may not lead.
 pub(super) fn observer(id: NodeId, boot: BootId) -> NodeRecord {
     let (seen, profile) = (Epoch::NONE, Arc::new(NodeProfile::default()));
@@ -90,8 +65,8 @@ impl Trial {
         self.store.beat(&self.namespace, observer_beat(node, lease)).await
     }
 
-    /// Beats one after another.
-    pub async fn beats(&self) -> Result<Latency, StoreError> {
+    /// Beats one after another: is the store fast enough for the settings?
+    pub async fn beats(&self, request_timeout: Duration) -> Result<Finding, StoreError> {
         let mut took = Vec::new();
         for beat in 1..=BEATS {
             let sent_at = SystemClock.now();
@@ -99,7 +74,19 @@ impl Trial {
             took.push(SystemClock.now().since(sent_at));
         }
         took.sort_unstable();
-        Ok(Latency { p50: took[took.len() / 2], p99: took[took.len() * 99 / 100] })
+        let (median, slow) = (took[took.len() / 2], took[took.len() * 99 / 100]);
+        let [p50, p99] = [median, slow].map(|span| span.as_secs_f64() * 1e3);
+        let detail = format!("{BEATS} trial beats: p50 {p50:.2} ms, p99 {p99:.2} ms");
+        let limit = show_span(request_timeout);
+        if slow >= request_timeout {
+            let remedy = format!("request_timeout is {limit}: lengthen it, or use another store");
+            return Ok(Finding::fail("beats", detail, remedy));
+        }
+        if slow * 4 >= request_timeout {
+            let remedy = format!("close to request_timeout ({limit}): lengthen it and the lease");
+            return Ok(Finding::warn("beats", detail, remedy));
+        }
+        Ok(Finding::ok("beats", detail))
     }
 
     /// Does the store's clock, which judges leases, run as ours does?

@@ -1,7 +1,7 @@
 //! The figures as instruments that are asked when the provider collects: the same names with dots,
 //! without `_total`.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use baton_core::time::Moment;
@@ -9,15 +9,16 @@ use baton_store::clock::{Clock, SystemClock};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{AsyncInstrument, Meter};
 
-use crate::observe::{FamilyKind, NodeMetrics, Sample, Subject};
+use crate::observe::{FamilyKind, NodeMetrics, Sample, gather};
+use crate::shared::Shared;
 
 /// Every instrument is asked in turn: within this time they share one look at the node.
 const LOOK_LASTS: Duration = Duration::from_millis(100);
 
 /// The node's figures, looked at once for all instruments of a collection.
 struct Looked {
-    /// Forgotten once it is gone: an instrument lasts as long as its provider.
-    subject: Mutex<Option<Subject>>,
+    /// An instrument lasts as long as its provider, and has nothing to say of a node that is gone.
+    node: Weak<Shared>,
     last: Mutex<Option<(Moment, Arc<NodeMetrics>)>>,
 }
 
@@ -28,13 +29,9 @@ impl Looked {
         if let Some((_, figures)) = last.as_ref().filter(|(at, _)| now.since(*at) < LOOK_LASTS) {
             return Some(figures.clone());
         }
-        let mut subject = self.subject.lock().expect("no holder panics");
-        let Some(figures) = subject.as_ref()?.figures().map(Arc::new) else {
-            (*subject, *last) = (None, None);
-            return None;
-        };
-        *last = Some((now, figures.clone()));
-        Some(figures)
+        let figures = self.node.upgrade().map(|node| Arc::new(gather(&node)));
+        *last = figures.clone().map(|figures| (now, figures));
+        figures
     }
 
     fn observe(&self, family: &str, observer: &dyn AsyncInstrument<f64>) {
@@ -56,11 +53,10 @@ fn dotted(family: &str) -> String {
     family.strip_suffix("_total").unwrap_or(family).replace('_', ".")
 }
 
-/// Makes an instrument of every family. Those of a node that is gone have nothing to say.
-pub fn install(meter: &Meter, subject: Subject) {
-    let Some(figures) = subject.figures() else { return };
-    let looked = Arc::new(Looked { subject: Mutex::new(Some(subject)), last: Mutex::default() });
-    for family in &figures.families {
+/// Makes an instrument of every family.
+pub fn install(meter: &Meter, node: &Arc<Shared>) {
+    let looked = Arc::new(Looked { node: Arc::downgrade(node), last: Mutex::default() });
+    for family in &gather(node).families {
         let (name, looked) = (family.name, looked.clone());
         let unit = if name.contains("_seconds") { "s" } else { "1" };
         match family.kind {

@@ -3,7 +3,7 @@
 //! ```text
 //!   events ──► Spans ─────────────► baton.term  baton.election          ┐
 //!                │ parent                                               ├─► tracer provider
-//!   store ◄── Traced (a layer) ───► baton.store.renew, .beat, …         ┘
+//!   store ◄── Count (a layer) ────► baton.store.renew, .beat, …         ┘
 //!                └────────────────► baton.store.operation.seconds       ┐
 //!   NodeMetrics ◄── instruments ──► baton.leader, baton.epoch, …        ├─► meter provider
 //!                   asked when the provider collects                    ┘
@@ -16,12 +16,11 @@
 mod instruments;
 mod otlp;
 mod spans;
-mod traced;
 
 use std::sync::Arc;
 
 use baton_core::ids::{Namespace, NodeId};
-use baton_store::Store;
+use baton_store::wrap::Observer;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry::trace::TracerProvider as _;
@@ -32,10 +31,9 @@ pub use otlp::TelemetryError;
 
 pub(crate) use spans::Spans;
 
-use super::Subject;
 use crate::event::EventSender;
+use crate::shared::Shared;
 
-/// What spans and instruments say they come from.
 const SCOPE: &str = "baton";
 
 /// Where traces and metrics go. Clones are handles on the same providers.
@@ -69,21 +67,16 @@ impl Telemetry {
     pub(crate) fn trace(
         &self,
         events: EventSender,
-        store: Arc<dyn Store>,
         (namespace, node): (&Namespace, &NodeId),
-    ) -> (EventSender, Arc<dyn Store>) {
-        let spans = Spans::new(self.tracers.tracer(SCOPE), whose(namespace, node));
-        let spans = Arc::new(spans);
-        let store = traced::around(store, spans.clone(), &self.meters.meter(SCOPE));
-        (events.traced(spans), store)
+    ) -> (EventSender, Option<Observer>) {
+        let whose = [("namespace", namespace.to_string()), ("node", node.to_string())];
+        let whose = whose.map(|(label, name)| KeyValue::new(label, name));
+        let spans = Arc::new(Spans::new(self.tracers.tracer(SCOPE), whose));
+        let observer = spans::of_calls(spans.clone(), &self.meters.meter(SCOPE));
+        (events.traced(spans), Some(observer))
     }
 
-    /// Makes instruments of the node's figures.
-    pub(crate) fn measure(&self, subject: Subject) {
-        instruments::install(&self.meters.meter(SCOPE), subject);
+    pub(crate) fn measure(&self, node: &Arc<Shared>) {
+        instruments::install(&self.meters.meter(SCOPE), node);
     }
-}
-
-fn whose(namespace: &Namespace, node: &NodeId) -> [KeyValue; 2] {
-    [KeyValue::new("namespace", namespace.to_string()), KeyValue::new("node", node.to_string())]
 }

@@ -10,11 +10,9 @@ use baton_core::ids::{BootId, NodeId};
 use baton_core::time::whole_ms;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
 use super::poll::{Poll, PollError};
 use super::state::{PollState, Step};
 
-/// The form of the document.
 pub(super) const FORMAT: u32 = 1;
 
 /// The largest number of polls that wait or run at once.
@@ -29,6 +27,90 @@ const RUNNERS_MAX: usize = 1_024;
 
 /// The number of characters to which an answer or an error is cut.
 const NOTE_MAX: usize = 256;
+
+/// Where a poll was handed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The node.
+    pub node: NodeId,
+    /// Its process.
+    pub boot: BootId,
+}
+
+/// Names one request, so that one whose outcome is unknown is not made twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticket {
+    /// Whose request.
+    pub boot: BootId,
+    /// Its number among the requests of that process.
+    pub number: u64,
+}
+
+/// One poll on the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollEntry {
+    /// Its number, never used again.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// The place in its schedule, if it has one.
+    pub slot: Option<u64>,
+    /// Where it stands.
+    pub state: PollState,
+    /// The attempt that runs or ran last, from 1; 0 before the first.
+    pub attempt: u32,
+    /// How often it is tried again.
+    pub retries: u32,
+    /// How long an attempt may take.
+    pub timeout_ms: u64,
+    /// What the handler is given. Forgotten when it is done.
+    pub payload: String,
+    /// Who has it, or had it last.
+    pub assigned: Option<Assignment>,
+    /// When it was enqueued, in Unix milliseconds.
+    pub enqueued_ms: u64,
+    /// When it was done, in Unix milliseconds.
+    pub finished_ms: Option<u64>,
+    /// The answer, or what went wrong last.
+    pub note: String,
+    /// The request it came from, if it was one.
+    pub ticket: Option<Ticket>,
+}
+
+/// A node that runs polls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerEntry {
+    /// Its process.
+    pub boot: BootId,
+    /// What it has handlers for.
+    pub names: BTreeSet<String>,
+    /// How many it runs at once.
+    pub places: usize,
+    /// How many it was handed so far.
+    pub handed: u64,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// With this answer.
+    Done(String),
+    /// With this error.
+    Failed(String),
+    /// It took too long.
+    TimedOut,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enqueued {
+    /// A new poll.
+    New(u64),
+    /// This one counts for it.
+    Duplicate(u64),
+    /// Nothing: the one before still runs, or this slot had its poll.
+    Skipped,
+}
 
 /// Every poll of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +158,6 @@ impl PollTable {
         &self.runners
     }
 
-    /// Is this slot of the poll still to be enqueued?
     pub(super) fn is_due(&self, name: &str, slot: u64) -> bool {
         self.slots.get(name).is_none_or(|last| *last < slot)
     }
@@ -106,7 +187,6 @@ impl PollTable {
         }
     }
 
-    /// Enqueues a poll that a caller asked for.
     pub(super) fn enqueue(
         &mut self,
         poll: &Poll,
@@ -160,7 +240,6 @@ impl PollTable {
         self.last_id
     }
 
-    /// A node says what it runs.
     pub(super) fn register(
         &mut self,
         to: &Assignment,
@@ -176,13 +255,11 @@ impl PollTable {
         Ok(())
     }
 
-    /// Is this process registered with these handlers?
     pub(super) fn is_registered(&self, to: &Assignment, names: &BTreeSet<String>) -> bool {
         let runner = self.runners.get(&to.node);
         runner.is_some_and(|runner| runner.boot == to.boot && runner.names == *names)
     }
 
-    /// Hands a poll to a node.
     pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
         let entry = self.step(id, Step::Dispatch)?;
         entry.assigned = Some(to.clone());

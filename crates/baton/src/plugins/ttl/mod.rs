@@ -10,7 +10,6 @@
 //! Nothing is removed twice and nothing by two leaders: each batch is one step of its store
 //! and carries the term's epoch.
 
-mod own_records;
 mod round;
 
 use std::sync::Arc;
@@ -20,7 +19,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_store::sweep::Sweep;
 
-pub use own_records::OwnRecords;
 pub use round::RoundFailed;
 
 use crate::leadership::Leadership;
@@ -28,6 +26,34 @@ use crate::plugin::{Plugin, PluginError, RestartPolicy};
 
 /// Baton's own records as a target, in events and metrics.
 const OWN_RECORDS: &str = "baton's own records";
+
+/// A node that was silent for less may only be slow, or on its way back from a restart.
+const FORGET_LEAST: Duration = Duration::from_secs(60);
+
+/// Which of baton's own records go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OwnRecords {
+    /// How long a node must be silent before its record is removed. A node that comes back writes a
+    /// new one.
+    pub forget_dead_after: Duration,
+    /// The number of the last terms that are kept. No store keeps more than 1,000.
+    pub keep_terms: usize,
+}
+
+impl Default for OwnRecords {
+    fn default() -> Self {
+        Self { forget_dead_after: Duration::from_secs(24 * 60 * 60), keep_terms: 1_000 }
+    }
+}
+
+impl OwnRecords {
+    fn check(&self) -> Result<(), InvalidTtl> {
+        match self.forget_dead_after < FORGET_LEAST {
+            true => Err(InvalidTtl::ForgetDeadAfter(self.forget_dead_after, FORGET_LEAST)),
+            false => Ok(()),
+        }
+    }
+}
 
 /// One thing to sweep, and how much of it is gone so far.
 struct Target {

@@ -1,10 +1,12 @@
-//! One round: every sweep in turn, a batch at a time, until nothing more is due.
+//! One round: every sweep in turn, a batch at a time, until nothing more is due; then baton's own
+//! old records.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use baton_core::Event;
 use baton_store::clock::{Clock, SystemClock};
+use baton_store::{Prune, PruneOutcome, StoreError};
 
 use super::{Target, Ttl};
 use crate::leadership::Leadership;
@@ -67,8 +69,28 @@ impl Ttl {
         }
     }
 
+    /// Removes what is old, a batch at a time.
+    async fn prune(&self, term: &Leadership) -> Result<(), StoreError> {
+        let Some(own) = self.own else { return Ok(()) };
+        while term.may_start_work() {
+            let prune = Prune {
+                dead_for: own.forget_dead_after,
+                keep_terms: own.keep_terms,
+                limit: self.batch,
+            };
+            let PruneOutcome::Pruned { records } = term.prune(prune).await? else {
+                return Ok(());
+            };
+            self.pruned.fetch_add(u64::from(records), Ordering::Relaxed);
+            if records < self.batch || !self.paused(term).await {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     /// Waits between two batches; false if the term ended meanwhile.
-    pub(super) async fn paused(&self, term: &Leadership) -> bool {
+    async fn paused(&self, term: &Leadership) -> bool {
         tokio::select! {
             biased;
             _ = term.lost() => false,

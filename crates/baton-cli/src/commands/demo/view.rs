@@ -1,0 +1,108 @@
+//! One frame of the live view: who leads, how long yet, what happened last.
+
+use std::time::Duration;
+
+use baton::NodeId;
+use baton::clock::Moment;
+
+use super::session::Note;
+use crate::cluster::{Kind, Lead, Ticks};
+use crate::output::style::Tone;
+use crate::output::table::{Cell, Table, cut};
+
+/// Number of past notes in the view.
+const NOTES: usize = 9;
+
+/// Width of the bar that shows the lease.
+const BAR: usize = 30;
+
+/// What a frame shows.
+pub struct Scene<'a> {
+    pub elapsed: Duration,
+    pub began: Moment,
+    pub lease: Duration,
+    pub lead: Option<&'a Lead>,
+    pub nodes: Vec<(NodeId, u32)>,
+    pub paused: Option<&'a NodeId>,
+    pub ticks: &'a Ticks,
+    pub notes: &'a [Note],
+    pub width: usize,
+}
+
+/// The frame as text.
+pub fn render(scene: &Scene<'_>) -> String {
+    let title = "baton demo: three nodes, one file, a job that only the leader runs";
+    let seconds = format!("{:.0} s", scene.elapsed.as_secs_f64());
+    let title = cut(title, scene.width.saturating_sub(seconds.len() + 2));
+    let gap = scene.width.saturating_sub(title.chars().count() + seconds.len());
+    let mut text = format!("{}{}{seconds}\n\n", Tone::Head.paint(&title), " ".repeat(gap));
+    text.push_str(&nodes(scene));
+    text.push_str(&format!("\n{}\n\n", lease(scene)));
+    let first = scene.notes.len().saturating_sub(NOTES);
+    for note in &scene.notes[first..] {
+        let at = note.at.since(scene.began).as_secs_f64();
+        let line = cut(&format!("{at:5.1} s  {}", note.text), scene.width);
+        let tone = if note.act.is_some() { Tone::Warn } else { Tone::Plain };
+        text.push_str(&format!("{}\n", tone.paint(&line)));
+    }
+    text
+}
+
+fn nodes(scene: &Scene<'_>) -> String {
+    let mut table = Table::new(&["NODE", "STATE", ">PROCESS", ">TICKS"]);
+    for (node, pid) in &scene.nodes {
+        let leads = scene.lead.is_some_and(|lead| lead.node == *node);
+        let (state, tone) = match (scene.paused == Some(node), leads) {
+            (true, true) => ("paused, holds the lease", Tone::Warn),
+            (true, false) => ("paused", Tone::Warn),
+            (false, true) => ("leads", Tone::Good),
+            (false, false) => ("standby", Tone::Faint),
+        };
+        let done =
+            |tick: &&crate::cluster::Tick| tick.kind == Kind::Tick && tick.node == node.as_str();
+        let ticks = scene.ticks.all().iter().filter(done).count();
+        let cells = [Cell::from(node.to_string()), Cell::new(state, tone)];
+        table.row(cells.into_iter().chain([pid.to_string().into(), ticks.to_string().into()]));
+    }
+    table.render(Some(scene.width))
+}
+
+fn lease(scene: &Scene<'_>) -> String {
+    let Some(lead) = scene.lead else { return "no node leads".to_owned() };
+    let left = lead.left().unwrap_or_default();
+    let share = left.as_secs_f64() / scene.lease.as_secs_f64().max(f64::MIN_POSITIVE);
+    let full = ((share * BAR as f64).round() as usize).min(BAR);
+    let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));
+    let (epoch, whole) = (lead.lease.version.epoch, scene.lease.as_secs_f64());
+    let tone = if share < 0.35 { Tone::Warn } else { Tone::Good };
+    let left = left.as_secs_f64();
+    format!("epoch {epoch}  lease {}  {left:4.1} s left of {whole:.0} s", tone.paint(&bar))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_fits_eighty_columns_and_says_who_leads() {
+        let began = Moment::from_micros(0);
+        let node = NodeId::new("alice").expect("valid");
+        let text = "a long note that goes on and on ".repeat(5);
+        let notes = vec![Note { at: began, until: None, act: None, text }; 20];
+        let scene = Scene {
+            elapsed: Duration::from_secs(12),
+            began,
+            lease: Duration::from_secs(15),
+            lead: None,
+            nodes: vec![(node.clone(), 4_194_304)],
+            paused: Some(&node),
+            ticks: &Ticks::default(),
+            notes: &notes,
+            width: 80,
+        };
+        let text = anstream::adapter::strip_str(&render(&scene)).to_string();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        assert!(text.contains("no node leads") && text.contains("alice  paused"), "{text}");
+        assert!(text.lines().count() <= 23, "it fits a small terminal:\n{text}");
+    }
+}

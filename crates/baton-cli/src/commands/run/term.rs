@@ -1,0 +1,181 @@
+//! One run of the command within one term, and the signals to `baton run` meanwhile: two ask it to
+//! end, the others are the command's.
+
+use std::ffi::OsString;
+use std::io;
+use std::pin::pin;
+
+use baton::{DemotionReason, Departure, Leadership, Node};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use super::runner::{Job, system};
+use crate::error::CommandError;
+use crate::guard::{Ending, Guard, Report, Start};
+use crate::output::log;
+
+/// How it came out. In each case but one nothing of the command runs any more.
+pub enum Led {
+    /// The command ended by itself.
+    Ended(Ending),
+    /// The command was stopped at a deadline that a renewal then moved: the term goes on.
+    Cut,
+    /// The term was lost, and the command was stopped.
+    Lost { reason: DemotionReason },
+    /// This process was asked to end, and the command was stopped.
+    Stopped { ended: Option<Ending> },
+    /// The guard was lost, and the command with it. The term goes on.
+    GuardLost(Report),
+    /// This process was asked to end, and the command could not be ended in time: it may still run.
+    Stuck,
+}
+
+/// Runs the command until it ends or has to.
+pub async fn lead(
+    node: &Node,
+    job: &Job<'_>,
+    guard: &mut Guard,
+    signals: &mut Signals,
+    term: &Leadership,
+) -> Result<Led, CommandError> {
+    let no_order = |problem| system("the guard process takes no orders", problem);
+    let mut window = term.window();
+    guard.start(order(node, job, term)).map_err(no_order)?;
+    let (mut ended, mut reason) = (None, None);
+    let (mut asked, mut left) = (false, false);
+    let mut leaving = pin!(node.leave());
+    loop {
+        tokio::select! {
+            biased;
+            report = guard.next() => match report {
+                Report::Started { .. } => {}
+                Report::FailedToStart { error } => {
+                    log::error(&error);
+                    ended = Some(Ending::Code(NOT_STARTED));
+                }
+                Report::Exited(how) => ended = Some(how),
+                end @ (Report::Stopped | Report::Lost { .. }) => {
+                    let is_told = asked || reason.is_some();
+                    let is_due = is_told || !term.may_start_work();
+                    if end != Report::Stopped && !is_due {
+                        return Ok(Led::GuardLost(end));
+                    }
+                    if is_due && !is_told {
+                        reason = lost_or_renewed(term).await;
+                        if reason.is_none() {
+                            return Ok(Led::Cut);
+                        }
+                    }
+                    if end != Report::Stopped {
+                        // The guard was late, and was killed with everything just in time.
+                        ended = ended.or(Some(Ending::Signal(KILLED)));
+                    }
+                    break;
+                }
+            },
+            why = term.lost(), if reason.is_none() => {
+                reason = Some(why);
+                guard.stop(term.stop_by()).map_err(no_order)?;
+            }
+            moved = term.renewed(window.hard), if reason.is_none() => {
+                window = moved;
+                guard.extend(window).map_err(no_order)?;
+            }
+            signal = signals.next() => match signal {
+                Request::Stop => asked = true,
+                Request::Forward(number) => guard.signal(number).map_err(no_order)?,
+            },
+            // Leaving stops the term, which stops the command.
+            departure = &mut leaving, if asked && !left => {
+                if departure == Departure::Unfinished {
+                    return Ok(Led::Stuck);
+                }
+                left = true;
+            }
+        }
+    }
+    Ok(match (reason, ended) {
+        _ if asked => Led::Stopped { ended },
+        (Some(reason), _) => Led::Lost { reason },
+        (None, Some(ended)) => Led::Ended(ended),
+        (None, None) => Led::Ended(Ending::Code(NOT_STARTED)),
+    })
+}
+
+/// Why the term is over whose window has closed; `None` if a renewal came at the last moment.
+///
+/// The guard keeps the deadlines too. Its word that it stopped the command may come before the
+/// node's that the term is lost, above all after a pause of this process.
+async fn lost_or_renewed(term: &Leadership) -> Option<DemotionReason> {
+    let closed = term.deadline();
+    tokio::select! {
+        biased;
+        why = term.lost() => Some(why),
+        _ = term.renewed(closed) => None,
+    }
+}
+
+/// What a shell says of a command that cannot be run.
+const NOT_STARTED: i32 = 127;
+
+/// The signal that no process can ignore.
+const KILLED: i32 = 9;
+
+fn order(node: &Node, job: &Job<'_>, term: &Leadership) -> Start {
+    let (program, args) = job.arguments.command.split_first().expect("clap requires one");
+    let env = [
+        ("BATON_EPOCH", term.epoch().to_string()),
+        ("BATON_NODE_ID", node.id().to_string()),
+        ("BATON_NAMESPACE", node.namespace().to_string()),
+        ("BATON_STORE", job.store.clone()),
+    ];
+    Start {
+        program: program.clone(),
+        args: args.to_vec(),
+        env: env.map(|(name, value)| (OsString::from(name), OsString::from(value))).into(),
+        window: term.window(),
+    }
+}
+
+/// What a signal asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    Stop,
+    /// Give this signal to the command.
+    Forward(i32),
+}
+
+/// The signals as they come. From its making on, none of them ends the process by itself.
+pub struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    hangup: Signal,
+    quit: Signal,
+    user1: Signal,
+    user2: Signal,
+}
+
+impl Signals {
+    pub fn listen() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+            user1: signal(SignalKind::user_defined1())?,
+            user2: signal(SignalKind::user_defined2())?,
+        })
+    }
+
+    /// The next one. Cancel safe.
+    pub async fn next(&mut self) -> Request {
+        let pass = |kind: SignalKind| Request::Forward(kind.as_raw_value());
+        tokio::select! {
+            _ = self.terminate.recv() => Request::Stop,
+            _ = self.interrupt.recv() => Request::Stop,
+            _ = self.hangup.recv() => pass(SignalKind::hangup()),
+            _ = self.quit.recv() => pass(SignalKind::quit()),
+            _ = self.user1.recv() => pass(SignalKind::user_defined1()),
+            _ = self.user2.recv() => pass(SignalKind::user_defined2()),
+        }
+    }
+}
