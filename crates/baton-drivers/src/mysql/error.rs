@@ -8,7 +8,7 @@ use mysql_async::{Error, IoError, ServerError};
 use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
-use crate::tls::is_about_tls;
+use crate::tls::tls_error;
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -207,7 +207,7 @@ impl QueryError {
 fn is_of_tls(error: &Error) -> bool {
     use mysql_async::DriverError::NoClientSslFlagFromServer;
     matches!(error, Error::Io(IoError::Tls(_)) | Error::Driver(NoClientSslFlagFromServer))
-        || is_about_tls(error)
+        || tls_error(error).is_some()
 }
 
 /// What to do about missing rights.

@@ -9,7 +9,7 @@ use super::config::{Pooler, PostgresConfig};
 use super::{NAME, pooler};
 use crate::OpenError;
 use crate::driver::DriverError;
-use crate::tls::is_about_tls;
+use crate::tls::tls_error;
 
 /// Raised by our functions: a record is not one of ours.
 const CORRUPT: &str = "BT001";
@@ -72,10 +72,10 @@ fn remedy(code: &SqlState) -> &'static str {
 
 /// Why a server could not be connected to.
 pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> OpenError {
-    let detail = whole(error);
-    if is_about_tls(error) {
-        return OpenError::Tls { store: NAME, place, detail };
+    if let Some(problem) = tls_error(error) {
+        return OpenError::Tls { store: NAME, place, detail: problem.to_string() };
     }
+    let detail = whole(error);
     let Some(code) = error.code() else {
         return OpenError::Unreachable { store: NAME, place, detail };
     };
