@@ -23,7 +23,7 @@ use crate::plugin::{Plugin, PluginError, RestartPolicy};
 const WANTED: &str = "baton:counters:wanted";
 const DONE: &str = "baton:counters:done";
 
-const PAUSE: Duration = Duration::from_millis(50);
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// How the leader consolidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl PluginConfig {
 #[derive(Default, Debug)]
 struct State {
     consolidated_at: Option<Moment>,
-    /// The newest request that was served, by whomever. Not known before the first look.
+    /// The newest request that was served, in any term. Not known before the first look.
     served: Option<u64>,
 }
 
@@ -197,7 +197,7 @@ pub(super) async fn consolidated(
         if SystemClock.now() >= gives_up_at {
             return Ok(false);
         }
-        SystemClock.sleep(PAUSE).await;
+        SystemClock.sleep(LOOK_AGAIN_AFTER).await;
     }
 }
 
@@ -208,7 +208,7 @@ async fn wanted(term: &Leadership, served: u64) -> Result<Option<u64>, StoreErro
     Ok((wanted > served).then_some(wanted))
 }
 
-/// The newest request that was served, by whomever.
+/// The newest request that was served, in any term.
 async fn last_served(term: &Leadership) -> Result<u64, StoreError> {
     Ok(number(term.read_document(DONE).await?.as_ref()))
 }

@@ -241,17 +241,15 @@ impl PollTable {
         places: usize,
     ) -> Result<(), PollError> {
         let known = self.runners.get(&to.node).filter(|runner| runner.boot == to.boot);
+        if known.is_some_and(|runner| runner.names == *names) {
+            return Ok(());
+        }
         let handed = known.map_or(0, |runner| runner.handed);
         let runners = self.runners.len() + usize::from(!self.runners.contains_key(&to.node));
         full("nodes that run polls would be", runners, RUNNERS_MAX)?;
         let runner = RunnerEntry { boot: to.boot, names: names.clone(), places, handed };
         self.runners.insert(to.node.clone(), runner);
         Ok(())
-    }
-
-    pub(super) fn is_registered(&self, to: &Assignment, names: &BTreeSet<String>) -> bool {
-        let runner = self.runners.get(&to.node);
-        runner.is_some_and(|runner| runner.boot == to.boot && runner.names == *names)
     }
 
     pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
