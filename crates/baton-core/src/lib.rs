@@ -43,7 +43,7 @@ pub mod timer;
 
 pub use action::{Action, Actions};
 pub use core::{Core, Identity};
-pub use event::{DemotionReason, Event, Phase};
+pub use event::{DemotionReason, Event, Level, Phase, Topic};
 pub use guard::breaker::{BreakerState, BreakerStatus};
 pub use guard::fence::EpochFence;
 pub use input::{Command, Input, LifelineReport};

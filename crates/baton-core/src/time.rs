@@ -62,9 +62,44 @@ pub fn whole_ms(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// A length of time in at most two units, for sentences: `3m 20s`, `12ms`, `4.5s`.
+pub fn short_span(ms: u64) -> String {
+    let two = |large: u64, large_unit: &str, small: u64, small_unit: &str| match small {
+        0 => format!("{large}{large_unit}"),
+        _ => format!("{large}{large_unit} {small}{small_unit}"),
+    };
+    let s = ms / 1_000;
+    match s {
+        0 if ms == 0 => "0s".to_owned(),
+        0 => format!("{ms}ms"),
+        1..10 if ms % 1_000 >= 100 => format!("{s}.{}s", ms % 1_000 / 100),
+        1..60 => format!("{s}s"),
+        60..3_600 => two(s / 60, "m", s % 60, "s"),
+        3_600..86_400 => two(s / 3_600, "h", s % 3_600 / 60, "m"),
+        _ => two(s / 86_400, "d", s % 86_400 / 3_600, "h"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn spans_have_at_most_two_units() {
+        let cases = [
+            (0, "0s"),
+            (12, "12ms"),
+            (1_000, "1s"),
+            (4_560, "4.5s"),
+            (15_900, "15s"),
+            (200_000, "3m 20s"),
+            (3_600_000, "1h"),
+            (90_000_000, "1d 1h"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(short_span(ms), expected);
+        }
+    }
 
     #[test]
     fn arithmetic_saturates_instead_of_wrapping() {

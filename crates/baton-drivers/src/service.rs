@@ -238,7 +238,7 @@ mod tests {
         let service = Service::start("bell", async || Ok(Bell::default())).await;
         let service: Arc<dyn Backend<BellContract>> = Arc::new(service.expect("it starts"));
         let broken = Faults::scripted(service, [("ring", Fault::Doubled)]);
-        let bell = Count::around(Arc::new(broken), Arc::new(SystemClock));
+        let bell = Count::around(Arc::new(broken), Arc::new(SystemClock), None);
         let web = Namespace::new("web").expect("it is a valid name");
         assert_eq!(bell.declaration(), "brass");
         let mut hints = bell.hints(&web).await.expect("it pushes");

@@ -10,7 +10,7 @@
 //!      ├── memory ──────── the executable specification: pure rules, then a store around them
 //!      ├── stale_epoch ─── what a fence says to a writer that comes too late
 //!      ├── sweep ───────── a place that records expire in, swept in fenced batches
-//!      ├── wrap ────────── latency, faults, recorded histories, counts, around any store
+//!      ├── wrap ────────── faults, recorded histories, counts, around any store
 //!      └── conformance ─── the suite a driver is handed to, one file a theme
 //! ```
 //!

@@ -17,23 +17,20 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
-use crate::drive::{Host, NodeTask, OnOverrun, Watchdog, WorkRuntime, report_if_unwatched};
+use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime, report_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
 use crate::lifeline::{Lifeline, LifelineConfig};
-use crate::node::Node;
+use crate::node::{Node, Presence};
 use crate::observe::NodeCounts;
 #[cfg(feature = "http")]
-use crate::observe::http::{Bound, Endpoint};
+use crate::observe::http::Endpoint;
 #[cfg(feature = "otel")]
-use crate::observe::{Subject, otel::Telemetry};
+use crate::observe::otel::Telemetry;
 use crate::plugin::{Plugin, PluginSet};
 use crate::random;
 use crate::service::Service;
 use crate::shared::Shared;
-
-/// The namespace of a node that was given none.
-const DEFAULT_NAMESPACE: &str = "default";
 
 enum Place {
     /// On a thread of its own, with this store.
@@ -44,17 +41,17 @@ enum Place {
 
 impl Place {
     fn begin(
-        self,
+        &self,
         enabled: bool,
         runtime: Option<tokio::runtime::Handle>,
     ) -> Result<Arc<Host>, BuildError> {
         match self {
-            Self::Own { store, lifeline } => {
-                // Single-instance mode has no successors to keep a line to.
-                let lifeline = if enabled { lifeline } else { LifelineConfig::off() };
-                Host::start(store, &lifeline, runtime)
+            // Single-instance mode has no successors to keep a line to.
+            Self::Own { store, .. } if !enabled => {
+                Host::start(store.clone(), &LifelineConfig::off(), runtime)
             }
-            Self::Beside(host) => Ok(host),
+            Self::Own { store, lifeline } => Host::start(store.clone(), lifeline, runtime),
+            Self::Beside(host) => Ok(host.clone()),
         }
     }
 }
@@ -71,7 +68,7 @@ pub struct NodeBuilder {
     plugins: Vec<Arc<dyn Plugin>>,
     services: Vec<Arc<dyn Service>>,
     runtime: Option<tokio::runtime::Handle>,
-    on_overrun: OnOverrun,
+    abort_on_overrun: bool,
     #[cfg(feature = "http")]
     endpoint: Option<Answers>,
     #[cfg(feature = "http")]
@@ -80,7 +77,6 @@ pub struct NodeBuilder {
     telemetry: Option<Telemetry>,
 }
 
-/// The endpoint over HTTP.
 #[cfg(feature = "http")]
 enum Answers {
     /// An endpoint of its own, there.
@@ -119,7 +115,7 @@ impl NodeBuilder {
             plugins: Vec::new(),
             services: Vec::new(),
             runtime: None,
-            on_overrun: OnOverrun::Report,
+            abort_on_overrun: false,
             #[cfg(feature = "http")]
             endpoint: None,
             #[cfg(feature = "http")]
@@ -207,7 +203,7 @@ impl NodeBuilder {
 
     /// Aborts the process when work goes on past the hard deadline, instead of only reporting it.
     pub fn abort_on_overrun(mut self) -> Self {
-        self.on_overrun = OnOverrun::Abort;
+        self.abort_on_overrun = true;
         self
     }
 
@@ -250,13 +246,45 @@ impl NodeBuilder {
     }
 
     /// Starts the node, and returns its events from the first on too.
-    pub fn build_with_events(self) -> Result<(Node, Events), BuildError> {
+    pub fn build_with_events(mut self) -> Result<(Node, Events), BuildError> {
         self.settings.check()?;
-        let id = self.id.transpose()?.map_or_else(random::node_id, Ok)?;
-        let namespace = self.namespace.transpose()?.unwrap_or_else(default_namespace);
+        let id = self.id.take().transpose()?.map_or_else(random::node_id, Ok)?;
+        let namespace = self.namespace.take().unwrap_or_else(|| Namespace::new("default"))?;
         #[cfg(feature = "http")]
-        let endpoint = self.endpoint.map(|it| it.begin(self.endpoint_hosts)).transpose()?;
+        let endpoint = {
+            let hosts = std::mem::take(&mut self.endpoint_hosts);
+            self.endpoint.take().map(|it| it.begin(hosts)).transpose()?
+        };
         let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
+        let abort_on_overrun = self.abort_on_overrun;
+        let (shared, core) = self.shared(&host, namespace, id)?;
+        let task = NodeTask::new(core, shared.clone(), abort_on_overrun);
+        let events = shared.events.subscribe();
+        report_if_unwatched(&shared, &[]);
+        if !host.inbox.start(task) {
+            return Err(BuildError::Gone);
+        }
+        #[cfg(feature = "http")]
+        if let Some(endpoint) = &endpoint {
+            endpoint.add(&shared);
+        }
+        let node = Node {
+            _presence: Arc::new(Presence(shared.clone())),
+            shared,
+            host,
+            #[cfg(feature = "http")]
+            endpoint,
+        };
+        Ok((node, events))
+    }
+
+    /// What every thread sees of the node, and its core.
+    fn shared(
+        self,
+        host: &Host,
+        namespace: Namespace,
+        id: NodeId,
+    ) -> Result<(Arc<Shared>, Core), BuildError> {
         let profile = Arc::new(NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
@@ -268,24 +296,30 @@ impl NodeBuilder {
         let settings = Arc::new(self.settings);
         let core = Core::new(me, settings.clone(), random::seed()?)?;
         let counts = Arc::<NodeCounts>::default();
-        let counted = Arc::new(Count::around(host.store.clone(), Arc::new(SystemClock)));
         let logs = host.logs.clone();
         let events = EventSender::new(namespace.clone(), id.clone(), counts.clone(), logs);
-        let store: Arc<dyn Store> = counted.clone();
+        let observer = None;
         #[cfg(feature = "otel")]
-        let (events, store) = match &self.telemetry {
-            Some(telemetry) => telemetry.trace(events, store, (&namespace, &id)),
-            None => (events, store),
+        let (events, observer) = match &self.telemetry {
+            Some(telemetry) => telemetry.trace(events, (&namespace, &id)),
+            None => (events, observer),
         };
+        let clock = Arc::new(SystemClock);
+        let counted = Arc::new(Count::around(host.store.clone(), clock, observer));
+        let own = self.runtime.map(|it| WorkRuntime::new(Some(it)));
+        let runtime = own.unwrap_or_else(|| host.work.clone());
+        let plugins = PluginSet::new(runtime, settings.clone());
+        plugins.add_all(self.plugins, self.services)?;
         let shared = Arc::new(Shared {
             task: host.next_node(),
             events,
+            plugins: Arc::new(plugins),
             namespace,
             id,
             boot: host.boot,
             profile,
-            settings: settings.clone(),
-            store,
+            settings,
+            store: counted.clone(),
             counted,
             counts,
             inbox: host.inbox.clone(),
@@ -301,24 +335,11 @@ impl NodeBuilder {
             is_unwatched: AtomicBool::new(false),
             store_error: Mutex::default(),
         });
-        let own = self.runtime.map(|it| WorkRuntime::new(Some(it)));
-        let runtime = own.unwrap_or_else(|| host.work.clone());
-        let plugins = PluginSet::new(runtime, settings);
-        plugins.add_all(self.plugins, self.services)?;
         #[cfg(feature = "otel")]
         if let Some(telemetry) = &self.telemetry {
-            telemetry.measure(Subject::new(&shared, &plugins));
+            telemetry.measure(&shared);
         }
-        let task = NodeTask::new(core, shared.clone(), plugins.clone(), self.on_overrun);
-        let events = shared.events.subscribe();
-        report_if_unwatched(&shared, &[]);
-        if !host.inbox.start(task) {
-            return Err(BuildError::Gone);
-        }
-        let node = Node::new(shared, plugins, host);
-        #[cfg(feature = "http")]
-        let node = node.answered_by(endpoint);
-        Ok((node, events))
+        Ok((shared, core))
     }
 }
 
@@ -336,12 +357,8 @@ impl std::fmt::Debug for NodeBuilder {
 impl Answers {
     fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
         match self {
-            Self::At(address) => Bound::to(address?)?.serve(hosts).map(Arc::new),
+            Self::At(address) => Endpoint::serve(address?, hosts).map(Arc::new),
             Self::Beside(endpoint) => Ok(endpoint),
         }
     }
-}
-
-fn default_namespace() -> Namespace {
-    Namespace::new(DEFAULT_NAMESPACE).expect("it is a valid name")
 }

@@ -70,7 +70,6 @@ impl EventSender {
         }
     }
 
-    /// Makes spans of the events too.
     #[cfg(feature = "otel")]
     pub(crate) fn traced(mut self, spans: Arc<crate::observe::otel::Spans>) -> Self {
         self.spans = Some(spans);
@@ -99,7 +98,6 @@ impl EventSender {
 
 type Receiver = broadcast::Receiver<Arc<Stamped>>;
 
-/// One event, and the receiver again.
 async fn receive(mut receiver: Receiver) -> (Result<Arc<Stamped>, RecvError>, Receiver) {
     let received = receiver.recv().await;
     (received, receiver)

@@ -144,7 +144,6 @@ impl Before {
     }
 }
 
-/// A wait that ends at a moment.
 struct Wait<'a> {
     node: &'a Node,
     events: Events,
@@ -201,7 +200,6 @@ impl<'a> Wait<'a> {
         }
     }
 
-    /// Waits for a term after the one that was read.
     async fn next_term(
         &mut self,
         before: &Before,

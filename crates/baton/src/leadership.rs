@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::DemotionReason;
-use baton_core::ids::{Epoch, Namespace};
-use baton_store::{Document, Precondition, Prune, PruneOutcome, Store, StoreError, WriteOutcome};
+use baton_core::ids::Epoch;
+use baton_store::{Document, Precondition, Prune, PruneOutcome, StoreError, WriteOutcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::clock::{self, Moment, Window};
@@ -27,16 +27,6 @@ pub struct Leadership {
 impl Leadership {
     pub(crate) fn take(term: &Arc<Term>, node: &Arc<Shared>) -> Option<Self> {
         Some(Self { hold: Hold::take(term)?, node: node.clone() })
-    }
-
-    /// The store through which the node leads.
-    pub(crate) fn store(&self) -> &dyn Store {
-        &*self.node.store
-    }
-
-    /// The namespace that the node leads.
-    pub(crate) fn namespace(&self) -> &Namespace {
-        &self.node.namespace
     }
 
     /// The node that holds it, for the plugins that come with baton.

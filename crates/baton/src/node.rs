@@ -20,8 +20,8 @@ use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
 use crate::lifeline::Lifeline;
 #[cfg(feature = "http")]
-use crate::observe::{Subject, http::Endpoint};
-use crate::plugin::{Plugin, PluginReport, PluginSet};
+use crate::observe::http::Endpoint;
+use crate::plugin::{Plugin, PluginReport};
 use crate::plugins::counters::Counters;
 use crate::service::{Service, ServiceHandle};
 use crate::shared::Shared;
@@ -57,10 +57,9 @@ pub enum Departure {
 #[derive(Clone)]
 pub struct Node {
     pub(crate) shared: Arc<Shared>,
-    pub(crate) plugin_set: PluginSet,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
-    _presence: Arc<Presence>,
+    pub(crate) _presence: Arc<Presence>,
     /// Dropped after the node has left, and joined then.
     #[cfg(feature = "http")]
     pub(crate) endpoint: Option<Arc<Endpoint>>,
@@ -80,27 +79,6 @@ impl Node {
         N: TryInto<Namespace, Error: Into<InvalidName>>,
     {
         NodeBuilder::beside(self).namespace(namespace)
-    }
-
-    pub(crate) fn new(shared: Arc<Shared>, plugin_set: PluginSet, host: Arc<Host>) -> Self {
-        let presence = Arc::new(Presence { shared: shared.clone() });
-        Self {
-            shared,
-            plugin_set,
-            host,
-            _presence: presence,
-            #[cfg(feature = "http")]
-            endpoint: None,
-        }
-    }
-
-    #[cfg(feature = "http")]
-    pub(crate) fn answered_by(mut self, endpoint: Option<Arc<Endpoint>>) -> Self {
-        self.endpoint = endpoint;
-        if let Some(endpoint) = &self.endpoint {
-            endpoint.add(Subject::new(&self.shared, &self.plugin_set));
-        }
-        self
     }
 
     /// The address of the HTTP endpoint that serves this node's metrics and health, if there is
@@ -206,20 +184,19 @@ impl Node {
 
     /// Adds a plugin to the running node. If this node leads, the plugin starts at once.
     pub fn add_plugin(&self, plugin: impl Plugin) -> Result<(), BuildError> {
-        self.plugin_set.add(Arc::new(plugin))
+        self.shared.plugins.add(Arc::new(plugin))
     }
 
     /// Adds a service to the running node. It starts at once.
     pub fn add_service(&self, service: impl Service) -> Result<ServiceHandle, BuildError> {
-        let service = self.plugin_set.add_service(Arc::new(service))?;
-        let (plugins, node) = (self.plugin_set.clone(), self.shared.clone());
-        Ok(ServiceHandle { service, plugins, node })
+        let service = self.shared.plugins.add_service(Arc::new(service))?;
+        Ok(ServiceHandle { service, node: self.shared.clone() })
     }
 
     /// What this node's plugins and services did since it started, in the order they were added,
     /// plugins first.
     pub fn plugins(&self) -> Vec<PluginReport> {
-        self.plugin_set.reports()
+        self.shared.plugins.reports()
     }
 
     /// The register that fences writes to a resource which baton does not keep.
@@ -318,13 +295,10 @@ impl std::fmt::Debug for Node {
     }
 }
 
-/// Leaves when the last handle is dropped.
-struct Presence {
-    shared: Arc<Shared>,
-}
+pub(crate) struct Presence(pub(crate) Arc<Shared>);
 
 impl Drop for Presence {
     fn drop(&mut self) {
-        self.shared.ask_to_leave();
+        self.0.ask_to_leave();
     }
 }

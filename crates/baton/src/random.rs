@@ -21,12 +21,10 @@ pub fn number() -> Result<u128, BuildError> {
     Ok(u128::from_le_bytes(bytes()?))
 }
 
-/// A seed for a core's jitter.
 pub fn seed() -> Result<u64, BuildError> {
     Ok(u64::from_le_bytes(bytes()?))
 }
 
-/// A name for a node that was given none.
 pub fn node_id() -> Result<NodeId, BuildError> {
     Ok(NodeId::generated(SystemClock.wall_ms(), seed()?))
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
-use baton_core::protocol::{Holder, NodeProfile};
+use baton_core::protocol::{Holder, Member, NodeProfile};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 use baton_core::{Command, EpochFence, Event, Input, Snapshot, TransferRefusal};
@@ -19,6 +19,7 @@ use crate::drive::{Inbox, Message, NodeTaskId, Watchdog};
 use crate::event::EventSender;
 use crate::node::Departure;
 use crate::observe::NodeCounts;
+use crate::plugin::PluginSet;
 use crate::term::Term;
 
 /// How long after `stop_grace` a node has to release its lease and to take its record out.
@@ -38,10 +39,10 @@ pub(crate) struct Shared {
     pub(crate) counted: Arc<Wrapped<Count>>,
     pub(crate) counts: Arc<NodeCounts>,
     pub(crate) events: EventSender,
+    pub(crate) plugins: Arc<PluginSet>,
     pub(crate) inbox: Arc<Inbox>,
     /// For what tasks of the node's own thread report.
     pub(crate) reports: mpsc::Sender<Message>,
-    /// What the core last knew.
     pub(crate) snapshot: watch::Sender<Arc<Snapshot>>,
     /// The snapshot's fence, and the epochs that tasks have brought since.
     pub(crate) fence: Mutex<EpochFence>,
@@ -57,7 +58,6 @@ pub(crate) struct Shared {
     pub(crate) lifelines: Mutex<BTreeMap<NodeId, Arc<str>>>,
     /// Was it reported that no other node would prove this one dead?
     pub(crate) is_unwatched: AtomicBool,
-    /// The store's last error.
     pub(crate) store_error: Mutex<Option<StoreError>>,
 }
 
@@ -108,12 +108,10 @@ impl Shared {
         *by
     }
 
-    /// The running term changed, or its deadlines did.
     pub(crate) fn publish(&self, leads_until: u64) {
         self.leads_until.store(leads_until, Ordering::Release);
     }
 
-    /// Waits until the node has left.
     pub(crate) async fn left(&self) -> Departure {
         let mut departed = self.departed.subscribe();
         let departure = departed.wait_for(Option::is_some).await;
@@ -121,8 +119,14 @@ impl Shared {
         departure.expect("it was waited for")
     }
 
-    pub(crate) fn learn_lifelines(&self, lifelines: BTreeMap<NodeId, Arc<str>>) {
-        *self.lifelines.lock().expect("no holder panics") = lifelines;
+    /// Keeps where the members' lifelines listen, for hints to them.
+    pub(crate) fn learn_lifelines(&self, members: &[Member]) {
+        let address = |member: &Member| {
+            let lifeline = member.record.profile.lifeline.clone()?;
+            Some((member.record.id.clone(), lifeline))
+        };
+        let addresses = members.iter().filter_map(address).collect();
+        *self.lifelines.lock().expect("no holder panics") = addresses;
     }
 
     /// Keeps where the leader's lifeline listens, for hints to it.
@@ -135,9 +139,5 @@ impl Shared {
 
     pub(crate) fn lifeline_of(&self, node: &NodeId) -> Option<Arc<str>> {
         self.lifelines.lock().expect("no holder panics").get(node).cloned()
-    }
-
-    pub(crate) fn store_failed(&self, error: &StoreError) {
-        *self.store_error.lock().expect("no holder panics") = Some(error.clone());
     }
 }

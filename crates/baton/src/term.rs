@@ -22,7 +22,8 @@ pub(crate) struct Ending {
 /// From when something runs until it is told to stop, with the moment by which it must have.
 #[derive(Default)]
 pub(crate) struct Lifetime {
-    stop_by: watch::Sender<Option<Moment>>,
+    /// Set before the token is cancelled.
+    stop_by: OnceLock<Moment>,
     /// Cancelled when it is told to stop.
     pub(crate) token: CancellationToken,
 }
@@ -30,28 +31,21 @@ pub(crate) struct Lifetime {
 impl Lifetime {
     /// It is to stop by then. The first word counts.
     pub(crate) fn end(&self, by: Moment) {
-        self.stop_by.send_if_modified(|stop_by| {
-            let is_first = stop_by.is_none();
-            stop_by.get_or_insert(by);
-            is_first
-        });
+        let _ = self.stop_by.set(by);
         self.token.cancel();
     }
 
     pub(crate) fn stop_by(&self) -> Option<Moment> {
-        *self.stop_by.borrow()
+        self.stop_by.get().copied()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
         self.stop_by().is_some()
     }
 
-    /// Waits until it is told to stop.
     pub(crate) async fn ended(&self) -> Moment {
-        let mut stop_by = self.stop_by.subscribe();
-        let by = stop_by.wait_for(Option::is_some).await;
-        let by = by.expect("the sender lives as long as what it is asked of");
-        by.expect("it was waited for")
+        self.token.cancelled().await;
+        self.stop_by().expect("it is set before the token is cancelled")
     }
 }
 
@@ -86,7 +80,6 @@ impl Term {
         })
     }
 
-    /// A renewal moved the deadlines.
     pub(crate) fn extend(&self, window: Window) {
         self.soft.store(window.soft.as_micros(), Ordering::Release);
         self.hard.store(window.hard.as_micros(), Ordering::Release);
@@ -124,14 +117,12 @@ impl Term {
         self.window()
     }
 
-    /// Waits until the term is told to stop.
     pub(crate) async fn ended(&self) -> Ending {
         let by = self.life.ended().await;
         let reason = *self.reason.get().expect("it is set before the life ends");
         Ending { reason, by }
     }
 
-    /// By when everything must have stopped.
     pub(crate) fn stop_by(&self) -> Moment {
         self.life.stop_by().unwrap_or(self.window().hard)
     }

@@ -11,7 +11,6 @@ use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};
 use crate::output::times::{gap, span_ms, utc, utc_end, utc_ms};
-use crate::snapshot::term_end;
 
 use super::StoreArguments;
 
@@ -82,7 +81,7 @@ fn table(terms: &[TermRecord], now_ms: u64, is_led: bool) -> Table {
         let (tone, word) = match ended {
             None if is_led => (Tone::Good, "leads"),
             None => (Tone::Bad, "lease expired"),
-            Some((_, end)) => (Tone::Plain, term_end(end)),
+            Some((_, end)) => (Tone::Plain, end.words()),
         };
         let is_known = is_led || ended.is_some();
         let length = if is_known { span_ms(length_ms(term, now_ms)) } else { "?".to_owned() };

@@ -9,8 +9,8 @@ use crate::error::{CommandError, Exit};
 #[cfg(target_os = "linux")]
 use crate::guard::reap_orphans;
 use crate::output::log::{self, Format, Level};
-use crate::output::sentence::{is_routine, sentence, tone};
 use crate::output::stdout;
+use crate::output::style::Tone;
 use crate::output::times::{span, utc_ms};
 use crate::serve_plugins::add_serve_plugins;
 use crate::{crash_notice, node, open_store};
@@ -91,14 +91,14 @@ struct EventPrinter<'a> {
 impl EventPrinter<'_> {
     fn print(&mut self, stamped: &Stamped) {
         let event = &stamped.event;
-        if is_routine(event) && !self.arguments.verbose {
+        if log::is_routine(event) && !self.arguments.verbose {
             return;
         }
         let is_said =
             matches!(event, Event::LifelineUnwatched(it) if self.notice.as_ref() == Some(it));
         // A process that is not let in has nothing to say but the error it ends with.
         let is_let_in = !matches!(event, Event::NodeIdTaken { .. });
-        if is_let_in && !is_routine(event) {
+        if is_let_in && !log::is_routine(event) {
             self.announce();
         }
         let logged = log::format() == Format::Json;
@@ -109,7 +109,7 @@ impl EventPrinter<'_> {
             stdout::json_line(stamped);
         } else if is_let_in && !logged && !is_said {
             let at = utc_ms(stamped.at_ms);
-            stdout::line(&format!("{at} {}", tone(event).paint(&sentence(event))));
+            stdout::line(&format!("{at} {}", Tone::of(event).paint(&event.to_string())));
         }
         if matches!(event, Event::StoreRejected)
             && let Some(problem) = self.node.last_store_error()

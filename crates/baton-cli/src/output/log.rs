@@ -12,12 +12,11 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use baton::{Event, Events, Namespace, NodeId, Stamped};
+pub use baton_core::Level;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::sentence::{is_routine, sentence, tone};
-use super::style::Tone;
 use super::times::utc_ms;
 
 /// How stderr is written.
@@ -59,27 +58,20 @@ impl Format {
     }
 }
 
-/// How loud something is said.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Routine events.
-    Debug,
-    Info,
-    Warn,
-    Error,
+/// Whether an event is so ordinary that it is printed on request only.
+pub fn is_routine(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::WorkerHeartbeat { .. }
+            | Event::ElectionCheck { .. }
+            | Event::PluginPromoted { .. }
+            | Event::PluginDemoted { .. }
+    )
 }
 
-impl Level {
-    /// How loud an event is.
-    pub fn of(event: &Event) -> Self {
-        match tone(event) {
-            _ if is_routine(event) => Self::Debug,
-            Tone::Warn => Self::Warn,
-            Tone::Bad => Self::Error,
-            _ => Self::Info,
-        }
-    }
+/// How loud an event is.
+fn level(event: &Event) -> Level {
+    if is_routine(event) { Level::Debug } else { event.level().max(Level::Info) }
 }
 
 static IS_JSON: AtomicBool = AtomicBool::new(false);
@@ -141,7 +133,7 @@ pub fn catch_up(events: &mut Events, least: Level) {
 }
 
 fn event_from(stamped: &Stamped, least: Level) {
-    if format() == Format::Json && Level::of(&stamped.event) >= least {
+    if format() == Format::Json && level(&stamped.event) >= least {
         event(stamped);
     }
 }
@@ -189,8 +181,8 @@ fn line_of(stamped: &Stamped) -> String {
     };
     json(&Line {
         at: utc_ms(stamped.at_ms),
-        level: Level::of(&stamped.event),
-        message: &sentence(&stamped.event),
+        level: level(&stamped.event),
+        message: &stamped.event.to_string(),
         namespace: Some(&stamped.namespace),
         node: Some(&stamped.node),
         fields,
@@ -199,6 +191,8 @@ fn line_of(stamped: &Stamped) -> String {
 
 #[cfg(test)]
 mod tests {
+    use baton_core::protocol::ViewVersion;
+
     use super::*;
 
     fn stamped(event: Event) -> Stamped {
@@ -230,16 +224,17 @@ mod tests {
     }
 
     #[test]
-    fn levels_follow_the_tone() {
+    fn routine_events_are_the_quietest() {
         let beat = Event::WorkerHeartbeat { latency_ms: 1 };
         let cases = [
             (beat, Level::Debug),
             (Event::BreakerClosed, Level::Info),
+            (Event::WorkersUpdated { version: ViewVersion::default(), workers: 1 }, Level::Info),
             (Event::BreakerHalfOpen, Level::Warn),
             (Event::StoreRejected, Level::Error),
         ];
-        for (event, level) in cases {
-            assert_eq!(Level::of(&event), level, "{event:?}");
+        for (event, expected) in cases {
+            assert_eq!(level(&event), expected, "{event:?}");
         }
     }
 

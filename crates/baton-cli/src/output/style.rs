@@ -1,6 +1,9 @@
 //! The few colours, by what they mean.
 
 use anstyle::{AnsiColor, Style};
+use baton::Event;
+use baton_core::Level;
+use baton_core::health::Verdict;
 
 /// What a piece of text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,6 +24,17 @@ pub enum Tone {
 }
 
 impl Tone {
+    /// The tone in which an event is told.
+    pub fn of(event: &Event) -> Self {
+        match (event, event.level()) {
+            (Event::CoordinatorPromoted { .. } | Event::BreakerClosed, _)
+            | (Event::HealthChanged { verdict: Verdict::Healthy, .. }, _) => Self::Good,
+            (_, Level::Error) => Self::Bad,
+            (_, Level::Warn) => Self::Warn,
+            (_, Level::Info | Level::Debug) => Self::Plain,
+        }
+    }
+
     fn style(self) -> Style {
         match self {
             Self::Plain => Style::new(),

@@ -25,7 +25,7 @@ use serde::Serialize;
 
 pub use change::{Change, changes, first};
 pub use gather::gather;
-pub use render::{render, term_end};
+pub use render::render;
 
 /// A namespace at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -1,7 +1,7 @@
 //! A snapshot for people: a few lines, then a table that fits into 80 columns.
 
 use baton_core::ids::NodeId;
-use baton_core::protocol::{ReleaseReason, TermEnd, Wish};
+use baton_core::protocol::Wish;
 
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
@@ -94,7 +94,7 @@ fn asked(wish: &Wish) -> String {
 
 fn last_change(change: &LeaderChange) -> String {
     let at = utc(change.at_ms);
-    let why = change.why.map_or(String::new(), |end| format!(", {}", term_end(end)));
+    let why = change.why.map_or(String::new(), |end| format!(", {}", end.words()));
     let most = change.gap_at_most_ms;
     let gap =
         change.gap_ms.map_or(String::new(), |ms| format!(", {} without a leader", gap(ms, most)));
@@ -135,26 +135,5 @@ fn dialled(lifeline: &str) -> &str {
     match address.strip_prefix("127.0.0.1") {
         Some(port) if port.starts_with(':') => port,
         _ => address,
-    }
-}
-
-/// Why a term ended, in two words.
-pub fn term_end(end: TermEnd) -> &'static str {
-    match end {
-        TermEnd::Expired => "expired",
-        TermEnd::ProvedDead => "proved dead",
-        TermEnd::Released(reason) => match reason {
-            ReleaseReason::Shutdown => "shut down",
-            ReleaseReason::Resigned => "resigned",
-            ReleaseReason::Transferred => "transferred",
-            ReleaseReason::Preempted => "preempted",
-            ReleaseReason::PluginsFailed => "plugins failed",
-            ReleaseReason::NotEligible => "not eligible",
-            ReleaseReason::WindowClosed => "window closed",
-            ReleaseReason::Superseded => "superseded",
-            ReleaseReason::FencedOff => "fenced off",
-            ReleaseReason::GivenBack => "given back",
-            _ => "released",
-        },
     }
 }

@@ -20,6 +20,28 @@ pub enum TermEnd {
     ProvedDead,
 }
 
+impl TermEnd {
+    /// For people, in two words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Expired => "expired",
+            Self::ProvedDead => "proved dead",
+            Self::Released(reason) => match reason {
+                ReleaseReason::Shutdown => "shut down",
+                ReleaseReason::Resigned => "resigned",
+                ReleaseReason::Transferred => "transferred",
+                ReleaseReason::Preempted => "preempted",
+                ReleaseReason::PluginsFailed => "plugins failed",
+                ReleaseReason::NotEligible => "not eligible",
+                ReleaseReason::WindowClosed => "window closed",
+                ReleaseReason::Superseded => "superseded",
+                ReleaseReason::FencedOff => "fenced off",
+                ReleaseReason::GivenBack => "given back",
+            },
+        }
+    }
+}
+
 /// One term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TermRecord {

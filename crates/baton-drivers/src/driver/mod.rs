@@ -22,6 +22,7 @@ mod schema;
 mod seen;
 #[cfg(feature = "network")]
 mod slot;
+#[cfg(feature = "network")]
 mod subscriptions;
 mod unchanged;
 
@@ -34,5 +35,6 @@ pub(crate) use schema::{SchemaPresence, SchemaState, SchemaVersion};
 pub(crate) use seen::{BeatServer, SeenLeases};
 #[cfg(feature = "network")]
 pub(crate) use slot::{ConnectionSlot, Connector, within};
+#[cfg(feature = "network")]
 pub(crate) use subscriptions::Subscriptions;
 pub(crate) use unchanged::Unchanged;

@@ -7,7 +7,6 @@
 //!   s3 driver ── kept in an object ──────┘
 //! ```
 
-mod body;
 mod counters;
 mod documents;
 mod history;

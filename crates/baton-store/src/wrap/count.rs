@@ -130,19 +130,24 @@ impl Counters {
     }
 }
 
+/// Told of each call at its end: its kind, how long it took, and how it ended.
+pub type Observer = Box<dyn Fn(&'static str, Duration, Outcome) + Send + Sync>;
+
 /// Counts calls, and how long they took, by kind.
 pub struct Count {
     clock: Arc<dyn Clock>,
     counters: CountsByName<Counters>,
+    observer: Option<Observer>,
 }
 
 impl Count {
-    /// A store whose calls are counted, timed by this clock.
+    /// A store whose calls are counted, timed by this clock and told to the observer.
     pub fn around<C: Contract>(
         inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
+        observer: Option<Observer>,
     ) -> Wrapped<Self, C> {
-        Wrapped::new(inner, Self { clock, counters: CountsByName::default() })
+        Wrapped::new(inner, Self { clock, counters: CountsByName::default(), observer })
     }
 
     /// The counts so far, a kind each.
@@ -159,9 +164,8 @@ impl<C: Contract> Layer<C> for Count {
         namespace: &Namespace,
         call: C::Call,
     ) -> Result<C::Answer, StoreError> {
-        let counters = self.counters.of(call.kind());
-        let (clock, began) = (&*self.clock, self.clock.now());
-        let mut under_way = UnderWay { counters, clock, began, outcome: Outcome::TimedOut };
+        let (kind, began) = (call.kind(), self.clock.now());
+        let mut under_way = UnderWay { count: self, kind, began, outcome: Outcome::TimedOut };
         let answer = inner.call(namespace, call).await;
         under_way.outcome = Outcome::of(&answer);
         answer
@@ -170,8 +174,8 @@ impl<C: Contract> Layer<C> for Count {
 
 /// A call, counted when it ends, also if that is because its caller no longer waits for it.
 struct UnderWay<'a> {
-    counters: &'a Counters,
-    clock: &'a dyn Clock,
+    count: &'a Count,
+    kind: &'static str,
     began: Moment,
     outcome: Outcome,
 }
@@ -180,7 +184,11 @@ impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let broke = std::thread::panicking();
         let outcome = if broke { Outcome::Unknown } else { self.outcome };
-        self.counters.add(outcome, self.clock.now().since(self.began));
+        let took = self.count.clock.now().since(self.began);
+        self.count.counters.of(self.kind).add(outcome, took);
+        if let Some(observer) = &self.count.observer {
+            observer(self.kind, took, outcome);
+        }
     }
 }
 
@@ -193,9 +201,24 @@ mod tests {
     use super::*;
     use crate::capability::Capability;
     use crate::clock::ManualClock;
-    use crate::election::Store;
+    use crate::election::{Answer, Call, Store};
     use crate::memory::testing;
-    use crate::wrap::{Fault, Faults, Latency};
+    use crate::wrap::{Fault, Faults};
+
+    /// A store that never answers.
+    struct Silent;
+
+    #[async_trait]
+    impl Layer for Silent {
+        async fn call(
+            &self,
+            _inner: &dyn Backend,
+            _namespace: &Namespace,
+            _call: Call,
+        ) -> Result<Answer, StoreError> {
+            std::future::pending().await
+        }
+    }
 
     #[tokio::test]
     async fn calls_are_counted_by_kind_and_outcome() {
@@ -204,7 +227,7 @@ mod tests {
         let script = [("members", Unreachable), ("history", Fault::RequestLost)];
         let script = script.into_iter().chain([("members", TurnedAway)]);
         let broken = Faults::scripted(testing::store(clock.clone()), script);
-        let counted = Count::around(Arc::new(broken), clock);
+        let counted = Count::around(Arc::new(broken), clock, None);
         let space = testing::namespace();
         for _ in 0..4 {
             let _ = counted.members(&space).await;
@@ -222,8 +245,8 @@ mod tests {
     async fn a_call_is_timed_and_one_that_was_given_up_is_counted_too() {
         let clock: Arc<ManualClock> = Arc::default();
         let span = Duration::from_millis(4);
-        let slow = Latency::around(testing::store(clock.clone()), clock.clone(), span..=span, 1);
-        let counted = Count::around(Arc::new(slow), clock.clone());
+        let silent = Wrapped::new(testing::store(clock.clone()), Silent);
+        let counted = Count::around(Arc::new(silent), clock.clone(), None);
         let space = testing::namespace();
         {
             let mut call = pin!(counted.members(&space));
@@ -241,7 +264,7 @@ mod tests {
     async fn what_the_store_declares_and_pushes_passes_through() {
         let clock: Arc<ManualClock> = Arc::default();
         let inner = testing::store(clock.clone());
-        let counted = Count::around(inner.clone(), clock);
+        let counted = Count::around(inner.clone(), clock, None);
         assert_eq!(counted.declaration(), inner.declaration());
         let pushes = inner.declaration().has(Capability::Push);
         assert_eq!(counted.hints(&testing::namespace()).await.is_ok(), pushes);

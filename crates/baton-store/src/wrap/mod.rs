@@ -1,8 +1,7 @@
-//! Wrappers around any store: they slow it down, break it, or write down what it did.
+//! Wrappers around any store: they break it, count its calls, or write down what it did.
 //!
 //! ```text
 //!   caller ── Call ──► Wrapped<L> ──► L: Layer ── Call ──► inner store
-//!                                     Latency   waits before and after
 //!                                     Faults    fails, loses, doubles
 //!                                     Record    keeps the history
 //!                                     Count     counts and times, by kind
@@ -12,12 +11,10 @@
 
 mod count;
 mod faults;
-mod latency;
 mod record;
 mod wrapped;
 
-pub use count::{BOUNDS, Count, Counted, Outcome};
+pub use count::{BOUNDS, Count, Counted, Observer, Outcome};
 pub use faults::{Fault, Faults};
-pub use latency::Latency;
 pub use record::{Ended, Entry, Record};
 pub use wrapped::{Layer, Wrapped};

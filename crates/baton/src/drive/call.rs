@@ -1,19 +1,19 @@
 //! One request to the store: answered, failed, or given up when its time is over.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use baton_core::Input;
 use baton_core::protocol::{Failure, Member, Reply, Request, RequestId};
+use baton_core::{Event, Input, LateNotice};
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Answer, Call, StoreError};
+use baton_store::{Answer, Call, Capability, StoreError};
 use tokio::task::JoinSet;
 
 use super::Message;
-use super::unwatched::report_if_unwatched;
+use crate::lifeline::{late_notice, noticed_without, watchers};
 use crate::shared::Shared;
 
-/// Asks the store on behalf of the core, and says what came of it.
 pub async fn ask_store(
     node: Arc<Shared>,
     id: RequestId,
@@ -26,7 +26,7 @@ pub async fn ask_store(
         Some(Ok(Answer::Core(reply))) => {
             match &reply {
                 Reply::Members(members) => {
-                    remember_lifelines(&node, members);
+                    node.learn_lifelines(members);
                     if node.is_leader() {
                         report_if_unwatched(&node, members);
                     }
@@ -41,8 +41,9 @@ pub async fn ask_store(
         }
         Some(Ok(other)) => unreachable!("a store answers in kind, and this is not: {other:?}"),
         Some(Err(error)) => {
-            node.store_failed(&error);
-            Input::Failed { id, failure: error.failure() }
+            let failure = error.failure();
+            *node.store_error.lock().expect("no holder panics") = Some(error);
+            Input::Failed { id, failure }
         }
         None => Input::Failed { id, failure: Failure::Unknown },
     };
@@ -62,23 +63,32 @@ pub(crate) async fn call_store(
     task.spawn(async move { store.call(&namespace, call).await });
     tokio::select! {
         biased;
-        Some(answer) = task.join_next() => {
-            Some(answer.unwrap_or_else(|_| Err(driver_panicked())))
-        }
+        Some(answer) = task.join_next() => Some(answer.unwrap_or_else(|_| {
+            // A driver's bug must not take the node's thread with it.
+            Err(StoreError::Unknown { detail: "the store's driver panicked".to_owned() })
+        })),
         () = SystemClock.sleep(timeout) => None,
     }
 }
 
-/// A driver's bug must not take the node's thread with it.
-fn driver_panicked() -> StoreError {
-    StoreError::Unknown { detail: "the store's driver panicked".to_owned() }
+/// Says when no other node would prove this one dead, so that its crash would be noticed late, by
+/// the records as the leader just read them. Reported once, and again only after it was
+/// otherwise in between.
+pub(crate) fn report_if_unwatched(node: &Shared, members: &[Member]) {
+    let notice = notice(node, members);
+    let was_reported = node.is_unwatched.swap(notice.is_some(), Ordering::Relaxed);
+    if let Some(notice) = notice.filter(|_| !was_reported) {
+        node.events.send(Event::LifelineUnwatched(notice));
+    }
 }
 
-/// Keeps where the members' lifelines listen, for hints to them.
-pub fn remember_lifelines(node: &Shared, members: &[Member]) {
-    let address = |member: &Member| {
-        let lifeline = member.record.profile.lifeline.clone()?;
-        Some((member.record.id.clone(), lifeline))
-    };
-    node.learn_lifelines(members.iter().filter_map(address).collect());
+fn notice(node: &Shared, members: &[Member]) -> Option<LateNotice> {
+    let (settings, snapshot) = (&*node.settings, node.snapshot());
+    if !settings.enabled || !settings.eligible {
+        return None;
+    }
+    let watchers = watchers(Some(node.boot), members, snapshot.view.as_deref(), settings);
+    let after = noticed_without(settings, node.store.declaration().has(Capability::DeathProof));
+    // Where the store is, this node does not know.
+    late_notice(node.profile.lifeline.as_deref(), &watchers, false, after)
 }

@@ -1,13 +1,14 @@
 //! The host: one thread, one boot id, one lifeline, for every node of a process that shares them.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use baton_core::ids::BootId;
 use baton_store::Store;
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 
-use super::{EndsWork, Inbox, Message, NodeTaskId, REPORTS_MAX, WorkRuntime, drive};
+use super::{Inbox, Message, NodeTaskId, REPORTS_MAX, drive};
 use crate::error::BuildError;
 use crate::lifeline::{Lifeline, LifelineConfig};
 use crate::observe::Logs;
@@ -26,11 +27,10 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    /// Starts the thread.
     pub(crate) fn start(
         store: Arc<dyn Store>,
         lifeline: &LifelineConfig,
-        work: Option<tokio::runtime::Handle>,
+        work: Option<Handle>,
     ) -> Result<Arc<Self>, BuildError> {
         let boot = random::fresh_boot()?;
         let logs = Logs::start()?;
@@ -38,13 +38,13 @@ impl Host {
         let (reports, reported) = mpsc::channel(REPORTS_MAX);
         let lifeline = Lifeline::listen(lifeline, boot)?;
         let work = WorkRuntime::new(work);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = lifeline.as_ref().map(Lifeline::serve).transpose()?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let answers = lifeline.as_ref().map(|it| it.serve(inbox.clone())).transpose()?;
         let (received, ends_work) = (inbox.clone(), EndsWork(work.clone()));
         let main = async move {
             let mut lifeline = tokio::task::JoinSet::new();
-            if let Some(serve) = listener {
-                lifeline.spawn(serve.run(received.clone()));
+            if let Some(answers) = answers {
+                lifeline.spawn(answers);
             }
             drive(received, reported).await
         };
@@ -64,5 +64,63 @@ impl Host {
 impl Drop for Host {
     fn drop(&mut self) {
         self.inbox.no_more_nodes();
+    }
+}
+
+const WORK_THREADS: usize = 4;
+
+/// The threads that plugins and services run on: a runtime that was given, or one that is started
+/// when it is first asked for. A node without plugins and services has no such threads.
+#[derive(Clone)]
+pub(crate) enum WorkRuntime {
+    Given(Handle),
+    /// Shared by the nodes of a host.
+    Own(Arc<Mutex<Own>>),
+}
+
+#[derive(Default)]
+pub(crate) enum Own {
+    #[default]
+    NotStarted,
+    Started(Runtime),
+    /// The host's thread has ended, and it with it.
+    Ended,
+}
+
+impl WorkRuntime {
+    pub(crate) fn new(given: Option<Handle>) -> Self {
+        given.map_or_else(|| Self::Own(Arc::default()), Self::Given)
+    }
+
+    /// Where work runs, started if it was not.
+    pub(crate) fn handle(&self) -> std::io::Result<Handle> {
+        let own = match self {
+            Self::Given(handle) => return Ok(handle.clone()),
+            Self::Own(own) => own,
+        };
+        let mut own = own.lock().expect("no holder panics");
+        if matches!(*own, Own::NotStarted) {
+            let mut builder = Builder::new_multi_thread();
+            let builder = builder.worker_threads(WORK_THREADS).thread_name("baton-work");
+            *own = Own::Started(builder.enable_all().build()?);
+        }
+        match &*own {
+            Own::Started(runtime) => Ok(runtime.handle().clone()),
+            Own::NotStarted | Own::Ended => Err(std::io::Error::other("the node has left")),
+        }
+    }
+}
+
+/// Ends the host's own runtime when it is dropped, without waiting for what runs on it: work that
+/// ignored its cancellation must not keep the host's thread.
+pub(crate) struct EndsWork(pub(crate) WorkRuntime);
+
+impl Drop for EndsWork {
+    fn drop(&mut self) {
+        let WorkRuntime::Own(own) = &self.0 else { return };
+        let own = std::mem::replace(&mut *own.lock().expect("no holder panics"), Own::Ended);
+        if let Own::Started(runtime) = own {
+            runtime.shutdown_background();
+        }
     }
 }

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::discriminant;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
@@ -25,7 +25,6 @@ use crate::plugin::PluginSet;
 /// Hints that wait for one node. Each causes a look at most, and one look shows all there is.
 const HINTS_MAX: usize = 16;
 
-/// What waits for a node's thread.
 #[derive(Default)]
 pub(crate) struct Inbox {
     waiting: Mutex<Waiting>,
@@ -38,15 +37,13 @@ struct Waiting {
     nodes: BTreeMap<NodeTaskId, Mail>,
     /// No further node starts: the host is gone.
     is_last: bool,
-    /// The thread has ended.
     is_closed: bool,
 }
 
-/// What waits for one node.
 struct Mail {
     namespace: Namespace,
     /// For hints of its services' topics, which the thread has no part in.
-    plugins: Option<PluginSet>,
+    plugins: Option<Arc<PluginSet>>,
     commands: VecDeque<Command>,
     hints: VecDeque<Hint>,
 }
@@ -55,9 +52,7 @@ struct Mail {
 pub(crate) struct Turn {
     pub(crate) starting: Vec<NodeTask>,
     pub(crate) inputs: Vec<(NodeTaskId, Input)>,
-    /// Is there more for the next turn?
     pub(crate) is_more: bool,
-    /// Will no further node start?
     pub(crate) is_last: bool,
 }
 
@@ -92,7 +87,6 @@ impl Inbox {
         self.put(|waiting| waiting.nodes.get_mut(&to)?.command(command))
     }
 
-    /// A hint from the store for one node.
     pub(crate) fn hint(&self, to: NodeTaskId, hint: &Hint) {
         self.put(|waiting| waiting.nodes.get_mut(&to).into_iter().for_each(|it| it.hint(hint)));
     }
@@ -117,7 +111,6 @@ impl Inbox {
         self.waiting().nodes.remove(&node);
     }
 
-    /// No further node will start.
     pub(crate) fn no_more_nodes(&self) {
         self.put(|waiting| waiting.is_last = true);
     }
@@ -129,12 +122,10 @@ impl Inbox {
         std::mem::take(&mut waiting.starting)
     }
 
-    /// Waits until something has arrived.
     pub(super) fn arrived(&self) -> Notified<'_> {
         self.arrived.notified()
     }
 
-    /// Takes what one turn may take in.
     pub(super) fn turn(&self) -> Turn {
         let mut waiting = self.waiting();
         let starting = std::mem::take(&mut waiting.starting);

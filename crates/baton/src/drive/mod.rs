@@ -19,9 +19,7 @@ mod host;
 mod inbox;
 mod node_task;
 mod push;
-mod unwatched;
 mod watchdog;
-mod work_runtime;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,19 +32,15 @@ use tokio::task::JoinSet;
 use alarm::{Alarm, ClockSet};
 use inbox::Turn;
 
-pub(crate) use call::call_store;
-pub(crate) use host::Host;
+pub(crate) use call::{call_store, report_if_unwatched};
+pub(crate) use host::{Host, WorkRuntime};
 pub(crate) use inbox::Inbox;
-pub(crate) use node_task::{NodeTask, OnOverrun};
-pub(crate) use unwatched::report_if_unwatched;
+pub(crate) use node_task::NodeTask;
 pub(crate) use watchdog::Watchdog;
-use work_runtime::EndsWork;
-pub(crate) use work_runtime::WorkRuntime;
 
 /// Reports that wait for the thread. Their senders wait for room.
 pub(crate) const REPORTS_MAX: usize = 16;
 
-/// A node on its thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeTaskId(pub(crate) u64);
 
@@ -54,18 +48,8 @@ pub(crate) struct NodeTaskId(pub(crate) u64);
 /// what becomes of a term.
 #[expect(clippy::large_enum_variant, reason = "inputs are nearly all of the traffic")]
 pub(crate) enum Message {
-    /// Something happened to a node.
-    Input {
-        /// To which.
-        node: NodeTaskId,
-        /// What.
-        input: Input,
-    },
-    /// A hint of this node's was passed on, or was lost.
-    HintSent {
-        /// Whose.
-        node: NodeTaskId,
-    },
+    Input { node: NodeTaskId, input: Input },
+    HintSent { node: NodeTaskId },
 }
 
 /// Every node of the thread, and the requests and terms under way.

@@ -15,28 +15,17 @@ use super::push::{forewarn, forward_hints, pass_on};
 use super::{Message, NodeTaskId};
 use crate::lifeline;
 use crate::node::Departure;
-use crate::plugin::PluginSet;
+use crate::plugin::{PluginSet, Supervisor};
 use crate::service;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
 
-/// What a node does when its work does not stop in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnOverrun {
-    /// Report it.
-    Report,
-    /// End the process at once.
-    Abort,
-}
-
-/// One node on its thread.
 pub(crate) struct NodeTask {
     core: Core,
-    /// What other threads know of the core.
     published: Arc<Snapshot>,
     node: Arc<Shared>,
-    plugins: PluginSet,
-    on_overrun: OnOverrun,
+    /// Is the process to end at once when work goes on past its deadline?
+    abort_on_overrun: bool,
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
     background: JoinSet<()>,
@@ -51,18 +40,12 @@ pub(crate) struct NodeTask {
 }
 
 impl NodeTask {
-    pub(crate) fn new(
-        core: Core,
-        node: Arc<Shared>,
-        plugins: PluginSet,
-        on_overrun: OnOverrun,
-    ) -> Self {
+    pub(crate) fn new(core: Core, node: Arc<Shared>, abort_on_overrun: bool) -> Self {
         Self {
             core,
             published: node.snapshot(),
             node,
-            plugins,
-            on_overrun,
+            abort_on_overrun,
             timers: [None; Timer::ALL.len()],
             background: JoinSet::new(),
             watch: None,
@@ -78,15 +61,14 @@ impl NodeTask {
         self.node.task
     }
 
-    pub(crate) fn plugins(&self) -> &PluginSet {
-        &self.plugins
+    pub(crate) fn plugins(&self) -> &Arc<PluginSet> {
+        &self.node.plugins
     }
 
     pub(crate) fn namespace(&self) -> &Namespace {
         &self.node.namespace
     }
 
-    /// Has the node left?
     pub(crate) fn has_left(&self) -> bool {
         self.halted && self.hints_sent == 0 && !self.services_stopping
     }
@@ -103,7 +85,6 @@ impl NodeTask {
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
     }
 
-    /// The thread has served the node.
     pub(crate) fn turned(&self) {
         self.node.watchdog.reset(SystemClock.now());
     }
@@ -121,12 +102,11 @@ impl NodeTask {
         std::mem::take(&mut self.beats)
     }
 
-    /// Hands something that happened to the core, and does what it says.
     pub(crate) fn handle(&mut self, input: Input, calls: &mut JoinSet<Message>) {
         match input {
             Input::Start => {
                 self.background.spawn(forward_hints(self.node.clone()));
-                calls.spawn(service::supervise(self.plugins.clone(), self.node.clone()));
+                calls.spawn(service::supervise(self.node.clone()));
             }
             // The core keeps the node's record until they have ended.
             Input::Command(Command::Leave) if self.stop_services() => {
@@ -166,7 +146,7 @@ impl NodeTask {
             Action::StartTerm { epoch, window } => {
                 let term = Term::new(epoch, window);
                 self.node.term.send_replace(Some(term.clone()));
-                calls.spawn(self.plugins.clone().serve(self.node.clone(), term));
+                calls.spawn(Supervisor { node: self.node.clone(), term }.run());
             }
             Action::StopTerm { reason, by, .. } => {
                 if let Some(term) = self.node.term.borrow().as_ref() {
@@ -188,7 +168,7 @@ impl NodeTask {
                 self.hints_sent += 1;
                 calls.spawn(pass_on(self.node.clone(), to, hint));
             }
-            Action::Prepare => self.plugins.prepare(),
+            Action::Prepare => self.node.plugins.prepare(),
             Action::Emit(event) => self.emit(event),
             Action::Halt => self.halt(),
         }
@@ -207,7 +187,7 @@ impl NodeTask {
                 self.departure = Departure::Superseded { by };
                 self.stop_services();
             }
-            Event::TermOverran { .. } if self.on_overrun == OnOverrun::Abort => {
+            Event::TermOverran { .. } if self.abort_on_overrun => {
                 // Nothing of the term may act any more, and something does.
                 std::process::abort();
             }
@@ -220,7 +200,7 @@ impl NodeTask {
     /// have ended.
     fn stop_services(&mut self) -> bool {
         let by = SystemClock.now() + self.node.settings.stop_grace;
-        self.services_stopping |= self.plugins.stop_services(by);
+        self.services_stopping |= self.node.plugins.stop_services(by);
         self.services_stopping
     }
 
@@ -232,7 +212,6 @@ impl NodeTask {
         self.depart();
     }
 
-    /// Says that the node has left, once it has.
     fn depart(&self) {
         if self.has_left() {
             self.node.departed.send_replace(Some(self.departure));
@@ -262,7 +241,7 @@ impl Drop for NodeTask {
     /// they still lead.
     fn drop(&mut self) {
         self.node.inbox.forget(self.node.task);
-        self.plugins.stop_services(SystemClock.now());
+        self.node.plugins.stop_services(SystemClock.now());
         if self.has_left() {
             return;
         }

@@ -9,7 +9,6 @@ use baton_store::Capability;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::Message;
-use super::call::remember_lifelines;
 use crate::lifeline;
 use crate::shared::Shared;
 use crate::term::Hold;
@@ -35,42 +34,34 @@ pub async fn forward_hints(node: Arc<Shared>) {
 /// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
 /// all the same, later.
 pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
-    try_to_send(&node, &to, &hint).await;
+    let was_sent = send(&node, &to, &hint).await;
+    // The node that is to lead may have been restarted since the members were last read; for any
+    // other hint a look at the store is not worth its while.
+    if !was_sent
+        && matches!(hint, Hint::Released { .. })
+        && let Ok(members) = node.store.members(&node.namespace).await
+    {
+        node.learn_lifelines(&members);
+        send(&node, &to, &hint).await;
+    }
     Message::HintSent { node: node.task }
+}
+
+async fn send(node: &Shared, to: &NodeId, hint: &Hint) -> bool {
+    let Some(address) = node.lifeline_of(to) else { return false };
+    lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
 }
 
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
 /// the lease is not released before; though not for long, for the term must stop in time.
 pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
-    tokio::select! {
-        biased;
-        () = send_and_wait(&node, &to, &hint) => {}
-        () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
+    if let Some(address) = node.lifeline_of(&to) {
+        tokio::select! {
+            biased;
+            _ = lifeline::send_and_wait(&address, &node.namespace, &hint) => {}
+            () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
+        }
     }
     drop(hold);
     Message::HintSent { node: node.task }
-}
-
-async fn send_and_wait(node: &Shared, to: &NodeId, hint: &Hint) {
-    if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::send_and_wait(&address, &node.namespace, hint).await;
-    }
-}
-
-async fn try_to_send(node: &Shared, to: &NodeId, hint: &Hint) {
-    if let Some(address) = node.lifeline_of(to)
-        && lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
-    {
-        return;
-    }
-    // The node that is to lead may have been restarted since the members were last read; for any
-    // other hint a look at the store is not worth its while.
-    if !matches!(hint, Hint::Released { .. }) {
-        return;
-    }
-    let Ok(members) = node.store.members(&node.namespace).await else { return };
-    remember_lifelines(node, &members);
-    if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::send_hint(&address, &node.namespace, hint).await;
-    }
 }

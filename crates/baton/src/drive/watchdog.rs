@@ -30,12 +30,10 @@ impl Watchdog {
         }
     }
 
-    /// The thread has served the node.
     pub(crate) fn reset(&self, now: Moment) {
         self.served_at.store(now.as_micros(), Ordering::Release);
     }
 
-    /// When the thread must serve the node again.
     pub(crate) fn due(&self) -> Moment {
         self.served_at() + self.every
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use baton_core::LifelineReport;
-use baton_core::ids::{BootId, Namespace};
+use baton_core::ids::Namespace;
 use baton_core::protocol::Hint;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, BufReader};
@@ -17,12 +17,11 @@ use super::wire::{self, Hinted};
 /// How long a dial and the greeting may take each.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
 
-/// More than any greeting.
 const GREETING_BYTES_MAX: u64 = 1_024;
 
 /// Passes a hint to the process that listens there, whose address the store has. It may be lost.
 pub async fn send_hint(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
-    send(address, namespace, &Hinted::Core(hint.clone())).await
+    in_time(send(address, namespace, &Hinted::Core(hint.clone()))).await?.map(drop)
 }
 
 /// The same for the service of this name.
@@ -31,36 +30,32 @@ pub(crate) async fn send_topic(
     namespace: &Namespace,
     topic: &str,
 ) -> io::Result<()> {
-    send(address, namespace, &Hinted::Service { topic: topic.to_owned() }).await
+    let hint = Hinted::Service { topic: topic.to_owned() };
+    in_time(send(address, namespace, &hint)).await?.map(drop)
 }
 
-async fn send(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<()> {
-    let line = line_for(address, namespace, hint)?;
-    let sent = async {
-        let mut stream = dial(address).await?;
-        stream.set_nodelay(true)?;
-        stream.write_all(line.as_bytes()).await?;
-        stream.shutdown().await
-    };
-    in_time(sent).await?
-}
-
-/// The same, and waits until the other has taken it in.
+/// The same as [`send_hint`], and waits until the other has taken it in.
 pub(crate) async fn send_and_wait(
     address: &str,
     namespace: &Namespace,
     hint: &Hint,
 ) -> io::Result<()> {
-    let line = line_for(address, namespace, &Hinted::Core(hint.clone()))?;
     let sent = async {
-        let mut stream = dial(address).await?;
-        stream.set_nodelay(true)?;
-        stream.write_all(line.as_bytes()).await?;
-        stream.shutdown().await?;
+        let stream = send(address, namespace, &Hinted::Core(hint.clone())).await?;
         // It says who it is, and hangs up when it has read everything.
         tokio::io::copy(&mut stream.take(GREETING_BYTES_MAX), &mut tokio::io::sink()).await
     };
-    in_time(sent).await?.map(|_| ())
+    in_time(sent).await?.map(drop)
+}
+
+async fn send(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<TcpStream> {
+    let keyless = || io::Error::new(io::ErrorKind::InvalidInput, "the address has no key");
+    let key = Key::in_address(address).ok_or_else(keyless)?;
+    let mut stream = dial(address).await?;
+    stream.set_nodelay(true)?;
+    stream.write_all(wire::hint_line(key, namespace, hint).as_bytes()).await?;
+    stream.shutdown().await?;
+    Ok(stream)
 }
 
 /// Finds out which process answers at an address: [`LifelineReport::OtherBoot`] names it.
@@ -70,39 +65,35 @@ pub async fn probe(address: &str) -> LifelineReport {
         wire::line(&mut reader).await
     };
     match in_time(looked).await.and_then(|looked| looked) {
-        Ok(Some(line)) => wire::greeted(&line).map_or(LifelineReport::Closed, other_boot),
-        Ok(None) => LifelineReport::Closed,
-        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => LifelineReport::Refused,
-        Err(error) if error.kind() == io::ErrorKind::TimedOut => LifelineReport::TimedOut,
-        Err(_) => LifelineReport::Closed,
+        Ok(line) => line
+            .and_then(|line| wire::greeted(&line))
+            .map_or(LifelineReport::Closed, LifelineReport::OtherBoot),
+        Err(error) => seen_by(&error),
     }
 }
 
-/// A hint as a line for the process at this address.
-fn line_for(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<String> {
-    let keyless = || io::Error::new(io::ErrorKind::InvalidInput, "the address has no key");
-    Ok(wire::hint_line(Key::in_address(address).ok_or_else(keyless)?, namespace, hint))
-}
-
-fn other_boot(boot: BootId) -> LifelineReport {
-    LifelineReport::OtherBoot(boot)
+/// What a dial that failed says. Only a refusal by that very address says something; a reset, an
+/// unreachable network or a dial that met itself does not.
+pub(super) fn seen_by(error: &io::Error) -> LifelineReport {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => LifelineReport::Refused,
+        io::ErrorKind::TimedOut => LifelineReport::TimedOut,
+        _ => LifelineReport::Closed,
+    }
 }
 
 /// Connects. A refusal is from that very address; an address of another network is not dialled.
 pub(super) async fn dial(address: &str) -> io::Result<TcpStream> {
-    let elsewhere = |_| io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let address: Address = address.parse().map_err(elsewhere)?;
-    let target = address.dialable().ok_or_else(|| elsewhere_error(&address))?;
+    let elsewhere = |why: String| io::Error::new(io::ErrorKind::AddrNotAvailable, why);
+    let address: Address = address.parse().map_err(|_| elsewhere("it is no address".to_owned()))?;
+    let target = address.dialable();
+    let target = target.ok_or_else(|| elsewhere(format!("{address} is in another network")))?;
     let stream = TcpStream::connect(target).await?;
     // A dial to a free port of the ephemeral range can meet itself: no process listens there.
     if stream.local_addr()? == stream.peer_addr()? {
         return Err(io::Error::from(io::ErrorKind::ConnectionAborted));
     }
     Ok(stream)
-}
-
-fn elsewhere_error(address: &Address) -> io::Error {
-    io::Error::new(io::ErrorKind::AddrNotAvailable, format!("{address} is in another network"))
 }
 
 pub(super) async fn in_time<T>(future: impl Future<Output = T>) -> io::Result<T> {

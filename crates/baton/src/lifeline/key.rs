@@ -19,7 +19,6 @@ use sha2::Sha256;
 use crate::error::BuildError;
 use crate::random;
 
-/// Sets the key apart from the rest of an address.
 const MARK: char = '#';
 
 /// What a hint to one process is signed with.

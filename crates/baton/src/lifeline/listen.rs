@@ -26,7 +26,6 @@ const HINTS_MAX: usize = 16;
 /// counted, so that a flood from elsewhere leaves all of it to the other nodes.
 const HINTS_A_SECOND: u32 = 50;
 
-/// The pause after an accept that failed.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// A process's lifeline. The listening socket stays open for as long as anything of it lives.
@@ -69,7 +68,6 @@ impl Lifeline {
         self.told.clone()
     }
 
-    /// Where it listens.
     pub(crate) fn local_address(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -79,38 +77,27 @@ impl Lifeline {
         Ok(OwnedFd::from(self.listener.try_clone()?))
     }
 
-    /// What answers on it.
-    pub(crate) fn serve(&self) -> std::io::Result<Serve> {
+    /// Answers every node that dials, until it is dropped.
+    pub(crate) fn serve(
+        &self,
+        inbox: Arc<Inbox>,
+    ) -> std::io::Result<impl Future<Output = ()> + use<>> {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
-        let (boot, key, connections_max) = (self.boot, self.key, self.connections_max);
-        Ok(Serve { listener, boot, key, connections_max })
-    }
-}
-
-/// Answers every node that dials.
-pub(crate) struct Serve {
-    listener: TcpListener,
-    boot: BootId,
-    key: Key,
-    connections_max: usize,
-}
-
-impl Serve {
-    /// Serves until it is dropped.
-    pub(crate) async fn run(self, inbox: Arc<Inbox>) {
-        let listener = tokio::net::TcpListener::from_std(self.listener)
-            .expect("it is a listening socket that does not block");
-        let mut connections = JoinSet::new();
-        let budget = Arc::new(Budgets::default());
-        loop {
-            let pause = || SystemClock.sleep(ACCEPT_AGAIN_AFTER);
-            let (stream, _) = accepted(|| listener.accept(), pause).await;
-            while connections.try_join_next().is_some() {}
-            let kept = connections.len() < self.connections_max;
-            let hints = Hints { inbox: inbox.clone(), key: self.key, budget: budget.clone() };
-            connections.spawn(converse(stream, self.boot, kept, hints));
-        }
+        let (boot, connections_max) = (self.boot, self.connections_max);
+        let hints = Hints { inbox, key: self.key, budget: Arc::default() };
+        Ok(async move {
+            let listener = tokio::net::TcpListener::from_std(listener)
+                .expect("it is a listening socket that does not block");
+            let mut connections = JoinSet::new();
+            loop {
+                let pause = || SystemClock.sleep(ACCEPT_AGAIN_AFTER);
+                let (stream, _) = accepted(|| listener.accept(), pause).await;
+                while connections.try_join_next().is_some() {}
+                let kept = connections.len() < connections_max;
+                connections.spawn(converse(stream, boot, kept, hints.clone()));
+            }
+        })
     }
 }
 
@@ -154,7 +141,7 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
     }
 }
 
-/// Where hints go, and how many may.
+#[derive(Clone)]
 struct Hints {
     inbox: Arc<Inbox>,
     key: Key,
@@ -169,7 +156,6 @@ struct Budgets {
     services: Budget,
 }
 
-/// A limited number of hints a second.
 #[derive(Default)]
 struct Budget(Mutex<(Moment, u32)>);
 

@@ -7,7 +7,6 @@ use baton_core::protocol::Hint;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 
-/// The longest line either side reads.
 const LINE_BYTES_MAX: u64 = 1_024;
 
 const GREETING: &str = "baton-lifeline 1 ";
@@ -28,13 +27,8 @@ pub fn greeted(line: &str) -> Option<BootId> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Hinted {
-    /// The node.
     Core(Hint),
-    /// The service of this name.
-    Service {
-        /// Its name.
-        topic: String,
-    },
+    Service { topic: String },
 }
 
 /// A hint as a line, signed for the process that has this key.

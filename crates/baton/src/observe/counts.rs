@@ -27,15 +27,8 @@ pub(crate) struct NodeCounts {
     working_since: AtomicU64,
     /// When work of the last term was seen to go on past its deadline; 0 if it was not.
     overran_at: AtomicU64,
-    /// A plugin that sweeps adds to these itself.
-    sweeps: Mutex<Vec<SweepCount>>,
-}
-
-/// The expired records of one target that a plugin removed.
-struct SweepCount {
-    plugin: String,
-    target: String,
-    records: Arc<AtomicU64>,
+    /// By plugin and target; the plugin adds to them itself.
+    sweeps: Mutex<Vec<(String, String, Arc<AtomicU64>)>>,
 }
 
 impl Default for NodeCounts {
@@ -50,7 +43,6 @@ impl Default for NodeCounts {
 }
 
 impl NodeCounts {
-    /// Something was told at `now`.
     pub(crate) fn told(&self, event: &Event, now: Moment) {
         self.events.of(event.name()).fetch_add(1, Ordering::Relaxed);
         match event {
@@ -67,23 +59,21 @@ impl NodeCounts {
     /// From now on a plugin counts here what it removes of a target. Told at each term's start.
     pub(crate) fn sweeps(&self, plugin: &str, target: &str, records: &Arc<AtomicU64>) {
         let mut sweeps = self.sweeps.lock().expect("no holder panics");
-        if !sweeps.iter().any(|known| Arc::ptr_eq(&known.records, records)) {
-            let (plugin, target) = (plugin.to_owned(), target.to_owned());
-            sweeps.push(SweepCount { plugin, target, records: Arc::clone(records) });
+        if !sweeps.iter().any(|(.., known)| Arc::ptr_eq(known, records)) {
+            sweeps.push((plugin.to_owned(), target.to_owned(), Arc::clone(records)));
         }
     }
 
     /// How many records were removed so far, by plugin and target.
     pub(crate) fn swept(&self) -> BTreeMap<(String, String), u64> {
         let mut swept = BTreeMap::new();
-        for sweep in &*self.sweeps.lock().expect("no holder panics") {
-            let of = (sweep.plugin.clone(), sweep.target.clone());
-            *swept.entry(of).or_default() += sweep.records.load(Ordering::Relaxed);
+        for (plugin, target, records) in &*self.sweeps.lock().expect("no holder panics") {
+            let of = (plugin.clone(), target.clone());
+            *swept.entry(of).or_default() += records.load(Ordering::Relaxed);
         }
         swept
     }
 
-    /// How often each event was told, by its name.
     pub(crate) fn events(&self) -> impl Iterator<Item = (&'static str, u64)> {
         self.events.iter().map(|(name, count)| (name, count.load(Ordering::Relaxed)))
     }
@@ -94,7 +84,6 @@ impl NodeCounts {
         since(&self.overran_at, now)
     }
 
-    /// How long the running term has worked at `now`.
     pub(crate) fn worked_for(&self, now: Moment) -> Duration {
         since(&self.working_since, now)
     }

@@ -1,8 +1,7 @@
 //! From a running node to its figures, when they are requested.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-#[cfg(any(feature = "http", feature = "otel"))]
-use std::sync::Weak;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -13,36 +12,15 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{BOUNDS, Counted, Outcome};
 
 use super::family::{Book, FamilyKind, NodeMetrics};
-use super::plugins::{plugins, swept};
 use crate::node::Node;
-use crate::plugin::PluginSet;
+use crate::plugin::{PluginReport, WorkKind};
 use crate::shared::Shared;
-
-/// A node that can be asked, for as long as it is there.
-#[cfg(any(feature = "http", feature = "otel"))]
-#[derive(Clone)]
-pub(crate) struct Subject {
-    pub(crate) node: Weak<Shared>,
-    plugin_set: PluginSet,
-}
-
-#[cfg(any(feature = "http", feature = "otel"))]
-impl Subject {
-    pub(crate) fn new(node: &Arc<Shared>, plugin_set: &PluginSet) -> Self {
-        Self { node: Arc::downgrade(node), plugin_set: plugin_set.clone() }
-    }
-
-    /// Its figures; `None` once it is gone.
-    pub(crate) fn figures(&self) -> Option<NodeMetrics> {
-        self.node.upgrade().map(|node| gather(&node, &self.plugin_set, SystemClock.now()))
-    }
-}
 
 impl Node {
     /// Everything that this node counts and measures, as it stands. `to_string()` gives the text
     /// that Prometheus reads; `docs/metrics.md` says what each name means.
     pub fn node_metrics(&self) -> NodeMetrics {
-        gather(&self.shared, &self.plugin_set, SystemClock.now())
+        gather(&self.shared)
     }
 }
 
@@ -63,15 +41,10 @@ impl Seen {
     }
 }
 
-/// May this node be counted on? If not, why.
-#[cfg(feature = "http")]
+/// May this node be counted on? It takes part, the store knows it, and a beat came through within
+/// `worker_timeout`, after which the others would count it as silent. If not, why.
 pub(crate) fn is_ready(node: &Shared, now: Moment) -> Result<(), String> {
-    ready(node, &Seen::of(node), now)
-}
-
-/// It takes part, the store knows it, and a beat came through within `worker_timeout`, after which
-/// the others would count it as silent.
-fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
+    let seen = Seen::of(node);
     if node.departed.borrow().is_some() {
         return Err("the node has left".to_owned());
     }
@@ -89,14 +62,15 @@ fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
     Ok(())
 }
 
-pub(crate) fn gather(node: &Shared, plugin_set: &PluginSet, now: Moment) -> NodeMetrics {
+pub(crate) fn gather(node: &Shared) -> NodeMetrics {
+    let now = SystemClock.now();
     let seen = Seen::of(node);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
     leading(&mut book, node, &seen, now);
     beats(&mut book, node, &seen, &counted, now);
     store(&mut book, &counted);
-    plugins(&mut book, &plugin_set.reports());
+    plugins(&mut book, &node.plugins.reports());
     swept(&mut book, &node.counts.swept());
     events(&mut book, node);
     settings(&mut book, &node.settings);
@@ -117,7 +91,7 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     };
     book.gauge("baton_leader", "1 while this node leads.", flag(leads));
     let about = "1 while the store knows this node and its beats come through.";
-    book.gauge("baton_ready", about, flag(ready(node, seen, now).is_ok()));
+    book.gauge("baton_ready", about, flag(is_ready(node, now).is_ok()));
     book.gauge(
         "baton_epoch",
         "The highest epoch that this node knows of.",
@@ -215,6 +189,67 @@ fn store(book: &mut Book, counted: &[Counted]) {
         book.put("_bucket", &[operation, ("le", "+Inf")], total);
         book.put("_sum", &[operation], counted.took.as_secs_f64());
         book.put("_count", &[operation], total);
+    }
+}
+
+/// What the plugins and services of this node did; the next leader counts anew.
+fn plugins(book: &mut Book, reports: &[PluginReport]) {
+    let about = "Runs of a plugin's work, by how they ended.";
+    book.family(FamilyKind::Counter, "baton_plugin_runs_total", about);
+    for report in reports {
+        let failed = report.failures.saturating_sub(report.failed_starts);
+        for (outcome, count) in [("ok", report.runs.saturating_sub(failed)), ("failed", failed)] {
+            book.put("", &labels(report, Some(("outcome", outcome))), count as f64);
+        }
+    }
+    let about = "Times a plugin did not start with the term.";
+    each(book, reports, "baton_plugin_failed_starts_total", about, |it| it.failed_starts as f64);
+    let about = "How long the last runs took.";
+    book.family(FamilyKind::Summary, "baton_plugin_run_seconds", about);
+    for report in reports {
+        for (quantile, ms) in [("0.5", report.p50_ms), ("0.99", report.p99_ms)] {
+            book.put("", &labels(report, Some(("quantile", quantile))), ms / 1e3);
+        }
+        book.put("_count", &labels(report, None), report.runs as f64);
+    }
+    let about = "Turns of a plugin that passed without a run.";
+    each(book, reports, "baton_plugin_missed_runs_total", about, |it| it.missed as f64);
+    let about = "Times a plugin was started again after a failure.";
+    each(book, reports, "baton_plugin_restarts_total", about, |it| it.restarts as f64);
+    let about = "When the last run on this node began, in Unix time; 0 if there was none.";
+    book.family(FamilyKind::Gauge, "baton_plugin_last_run_timestamp_seconds", about);
+    for report in reports {
+        let at_ms = report.last.as_ref().map_or(0, |last| last.at_ms);
+        book.put("", &labels(report, None), at_ms as f64 / 1e3);
+    }
+}
+
+fn labels<'a>(
+    report: &'a PluginReport,
+    further: Option<(&'static str, &'a str)>,
+) -> Vec<(&'static str, &'a str)> {
+    let kind = (report.kind == WorkKind::Service).then_some(("kind", "service"));
+    [("plugin", report.name.as_str())].into_iter().chain(kind).chain(further).collect()
+}
+
+fn swept(book: &mut Book, swept: &BTreeMap<(String, String), u64>) {
+    let about = "Expired records that a plugin removed, by what they belonged to.";
+    book.family(FamilyKind::Counter, "baton_ttl_swept_total", about);
+    for ((plugin, target), records) in swept {
+        book.put("", &[("plugin", plugin), ("target", target)], *records as f64);
+    }
+}
+
+fn each(
+    book: &mut Book,
+    reports: &[PluginReport],
+    name: &'static str,
+    help: &'static str,
+    count: impl Fn(&PluginReport) -> f64,
+) {
+    book.family(FamilyKind::Counter, name, help);
+    for report in reports {
+        book.put("", &labels(report, None), count(report));
     }
 }
 

@@ -6,7 +6,7 @@
 //!   events ──► NodeCounts ────────┤                       ├─ term: deadlines
 //!                              └──► gather ◄───────────┴─ plugins: runs, failures
 //!                                     │ NodeMetrics: families of samples
-//!                                     ├──► text: Prometheus' exposition format
+//!                                     ├──► to_string(): Prometheus' exposition format
 //!                                     ├──► http/ (feature `http`): /metrics, health, /leader
 //!                                     └──► otel/ (feature `otel`): instruments, and traces
 //! ```
@@ -20,8 +20,6 @@ mod counts;
 mod family;
 mod gather;
 mod logs;
-mod plugins;
-mod text;
 
 #[cfg(feature = "http")]
 pub(crate) mod http;
@@ -32,7 +30,15 @@ pub use family::{Family, FamilyKind, NodeMetrics, Sample};
 
 pub(crate) use counts::NodeCounts;
 #[cfg(any(feature = "http", feature = "otel"))]
-pub(crate) use gather::Subject;
+pub(crate) use gather::gather;
 #[cfg(feature = "http")]
 pub(crate) use gather::is_ready;
-pub(crate) use logs::{Logs, PluginRun};
+pub(crate) use logs::Logs;
+
+/// A value of an event as text: `window-closed`, or `{"released":"shutdown"}`.
+fn bare(value: serde_json::Value) -> String {
+    match value {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    }
+}

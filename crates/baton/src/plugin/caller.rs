@@ -6,16 +6,18 @@ use std::time::Duration;
 
 use baton_core::Event;
 use baton_core::ids::Epoch;
+use baton_core::protocol::Failure;
 use baton_core::time::whole_ms;
+use baton_store::Call;
 use baton_store::clock::{Clock, SystemClock};
 use tokio::runtime::Handle;
 
 use super::PluginError;
-use super::blame::blame;
-use super::isolate::{Bounds, CallFailure, isolated, until};
+use super::isolate::{CallFailure, isolated, until};
+use super::report_document::DOCUMENT;
 use super::restart::{Blame, RestartPolicy, Restarts};
-use super::stats::{PluginStats, Run, in_ms};
-use crate::observe::PluginRun;
+use super::stats::{PluginStats, Run};
+use crate::drive::call_store;
 use crate::shared::Shared;
 use crate::term::Lifetime;
 
@@ -26,16 +28,9 @@ pub(crate) struct Registered {
     pub(crate) stats: PluginStats,
 }
 
-/// How supervising a plugin or a service ended.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Supervised {
-    /// With its life, or because there was nothing left to do.
-    Ended,
-    /// It failed too often.
-    GaveUp,
-}
+/// A plugin or a service failed too often to be started again.
+pub(crate) struct GaveUp;
 
-/// What is called for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     Start,
@@ -62,18 +57,16 @@ impl Caller<'_> {
     ) -> (Run, Result<(), CallFailure>) {
         let (at_ms, began) = (SystemClock.wall_ms(), SystemClock.now());
         let logs = self.node.events.logs.clone();
-        let run = PluginRun {
-            namespace: self.node.namespace.clone(),
-            node: self.node.id.clone(),
-            epoch: self.epoch,
-            plugin: self.registered.name.clone(),
-            call: match purpose {
-                Purpose::Start => "start",
-                Purpose::Work => "work",
-            },
+        let (namespace, node) = (self.node.namespace.clone(), self.node.id.clone());
+        let (epoch, plugin) = (self.epoch.map(|it| it.0), self.registered.name.clone());
+        let span = move || {
+            let call = if purpose == Purpose::Start { "start" } else { "work" };
+            tracing::info_span!(
+                target: "baton::plugin", "plugin_run", %namespace, %node, epoch, plugin, call,
+            )
         };
-        let outcome = self.isolated(timeout, async move { logs.plugin_run(run, call).await }).await;
-        let took_ms = in_ms(SystemClock.now().since(began));
+        let outcome = self.isolated(timeout, async move { logs.within(span, call).await }).await;
+        let took_ms = SystemClock.now().since(began).as_secs_f64() * 1e3;
         (Run { at_ms, took_ms, error: None }, outcome)
     }
 
@@ -83,20 +76,19 @@ impl Caller<'_> {
         timeout: Option<Duration>,
         call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     ) -> Result<(), CallFailure> {
-        let bounds = Bounds { life: self.life, runtime: self.runtime.clone(), timeout };
         let (events, plugin) = (self.node.events.clone(), self.registered.name.clone());
         let stuck = move || events.send(Event::PluginIgnoredCancellation { plugin });
-        isolated(bounds, call, stuck).await
+        isolated((self.life, &self.runtime), timeout, call, stuck).await
     }
 
-    /// Reports a failure and waits before the next start; false if there is to be none.
+    /// Reports a failure and waits before the next start, if there is to be one.
     pub(crate) async fn pause_after(
         &self,
         run: Run,
         failure: &CallFailure,
         purpose: Purpose,
         restarts: &mut Restarts,
-    ) -> bool {
+    ) -> Result<(), GaveUp> {
         let blame = tokio::select! {
             biased;
             _ = self.life.ended() => Blame::Store,
@@ -108,17 +100,38 @@ impl Caller<'_> {
         let run = Run { error: Some(failure.to_string()), ..run };
         self.registered.stats.failed(run, purpose == Purpose::Work, again_at_ms);
         self.report_failed(failure, wait.map(whole_ms));
-        let Some(wait) = wait else { return false };
+        let wait = wait.ok_or(GaveUp)?;
         tokio::select! {
             biased;
             _ = self.life.ended() => {}
             () = until(now + wait) => {}
         }
-        true
+        Ok(())
     }
 
     pub(crate) fn report_failed(&self, failure: &CallFailure, restart_in_ms: Option<u64>) {
         let (plugin, error) = (self.registered.name.clone(), failure.to_string());
         self.node.events.send(Event::PluginFailed { plugin, error, restart_in_ms });
+    }
+}
+
+/// Whose fault a failure is that happened just now: the plugin's own, or an outage of the store
+/// that it may use too. A beat comes every few seconds, so a plugin that fails often notices an
+/// outage before the beat does: that is why the store is asked. Takes a request to the store, and
+/// `request_timeout` at most.
+async fn blame(node: &Shared) -> Blame {
+    // A single instance has no store.
+    if !node.settings.enabled {
+        return Blame::Plugin;
+    }
+    if node.snapshot().breaker.failure_count > 0 {
+        return Blame::Store;
+    }
+    let question = Call::ReadDocument { name: DOCUMENT.to_owned() };
+    match call_store(node, question, node.settings.request_timeout).await {
+        Some(Ok(_)) => Blame::Plugin,
+        // The store was reached, though it refuses.
+        Some(Err(error)) if error.failure() == Failure::Rejected => Blame::Plugin,
+        Some(Err(_)) | None => Blame::Store,
     }
 }

@@ -15,88 +15,53 @@ use crate::term::Lifetime;
 const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
 
 /// How a call ended badly.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CallFailure {
-    /// It returned an error.
+    #[error("{0}")]
     Failed(PluginError),
-    /// It panicked.
+    #[error("panicked: {0}")]
     Panicked(String),
-    /// It took longer than this and was cancelled.
+    #[error("took longer than its timeout of {0:?}")]
     TimedOut(Duration),
-    /// It was still running shortly before it had to be over and was cancelled.
+    /// It was still running shortly before it had to be over.
+    #[error("was cancelled")]
     Cancelled,
-}
-
-impl std::fmt::Display for CallFailure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Failed(error) => error.fmt(f),
-            Self::Panicked(message) => write!(f, "panicked: {message}"),
-            Self::TimedOut(span) => write!(f, "took longer than its timeout of {span:?}"),
-            Self::Cancelled => f.write_str("was cancelled"),
-        }
-    }
-}
-
-/// Where a call runs, and for how long.
-pub struct Bounds<'a> {
-    pub life: &'a Lifetime,
-    pub runtime: Handle,
-    pub timeout: Option<Duration>,
 }
 
 /// Runs the call to its end, to its timeout, or to its cancellation shortly before its life has to
 /// be over. If it goes on even then, `stuck` is called once, and the end is waited for all the
 /// same: without it there is no proof of stop.
 pub async fn isolated(
-    bounds: Bounds<'_>,
+    (life, runtime): (&Lifetime, &Handle),
+    timeout: Option<Duration>,
     call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     stuck: impl FnOnce() + Send,
 ) -> Result<(), CallFailure> {
     let mut task = JoinSet::new();
-    task.spawn_on(call, &bounds.runtime);
-    let by = tokio::select! {
+    task.spawn_on(call, runtime);
+    let (cancelled_at, over_by, timed_out) = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        by = bounds.life.ended() => by,
-        span = over(bounds.timeout) => return cancelled(task, span, stuck).await,
+        by = life.ended() => (last_call(by), by, None),
+        span = over(timeout) => (SystemClock.now(), SystemClock.now(), Some(span)),
     };
     tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        () = until(last_call(by)) => task.abort_all(),
+        () = until(cancelled_at) => task.abort_all(),
     }
-    tokio::select! {
-        biased;
-        done = task.join_next() => return outcome(done),
-        // After a pause of the process the moment named is long over, and the call not at fault.
-        () = until(by.max(SystemClock.now() + CANCELLED_WITHIN)) => stuck(),
-    }
-    outcome(task.join_next().await)
-}
-
-/// The call took too long.
-async fn cancelled(
-    mut task: JoinSet<Result<(), PluginError>>,
-    span: Duration,
-    stuck: impl FnOnce() + Send,
-) -> Result<(), CallFailure> {
-    task.abort_all();
     let done = tokio::select! {
         biased;
-        done = task.join_next() => Some(done),
-        () = SystemClock.sleep(CANCELLED_WITHIN) => None,
-    };
-    let done = match done {
-        Some(done) => done,
-        None => {
+        done = task.join_next() => done,
+        // After a pause of the process the moment named is long over, and the call not at fault.
+        () = until(over_by.max(SystemClock.now() + CANCELLED_WITHIN)) => {
             stuck();
             task.join_next().await
         }
     };
-    match outcome(done) {
-        Err(CallFailure::Cancelled) => Err(CallFailure::TimedOut(span)),
-        ended => ended,
+    match (outcome(done), timed_out) {
+        (Err(CallFailure::Cancelled), Some(span)) => Err(CallFailure::TimedOut(span)),
+        (ended, _) => ended,
     }
 }
 
@@ -145,8 +110,7 @@ mod tests {
         let over = SystemClock.now() - Duration::from_secs(1);
         let life = Lifetime::default();
         life.end(over);
-        let runtime = Handle::current();
-        let bounds = Bounds { life: &life, runtime, timeout: None };
+        let place = (&life, &Handle::current());
         let stuck = Arc::<AtomicBool>::default();
         let reported = stuck.clone();
         let call = async {
@@ -155,7 +119,8 @@ mod tests {
             let _ = never.recv_timeout(Duration::from_millis(20));
             std::future::pending().await
         };
-        let ended = isolated(bounds, call, move || reported.store(true, Ordering::SeqCst)).await;
+        let told = move || reported.store(true, Ordering::SeqCst);
+        let ended = isolated(place, None, call, told).await;
         assert!(matches!(ended, Err(CallFailure::Cancelled)), "{ended:?}");
         assert!(!stuck.load(Ordering::SeqCst), "it ended at its next await");
     }

@@ -11,14 +11,11 @@ use tokio::sync::watch;
 use super::Plugin;
 use super::caller::Registered;
 use super::stats::{PluginReport, PluginStats, WorkKind};
-use super::supervise::Supervisor;
-use crate::drive::{Message, WorkRuntime};
+use crate::drive::WorkRuntime;
 use crate::error::BuildError;
 use crate::service::{RegisteredService, Service};
-use crate::shared::Shared;
-use crate::term::{Lifetime, Term};
+use crate::term::Lifetime;
 
-/// The longest name of a plugin or a service.
 const NAME_MAX: usize = 100;
 
 /// Why a plugin or a service was not added.
@@ -60,16 +57,13 @@ struct Members {
     services: Vec<Arc<RegisteredService>>,
 }
 
-/// Every plugin and service of a node.
-#[derive(Clone)]
 pub(crate) struct PluginSet {
-    members: Arc<Mutex<Members>>,
-    /// How many plugins there are.
+    members: Mutex<Members>,
     count: watch::Sender<usize>,
     /// Counts the services that were ever added.
     services_added: watch::Sender<u64>,
     /// Ends when the services are to stop.
-    pub(crate) services_life: Arc<Lifetime>,
+    pub(crate) services_life: Lifetime,
     /// Counts what is worth publishing at once.
     news: watch::Sender<u64>,
     /// Where they run: started with the first of them.
@@ -80,10 +74,10 @@ pub(crate) struct PluginSet {
 impl PluginSet {
     pub(crate) fn new(work: WorkRuntime, settings: Arc<Settings>) -> Self {
         Self {
-            members: Arc::default(),
+            members: Mutex::default(),
             count: watch::channel(0).0,
             services_added: watch::channel(0).0,
-            services_life: Arc::default(),
+            services_life: Lifetime::default(),
             news: watch::channel(0).0,
             work,
             settings,
@@ -109,7 +103,6 @@ impl PluginSet {
         Ok(())
     }
 
-    /// Adds what the node begins with.
     pub(crate) fn add_all(
         &self,
         plugins: Vec<Arc<dyn Plugin>>,
@@ -161,7 +154,6 @@ impl PluginSet {
         self.members().plugins.iter().skip(first).cloned().collect()
     }
 
-    /// Waits until there are more plugins than `known`.
     pub(super) async fn more_than(&self, known: usize) {
         let mut count = self.count.subscribe();
         let more = count.wait_for(|count| *count > known).await;
@@ -172,7 +164,6 @@ impl PluginSet {
         self.members().services.clone()
     }
 
-    /// Signals each service that is added.
     pub(crate) fn services_added(&self) -> watch::Receiver<u64> {
         self.services_added.subscribe()
     }
@@ -190,7 +181,6 @@ impl PluginSet {
         services.iter().any(|service| service.is_running())
     }
 
-    /// A hint came for the service of this name.
     pub(crate) fn hint(&self, topic: &str) {
         let members = self.members();
         let service = members.services.iter().find(|it| it.registered.name == topic);
@@ -210,12 +200,6 @@ impl PluginSet {
         plugins.chain(services).collect()
     }
 
-    /// Supervises the plugins for one term, to the proof that it has stopped.
-    pub(crate) async fn serve(self, node: Arc<Shared>, term: Arc<Term>) -> Message {
-        Supervisor::new(self, node, term).run().await
-    }
-
-    /// Lets every plugin warm up.
     pub(crate) fn prepare(&self) {
         for plugin in self.from(0) {
             self.runtime().spawn(async move { plugin.plugin.prepare().await });

@@ -13,13 +13,11 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError};
 use serde::{Deserialize, Serialize};
 
-use super::plugin_set::PluginSet;
 use super::stats::PluginReport;
 use crate::shared::Shared;
 use crate::term::Term;
 
-/// The document's name.
-pub(super) const DOCUMENT: &str = "baton:plugins";
+pub(crate) const DOCUMENT: &str = "baton:plugins";
 
 /// Written this often even if nothing is new.
 const EVERY: Duration = Duration::from_secs(60);
@@ -54,11 +52,11 @@ impl PluginReportDocument {
 
 /// Writes the document for as long as the term lasts. It is for people: a write that fails is made
 /// up for by the next one.
-pub(super) async fn publish_reports(plugins: &PluginSet, node: &Shared, term: &Term) {
+pub(super) async fn publish_reports(node: &Shared, term: &Term) {
     let began_ms = SystemClock.wall_ms();
-    plugins.more_than(0).await;
-    take_over_schedule(plugins, node, term, began_ms).await;
-    let mut news = plugins.news();
+    node.plugins.more_than(0).await;
+    take_over_schedule(node, term, began_ms).await;
+    let mut news = node.plugins.news();
     loop {
         tokio::select! {
             biased;
@@ -67,17 +65,17 @@ pub(super) async fn publish_reports(plugins: &PluginSet, node: &Shared, term: &T
         }
         news.mark_unchanged();
         if term.may_start(SystemClock.now()) {
-            write(plugins, node, term).await;
+            write(node, term).await;
         }
     }
 }
 
-async fn write(plugins: &PluginSet, node: &Shared, term: &Term) {
+async fn write(node: &Shared, term: &Term) {
     let document = PluginReportDocument {
         node: node.id.clone(),
         epoch: term.epoch,
         at_ms: SystemClock.wall_ms(),
-        plugins: plugins.reports(),
+        plugins: node.plugins.reports(),
     };
     let body = serde_json::to_vec(&document).expect("plain data has a JSON form");
     let fence = Some(term.epoch);
@@ -88,7 +86,7 @@ async fn write(plugins: &PluginSet, node: &Shared, term: &Term) {
 
 /// What was due when the term before ended is due now. What its node wrote down may be a minute
 /// old: all that came due while it led it ran itself.
-async fn take_over_schedule(plugins: &PluginSet, node: &Shared, term: &Term, began_ms: u64) {
+async fn take_over_schedule(node: &Shared, term: &Term, began_ms: u64) {
     let Ok(Some(last)) = PluginReportDocument::read(&*node.store, &node.namespace).await else {
         return;
     };
@@ -96,7 +94,7 @@ async fn take_over_schedule(plugins: &PluginSet, node: &Shared, term: &Term, beg
     let own = terms.first().filter(|newest| newest.epoch == term.epoch);
     let Some(gap_ms) = own.and_then(|own| own.gap_ms) else { return };
     let led_until_ms = began_ms.saturating_sub(gap_ms);
-    for plugin in plugins.from(0) {
+    for plugin in node.plugins.from(0) {
         let before = last.plugins.iter().find(|report| report.name == plugin.registered.name);
         if let Some(at_ms) = before.and_then(|report| report.next_run_ms) {
             plugin.registered.stats.was_due(at_ms, led_until_ms);

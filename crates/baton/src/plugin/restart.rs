@@ -58,7 +58,6 @@ pub enum Blame {
 /// The failures of one plugin in one term.
 pub struct Restarts {
     policy: RestartPolicy,
-    /// Those that count.
     failures: VecDeque<Moment>,
     /// All of them since the work last succeeded.
     in_a_row: u32,

@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 
 use crate::leadership::Leadership;
 
-/// Names the documents of plugins.
 const PREFIX: &str = "plugin:";
 
 /// Why a plugin's state was not read or written.

@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use baton_core::Recent;
+use baton_core::time::whole_ms;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
@@ -63,8 +64,14 @@ pub struct Run {
     pub error: Option<String>,
 }
 
+impl Run {
+    pub(crate) fn took(&self) -> Duration {
+        Duration::from_secs_f64(self.took_ms / 1e3)
+    }
+}
+
 /// What a plugin did since its node started.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PluginReport {
     /// Its name.
@@ -105,7 +112,6 @@ struct Record {
 }
 
 impl Record {
-    /// A call began that was due then.
     fn began(&mut self, at_ms: u64, due_ms: u64, interval: Duration) {
         let turn_ms = whole_ms(interval.max(LATE_FROM));
         self.report.missed += at_ms.saturating_sub(due_ms) / turn_ms;
@@ -127,20 +133,7 @@ impl PluginStats {
         interval: Duration,
         news: watch::Sender<u64>,
     ) -> Self {
-        let report = PluginReport {
-            name: name.to_owned(),
-            kind,
-            doing: PluginStatus::Idle,
-            runs: 0,
-            failures: 0,
-            failed_starts: 0,
-            restarts: 0,
-            missed: 0,
-            p50_ms: 0.0,
-            p99_ms: 0.0,
-            last: None,
-            next_run_ms: None,
-        };
+        let report = PluginReport { name: name.to_owned(), kind, ..Default::default() };
         let record =
             Mutex::new(Record { report, lengths: Recent::new(CALLS_KEPT), first_ms: None });
         Self { interval, record, news }
@@ -197,15 +190,16 @@ impl PluginStats {
         });
     }
 
-    /// A call that began at `at_ms` ended well after `took`.
-    pub(crate) fn worked(&self, at_ms: u64, took: Duration) {
+    /// A call ended well.
+    pub(crate) fn worked(&self, run: Run) {
         let mut is_first = false;
         self.note(|record| {
+            let took = run.took();
             is_first = record.report.runs == 0;
             record.report.runs += 1;
             record.report.doing = PluginStatus::Resting;
-            record.report.next_run_ms = Some(at_ms + whole_ms(took) + whole_ms(self.interval));
-            record.report.last = Some(Run { at_ms, took_ms: in_ms(took), error: None });
+            record.report.next_run_ms = Some(run.at_ms + whole_ms(took) + whole_ms(self.interval));
+            record.report.last = Some(run);
             record.lengths.push(took);
         });
         if is_first {
@@ -224,7 +218,7 @@ impl PluginStats {
                 again_at_ms.map_or(PluginStatus::GaveUp, |_| PluginStatus::Failing);
             record.report.next_run_ms = again_at_ms;
             if while_working {
-                record.lengths.push(Duration::from_secs_f64(run.took_ms / 1e3));
+                record.lengths.push(run.took());
             }
             record.report.last = Some(run);
         });
@@ -240,14 +234,6 @@ impl PluginStats {
     }
 }
 
-pub(super) fn in_ms(span: Duration) -> f64 {
-    span.as_secs_f64() * 1e3
-}
-
-fn whole_ms(span: Duration) -> u64 {
-    baton_core::time::whole_ms(span)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,11 +244,15 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
+    fn run(at_ms: u64, took_ms: f64) -> Run {
+        Run { at_ms, took_ms, error: None }
+    }
+
     #[test]
     fn a_call_is_counted_with_its_length_and_the_next_is_due_an_interval_after_its_end() {
         let stats = stats(5_000 * MS);
         stats.working(1_000);
-        stats.worked(1_000, 200 * MS);
+        stats.worked(run(1_000, 200.0));
         let report = stats.report();
         assert_eq!((report.runs, report.failures, report.missed), (1, 0, 0));
         assert_eq!((report.p50_ms, report.p99_ms), (200.0, 200.0));
@@ -276,7 +266,7 @@ mod tests {
         stats.was_due(10_000, 10_000);
         stats.working(14_999);
         assert_eq!(stats.report().missed, 0, "late, but within its turn");
-        stats.worked(15_000, Duration::ZERO);
+        stats.worked(run(15_000, 0.0));
         stats.working(31_000);
         assert_eq!(stats.report().missed, 2, "20 s was its turn, 25 s and 30 s were missed");
     }
@@ -285,7 +275,7 @@ mod tests {
     fn what_the_last_term_left_due_may_become_known_after_the_first_call() {
         let stats = stats(5_000 * MS);
         stats.working(31_000);
-        stats.worked(31_000, Duration::ZERO);
+        stats.worked(run(31_000, 0.0));
         stats.was_due(20_000, 18_000);
         assert_eq!(stats.report().missed, 2);
         assert_eq!(stats.report().next_run_ms, Some(36_000), "what is due next is known better");
@@ -322,7 +312,7 @@ mod tests {
     #[test]
     fn a_plugin_that_is_due_all_the_time_is_not_late_for_a_slow_machine() {
         let stats = stats(5 * MS);
-        stats.worked(0, Duration::ZERO);
+        stats.worked(run(0, 0.0));
         stats.working(900);
         assert_eq!(stats.report().missed, 0);
     }

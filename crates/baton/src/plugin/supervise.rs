@@ -2,16 +2,15 @@
 //! and reports the proof. It runs on the node's own thread, so that no plugin can starve it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use baton_core::time::whole_ms;
 use baton_core::{Event, Input};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
-use super::caller::{Caller, Purpose, Supervised};
+use super::caller::{Caller, GaveUp, Purpose};
 use super::isolate::CallFailure;
-use super::plugin_set::{PluginSet, RegisteredPlugin};
+use super::plugin_set::RegisteredPlugin;
 use super::report_document::publish_reports;
 use super::restart::Restarts;
 use super::stats::Run;
@@ -20,32 +19,24 @@ use crate::leadership::Leadership;
 use crate::shared::Shared;
 use crate::term::{Ending, Term};
 
-/// The supervisor of one term.
 #[derive(Clone)]
-pub struct Supervisor {
-    plugins: PluginSet,
-    node: Arc<Shared>,
-    term: Arc<Term>,
+pub(crate) struct Supervisor {
+    pub(crate) node: Arc<Shared>,
+    pub(crate) term: Arc<Term>,
 }
 
 impl Supervisor {
-    pub fn new(plugins: PluginSet, node: Arc<Shared>, term: Arc<Term>) -> Self {
-        Self { plugins, node, term }
-    }
-
     /// From the start of the term to the proof that nothing of it runs, which is what it returns.
-    pub async fn run(self) -> Message {
+    pub(crate) async fn run(self) -> Message {
         let mut known = 0;
         let mut working = JoinSet::new();
         let ending = tokio::select! {
             biased;
             ending = self.supervise(&mut known, &mut working) => ending,
-            () = publish_reports(&self.plugins, &self.node, &self.term) => {
-                unreachable!("it goes on")
-            }
+            () = publish_reports(&self.node, &self.term) => unreachable!("it goes on"),
         };
         while working.join_next().await.is_some() {}
-        for plugin in self.plugins.from(0).into_iter().take(known).rev() {
+        for plugin in self.node.plugins.from(0).into_iter().take(known).rev() {
             self.stop(&plugin, ending).await;
         }
         self.term.let_go().await;
@@ -53,8 +44,11 @@ impl Supervisor {
         Message::Input { node: self.node.task, input }
     }
 
-    /// Until the term is told to stop.
-    async fn supervise(&self, known: &mut usize, working: &mut JoinSet<Supervised>) -> Ending {
+    async fn supervise(
+        &self,
+        known: &mut usize,
+        working: &mut JoinSet<Result<(), GaveUp>>,
+    ) -> Ending {
         let epoch = self.term.epoch;
         let mut healthy = self.start_new(known, working).await;
         if healthy {
@@ -69,9 +63,9 @@ impl Supervisor {
                 biased;
                 ending = self.term.ended() => return ending,
                 Some(ended) = working.join_next() => {
-                    healthy = matches!(ended, Ok(Supervised::Ended));
+                    healthy = matches!(ended, Ok(Ok(())));
                 }
-                () = self.plugins.more_than(*known) => {
+                () = self.node.plugins.more_than(*known) => {
                     healthy = self.start_new(known, working).await;
                 }
             }
@@ -79,14 +73,18 @@ impl Supervisor {
     }
 
     /// Starts the plugins that have been registered since, in order. Returns whether all started.
-    async fn start_new(&self, known: &mut usize, working: &mut JoinSet<Supervised>) -> bool {
-        for plugin in self.plugins.from(*known) {
+    async fn start_new(
+        &self,
+        known: &mut usize,
+        working: &mut JoinSet<Result<(), GaveUp>>,
+    ) -> bool {
+        for plugin in self.node.plugins.from(*known) {
             *known += 1;
             let mut restarts = Restarts::new(plugin.registered.restart);
             match self.start(&plugin, &mut restarts).await {
-                Supervised::Ended if self.term.has_ended() => return true,
-                Supervised::Ended => {}
-                Supervised::GaveUp => return false,
+                Ok(()) if self.term.has_ended() => return true,
+                Ok(()) => {}
+                Err(GaveUp) => return false,
             }
             let this = self.clone();
             working.spawn(async move { this.keep_working(&plugin, restarts).await });
@@ -96,34 +94,40 @@ impl Supervisor {
 
     /// Starts a plugin, again and again if need be, until it is up, the term ends, or it has failed
     /// too often.
-    async fn start(&self, plugin: &RegisteredPlugin, restarts: &mut Restarts) -> Supervised {
+    async fn start(
+        &self,
+        plugin: &RegisteredPlugin,
+        restarts: &mut Restarts,
+    ) -> Result<(), GaveUp> {
         loop {
             plugin.registered.stats.starting();
             match self.call(plugin, Purpose::Start).await {
-                None => return Supervised::Ended,
+                None => return Ok(()),
                 Some((_, Ok(()))) => {
                     plugin.registered.stats.started();
                     let (plugin, epoch) = (plugin.registered.name.clone(), self.term.epoch);
                     self.node.events.send(Event::PluginPromoted { plugin, epoch });
-                    return Supervised::Ended;
+                    return Ok(());
                 }
                 Some((run, Err(failure))) => {
                     let caller = self.caller(plugin);
-                    if !caller.pause_after(run, &failure, Purpose::Start, restarts).await {
-                        return Supervised::GaveUp;
-                    }
+                    caller.pause_after(run, &failure, Purpose::Start, restarts).await?;
                 }
             }
         }
     }
 
-    async fn keep_working(&self, plugin: &RegisteredPlugin, mut restarts: Restarts) -> Supervised {
+    async fn keep_working(
+        &self,
+        plugin: &RegisteredPlugin,
+        mut restarts: Restarts,
+    ) -> Result<(), GaveUp> {
         let stats = &plugin.registered.stats;
         if !plugin.first_work_after.is_zero() {
             stats.put_off(SystemClock.wall_ms() + whole_ms(plugin.first_work_after));
             tokio::select! {
                 biased;
-                _ = self.term.ended() => return Supervised::Ended,
+                _ = self.term.ended() => return Ok(()),
                 () = SystemClock.sleep(plugin.first_work_after) => {}
             }
         }
@@ -132,35 +136,31 @@ impl Supervisor {
             // after the end, as that of a process that was paused, is not this term's to miss.
             if !self.term.may_start(SystemClock.now()) {
                 self.term.ended().await;
-                return Supervised::Ended;
+                return Ok(());
             }
             stats.working(SystemClock.wall_ms());
             match self.call(plugin, Purpose::Work).await {
-                None => return Supervised::Ended,
+                None => return Ok(()),
                 Some((run, Ok(()))) => {
                     restarts.worked();
-                    stats.worked(run.at_ms, Duration::from_secs_f64(run.took_ms / 1e3));
+                    stats.worked(run);
                 }
-                Some(_) if self.term.has_ended() => return Supervised::Ended,
+                Some(_) if self.term.has_ended() => return Ok(()),
                 Some((run, Err(failure))) => {
                     let caller = self.caller(plugin);
-                    if !caller.pause_after(run, &failure, Purpose::Work, &mut restarts).await
-                        || self.start(plugin, &mut restarts).await == Supervised::GaveUp
-                    {
-                        return Supervised::GaveUp;
-                    }
+                    caller.pause_after(run, &failure, Purpose::Work, &mut restarts).await?;
+                    self.start(plugin, &mut restarts).await?;
                     continue;
                 }
             }
             tokio::select! {
                 biased;
-                _ = self.term.ended() => return Supervised::Ended,
+                _ = self.term.ended() => return Ok(()),
                 () = SystemClock.sleep(plugin.interval) => {}
             }
         }
     }
 
-    /// Makes one call, and returns how it went; `None` if the term is over.
     async fn call(
         &self,
         registered: &RegisteredPlugin,
@@ -201,7 +201,7 @@ impl Supervisor {
             node: &self.node,
             registered: &plugin.registered,
             life: &self.term.life,
-            runtime: self.plugins.runtime(),
+            runtime: self.node.plugins.runtime(),
             epoch: Some(self.term.epoch),
         }
     }

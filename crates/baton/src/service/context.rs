@@ -114,7 +114,6 @@ impl std::fmt::Debug for ServiceContext {
     }
 }
 
-/// Limits the number of calls that are under way at once.
 struct CallBudget(Semaphore);
 
 #[async_trait]

@@ -13,7 +13,6 @@ use crate::commands::serve::{departed, unfinished};
 use crate::error::{CommandError, Exit};
 use crate::guard::{Ending, Guard, Report, reap_orphans};
 use crate::output::log::{self, Level};
-use crate::output::sentence::demotion;
 use crate::output::times::span;
 use crate::{crash_notice, node, open_store};
 
@@ -216,7 +215,7 @@ impl Runner<'_> {
             let what = match led {
                 Ok(Led::Cut) => continue,
                 Ok(Led::Lost { reason }) => {
-                    self.say(&format!("epoch {} is over: {}", term.epoch(), demotion(&reason)));
+                    self.say(&format!("epoch {} is over: {reason}", term.epoch()));
                     drop(term);
                     return Ok(self.after_loss());
                 }

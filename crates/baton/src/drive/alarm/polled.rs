@@ -6,7 +6,6 @@ use std::time::Duration;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
-/// The longest time between two readings of the clock.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
 /// Rings at a moment of the system's clock, or up to [`LONGEST_SLEEP`] after a suspend in which it
@@ -41,7 +40,6 @@ impl ClockSet {
         Ok(Self)
     }
 
-    /// Waits for ever. Cancel safe.
     pub async fn changed(&mut self) {
         std::future::pending::<()>().await;
     }

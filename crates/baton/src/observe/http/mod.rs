@@ -1,7 +1,7 @@
 //! The endpoint: figures and health over HTTP, on a thread of its own.
 //!
 //! ```text
-//!   scraper, load balancer ──► accept ──► one request ─────────► hosts ──► routes ──► Subject
+//!   scraper, load balancer ──► accept ──► one request ─────────► hosts ──► routes ──► Nodes
 //!                            at most 32   its head within 1 s             GET, HEAD     ▼
 //!                                         all of it within 10 s              a look at the node
 //! ```
@@ -12,94 +12,73 @@
 //! Nothing here runs on the node's thread, and nothing waits for it longer than a look takes: a
 //! scraper that is slow, or a hundred of them, cannot delay a beat.
 
-mod hosts;
 mod routes;
 mod serve;
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use hosts::Hosts;
+use routes::Hosts;
 
-use super::{NodeMetrics, Subject};
+use super::{NodeMetrics, gather};
 use crate::error::BuildError;
+use crate::shared::Shared;
 
 /// The nodes that an endpoint answers for, the first one first.
 #[derive(Clone, Default)]
-pub(crate) struct Subjects(Arc<Mutex<Vec<Subject>>>);
+pub(crate) struct Nodes(Arc<Mutex<Vec<Weak<Shared>>>>);
 
-impl Subjects {
-    fn add(&self, subject: Subject) {
-        self.0.lock().expect("no holder panics").push(subject);
-    }
-
+impl Nodes {
     /// Those that are still there.
-    fn all(&self) -> Vec<Subject> {
-        let mut subjects = self.0.lock().expect("no holder panics");
-        subjects.retain(|subject| subject.node.strong_count() > 0);
-        subjects.clone()
+    fn all(&self) -> Vec<Arc<Shared>> {
+        let mut nodes = self.0.lock().expect("no holder panics");
+        nodes.retain(|node| node.strong_count() > 0);
+        nodes.iter().filter_map(Weak::upgrade).collect()
     }
 
     fn figures(&self) -> NodeMetrics {
         let mut all = NodeMetrics::default();
-        for figures in self.all().iter().filter_map(Subject::figures) {
-            all.join(figures);
-        }
+        self.all().iter().for_each(|node| all.join(gather(node)));
         all
-    }
-}
-
-/// A port that is taken, before anything answers on it.
-pub(crate) struct Bound {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-impl Bound {
-    /// Takes the port; port 0 takes a free one.
-    pub(crate) fn to(address: SocketAddr) -> Result<Self, BuildError> {
-        let refused = |source| BuildError::Endpoint { address, source };
-        let listener = TcpListener::bind(address).map_err(refused)?;
-        listener.set_nonblocking(true).map_err(refused)?;
-        let address = listener.local_addr().map_err(refused)?;
-        Ok(Self { listener, address })
-    }
-
-    /// Answers from now on, to addresses, to `localhost` and to these names.
-    pub(crate) fn serve(self, names: Vec<String>) -> Result<Endpoint, BuildError> {
-        let subjects = Subjects::default();
-        let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let (listener, answers) =
-            (self.listener, routes::router(subjects.clone(), Hosts::new(names)));
-        let limits = serve::Limits::default();
-        let thread = std::thread::Builder::new().name("baton-http".to_owned());
-        let thread = thread
-            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
-        let (stop, thread) = (Some(stop), Some(thread));
-        Ok(Endpoint { address: self.address, subjects, stop, thread })
     }
 }
 
 /// What answers. Dropped, it has ended: no connection of it is left.
 pub(crate) struct Endpoint {
     address: SocketAddr,
-    subjects: Subjects,
+    nodes: Nodes,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Endpoint {
+    /// Answers there from now on, to addresses, to `localhost` and to these names; port 0 takes a
+    /// free one.
+    pub(crate) fn serve(address: SocketAddr, names: Vec<String>) -> Result<Self, BuildError> {
+        let refused = |source| BuildError::Endpoint { address, source };
+        let listener = TcpListener::bind(address).map_err(refused)?;
+        listener.set_nonblocking(true).map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let nodes = Nodes::default();
+        let (stop, stopped) = oneshot::channel();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let answers = routes::router(nodes.clone(), Hosts::new(names));
+        let limits = serve::Limits::default();
+        let thread = std::thread::Builder::new().name("baton-http".to_owned());
+        let thread = thread
+            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
+        Ok(Self { address, nodes, stop: Some(stop), thread: Some(thread) })
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Answers for this node too.
-    pub(crate) fn add(&self, subject: Subject) {
-        self.subjects.add(subject);
+    pub(crate) fn add(&self, node: &Arc<Shared>) {
+        self.nodes.0.lock().expect("no holder panics").push(Arc::downgrade(node));
     }
 }
 

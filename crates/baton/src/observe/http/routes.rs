@@ -1,19 +1,20 @@
-//! The routes. Only GET and HEAD are answered, and nothing that is sent is read.
+//! The routes, and by which names they may be asked for. Only GET and HEAD are answered, and
+//! nothing that is sent is read.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri};
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use baton_store::clock::{Clock, SystemClock};
 
-use super::Subjects;
-use super::hosts::{Hosts, check};
+use super::Nodes;
 use crate::node::Departure;
 use crate::observe::is_ready;
 use crate::shared::Shared;
@@ -21,7 +22,6 @@ use crate::shared::Shared;
 /// The format that [`NodeMetrics`](crate::NodeMetrics) are written in.
 const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The epoch of the term that `/leader` speaks of.
 const EPOCH: HeaderName = HeaderName::from_static("baton-epoch");
 
 type Said = (StatusCode, HeaderMap, String);
@@ -34,8 +34,7 @@ fn unavailable(text: String) -> Said {
     said(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-/// What is answered where, and by which names.
-pub fn router(subjects: Subjects, hosts: Hosts) -> Router {
+pub fn router(nodes: Nodes, hosts: Hosts) -> Router {
     Router::new()
         .route("/metrics", get(metrics))
         .route("/livez", get(livez))
@@ -43,18 +42,18 @@ pub fn router(subjects: Subjects, hosts: Hosts) -> Router {
         .route("/leader", get(leader))
         .route("/follower", get(follower))
         .fallback(elsewhere)
-        .with_state(subjects)
+        .with_state(nodes)
         .layer(from_fn_with_state(hosts, check))
 }
 
-async fn metrics(State(subjects): State<Subjects>) -> Response {
-    ([(CONTENT_TYPE, TEXT_FORMAT)], subjects.figures().to_string()).into_response()
+async fn metrics(State(nodes): State<Nodes>) -> Response {
+    ([(CONTENT_TYPE, TEXT_FORMAT)], nodes.figures().to_string()).into_response()
 }
 
 /// Does the node's own thread turn? What the store does is no part of it: a restart of this process
 /// mends no store.
-async fn livez(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| {
+async fn livez(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| {
         if *node.departed.borrow() == Some(Departure::Broken) {
             return unavailable("the node's thread broke\n".to_owned());
         }
@@ -70,20 +69,20 @@ async fn livez(State(subjects): State<Subjects>, uri: Uri) -> Said {
     })
 }
 
-async fn readyz(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| match is_ready(node, SystemClock.now()) {
+async fn readyz(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| match is_ready(node, SystemClock.now()) {
         Ok(()) => said(StatusCode::OK, "ready\n".to_owned()),
         Err(why) => unavailable(format!("not ready: {why}\n")),
     })
 }
 
 /// Does it lead by the clock, and for this long yet?
-async fn leader(State(subjects): State<Subjects>, uri: Uri) -> Said {
+async fn leader(State(nodes): State<Nodes>, uri: Uri) -> Said {
     let wanted = match min_left(&uri) {
         Ok(wanted) => wanted,
         Err(wrong) => return said(StatusCode::BAD_REQUEST, wrong),
     };
-    about(&subjects, &uri, |node| {
+    about(&nodes, &uri, |node| {
         let now = SystemClock.now();
         let term = node.term.borrow().clone().filter(|term| term.is_open(now));
         let Some(term) = term.filter(|_| node.is_leader()) else {
@@ -101,8 +100,8 @@ async fn leader(State(subjects): State<Subjects>, uri: Uri) -> Said {
 }
 
 /// May it be counted on for what the leader should not do?
-async fn follower(State(subjects): State<Subjects>, uri: Uri) -> Said {
-    about(&subjects, &uri, |node| {
+async fn follower(State(nodes): State<Nodes>, uri: Uri) -> Said {
+    about(&nodes, &uri, |node| {
         if node.is_leader() {
             return unavailable(format!("{} leads\n", node.id));
         }
@@ -113,7 +112,6 @@ async fn follower(State(subjects): State<Subjects>, uri: Uri) -> Said {
     })
 }
 
-/// Which other node leads, as far as this one knows.
 fn who_leads(node: &Shared) -> String {
     let snapshot = node.snapshot();
     match snapshot.leader(SystemClock.now()).filter(|leader| **leader != node.id) {
@@ -127,7 +125,6 @@ async fn elsewhere() -> Said {
     said(StatusCode::NOT_FOUND, format!("there are {paths}\n"))
 }
 
-/// The value of a field of the query.
 fn field<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
     let mut pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
     pairs.find_map(|(field, value)| (field == name).then_some(value))
@@ -141,11 +138,10 @@ fn min_left(uri: &Uri) -> Result<Duration, String> {
 }
 
 /// Asks the node of the namespace that `?namespace=` names, or the first one.
-fn about(subjects: &Subjects, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
+fn about(nodes: &Nodes, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
     let named = field(uri, "namespace");
-    let nodes = subjects.all();
-    let mut nodes = nodes.iter().filter_map(|subject| subject.node.upgrade());
-    let node: Option<Arc<Shared>> = match named {
+    let mut nodes = nodes.all().into_iter();
+    let node = match named {
         Some(name) => nodes.find(|node| node.namespace.as_str() == name),
         None => nodes.next(),
     };
@@ -155,5 +151,93 @@ fn about(subjects: &Subjects, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said 
             said(StatusCode::NOT_FOUND, "no node of that namespace is here\n".to_owned())
         }
         (None, None) => unavailable("the node is gone\n".to_owned()),
+    }
+}
+
+/// The names by which the endpoint may be asked for beside addresses and `localhost`, in lower
+/// case.
+///
+/// A web page may make a name of its own resolve to this machine and read what answers there: DNS
+/// rebinding. Its requests carry that name as their host. An address cannot be bent that way, nor
+/// can `localhost`; and a request without any host, as load balancers send with HTTP/1.0, is no
+/// browser's.
+#[derive(Clone, Default)]
+pub struct Hosts(Arc<[String]>);
+
+impl Hosts {
+    pub fn new(names: Vec<String>) -> Self {
+        Self(names.into_iter().map(|name| name.to_ascii_lowercase()).collect())
+    }
+
+    /// Is this host, with or without a port, one of ours?
+    fn admits(&self, host: &str) -> bool {
+        if let Some(bracketed) = host.strip_prefix('[') {
+            let address = bracketed.split_once(']').map(|(address, _)| address);
+            return address.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok());
+        }
+        let name = host.split_once(':').map_or(host, |(name, _)| name).to_ascii_lowercase();
+        let name = name.strip_suffix('.').unwrap_or(&name);
+        name.parse::<Ipv4Addr>().is_ok()
+            || name == "localhost"
+            || name.ends_with(".localhost")
+            || self.0.iter().any(|ours| ours == name)
+    }
+}
+
+/// Lets the request through if all that it names as its host is ours.
+async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Response {
+    let in_uri = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+    let headers = request.headers().get_all(HOST).iter().map(HeaderValue::as_bytes);
+    let named = in_uri.into_iter().chain(headers);
+    let foreign = named.map(String::from_utf8_lossy).find(|host| !hosts.admits(host));
+    if let Some(host) = foreign {
+        let why = "is no name of this endpoint; use its address, or add the name to metrics_hosts";
+        let said = format!("host {host:?} {why}\n");
+        return (StatusCode::MISDIRECTED_REQUEST, said).into_response();
+    }
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hosts;
+
+    #[test]
+    fn addresses_loopback_names_and_given_names_are_ours() {
+        let hosts = Hosts::new(vec!["Baton.example".to_owned()]);
+        let ours = [
+            "127.0.0.1:9090",
+            "10.1.2.3",
+            "[::1]:9090",
+            "[fe80::1]",
+            "localhost",
+            "LocalHost.:9090",
+            "a.localhost:1",
+            "baton.EXAMPLE:9090",
+        ];
+        for host in ours {
+            assert!(hosts.admits(host), "{host}");
+        }
+    }
+
+    #[test]
+    fn any_other_name_is_not() {
+        let hosts = Hosts::new(vec!["baton.example".to_owned()]);
+        let foreign = [
+            "evil.example",
+            "evil.baton.example",
+            "baton.example.evil",
+            "127.0.0.1.evil.example:9090",
+            "localhost.evil.example",
+            "notlocalhost",
+            "[evil.example]",
+            "[::1",
+            "",
+            "me@127.0.0.1",
+            "\u{fffd}",
+        ];
+        for host in foreign {
+            assert!(!hosts.admits(host), "{host}");
+        }
     }
 }

@@ -19,7 +19,6 @@ use tokio::net::TcpStream;
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet, yield_now};
 
-/// The longest head of a request.
 const REQUEST_MAX: usize = 16 * 1024;
 
 /// Waited when the system has no more descriptors.
@@ -44,7 +43,6 @@ impl Default for Limits {
     }
 }
 
-/// A connection that was taken.
 struct Taken {
     task: AbortHandle,
     asked: Arc<AtomicBool>,

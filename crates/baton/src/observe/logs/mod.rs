@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Namespace, NodeId};
+use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::protocol::{Failure, LeaseIntent, Outcome, Reply, Request, RequestId};
 use baton_core::{Input, LifelineReport};
 use baton_store::clock::{Clock, SystemClock};
@@ -40,21 +40,22 @@ const WRITTEN_WITHIN: Duration = Duration::from_millis(250);
 /// Beats that are open at once, at the most. Their ends may have been dropped.
 const BEATS_MAX: usize = 256;
 
-/// One thing to tell.
 enum Note {
-    /// An event of the node's.
     Told(Arc<Stamped>),
-    /// A beat went out.
     BeatBegan(Beat, Namespace, NodeId, &'static str),
     /// An answer came, or none in time.
     BeatEnded(Beat, &'static str),
     /// What the lifeline of another process looks like has changed.
-    Lifeline { namespace: Namespace, node: NodeId, boot: BootId, report: LifelineReport },
+    Lifeline {
+        namespace: Namespace,
+        node: NodeId,
+        boot: BootId,
+        report: LifelineReport,
+    },
     /// Everything before this has been written.
     Written(oneshot::Sender<()>),
 }
 
-/// One beat of one node.
 type Beat = (NodeTaskId, RequestId);
 
 /// Tells the application's subscriber, without ever waiting for it.
@@ -93,7 +94,6 @@ impl Logs {
         self.note(line::level(&stamped.event), || Note::Told(stamped.clone()));
     }
 
-    /// A request goes to the store.
     pub(crate) fn began(
         &self,
         beat: Beat,
@@ -110,7 +110,6 @@ impl Logs {
         self.note(Level::DEBUG, began);
     }
 
-    /// This came of a request.
     pub(crate) fn ended(&self, beat: Beat, input: &Input) {
         let outcome = match input {
             Input::Replied { reply: Reply::Beat(reply), .. } => match reply.outcome {
@@ -138,16 +137,13 @@ impl Logs {
         self.note(line::lifeline(report).0, note);
     }
 
-    /// A call of a plugin or a service, in a span, made on the thread that runs the call.
-    pub(crate) async fn plugin_run<T>(&self, run: PluginRun, call: impl Future<Output = T>) -> T {
-        let call = async move {
-            let PluginRun { namespace, node, epoch, plugin, call: what } = run;
-            let span = tracing::info_span!(
-                target: "baton::plugin", "plugin_run", %namespace, %node,
-                epoch = epoch.map(|it| it.0), plugin, call = what,
-            );
-            call.instrument(span).await
-        };
+    /// A call of a plugin or a service, in a span that is made on the thread that runs the call.
+    pub(crate) async fn within<T>(
+        &self,
+        span: impl FnOnce() -> Span,
+        call: impl Future<Output = T>,
+    ) -> T {
+        let call = async move { call.instrument(span()).await };
         match &self.subscriber {
             Some(subscriber) => call.with_subscriber(subscriber.clone()).await,
             None => call.await,
@@ -178,15 +174,6 @@ impl Logs {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-/// One call of a plugin in a term, or of a service.
-pub(crate) struct PluginRun {
-    pub(crate) namespace: Namespace,
-    pub(crate) node: NodeId,
-    pub(crate) epoch: Option<Epoch>,
-    pub(crate) plugin: String,
-    pub(crate) call: &'static str,
 }
 
 /// Calls the subscriber with whatever is queued, until the last sender is gone.

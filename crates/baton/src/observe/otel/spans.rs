@@ -1,18 +1,37 @@
 //! Events as spans: one for each term of this node, one for each time in which a leader was
-//! looked for.
+//! looked for; and one for each call of the store.
 
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use baton_core::{DemotionReason, Event};
+use baton_store::clock::{Clock, SystemClock};
+use baton_store::wrap::{BOUNDS, Observer, Outcome};
+use opentelemetry::metrics::Meter;
 use opentelemetry::trace::{Span as _, SpanKind, Status, TraceContextExt as _, Tracer as _};
 use opentelemetry::{Context, KeyValue};
 use opentelemetry_sdk::trace::{SdkTracer, Span};
 use serde_json::Value;
 
 use crate::event::Stamped;
+use crate::observe::bare;
 
-/// What is open.
+/// Makes each call of the store a span, and measures it.
+pub(super) fn of_calls(spans: Arc<Spans>, meter: &Meter) -> Observer {
+    let took_by_operation = meter
+        .f64_histogram("baton.store.operation.seconds")
+        .with_description("How long requests to the store took, by operation.")
+        .with_unit("s")
+        .with_boundaries(BOUNDS.iter().map(Duration::as_secs_f64).collect())
+        .build();
+    Box::new(move |kind, took, outcome| {
+        let [namespace, node] = spans.whose.clone();
+        let attributes = [namespace, node, KeyValue::new("operation", kind)];
+        took_by_operation.record(took.as_secs_f64(), &attributes);
+        spans.called(kind, took, outcome);
+    })
+}
+
 #[derive(Default)]
 struct Open {
     term: Option<Span>,
@@ -31,12 +50,6 @@ impl Spans {
         Self { tracer, whose, open: Mutex::default() }
     }
 
-    /// Whose spans these are.
-    pub(super) fn whose(&self) -> &[KeyValue; 2] {
-        &self.whose
-    }
-
-    /// Something was told.
     pub(crate) fn told(&self, stamped: &Stamped) {
         let at = wall(stamped.at_ms);
         let mut open = self.open();
@@ -73,23 +86,22 @@ impl Spans {
         }
     }
 
-    /// A span that is over already, part of the running term if there is one.
-    pub(super) fn record(
-        &self,
-        name: String,
-        (began, took): (SystemTime, Duration),
-        attributes: Vec<KeyValue>,
-        status: Status,
-    ) {
+    /// A call of the store, told at its end: a span of the running term if there is one.
+    fn called(&self, kind: &'static str, took: Duration, outcome: Outcome) {
         let parent = self.open().term.as_ref().map(|term| term.span_context().clone());
         let parent = parent
             .map_or_else(Context::new, |parent| Context::new().with_remote_span_context(parent));
-        let attributes = self.whose.iter().cloned().chain(attributes);
-        let span = self.tracer.span_builder(name).with_kind(SpanKind::Client);
-        let span = span.with_start_time(began).with_attributes(attributes);
+        let of_call = [KeyValue::new("operation", kind), KeyValue::new("outcome", outcome.name())];
+        let ended = wall(SystemClock.wall_ms());
+        let span = self.tracer.span_builder(format!("baton.store.{kind}"));
+        let span = span.with_kind(SpanKind::Client).with_start_time(ended - took);
+        let span = span.with_attributes(self.whose.iter().cloned().chain(of_call));
         let mut span = self.tracer.build_with_context(span, &parent);
-        span.set_status(status);
-        span.end_with_timestamp(began + took);
+        span.set_status(match outcome {
+            Outcome::Ok => Status::Unset,
+            failed => Status::error(failed.name()),
+        });
+        span.end_with_timestamp(ended);
     }
 
     fn begin(&self, name: &'static str, at: SystemTime, epoch: u64) -> Span {
@@ -119,23 +131,15 @@ fn note(term: &mut Span, event: &Event, at: SystemTime) {
         _ => serde_json::Map::new(),
     };
     let fields = fields.into_iter().filter(|(name, _)| name != "event");
-    let fields = fields.map(|(name, value)| KeyValue::new(name, bare(&value))).collect();
+    let fields = fields.map(|(name, value)| KeyValue::new(name, bare(value))).collect();
     term.add_event_with_timestamp(event.name(), at, fields);
 }
 
-/// A reason as it stands in events.
 fn words(reason: &DemotionReason) -> String {
-    serde_json::to_value(reason).map_or_else(|_| String::new(), |value| bare(&value))
+    serde_json::to_value(reason).map_or_else(|_| String::new(), bare)
 }
 
-fn bare(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-pub(super) fn wall(unix_ms: u64) -> SystemTime {
+fn wall(unix_ms: u64) -> SystemTime {
     UNIX_EPOCH + Duration::from_millis(unix_ms)
 }
 

@@ -4,21 +4,119 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use baton_core::ids::Namespace;
-use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Reading, Store};
+use baton_store::{
+    APPEND_MAX, Change, CounterAnswer, CounterCall, CounterName, CounterValue, InvalidCounter,
+    Reading, Store, StoreError,
+};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use super::config::CountersConfig;
-use super::error::CountError;
-use super::request;
+use super::plugin::consolidated;
 use super::writer::{Job, Writer};
+use crate::error::BuildError;
 use crate::random::fresh_boot;
 
 /// The largest number of changes that wait to be gathered. A further caller waits for a place.
 const QUEUE_MAX: usize = 4_096;
 
-/// The largest number of counters that are read at once.
 const PAGE: u32 = 1_000;
+
+const ENDED: &str = "the runtime that counted ended";
+
+/// The longest that an append may be repeated for. Stores keep the numbers of writers for longer.
+pub(super) const DEADLINE_MAX: Duration = Duration::from_secs(600);
+
+/// How a handle counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CountersConfig {
+    /// How long changes are gathered before they are appended together. None at all still takes
+    /// together whatever waits while an append is under way.
+    pub linger: Duration,
+    /// How long an append that was not answered, or not taken, is tried again. At most ten minutes.
+    pub deadline: Duration,
+    /// The largest number of counters in one append. A store takes at most 1,000.
+    pub append_max: usize,
+}
+
+impl Default for CountersConfig {
+    fn default() -> Self {
+        Self {
+            linger: Duration::from_millis(2),
+            deadline: Duration::from_secs(30),
+            append_max: APPEND_MAX,
+        }
+    }
+}
+
+impl CountersConfig {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
+    /// The same, within the bounds of what a store takes.
+    pub(super) fn bounded(self) -> Self {
+        Self {
+            deadline: self.deadline.min(DEADLINE_MAX),
+            append_max: self.append_max.clamp(1, APPEND_MAX),
+            ..self
+        }
+    }
+}
+
+/// Why something was not counted or read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CountError {
+    /// Give another name.
+    #[error(transparent)]
+    Name(#[from] InvalidCounter),
+    /// Change by less at once.
+    #[error(
+        "{counter} cannot be lowered by {by}: 64 bits do not hold its opposite; take two steps"
+    )]
+    TooFar {
+        /// Which counter.
+        counter: CounterName,
+        /// By how much.
+        by: i64,
+    },
+    /// It may have been counted, once: compare with what is read, or accept the doubt.
+    #[error("the change may or may not have been counted ({detail}); it is not tried any more")]
+    Unknown {
+        /// What happened to the last try that had no answer.
+        detail: String,
+    },
+    /// It was certainly not counted: try again later.
+    #[error("the change was not counted ({detail}); try again")]
+    NotCounted {
+        /// What happened last.
+        detail: String,
+    },
+    /// The counter left the range of 64 bits: its value is not known any more. Set it.
+    #[error("{counter} overflowed 64 bits and stands at {value}; set it to count on")]
+    Overflowed {
+        /// Which counter.
+        counter: CounterName,
+        /// The end of the range that it left.
+        value: i64,
+    },
+    /// The system gives no random numbers.
+    #[error("{0}")]
+    NoChance(String),
+    /// The store could not be asked.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<BuildError> for CountError {
+    fn from(error: BuildError) -> Self {
+        Self::NoChance(error.to_string())
+    }
+}
 
 /// Counts in one namespace, from any process, whether it takes part in the cluster or not.
 ///
@@ -89,8 +187,7 @@ impl Counters {
         let counter = CounterName::new(counter)?;
         let (waiter, told) = oneshot::channel();
         self.hand_over(Job::Change(counter, change, waiter)).await?;
-        let ended = |_| CountError::Unknown { detail: "the runtime that counted ended".to_owned() };
-        told.await.map_err(ended)?
+        told.await.map_err(|_| CountError::Unknown { detail: ENDED.to_owned() })?
     }
 
     /// Waits until everything that was counted before is settled.
@@ -103,9 +200,8 @@ impl Counters {
     }
 
     async fn hand_over(&self, job: Job) -> Result<(), CountError> {
-        let jobs = self.jobs()?;
-        let detail = || "the runtime that counted ended".to_owned();
-        jobs.send(job).await.map_err(|_| CountError::NotCounted { detail: detail() })
+        let sent = self.jobs()?.send(job).await;
+        sent.map_err(|_| CountError::NotCounted { detail: ENDED.to_owned() })
     }
 
     /// Where the writer takes jobs. It is started by the first, and anew, as another writer, if
@@ -186,7 +282,7 @@ impl Counters {
     /// Asks the leader to consolidate now, and waits for that, though not longer than this.
     /// Says whether it was done: not if no node leads, or the leader does not have the plugin.
     pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
-        request::make(&*self.inner.store, &self.inner.namespace, patience).await
+        consolidated(&*self.inner.store, &self.inner.namespace, patience).await
     }
 }
 

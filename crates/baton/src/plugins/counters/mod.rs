@@ -30,16 +30,10 @@
 //! # }
 //! ```
 
-mod batch;
-mod config;
-mod error;
 mod handle;
 mod plugin;
-mod request;
 mod writer;
 
 pub use baton_store::{CounterName, CounterValue, InvalidCounter, Reading};
-pub use config::{CountersConfig, PluginConfig};
-pub use error::CountError;
-pub use handle::Counters;
-pub use plugin::CountersPlugin;
+pub use handle::{CountError, Counters, CountersConfig};
+pub use plugin::{CountersPlugin, PluginConfig};

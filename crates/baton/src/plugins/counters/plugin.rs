@@ -1,23 +1,78 @@
-//! The leader's side: consolidates every minute, or when asked.
+//! The leader's side: consolidates every minute, or when asked, by way of two documents.
+//!
+//! ```text
+//!   a caller ── writes baton:counters:wanted, which counts its writes ──► leader looks at it
+//!   a caller ◄── baton:counters:done, the number that was served, fenced ──┘ every second
+//! ```
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use baton_core::ids::Namespace;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Capability, CounterAnswer, CounterCall, StoreError};
+use baton_store::{
+    Capability, CounterAnswer, CounterCall, Document, Precondition, Store, StoreError, WriteOutcome,
+};
 
-use super::config::PluginConfig;
-use super::request;
+use super::handle::{CountError, DEADLINE_MAX};
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
 
-/// What is known from one look to the next.
-#[derive(Clone, Copy, Default, Debug)]
+const WANTED: &str = "baton:counters:wanted";
+const DONE: &str = "baton:counters:done";
+
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
+
+/// How the leader consolidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginConfig {
+    /// From one consolidation to the next.
+    pub every: Duration,
+    /// How often the leader looks whether one was asked for: one read of a document.
+    pub look_every: Duration,
+    /// The largest number of changes in one step, so that no step takes long.
+    pub step_max: u32,
+    /// How long a silent writer is remembered. Raised to twice the ten minutes that an append may
+    /// be repeated for, if it is less.
+    pub keep_writers: Duration,
+}
+
+impl Default for PluginConfig {
+    fn default() -> Self {
+        Self {
+            every: Duration::from_secs(60),
+            look_every: Duration::from_secs(1),
+            step_max: 1_000,
+            keep_writers: Duration::from_secs(3_600),
+        }
+    }
+}
+
+impl PluginConfig {
+    /// The same, with some changed.
+    #[must_use]
+    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
+        tune(&mut self);
+        self
+    }
+
+    /// The same, within bounds that keep every promise.
+    pub(super) fn bounded(self) -> Self {
+        Self {
+            step_max: self.step_max.max(1),
+            keep_writers: self.keep_writers.max(2 * DEADLINE_MAX),
+            ..self
+        }
+    }
+}
+
+#[derive(Default, Debug)]
 struct State {
     consolidated_at: Option<Moment>,
-    /// The newest request that was served, by whomever. Not known before the first look.
+    /// The newest request that was served, in any term. Not known before the first look.
     served: Option<u64>,
 }
 
@@ -38,12 +93,8 @@ impl CountersPlugin {
         Self { config: config.bounded(), state: Mutex::default() }
     }
 
-    fn state(&self) -> State {
-        *self.state.lock().expect("no holder panics")
-    }
-
-    fn note(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().expect("no holder panics"));
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder panics")
     }
 
     fn is_due(&self) -> bool {
@@ -79,7 +130,7 @@ impl CountersPlugin {
 }
 
 async fn ask(term: &Leadership, call: CounterCall) -> Result<CounterAnswer, StoreError> {
-    term.store().counters(term.namespace(), call).await
+    term.node().store.counters(&term.node().namespace, call).await
 }
 
 #[async_trait]
@@ -98,32 +149,93 @@ impl Plugin for CountersPlugin {
 
     async fn on_become_coordinator(&self, _term: &Leadership) -> Result<(), PluginError> {
         // The last leader may have died just before it was to consolidate.
-        self.note(|state| *state = State::default());
+        *self.state() = State::default();
         Ok(())
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.store().declaration().has(Capability::Counters) {
+        if !term.node().store.declaration().has(Capability::Counters) {
             return Ok(());
         }
-        let served = match self.state().served {
+        let known = self.state().served;
+        let served = match known {
             Some(served) => served,
-            None => request::last_served(term).await?,
+            None => last_served(term).await?,
         };
-        self.note(|state| state.served = Some(served));
-        let wanted = request::look(term, served).await?;
+        self.state().served = Some(served);
+        let wanted = wanted(term, served).await?;
         if wanted.is_none() && !self.is_due() {
             return Ok(());
         }
         if !self.consolidate(term).await? {
             return Ok(());
         }
-        self.note(|state| state.consolidated_at = Some(SystemClock.now()));
+        self.state().consolidated_at = Some(SystemClock.now());
         if let Some(wanted) = wanted {
-            request::answer(term, wanted).await?;
-            self.note(|state| state.served = Some(wanted));
+            answer(term, wanted).await?;
+            self.state().served = Some(wanted);
         }
         self.forget_writers(term).await?;
         Ok(())
+    }
+}
+
+/// Asks for a consolidation, and waits for the answer.
+pub(super) async fn consolidated(
+    store: &dyn Store,
+    namespace: &Namespace,
+    patience: Duration,
+) -> Result<bool, CountError> {
+    let gives_up_at = SystemClock.now() + patience;
+    let write = store.write_document(namespace, WANTED, Vec::new(), Precondition::Any, None);
+    let WriteOutcome::Written(wanted) = write.await? else { return Ok(false) };
+    loop {
+        let done = store.read_document(namespace, DONE).await?;
+        if number(done.as_ref()) >= wanted {
+            return Ok(true);
+        }
+        if SystemClock.now() >= gives_up_at {
+            return Ok(false);
+        }
+        SystemClock.sleep(LOOK_AGAIN_AFTER).await;
+    }
+}
+
+/// The newest request, if it is newer than the one served last.
+async fn wanted(term: &Leadership, served: u64) -> Result<Option<u64>, StoreError> {
+    let found = term.read_document(WANTED).await?;
+    let wanted = found.map_or(0, |document| document.version);
+    Ok((wanted > served).then_some(wanted))
+}
+
+/// The newest request that was served, in any term.
+async fn last_served(term: &Leadership) -> Result<u64, StoreError> {
+    Ok(number(term.read_document(DONE).await?.as_ref()))
+}
+
+async fn answer(term: &Leadership, wanted: u64) -> Result<(), StoreError> {
+    let body = wanted.to_string().into_bytes();
+    term.write_document(DONE, body, Precondition::Any).await.map(|_| ())
+}
+
+fn number(document: Option<&Document>) -> u64 {
+    let text = document.and_then(|document| std::str::from_utf8(&document.body).ok());
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::handle::CountersConfig;
+    use super::*;
+
+    #[test]
+    fn no_setting_lets_a_number_be_forgotten_while_it_may_be_repeated() {
+        let hour = Duration::from_secs(3_600);
+        let writer = CountersConfig { deadline: hour, append_max: 9_000, ..Default::default() };
+        let plugin =
+            PluginConfig { keep_writers: Duration::ZERO, step_max: 0, ..Default::default() };
+        let (writer, plugin) = (writer.bounded(), plugin.bounded());
+        assert!(plugin.keep_writers > writer.deadline);
+        assert_eq!((writer.append_max, plugin.step_max), (1_000, 1));
     }
 }

@@ -1,18 +1,17 @@
 //! The writer of a handle: gathers changes, appends them one batch after the other, and repeats an
 //! append until it is answered or the deadline is over.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::Failure;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Change, CounterCall, CounterName, Store};
+use baton_store::{Change, CounterCall, CounterName, Delta, Store};
 use tokio::sync::{mpsc, oneshot};
 
-use super::batch::{Batch, Waiter};
-use super::config::CountersConfig;
-use super::error::CountError;
+use super::handle::{CountError, CountersConfig};
 
 /// The largest number of tasks that wait for one append.
 const WAITING_MAX: usize = 10_000;
@@ -21,7 +20,60 @@ const WAITING_MAX: usize = 10_000;
 const PAUSE_MIN: Duration = Duration::from_millis(10);
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// What the writer is handed.
+/// Where the task that waits for a change gets its outcome.
+pub(super) type Waiter = oneshot::Sender<Result<(), CountError>>;
+
+/// Changes that travel together, and who waits for them.
+#[derive(Default)]
+struct Batch {
+    deltas: Vec<Delta>,
+    last: BTreeMap<CounterName, usize>,
+    waiting: Vec<Waiter>,
+}
+
+impl Batch {
+    fn len(&self) -> usize {
+        self.deltas.len()
+    }
+
+    fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Takes one more change in, after all that are there.
+    fn take(&mut self, counter: CounterName, change: Change, waiter: Waiter) {
+        self.waiting.push(waiter);
+        if let Some(at) = self.last.get(&counter)
+            && let Some(both) = merged(self.deltas[*at].change, change)
+        {
+            self.deltas[*at].change = both;
+            return;
+        }
+        self.last.insert(counter.clone(), self.deltas.len());
+        self.deltas.push(Delta { counter, change });
+    }
+
+    fn deltas(&self) -> &[Delta] {
+        &self.deltas
+    }
+
+    /// Tells all that wait. Some may not wait any more.
+    fn settle(self, outcome: &Result<(), CountError>) {
+        for waiter in self.waiting {
+            let _ = waiter.send(outcome.clone());
+        }
+    }
+}
+
+/// One change that does what two do; `None` if 64 bits do not hold it, and the store must judge.
+fn merged(earlier: Change, later: Change) -> Option<Change> {
+    match (earlier, later) {
+        (_, Change::Set(value)) => Some(Change::Set(value)),
+        (Change::Add(some), Change::Add(more)) => some.checked_add(more).map(Change::Add),
+        (Change::Set(value), Change::Add(more)) => value.checked_add(more).map(Change::Set),
+    }
+}
+
 pub(super) enum Job {
     /// A change, and who waits for it.
     Change(CounterName, Change, Waiter),
@@ -106,5 +158,58 @@ impl Writer {
             SystemClock.sleep(pause).await;
             pause = (2 * pause).min(PAUSE_MAX);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use baton_store::Change::{Add, Set};
+
+    fn batch(changes: &[(&str, Change)]) -> Vec<(String, Change)> {
+        let mut batch = Batch::default();
+        for (counter, change) in changes {
+            let counter = CounterName::new(counter).expect("it is a name");
+            batch.take(counter, *change, oneshot::channel().0);
+        }
+        assert_eq!(batch.waiting(), changes.len());
+        batch.deltas().iter().map(|it| (it.counter.to_string(), it.change)).collect()
+    }
+
+    #[test]
+    fn changes_of_one_counter_become_one_and_keep_their_order() {
+        let found = batch(&[
+            ("a", Add(1)),
+            ("b", Add(5)),
+            ("a", Add(2)),
+            ("b", Set(7)),
+            ("b", Add(-1)),
+            ("c", Set(1)),
+            ("c", Set(2)),
+        ]);
+        let wanted = [("a", Add(3)), ("b", Set(6)), ("c", Set(2))];
+        assert_eq!(found, wanted.map(|(name, change)| (name.to_owned(), change)));
+    }
+
+    #[test]
+    fn what_does_not_fit_together_goes_one_after_the_other() {
+        let found = batch(&[("a", Add(i64::MAX)), ("a", Add(1)), ("a", Add(2))]);
+        let wanted = [("a", Add(i64::MAX)), ("a", Add(3))];
+        assert_eq!(found, wanted.map(|(name, change)| (name.to_owned(), change)));
+        let found = batch(&[("a", Set(i64::MIN)), ("a", Add(-1)), ("a", Set(0))]);
+        let wanted = [("a", Set(i64::MIN)), ("a", Set(0))];
+        assert_eq!(found, wanted.map(|(name, change)| (name.to_owned(), change)));
+    }
+
+    #[test]
+    fn every_waiter_gets_the_outcome() {
+        let (mut batch, name) = (Batch::default(), CounterName::new("a").expect("it is a name"));
+        let (first, mut told_first) = oneshot::channel();
+        let (second, told_second) = oneshot::channel();
+        batch.take(name.clone(), Add(1), first);
+        batch.take(name, Add(1), second);
+        drop(told_second);
+        batch.settle(&Ok(()));
+        assert_eq!(told_first.try_recv(), Ok(Ok(())));
     }
 }

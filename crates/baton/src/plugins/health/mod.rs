@@ -7,27 +7,25 @@
 //!   baton health ── look_closely ──► the same judge, also when no node leads
 //! ```
 
-mod look;
-
 use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::Event;
 use baton_core::ids::Namespace;
-use baton_core::protocol::Failure;
+use baton_core::protocol::{Expiry, Failure, LeaseSnapshot};
 use baton_core::settings::Settings;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::{Precondition, Store, StoreError};
+use baton_store::{Document, Precondition, Store, StoreError};
+use serde::Deserialize;
 
 pub use baton_core::health::{
     Counts, FORMAT, Facts, Health, LeaderHealth, Limits, Liveness, NodeHealth, PluginNote, Reason,
     Role, Silences, StoreHealth, Verdict, judge,
 };
-pub use look::{look, look_closely};
 
 use crate::leadership::Leadership;
-use crate::plugin::{Plugin, PluginError, RestartPolicy};
+use crate::plugin::{self, Plugin, PluginError, RestartPolicy};
 
 /// The document that holds the last verdict.
 pub const DOCUMENT: &str = "baton:health";
@@ -36,7 +34,6 @@ pub const DOCUMENT: &str = "baton:health";
 const REASONS_MAX: usize = 32;
 const NODES_MAX: usize = 256;
 
-/// The largest number of reasons in an event.
 const REASONS_TOLD_MAX: usize = 8;
 
 /// The plugin: judges every 30 s, publishes what it finds, and tells when the verdict changes.
@@ -156,4 +153,109 @@ pub async fn published(
 ) -> Result<Option<Health>, StoreError> {
     let found = store.read_document(namespace, DOCUMENT).await?;
     Ok(found.and_then(|document| serde_json::from_slice(&document.body).ok()))
+}
+
+/// The smallest number of terms that are read to count the changes of leader. More are read if the
+/// threshold of too many changes is higher.
+const TERMS_MIN: usize = 32;
+
+/// Looks once. Takes no part, and changes nothing.
+pub async fn look(
+    store: &dyn Store,
+    namespace: &Namespace,
+    limits: &Limits,
+) -> Result<Facts, StoreError> {
+    let mut watch = Stopwatch::default();
+    let seen = watch.time(store.inspect(namespace)).await?;
+    let members = watch.time(store.members(namespace)).await?;
+    let flaps = usize::try_from(limits.flap_threshold).unwrap_or(usize::MAX);
+    let terms = flaps.saturating_add(2).clamp(TERMS_MIN, 1_000);
+    let terms = watch.time(store.history(namespace, terms)).await?;
+    let plugins = watch.time(store.read_document(namespace, plugin::DOCUMENT)).await?;
+    let epoch = seen.lease.as_ref().map_or(0, |lease| lease.version.epoch.0);
+    Ok(Facts {
+        at_ms: SystemClock.wall_ms(),
+        lease: seen.lease,
+        lease_unchanged_for: Duration::ZERO,
+        lineage: seen.lineage,
+        view: seen.view,
+        members,
+        terms,
+        store_took: watch.slowest,
+        plugins: plugins.map_or_else(Vec::new, |document| notes(&document, epoch)),
+    })
+}
+
+/// Looks, and where only observers can time the lease, watches it until it is renewed or has stood
+/// still for longer than two beats.
+pub async fn look_closely(
+    store: &dyn Store,
+    namespace: &Namespace,
+    limits: &Limits,
+) -> Result<Facts, StoreError> {
+    let mut facts = look(store, namespace, limits).await?;
+    let observed = |lease: &LeaseSnapshot| lease.expiry == Expiry::Observer;
+    let Some(first) = facts.lease.clone().filter(|lease| lease.holder.is_some() && observed(lease))
+    else {
+        return Ok(facts);
+    };
+    let seen_at = SystemClock.now();
+    let enough = limits.two_beats() + limits.request_timeout;
+    while facts.lease_unchanged_for < enough {
+        SystemClock.sleep(limits.heartbeat_interval / 4).await;
+        let seen = store.inspect(namespace).await?;
+        if seen.lease.as_ref().map(|lease| lease.version) != Some(first.version) {
+            facts.lease_unchanged_for = Duration::ZERO;
+            (facts.lease, facts.view) = (seen.lease, seen.view);
+            break;
+        }
+        facts.lease_unchanged_for = SystemClock.now().since(seen_at);
+    }
+    Ok(facts)
+}
+
+/// Keeps the longest of several waits.
+#[derive(Default)]
+struct Stopwatch {
+    slowest: Duration,
+}
+
+impl Stopwatch {
+    async fn time<T>(&mut self, call: impl Future<Output = T>) -> T {
+        let began = SystemClock.now();
+        let done = call.await;
+        self.slowest = self.slowest.max(SystemClock.now().since(began));
+        done
+    }
+}
+
+/// What the leader's plugins do. Whatever cannot be read, or is of a term that is over, counts
+/// as not there.
+fn notes(document: &Document, epoch: u64) -> Vec<PluginNote> {
+    #[derive(Deserialize)]
+    struct PluginReportDocument {
+        epoch: u64,
+        plugins: Vec<PluginNote>,
+    }
+    let told = serde_json::from_slice::<PluginReportDocument>(&document.body).ok();
+    told.filter(|told| told.epoch == epoch).map_or_else(Vec::new, |told| told.plugins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(body: &str, epoch: u64) -> Vec<String> {
+        let document = Document { version: 1, body: body.as_bytes().to_vec() };
+        notes(&document, epoch).into_iter().map(|note| note.name).collect()
+    }
+
+    #[test]
+    fn what_plugins_do_is_read_leniently_and_only_of_this_term() {
+        let plugin = r#"[{"name":"ttl","failures":2,"doing":"failing","runs":7}]"#;
+        let whole = format!(r#"{{"node":"a","epoch":3,"plugins":{plugin}}}"#);
+        assert_eq!(names(&whole, 3), ["ttl"]);
+        assert_eq!(names(&whole, 4), [""; 0], "that term is over");
+        assert_eq!(names("not JSON", 3), [""; 0]);
+    }
 }

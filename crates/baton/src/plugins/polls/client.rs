@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use baton_core::ids::Epoch;
+use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
-use super::entry::{Enqueued, PollEntry, Ticket};
 use super::poll::{Poll, PollError};
+use super::table::{Enqueued, PollEntry, Ticket};
 use super::table::{FORMAT, PollTable};
 use crate::node::Node;
 use crate::shared::Shared;
@@ -23,19 +23,19 @@ const BYTES_MAX: usize = 256 * 1_024;
 /// How often a change is tried when other nodes were faster.
 const TRIES_MAX: u32 = 64;
 
-/// Numbers the requests of this process.
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
 
 /// The polls of a namespace: asks for one, takes one back, or looks.
 #[derive(Clone)]
 pub struct PollClient {
-    node: Arc<Shared>,
     store: Arc<dyn Store>,
+    namespace: Namespace,
+    boot: BootId,
 }
 
 impl std::fmt::Debug for PollClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let namespace = &self.node.namespace;
+        let namespace = &self.namespace;
         f.debug_struct("PollClient").field("namespace", namespace).finish_non_exhaustive()
     }
 }
@@ -43,20 +43,20 @@ impl std::fmt::Debug for PollClient {
 impl Node {
     /// The polls of the namespace.
     pub fn polls(&self) -> PollClient {
-        PollClient::new(self.shared.clone(), self.shared.store.clone())
+        PollClient::new(&self.shared, self.shared.store.clone())
     }
 }
 
 impl PollClient {
-    pub(super) fn new(node: Arc<Shared>, store: Arc<dyn Store>) -> Self {
-        Self { node, store }
+    pub(super) fn new(node: &Shared, store: Arc<dyn Store>) -> Self {
+        Self { store, namespace: node.namespace.clone(), boot: node.boot }
     }
 
     /// Asks for a poll, once. Within its uniqueness window, one of the same name counts for it.
     pub async fn request(&self, poll: &Poll) -> Result<Enqueued, PollError> {
         poll.check()?;
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
-        let ticket = Ticket { boot: self.node.boot, number };
+        let ticket = Ticket { boot: self.boot, number };
         self.change(None, |table| table.enqueue(poll, ticket, SystemClock.wall_ms())).await
     }
 
@@ -84,7 +84,7 @@ impl PollClient {
 
     /// The table, and the version of its document; 0 if there is none.
     async fn read(&self) -> Result<(PollTable, u64), PollError> {
-        let Some(found) = self.store.read_document(&self.node.namespace, DOCUMENT).await? else {
+        let Some(found) = self.store.read_document(&self.namespace, DOCUMENT).await? else {
             return Ok((PollTable::default(), 0));
         };
         let table: PollTable = serde_json::from_slice(&found.body)
@@ -111,7 +111,7 @@ impl PollClient {
                 return Ok(made);
             }
             // The slower ones wait a little, each a little differently.
-            let spread = u64::from(tried) * (1 + u64::from(self.node.boot.0.to_le_bytes()[0]) % 7);
+            let spread = u64::from(tried) * (1 + u64::from(self.boot.0.to_le_bytes()[0]) % 7);
             SystemClock.sleep(Duration::from_millis(spread)).await;
         }
         Err(PollError::Contended(TRIES_MAX))
@@ -133,7 +133,7 @@ impl PollClient {
             0 => Precondition::Absent,
             version => Precondition::Version(version),
         };
-        let (store, namespace) = (&self.store, &self.node.namespace);
+        let (store, namespace) = (&self.store, &self.namespace);
         match store.write_document(namespace, DOCUMENT, body, precondition, fence).await {
             Ok(WriteOutcome::Written(_)) => Ok(true),
             Ok(WriteOutcome::Conflict(_)) | Err(StoreError::Unknown { .. }) => Ok(false),

@@ -19,7 +19,6 @@
 //! elsewhere must be idempotent or fenced.
 
 mod client;
-mod entry;
 mod poll;
 mod round;
 mod runner;
@@ -38,17 +37,15 @@ use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 
 pub use client::{DOCUMENT, PollClient};
-pub use entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
 pub use poll::{Poll, PollError};
 pub use runner::{PollHandlers, PollRun};
 pub use state::{IllegalStep, PollState, Step};
-pub use table::PollTable;
+pub use table::{Assignment, AttemptEnd, Enqueued, PollEntry, PollTable, RunnerEntry, Ticket};
 
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
-use round::{Limits, Periodic, Present, Watch, hold_round};
+use round::{Periodic, Present, Watch, hold_round};
 
-/// Schedules shorter than this are refused.
 const EVERY_MIN: Duration = Duration::from_millis(100);
 
 /// The plugin: enqueues periodic polls, hands out what waits, and takes back what is stuck.
@@ -85,20 +82,16 @@ impl Polls {
     }
 
     async fn round(&self, term: &Leadership) -> Result<(), PollError> {
-        let client = PollClient::new(term.node().clone(), term.node().store.clone());
+        let client = PollClient::new(term.node(), term.node().store.clone());
         let table = client.table().await?;
         let present = present(term, &table).await?;
-        let request = term.node().settings.request_timeout;
-        let limits = Limits {
-            claim: 3 * self.look_every + 2 * request,
-            report: 3 * self.look_every + 2 * request,
-        };
+        let patience = 3 * self.look_every + 2 * term.node().settings.request_timeout;
         let fence = Some(term.epoch());
         client
             .change(fence, |table| {
                 let now = (SystemClock.now(), SystemClock.wall_ms());
                 let mut watch = self.watch.lock().expect("no holder panics");
-                hold_round(table, &self.plan, &present, &limits, &mut watch, now);
+                hold_round(table, &self.plan, &present, patience, &mut watch, now);
                 Ok(())
             })
             .await

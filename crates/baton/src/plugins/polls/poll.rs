@@ -7,7 +7,6 @@ use baton_store::StoreError;
 
 use super::state::IllegalStep;
 
-/// The longest name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// The longest payload, in bytes: all polls of a namespace share one document.

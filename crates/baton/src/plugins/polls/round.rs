@@ -10,12 +10,11 @@ use std::time::Duration;
 use baton_core::ids::{BootId, NodeId};
 use baton_core::time::{Moment, whole_ms};
 
-use super::entry::{Assignment, AttemptEnd, PollEntry};
 use super::poll::Poll;
 use super::state::PollState;
 use super::table::PollTable;
+use super::table::{Assignment, AttemptEnd, PollEntry};
 
-/// A poll and how often it is due.
 #[derive(Clone, Debug)]
 pub(super) struct Periodic {
     pub every: Duration,
@@ -23,28 +22,17 @@ pub(super) struct Periodic {
 }
 
 impl Periodic {
-    /// The slot that this moment belongs to.
     fn slot(&self, wall_ms: u64) -> u64 {
         wall_ms / whole_ms(self.every).max(1)
     }
 }
 
-/// Who is there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Present {
     /// Nodes that beat and stay.
     pub live: BTreeMap<NodeId, BootId>,
     /// Processes that are not dead, the live ones among them.
     pub undead: BTreeSet<BootId>,
-}
-
-/// How long things may take.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
-    /// From when a poll is handed to a node until that node begins.
-    pub claim: Duration,
-    /// After an attempt's own time is over, until its node has said so.
-    pub report: Duration,
 }
 
 /// Since when a poll has been where it is.
@@ -68,12 +56,14 @@ impl Watch {
     }
 }
 
-/// One round. The table is changed in place; the caller that writes it finds out whether it was.
+/// One round. A node that was handed a poll has `patience` to begin, and after an attempt's own
+/// time is over to say so. The table is changed in place; the caller that writes it finds out
+/// whether it was.
 pub(super) fn hold_round(
     table: &mut PollTable,
     plan: &[Periodic],
     present: &Present,
-    limits: &Limits,
+    patience: Duration,
     watch: &mut Watch,
     (now, wall_ms): (Moment, u64),
 ) {
@@ -83,7 +73,7 @@ pub(super) fn hold_round(
         // A full table takes it in the next round, as long as the slot lasts.
         let _ = table.enqueue_slot(&periodic.poll, slot, wall_ms);
     }
-    take_back(table, present, limits, watch, (now, wall_ms));
+    take_back(table, present, patience, watch, (now, wall_ms));
     table.runners.retain(|_, runner| present.undead.contains(&runner.boot));
     hand_out(table, present);
 }
@@ -91,7 +81,7 @@ pub(super) fn hold_round(
 fn take_back(
     table: &mut PollTable,
     present: &Present,
-    limits: &Limits,
+    patience: Duration,
     watch: &Watch,
     (now, wall_ms): (Moment, u64),
 ) {
@@ -104,12 +94,12 @@ fn take_back(
         match entry.state {
             PollState::Dispatching => {
                 let is_live = present.live.get(&to.node) == Some(&to.boot);
-                if !is_live || waited > limits.claim {
+                if !is_live || waited > patience {
                     table.withdraw(entry.id).expect("it was dispatching a moment ago");
                 }
             }
             PollState::Running => {
-                let allowed = Duration::from_millis(entry.timeout_ms) + limits.report;
+                let allowed = Duration::from_millis(entry.timeout_ms) + patience;
                 let end = match present.undead.contains(&to.boot) {
                     false => AttemptEnd::Failed(format!("node {} is gone", to.node)),
                     true if waited > allowed => AttemptEnd::TimedOut,

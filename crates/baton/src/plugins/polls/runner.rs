@@ -16,16 +16,15 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
 use super::client::PollClient;
-use super::entry::{Assignment, AttemptEnd, PollEntry};
 use super::poll::PollError;
 use super::state::PollState;
 use super::table::PollTable;
+use super::table::{Assignment, AttemptEnd, PollEntry};
 use crate::error::BuildError;
 use crate::node::Node;
 use crate::plugin::PluginError;
 use crate::service::{Service, ServiceContext, ServiceHandle};
 
-/// The service that answers polls.
 const SERVICE: &str = "poll-runner";
 
 /// Attempts that are over and remembered, so that none is run again should the store's data go
@@ -118,7 +117,7 @@ impl Service for PollHandlers {
     async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
         let runner = Runner {
             names: self.handlers.keys().cloned().collect(),
-            client: PollClient::new(context.shared().clone(), context.store().clone()),
+            client: PollClient::new(context.shared(), context.store().clone()),
             context,
             handlers: self,
             me: Assignment { node: context.node().clone(), boot: context.boot() },
@@ -181,30 +180,21 @@ impl Runner<'_> {
                 table.runners.retain(|_, runner| runner.boot != me.boot);
                 return Ok(Vec::new());
             }
-            if !table.is_registered(me, names) {
-                table.register(me, names, places)?;
-            }
+            table.register(me, names, places)?;
             claim(table, me, &known, free)
         });
         match changed.await {
             Ok(claimed) => {
-                for _ in 0..reports.len() {
-                    self.is_over();
+                for (attempt, _) in self.reports.drain(..reports.len()) {
+                    self.running.remove(&attempt);
+                    self.over.push_back(attempt);
                 }
+                self.over.drain(..self.over.len().saturating_sub(REMEMBERED));
                 claimed.into_iter().for_each(|entry| self.begin(entry));
                 true
             }
             // The store is away, or too much is going on: the next look tries again.
             Err(_) => false,
-        }
-    }
-
-    fn is_over(&mut self) {
-        let Some((attempt, _)) = self.reports.pop_front() else { return };
-        self.running.remove(&attempt);
-        self.over.push_back(attempt);
-        if self.over.len() > REMEMBERED {
-            self.over.pop_front();
         }
     }
 

@@ -10,11 +10,9 @@ use baton_core::ids::{BootId, NodeId};
 use baton_core::time::whole_ms;
 use serde::{Deserialize, Serialize};
 
-use super::entry::{Assignment, AttemptEnd, Enqueued, PollEntry, RunnerEntry, Ticket};
 use super::poll::{Poll, PollError};
 use super::state::{PollState, Step};
 
-/// The form of the document.
 pub(super) const FORMAT: u32 = 1;
 
 /// The largest number of polls that wait or run at once.
@@ -29,6 +27,90 @@ const RUNNERS_MAX: usize = 1_024;
 
 /// The number of characters to which an answer or an error is cut.
 const NOTE_MAX: usize = 256;
+
+/// Where a poll was handed to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Assignment {
+    /// The node.
+    pub node: NodeId,
+    /// Its process.
+    pub boot: BootId,
+}
+
+/// Names one request, so that one whose outcome is unknown is not made twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ticket {
+    /// Whose request.
+    pub boot: BootId,
+    /// Its number among the requests of that process.
+    pub number: u64,
+}
+
+/// One poll on the table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PollEntry {
+    /// Its number, never used again.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// The place in its schedule, if it has one.
+    pub slot: Option<u64>,
+    /// Where it stands.
+    pub state: PollState,
+    /// The attempt that runs or ran last, from 1; 0 before the first.
+    pub attempt: u32,
+    /// How often it is tried again.
+    pub retries: u32,
+    /// How long an attempt may take.
+    pub timeout_ms: u64,
+    /// What the handler is given. Forgotten when it is done.
+    pub payload: String,
+    /// Who has it, or had it last.
+    pub assigned: Option<Assignment>,
+    /// When it was enqueued, in Unix milliseconds.
+    pub enqueued_ms: u64,
+    /// When it was done, in Unix milliseconds.
+    pub finished_ms: Option<u64>,
+    /// The answer, or what went wrong last.
+    pub note: String,
+    /// The request it came from, if it was one.
+    pub ticket: Option<Ticket>,
+}
+
+/// A node that runs polls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunnerEntry {
+    /// Its process.
+    pub boot: BootId,
+    /// What it has handlers for.
+    pub names: BTreeSet<String>,
+    /// How many it runs at once.
+    pub places: usize,
+    /// How many it was handed so far.
+    pub handed: u64,
+}
+
+/// How an attempt ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AttemptEnd {
+    /// With this answer.
+    Done(String),
+    /// With this error.
+    Failed(String),
+    /// It took too long.
+    TimedOut,
+}
+
+/// What came of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enqueued {
+    /// A new poll.
+    New(u64),
+    /// This one counts for it.
+    Duplicate(u64),
+    /// Nothing: the one before still runs, or this slot had its poll.
+    Skipped,
+}
 
 /// Every poll of a namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,7 +158,6 @@ impl PollTable {
         &self.runners
     }
 
-    /// Is this slot of the poll still to be enqueued?
     pub(super) fn is_due(&self, name: &str, slot: u64) -> bool {
         self.slots.get(name).is_none_or(|last| *last < slot)
     }
@@ -94,19 +175,12 @@ impl PollTable {
         let names = self.slots.len() + usize::from(!self.slots.contains_key(&poll.name));
         full("periodic polls would be", names, NAMES_MAX)?;
         let busy = self.active().any(|entry| entry.name == poll.name && entry.slot.is_some());
-        let same = self.same(poll, now_ms);
-        if !busy && same.is_none() {
-            full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
-        }
+        let enqueued =
+            if busy { Enqueued::Skipped } else { self.admit(poll, Some(slot), None, now_ms)? };
         self.slots.insert(poll.name.clone(), slot);
-        match (busy, same) {
-            (true, _) => Ok(Enqueued::Skipped),
-            (false, Some(id)) => Ok(Enqueued::Duplicate(id)),
-            (false, None) => Ok(Enqueued::New(self.insert(poll, Some(slot), None, now_ms))),
-        }
+        Ok(enqueued)
     }
 
-    /// Enqueues a poll that a caller asked for.
     pub(super) fn enqueue(
         &mut self,
         poll: &Poll,
@@ -117,11 +191,7 @@ impl PollTable {
         if let Some(made) = all.clone().find(|entry| entry.ticket == Some(ticket)) {
             return Ok(Enqueued::New(made.id));
         }
-        if let Some(id) = self.same(poll, now_ms) {
-            return Ok(Enqueued::Duplicate(id));
-        }
-        full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
-        Ok(Enqueued::New(self.insert(poll, None, Some(ticket), now_ms)))
+        self.admit(poll, None, Some(ticket), now_ms)
     }
 
     /// The poll that counts for this one, if it is within its uniqueness window.
@@ -133,13 +203,17 @@ impl PollTable {
         self.active.values().chain(&self.finished).filter(recent).map(|entry| entry.id).max()
     }
 
-    fn insert(
+    fn admit(
         &mut self,
         poll: &Poll,
         slot: Option<u64>,
         ticket: Option<Ticket>,
         now_ms: u64,
-    ) -> u64 {
+    ) -> Result<Enqueued, PollError> {
+        if let Some(id) = self.same(poll, now_ms) {
+            return Ok(Enqueued::Duplicate(id));
+        }
+        full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
         self.last_id += 1;
         let entry = PollEntry {
             id: self.last_id,
@@ -157,10 +231,9 @@ impl PollTable {
             ticket,
         };
         self.active.insert(entry.id, entry);
-        self.last_id
+        Ok(Enqueued::New(self.last_id))
     }
 
-    /// A node says what it runs.
     pub(super) fn register(
         &mut self,
         to: &Assignment,
@@ -168,6 +241,9 @@ impl PollTable {
         places: usize,
     ) -> Result<(), PollError> {
         let known = self.runners.get(&to.node).filter(|runner| runner.boot == to.boot);
+        if known.is_some_and(|runner| runner.names == *names) {
+            return Ok(());
+        }
         let handed = known.map_or(0, |runner| runner.handed);
         let runners = self.runners.len() + usize::from(!self.runners.contains_key(&to.node));
         full("nodes that run polls would be", runners, RUNNERS_MAX)?;
@@ -176,13 +252,6 @@ impl PollTable {
         Ok(())
     }
 
-    /// Is this process registered with these handlers?
-    pub(super) fn is_registered(&self, to: &Assignment, names: &BTreeSet<String>) -> bool {
-        let runner = self.runners.get(&to.node);
-        runner.is_some_and(|runner| runner.boot == to.boot && runner.names == *names)
-    }
-
-    /// Hands a poll to a node.
     pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
         let entry = self.step(id, Step::Dispatch)?;
         entry.assigned = Some(to.clone());

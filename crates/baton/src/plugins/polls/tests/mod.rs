@@ -13,13 +13,13 @@ use std::time::Duration;
 use baton_core::ids::{BootId, NodeId};
 use baton_core::time::Moment;
 
-use super::entry::{Assignment, AttemptEnd, Enqueued, Ticket};
 use super::poll::{Poll, PollError};
-use super::round::{Limits, Periodic, Present, Watch, hold_round};
+use super::round::{Periodic, Present, Watch, hold_round};
 use super::state::PollState;
 use super::table::PollTable;
+use super::table::{Assignment, AttemptEnd, Enqueued, Ticket};
 
-const PATIENCE: Limits = Limits { claim: Duration::from_secs(3), report: Duration::from_secs(3) };
+const PATIENCE: Duration = Duration::from_secs(3);
 
 fn at(seconds: u64) -> Moment {
     Moment::from_micros(seconds * 1_000_000)
@@ -58,7 +58,7 @@ fn asked(table: &mut PollTable, poll: &Poll, number: u64) -> u64 {
 
 fn round(table: &mut PollTable, nodes: &[&Assignment], watch: &mut Watch, second: u64) {
     let now = (at(second), second * 1_000);
-    hold_round(table, &[], &present(nodes), &PATIENCE, watch, now);
+    hold_round(table, &[], &present(nodes), PATIENCE, watch, now);
 }
 
 fn state(table: &PollTable, id: u64) -> PollState {
@@ -192,7 +192,7 @@ fn a_slot_is_enqueued_once_and_skipped_while_the_one_before_runs() {
     let plan = [Periodic { every: Duration::from_secs(10), poll: Poll::new("x") }];
     let look = |table: &mut PollTable, seconds: u64| {
         let now = (at(seconds), seconds * 1_000);
-        hold_round(table, &plan, &present(&[&a]), &PATIENCE, &mut Watch::default(), now);
+        hold_round(table, &plan, &present(&[&a]), PATIENCE, &mut Watch::default(), now);
         table.active().map(|entry| entry.slot.expect("it is periodic")).collect::<Vec<_>>()
     };
     assert_eq!(look(&mut table, 100), [10]);

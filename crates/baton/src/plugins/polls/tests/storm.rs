@@ -6,12 +6,12 @@ use std::time::Duration;
 use baton_core::rng::Rng;
 
 use super::{PATIENCE, at, node, ticket};
-use crate::plugins::polls::entry::{Assignment, AttemptEnd, PollEntry};
 use crate::plugins::polls::poll::Poll;
 use crate::plugins::polls::round::{Periodic, Present, Watch, hold_round};
 use crate::plugins::polls::runner::{Attempt, claim};
 use crate::plugins::polls::state::PollState;
 use crate::plugins::polls::table::PollTable;
+use crate::plugins::polls::table::{Assignment, AttemptEnd, PollEntry};
 
 const SEEDS: u64 = 300;
 const STEPS: u64 = 400;
@@ -117,7 +117,7 @@ impl World {
         let mut table = self.table.clone();
         let watch = self.watches.entry(epoch).or_default();
         let now = (at(self.second), self.second * 1_000);
-        hold_round(&mut table, &self.plan, &Present { live, undead }, &PATIENCE, watch, now);
+        hold_round(&mut table, &self.plan, &Present { live, undead }, PATIENCE, watch, now);
         self.draft(By::Coordinator { epoch }, table);
     }
 
@@ -128,9 +128,7 @@ impl World {
             let _ = table.attempt_ended(*id, (runner.me.boot, *attempt), end.clone(), 0);
         }
         let names = BTreeSet::from(["x".to_owned()]);
-        if !table.is_registered(&runner.me, &names) {
-            table.register(&runner.me, &names, 2).expect("there is room");
-        }
+        table.register(&runner.me, &names, 2).expect("there is room");
         let known = runner.running.union(&runner.over).copied().collect();
         let room = 2_usize.saturating_sub(runner.running.len());
         let claimed = claim(&mut table, &runner.me, &known, room).expect("its own to claim");

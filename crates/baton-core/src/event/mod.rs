@@ -1,8 +1,10 @@
 //! What people see: one enum for the library's stream, logs, traces and audits.
 //!
 //! The names are stable. Where two names are in use for the same thing, [`Event::names`] has both.
+//! What is the same of every event of a kind stands in `kind.rs`, the sentences in `sentence.rs`.
 
-use std::borrow::Cow;
+mod kind;
+mod sentence;
 
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,8 @@ use crate::ids::{BootId, Epoch, NodeId};
 use crate::notice::LateNotice;
 use crate::protocol::{ReleaseReason, ViewVersion};
 use crate::refusal::TransferRefusal;
+
+pub use kind::{Level, Topic};
 
 /// Something worth telling. All spans are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,76 +260,6 @@ pub enum Event {
     },
 }
 
-impl Event {
-    /// The names of this event, the one it is serialised under first. What happens to a plugin
-    /// goes by the plugin's name too: `plugin:failed` is `plugin:ttl:failed`.
-    pub fn names(&self) -> Vec<Cow<'static, str>> {
-        let mut names: Vec<Cow<'static, str>> =
-            self.own_names().iter().map(|name| Cow::Borrowed(*name)).collect();
-        if let Some(plugin) = self.plugin() {
-            let what = names[0].trim_start_matches("plugin:");
-            let scoped = format!("plugin:{plugin}:{what}");
-            names.push(scoped.into());
-        }
-        names
-    }
-
-    /// The plugin that this is about, if it is about one.
-    pub fn plugin(&self) -> Option<&str> {
-        match self {
-            Self::PluginPromoted { plugin, .. }
-            | Self::PluginDemoted { plugin, .. }
-            | Self::PluginFailed { plugin, .. }
-            | Self::PluginSwept { plugin, .. }
-            | Self::PluginIgnoredCancellation { plugin } => Some(plugin),
-            _ => None,
-        }
-    }
-
-    /// The name that it is serialised under.
-    pub fn name(&self) -> &'static str {
-        self.own_names()[0]
-    }
-
-    fn own_names(&self) -> &'static [&'static str] {
-        match self {
-            Self::LeaderChanged { .. } => &["leader:changed"],
-            Self::WorkersUpdated { .. } => &["workers:updated"],
-            Self::WorkerHeartbeat { .. } => &["worker-heartbeat"],
-            Self::CoordinatorElected { .. } => &["coordinator-elected"],
-            Self::CoordinatorPromoted { .. } => &["coordinator-promoted", "became_leader"],
-            Self::CoordinatorDemoted { .. } => &["coordinator-demoted", "lost_leadership"],
-            Self::CoordinatorEpochRenewed { .. } => &["coordinator-epoch-renewed"],
-            Self::ColdStartPhaseChanged { .. } => &["cold-start-phase-changed"],
-            Self::LeaderDown { .. } => &["leader_down"],
-            Self::ElectionCheck { .. } => &["election_check"],
-            Self::ContentionDetected { .. } => &["contention:detected"],
-            Self::BreakerOpen { .. } => &["circuitBreaker:open"],
-            Self::BreakerHalfOpen => &["circuitBreaker:half-open"],
-            Self::BreakerClosed => &["circuitBreaker:closed"],
-            Self::StoreUnreachable { .. } => &["store:unreachable"],
-            Self::LeaseLost { .. } => &["lease:lost"],
-            Self::TermOverran { .. } => &["term:overran"],
-            Self::StoreWentBack { .. } => &["store:went-back"],
-            Self::LeaderFlapping { .. } => &["leader:flapping"],
-            Self::NodeIdTaken { .. } => &["node:id-taken"],
-            Self::NodeSuperseded { .. } => &["node:superseded"],
-            Self::WorkerTimedOut { .. } => &["worker:timed-out"],
-            Self::WorkerDead { .. } => &["worker:dead"],
-            Self::TransferStarted { .. } => &["transfer:started"],
-            Self::TransferRefused { .. } => &["transfer:refused"],
-            Self::LifelineUnwatched(_) => &["lifeline:unwatched"],
-            Self::StoreRejected => &["store:rejected"],
-            Self::PluginPromoted { .. } => &["plugin:promoted"],
-            Self::PluginDemoted { .. } => &["plugin:demoted"],
-            Self::HealthChanged { .. } => &["cluster:health-changed"],
-            Self::PluginFailed { .. } => &["plugin:failed"],
-            Self::PluginSwept { .. } => &["plugin:swept"],
-            Self::PluginIgnoredCancellation { .. } => &["plugin:ignored-cancellation"],
-        }
-    }
-}
-
 /// Why a leader stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -375,6 +309,47 @@ mod tests {
             assert_eq!(json["event"], event.name());
             let back: Event = serde_json::from_value(json).expect("what was written");
             assert_eq!(back, event);
+        }
+    }
+
+    #[test]
+    fn events_have_sentences() {
+        let node = |name| NodeId::new(name).expect("valid");
+        let cases = [
+            (
+                Event::LeaderChanged {
+                    previous: Some(node("a")),
+                    new: Some(node("b")),
+                    epoch: Epoch(4),
+                },
+                "b leads, epoch 4, after a",
+            ),
+            (
+                Event::LeaderDown { former: node("a"), proved: true },
+                "leader a is dead: its port refuses connections",
+            ),
+            (
+                Event::CoordinatorDemoted {
+                    epoch: Epoch(3),
+                    reason: DemotionReason::HigherEpoch(Epoch(4)),
+                },
+                "this node no longer leads, epoch 3: epoch 4 has begun",
+            ),
+            (Event::BreakerHalfOpen, "the next beat probes the store"),
+            (
+                Event::WorkerTimedOut { worker: node("c") },
+                "c is silent and was removed from the view",
+            ),
+            (
+                Event::HealthChanged {
+                    verdict: Verdict::Critical,
+                    reasons: vec![Reason::NoNode, Reason::NoCandidate { registered: 1 }],
+                },
+                "the cluster is critical: no node is registered: start one; and 1 more",
+            ),
+        ];
+        for (event, expected) in cases {
+            assert_eq!(event.to_string(), expected);
         }
     }
 
