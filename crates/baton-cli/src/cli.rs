@@ -7,7 +7,7 @@ use crate::commands::manuals::{CompletionsArguments, ManArguments};
 use crate::commands::{
     StoreArguments, counters, demo, doctor, fences, health, history, run, serve, settings, watch,
 };
-use crate::exit;
+use crate::error;
 
 const INTRODUCTION: &str = "\
 Run something on exactly one of many instances, and watch it.
@@ -31,7 +31,7 @@ names another store. `baton doctor` checks whether a store is suitable.";
     version,
     about = "Run something on exactly one of many instances, and watch it",
     long_about = INTRODUCTION,
-    after_long_help = exit::HELP,
+    after_long_help = error::EXIT_CODES,
     max_term_width = 80,
     arg_required_else_help = true,
     disable_help_subcommand = true

@@ -8,7 +8,7 @@ use clap::error::{ContextValue, ErrorKind};
 use crate::cli::Cli;
 use crate::commands;
 use crate::commands::tick;
-use crate::exit::Exit;
+use crate::error::Exit;
 use crate::output::log::{self, Format};
 use crate::output::stdout;
 

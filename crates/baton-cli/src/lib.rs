@@ -1,16 +1,15 @@
 //! The baton command, as a library: tests drive the same parts.
 //!
 //! ```text
-//!   entry ─► cli (what was asked) ──► commands/ ──► exit, error
+//!   entry ─► cli (what was asked) ──► commands/ ──► error: an exit code, a message
 //!                                        │
-//!              config/ ◄── place ◄───────┤ which store, which settings
+//!              config/ ◄── open_store ◄──┤ which store, which settings
 //!              snapshot/ ◄───────────────┤ how a namespace stands
-//!              notice ◄──────────────────┤ how soon a crash of this node would be noticed
-//!              housekeeping ◄────────────┤ what a served node does when it leads
+//!              node, serve_plugins ◄─────┤ a node that takes part, and what it does when it leads
+//!              crash_notice ◄────────────┤ how soon a crash of this node would be noticed
+//!              guard/ ◄──────────────────┤ a command that runs only while this node leads
 //!              output/ ◄─────────────────┘ tables, sentences, JSON
-//!   telemetry       traces and metrics for a collector, if one was named
-//!   run/ + guard/   a command that runs only while this node leads
-//!   cluster/, look  real processes and waiting for them: for the demo, the tests, the benches
+//!   cluster/, attempts   real processes and waiting for them: for the demo, the tests, the benches
 //! ```
 //!
 //! stdout is data, stderr is everything else. Reading commands change nothing and make no file.
@@ -25,7 +24,6 @@ mod config;
 mod crash_notice;
 pub mod entry;
 pub mod error;
-mod exit;
 #[cfg(target_os = "linux")]
 pub mod guard;
 mod nested_node;
@@ -34,4 +32,3 @@ mod open_store;
 pub mod output;
 mod serve_plugins;
 mod snapshot;
-mod telemetry;

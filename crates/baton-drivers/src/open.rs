@@ -105,12 +105,9 @@ pub(crate) fn is_scheme(scheme: &str) -> bool {
 
 /// A store that only its handle can see, empty at first.
 fn memory() -> MemoryStore {
-    let declaration = Declaration {
-        name: "memory".to_owned(),
-        class: Class::SingleServer,
-        expiry: ExpiryClock::Store,
-        capabilities: [Capability::Push, Capability::MemberAge, Capability::Counters].into(),
-    };
+    let capabilities = [Capability::Push, Capability::MemberAge, Capability::Counters].into();
+    let (name, class) = ("memory".to_owned(), Class::SingleServer);
+    let declaration = Declaration { name, class, expiry: ExpiryClock::Store, capabilities };
     MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock))
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::{ClientConfig, Error, RootCertStore};
 
 use crate::address::{AddressError, Options};
 
@@ -76,10 +76,15 @@ impl TlsFiles {
 
     /// What a client library that takes rustls as it is wants to know.
     pub(crate) fn client_config(&self) -> Result<ClientConfig, String> {
+        self.with_roots(self.roots()?)
+    }
+
+    /// The same, with these authorities.
+    pub(crate) fn with_roots(&self, roots: RootCertStore) -> Result<ClientConfig, String> {
         let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|problem| problem.to_string())?
-            .with_root_certificates(self.roots()?);
+            .with_root_certificates(roots);
         let (Some(cert), Some(key)) = (&self.cert, &self.key) else {
             return Ok(builder.with_no_client_auth());
         };
@@ -115,13 +120,12 @@ fn of(path: &Path, problem: &dyn std::fmt::Display) -> String {
     format!("{}: {problem}", path.display())
 }
 
-/// Did TLS fail, rather than what it runs over?
-pub(crate) fn is_about_tls(error: &(dyn std::error::Error + 'static)) -> bool {
+/// What TLS has against it, if it was TLS that failed and not what it runs over.
+pub(crate) fn tls_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a Error> {
     // What an I/O error is made from is not its source, but what that was made from.
     let made_from = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    error.is::<rustls::Error>()
-        || match made_from {
-            Some(inner) => is_about_tls(inner),
-            None => error.source().is_some_and(is_about_tls),
-        }
+    error.downcast_ref::<Error>().or_else(|| match made_from {
+        Some(inner) => tls_error(inner),
+        None => error.source().and_then(tls_error),
+    })
 }

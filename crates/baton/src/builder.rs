@@ -17,7 +17,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
-use crate::drive::{Host, NodeTask, OnOverrun, Watchdog, WorkRuntime, report_if_unwatched};
+use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime, report_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
 use crate::lifeline::{Lifeline, LifelineConfig};
@@ -68,7 +68,7 @@ pub struct NodeBuilder {
     plugins: Vec<Arc<dyn Plugin>>,
     services: Vec<Arc<dyn Service>>,
     runtime: Option<tokio::runtime::Handle>,
-    on_overrun: OnOverrun,
+    abort_on_overrun: bool,
     #[cfg(feature = "http")]
     endpoint: Option<Answers>,
     #[cfg(feature = "http")]
@@ -115,7 +115,7 @@ impl NodeBuilder {
             plugins: Vec::new(),
             services: Vec::new(),
             runtime: None,
-            on_overrun: OnOverrun::Report,
+            abort_on_overrun: false,
             #[cfg(feature = "http")]
             endpoint: None,
             #[cfg(feature = "http")]
@@ -203,7 +203,7 @@ impl NodeBuilder {
 
     /// Aborts the process when work goes on past the hard deadline, instead of only reporting it.
     pub fn abort_on_overrun(mut self) -> Self {
-        self.on_overrun = OnOverrun::Abort;
+        self.abort_on_overrun = true;
         self
     }
 
@@ -256,9 +256,9 @@ impl NodeBuilder {
             self.endpoint.take().map(|it| it.begin(hosts)).transpose()?
         };
         let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
-        let on_overrun = self.on_overrun;
+        let abort_on_overrun = self.abort_on_overrun;
         let (shared, core) = self.shared(&host, namespace, id)?;
-        let task = NodeTask::new(core, shared.clone(), on_overrun);
+        let task = NodeTask::new(core, shared.clone(), abort_on_overrun);
         let events = shared.events.subscribe();
         report_if_unwatched(&shared, &[]);
         if !host.inbox.start(task) {

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::{Epoch, Namespace};
-use baton_store::{Document, Precondition, StaleEpoch, Store, StoreError, WriteOutcome};
+use baton_store::{Precondition, StaleEpoch, Store, StoreError, WriteOutcome};
 
 /// Names the documents of the register.
 const PREFIX: &str = "fence:";
@@ -49,19 +49,16 @@ impl FenceRegister {
 
     /// Admits an epoch that is at least as high as every one before it.
     pub async fn admit(&self, given: Epoch) -> Result<(), FenceRegisterError> {
-        let name = format!("{PREFIX}{}", self.resource);
         loop {
-            let found = self.store.read_document(&self.namespace, &name).await?;
-            let highest = self.highest_in(found.as_ref())?;
+            let (highest, version) = self.read().await?;
             if given < highest {
                 return Err(StaleEpoch { resource: self.resource.clone(), given, highest }.into());
             }
-            if given == highest && found.is_some() {
+            if given == highest && version.is_some() {
                 return Ok(());
             }
-            let expected =
-                found.map_or(Precondition::Absent, |it| Precondition::Version(it.version));
-            let body = given.to_string().into_bytes();
+            let expected = version.map_or(Precondition::Absent, Precondition::Version);
+            let (name, body) = (self.document(), given.to_string().into_bytes());
             let write = self.store.write_document(&self.namespace, &name, body, expected, None);
             if let WriteOutcome::Written(_) = write.await? {
                 return Ok(());
@@ -72,17 +69,20 @@ impl FenceRegister {
 
     /// The highest epoch admitted so far.
     pub async fn highest(&self) -> Result<Epoch, FenceRegisterError> {
-        let name = format!("{PREFIX}{}", self.resource);
-        let found = self.store.read_document(&self.namespace, &name).await?;
-        self.highest_in(found.as_ref())
+        Ok(self.read().await?.0)
     }
 
-    fn highest_in(&self, found: Option<&Document>) -> Result<Epoch, FenceRegisterError> {
-        let Some(document) = found else { return Ok(Epoch::NONE) };
+    fn document(&self) -> String {
+        format!("{PREFIX}{}", self.resource)
+    }
+
+    /// The highest epoch, and the version of the document if there is one.
+    async fn read(&self) -> Result<(Epoch, Option<u64>), FenceRegisterError> {
+        let found = self.store.read_document(&self.namespace, &self.document()).await?;
+        let Some(document) = found else { return Ok((Epoch::NONE, None)) };
         let number = std::str::from_utf8(&document.body).ok().and_then(|text| text.parse().ok());
-        number
-            .map(Epoch)
-            .ok_or_else(|| FenceRegisterError::Foreign { resource: self.resource.clone() })
+        let foreign = || FenceRegisterError::Foreign { resource: self.resource.clone() };
+        Ok((Epoch(number.ok_or_else(foreign)?), Some(document.version)))
     }
 }
 

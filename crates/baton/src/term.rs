@@ -22,7 +22,8 @@ pub(crate) struct Ending {
 /// From when something runs until it is told to stop, with the moment by which it must have.
 #[derive(Default)]
 pub(crate) struct Lifetime {
-    stop_by: watch::Sender<Option<Moment>>,
+    /// Set before the token is cancelled.
+    stop_by: OnceLock<Moment>,
     /// Cancelled when it is told to stop.
     pub(crate) token: CancellationToken,
 }
@@ -30,16 +31,12 @@ pub(crate) struct Lifetime {
 impl Lifetime {
     /// It is to stop by then. The first word counts.
     pub(crate) fn end(&self, by: Moment) {
-        self.stop_by.send_if_modified(|stop_by| {
-            let is_first = stop_by.is_none();
-            stop_by.get_or_insert(by);
-            is_first
-        });
+        let _ = self.stop_by.set(by);
         self.token.cancel();
     }
 
     pub(crate) fn stop_by(&self) -> Option<Moment> {
-        *self.stop_by.borrow()
+        self.stop_by.get().copied()
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -47,10 +44,8 @@ impl Lifetime {
     }
 
     pub(crate) async fn ended(&self) -> Moment {
-        let mut stop_by = self.stop_by.subscribe();
-        let by = stop_by.wait_for(Option::is_some).await;
-        let by = by.expect("the sender lives as long as what it is asked of");
-        by.expect("it was waited for")
+        self.token.cancelled().await;
+        self.stop_by().expect("it is set before the token is cancelled")
     }
 }
 

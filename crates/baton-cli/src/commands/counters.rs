@@ -8,8 +8,7 @@ use baton_core::settings::show_span;
 use serde::Serialize;
 
 use super::StoreArguments;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store::OpenStore;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};

@@ -6,8 +6,7 @@ use baton_drivers::fences::{self, FencesError, StoredFence};
 use serde::Serialize;
 
 use crate::config::{Config, StoreFlags};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::output::table::Table;
 
 use super::StoreArguments;

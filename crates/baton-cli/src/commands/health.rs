@@ -9,8 +9,7 @@ use baton_core::ids::Namespace;
 use serde::Serialize;
 
 use crate::config::HealthFlags;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store::OpenStore;
 use crate::output::stdout;
 use crate::output::style::Tone;

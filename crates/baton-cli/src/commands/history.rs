@@ -6,8 +6,7 @@ use baton_core::protocol::{Expiry, LeaseSnapshot, TermRecord};
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};

@@ -23,8 +23,7 @@ use baton_sim::commands as simulator;
 
 use crate::cli::{Cli, Command};
 use crate::config::StoreFlags;
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store::OpenStore;
 use crate::output::stdout;
 use crate::snapshot::render;

@@ -1,7 +1,6 @@
 //! `baton namespaces`: the namespaces of a store, one a line.
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store::OpenStore;
 use crate::output::stdout;
 

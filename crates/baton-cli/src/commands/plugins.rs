@@ -3,8 +3,7 @@
 use baton::{PluginReport, PluginReportDocument, PluginStatus};
 use baton_store::clock::{Clock, SystemClock};
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table, cut};

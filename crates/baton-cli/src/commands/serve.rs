@@ -5,8 +5,7 @@ use std::pin::pin;
 use baton::{Departure, Event, Events, LateNotice, Node, Stamped};
 
 use crate::config::{Config, NodeFlags};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 #[cfg(target_os = "linux")]
 use crate::guard::reap_orphans;
 use crate::output::log::{self, Format, Level};
@@ -14,7 +13,6 @@ use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::times::{span, utc_ms};
 use crate::serve_plugins::add_serve_plugins;
-use crate::telemetry::Telemetry;
 use crate::{crash_notice, node, open_store};
 
 #[derive(Debug, clap::Args)]
@@ -32,7 +30,7 @@ pub struct Arguments {
 pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = open_store::load_node(&arguments.node.0)?;
     let store = node::store(&config).await?;
-    let telemetry = Telemetry::of(&config)?;
+    let telemetry = node::Telemetry::of(&config)?;
     let builder = telemetry.attach(node::builder(&config, store.clone()));
     let builder = add_serve_plugins(builder, &config)?;
     let (node, mut events) = builder.build_with_events()?;

@@ -7,8 +7,7 @@ use serde::Serialize;
 use toml::Value;
 
 use crate::config::{Config, Entry, NodeFlags, Source, TABLE};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store::load;
 use crate::output::stdout;
 use crate::output::style::Tone;

@@ -9,8 +9,7 @@ use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::output::live::Live;
 use crate::output::stdout;
 use crate::output::style::Tone;

@@ -6,7 +6,7 @@ use std::io::{IsTerminal as _, Write as _};
 use serde::Serialize;
 
 use super::log;
-use crate::exit::Exit;
+use crate::error::Exit;
 
 /// Narrower than this, tables are cut rather than squeezed further.
 const WIDTH_MIN: usize = 40;

@@ -10,15 +10,14 @@
 //! Nothing here is ever shown with a password in it.
 
 mod options;
-mod plain;
-mod secret;
 
 pub use options::Options;
-pub(crate) use plain::plain_url;
-pub use secret::Secret;
 
-use percent_encoding::percent_decode_str;
+use std::fmt;
 
+use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+use crate::driver::all_shown;
 use crate::parts::{Flaw, Parts};
 
 /// What to do about a URL that can be cut in several ways.
@@ -53,6 +52,28 @@ pub enum AddressError {
     NoName { scheme: String, name: String, wanted: &'static str },
     #[error("{scheme} option {name}: {path} cannot be read ({problem})")]
     NoFile { scheme: String, name: String, path: String, problem: String },
+}
+
+/// A password or a key. Its `Debug` shows nothing of it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Keeps it.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// For the client library alone.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
 }
 
 /// One host, with its port if it was given.
@@ -125,6 +146,30 @@ fn decoded(scheme: &str, text: &str, part: &'static str) -> Result<String, Addre
     Ok(text.into_owned())
 }
 
+/// What every client reads of a URL, secrets included; of the options those that the client knows,
+/// each with its value.
+pub(crate) fn plain_url(
+    scheme: &str,
+    (user, password): (&Option<String>, &Option<Secret>),
+    hosts: &[(String, u16)],
+    path: Option<&str>,
+    options: &[&str],
+) -> String {
+    let user = user.as_deref().map_or_else(String::new, escaped);
+    let login = match password {
+        Some(password) => format!("{user}:{}@", escaped(password.reveal())),
+        None if user.is_empty() => user,
+        None => format!("{user}@"),
+    };
+    let path = path.map_or_else(String::new, |path| format!("/{}", escaped(path)));
+    let mark = if options.is_empty() { "" } else { "?" };
+    format!("{scheme}://{login}{}{path}{mark}{}", all_shown(hosts), options.join("&"))
+}
+
+fn escaped(text: &str) -> String {
+    utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,5 +203,10 @@ mod tests {
         }
         let shown = format!("{:?}", parse("me:hush@db/app?secret_key=hush").expect("it is sound"));
         assert!(!shown.contains("hush"), "{shown}");
+    }
+
+    #[test]
+    fn a_secret_is_not_shown() {
+        assert_eq!(format!("{:?}", Secret::new("hush")), "***");
     }
 }

@@ -110,14 +110,9 @@ impl<'a, F: Fields> Record<'a, F> {
         self.required(field, self.maybe_number(field)?)
     }
 
-    /// A truth value, kept as 0 or 1; `None` if it is NULL.
-    pub(crate) fn maybe_flag(&self, field: &str) -> Result<Option<bool>, DriverError> {
-        Ok(self.maybe_number::<u64>(field)?.map(|number| number != 0))
-    }
-
-    /// A truth value that is never NULL.
+    /// A truth value, kept as 0 or 1, that is never NULL.
     pub(crate) fn flag(&self, field: &str) -> Result<bool, DriverError> {
-        self.required(field, self.maybe_flag(field)?)
+        Ok(self.number::<u64>(field)? != 0)
     }
 
     /// What is kept as JSON; `None` if it is NULL.
@@ -126,11 +121,6 @@ impl<'a, F: Fields> Record<'a, F> {
         field: &str,
     ) -> Result<Option<T>, DriverError> {
         self.read(field, |text| serde_json::from_str(text))
-    }
-
-    /// What is kept as JSON and is never NULL.
-    pub(crate) fn json<T: DeserializeOwned>(&self, field: &str) -> Result<T, DriverError> {
-        self.required(field, self.maybe_json(field)?)
     }
 
     /// A node record and its age: `node_id`, `boot`, `beat`, `eligible`, `draining`, `load`,
@@ -144,7 +134,7 @@ impl<'a, F: Fields> Record<'a, F> {
             draining: self.flag("draining")?,
             load: self.number("load")?,
             seen: Epoch(self.number("seen")?),
-            profile: Arc::new(self.json("profile")?),
+            profile: Arc::new(self.required("profile", self.maybe_json("profile")?)?),
         };
         let silent_for = Some(Duration::from_micros(self.number("silent_us")?));
         Ok(Member { record, silent_for })

@@ -24,7 +24,7 @@ use super::error::{GatewayError, code};
 use super::wire::{KeyValue, Range, RangeAnswer, Txn, TxnAnswer};
 use crate::OpenError;
 use crate::driver::within;
-use crate::tls::{TlsFiles, is_about_tls};
+use crate::tls::{TlsFiles, tls_error};
 
 const LATE: &str = "no answer in time";
 
@@ -281,7 +281,7 @@ fn client(config: &EtcdConfig, tls: Option<&rustls::ClientConfig>) -> Result<Cli
 fn failed(problem: &reqwest::Error) -> GatewayError {
     let words = words(problem);
     match problem.is_connect() {
-        true if is_about_tls(problem) => GatewayError::Tls(words),
+        true if tls_error(problem).is_some() => GatewayError::Tls(words),
         true => GatewayError::NotSent(words),
         false => GatewayError::NoAnswer(words),
     }

@@ -7,7 +7,7 @@ use baton_core::ids::Lineage;
 use baton_core::protocol::{BeatReply, BeatRequest, Claim, LeaseIntent, Outcome, Registration};
 use mysql_async::Row;
 
-use super::context::CallContext;
+use super::engine::CallContext;
 use super::error::lease_name;
 use super::statement::{Statement, Text};
 use crate::driver::{BeatServer, DriverError, Record, boot_id};
@@ -86,8 +86,10 @@ fn with_intent(call: Statement, intent: &LeaseIntent) -> Statement {
 
 fn reply(row: &Row, named: &str) -> Result<BeatReply, DriverError> {
     let record = Record::new(row, named);
-    let outcome = record.maybe_flag("applied")?;
-    let outcome = outcome.map(|it| if it { Outcome::Applied } else { Outcome::Conflict });
+    let outcome = record.maybe_number("applied")?.map(|applied: u64| match applied {
+        0 => Outcome::Conflict,
+        _ => Outcome::Applied,
+    });
     read(&record, outcome).map_err(|error| match outcome {
         // What was written was written, though the rest of the reply makes no sense.
         Some(Outcome::Applied) => DriverError::unknown(error.into_store_error().to_string()),

@@ -16,40 +16,39 @@ const PORT: u16 = 3306;
 const TLS_MODES: [(&str, TlsMode); 3] =
     [("off", TlsMode::Off), ("require", TlsMode::Require), ("verify", TlsMode::Verify)];
 
+/// What the names of tables may begin with.
+pub(super) const PREFIXES: &str = "1 to 40 letters, digits or '_'";
+
 /// A table's name may have 64 characters, and the longest of ours takes 14 of them.
-const PREFIX_CHARS_MAX: usize = 40;
+pub(super) fn is_prefix(prefix: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    (1..=40).contains(&prefix.len()) && prefix.chars().all(allowed)
+}
 
 /// What a handle needs to know. Plain data.
 #[derive(Clone, Debug)]
-pub struct MysqlConfig {
+pub(super) struct MysqlConfig {
     /// Names and ports, tried in turn.
-    pub hosts: Vec<(String, u16)>,
-    /// Who connects.
-    pub user: Option<String>,
-    /// With which password.
-    pub password: Option<Secret>,
+    pub(super) hosts: Vec<(String, u16)>,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<Secret>,
     /// Where the tables are.
-    pub database: String,
+    pub(super) database: String,
     /// What the names of tables and procedures begin with.
-    pub prefix: String,
-    /// Bounds every call.
-    pub timeout: Duration,
-    /// How much of TLS there is to be.
-    pub tls: TlsMode,
-    /// Whom to trust, and who we are.
-    pub tls_files: TlsFiles,
+    pub(super) prefix: String,
+    pub(super) timeout: Duration,
+    pub(super) tls: TlsMode,
+    pub(super) tls_files: TlsFiles,
 }
 
 impl MysqlConfig {
     /// What follows `mysql://` or `mariadb://` in a URL.
-    pub fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let mut address = Address::parse(scheme, rest, EXAMPLE)?;
         let options = &mut address.options;
         let prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
-        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if prefix.is_empty() || prefix.len() > PREFIX_CHARS_MAX || !prefix.chars().all(allowed) {
-            let wanted = format!("give 1 to {PREFIX_CHARS_MAX} letters, digits or '_'");
-            return Err(options.wrong("table_prefix", &prefix, &wanted));
+        if !is_prefix(&prefix) {
+            return Err(options.wrong("table_prefix", &prefix, &format!("give {PREFIXES}")));
         }
         let timeout = options.timeout()?;
         let tls_files = TlsFiles::take(options)?;
@@ -84,7 +83,7 @@ impl MysqlConfig {
 
 /// The URL as `mysql_async` takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = MysqlConfig::from_location(scheme, rest)?;
+    let config = MysqlConfig::parse(scheme, rest)?;
     let options: &[&str] = match config.tls {
         TlsMode::Off | TlsMode::Prefer => &[],
         TlsMode::Require => &["require_ssl=true", "verify_ca=false", "verify_identity=false"],
@@ -99,7 +98,7 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<MysqlConfig, AddressError> {
-        MysqlConfig::from_location("mysql", rest)
+        MysqlConfig::parse("mysql", rest)
     }
 
     #[test]

@@ -19,7 +19,7 @@ use mysql_async::{
 
 use super::NAME;
 use super::config::MysqlConfig;
-use super::error::QueryError;
+use super::error::{Meaning, QueryError};
 use crate::OpenError;
 use crate::address::Secret;
 use crate::driver::{DriverError, within};
@@ -52,6 +52,9 @@ impl Servers {
             OpenError::Tls { store: NAME, place, detail }
         };
         let tls = tls_options(&config).map_err(wrong)?;
+        let constraints = PoolConstraints::new(CONNECTIONS_MAX, CONNECTIONS_MAX);
+        let constraints = constraints.expect("at least none and at most some");
+        let pool = PoolOpts::default().with_constraints(constraints).with_reset_connection(false);
         let host = |(name, port): &(String, u16)| {
             let options = OptsBuilder::default()
                 .ip_or_hostname(name)
@@ -64,7 +67,7 @@ impl Servers {
                 .stmt_cache_size(0)
                 .ssl_opts(tls.clone())
                 .init(session(config.timeout))
-                .pool_opts(pool_options());
+                .pool_opts(pool.clone());
             let pool = Mutex::new(Pool::new(options.clone()));
             (options, pool)
         };
@@ -96,15 +99,7 @@ impl Servers {
 
     /// Sends a statement, and waits for the whole answer, within the configured time.
     pub(super) async fn query(&self, text: String) -> Result<Vec<Row>, QueryError> {
-        self.query_within(text, self.config.timeout).await
-    }
-
-    /// The same, within this time.
-    pub(super) async fn query_within(
-        &self,
-        text: String,
-        timeout: Duration,
-    ) -> Result<Vec<Row>, QueryError> {
+        let timeout = self.config.timeout;
         let (bytes, most) = (text.len() as u64, self.packet_max.load(Ordering::Relaxed));
         if bytes >= most {
             return Err(QueryError::TooLong { bytes, most });
@@ -120,7 +115,7 @@ impl Servers {
                 if error.breaks_connection() {
                     cut(conn);
                 }
-                if error.is_read_only() {
+                if error.meaning() == Some(Meaning::ReadOnly) {
                     self.move_on();
                 }
                 Err(error)
@@ -156,12 +151,6 @@ impl Servers {
         let (options, pool) = &self.hosts[self.current.load(Ordering::Relaxed)];
         *pool.lock().expect("no holder panics") = Pool::new(options.clone());
     }
-}
-
-fn pool_options() -> PoolOpts {
-    let constraints = PoolConstraints::new(CONNECTIONS_MAX, CONNECTIONS_MAX);
-    let constraints = constraints.expect("at least none and at most some");
-    PoolOpts::default().with_constraints(constraints).with_reset_connection(false)
 }
 
 /// What a session of ours is like, whatever the server's defaults are. A wait for a lock ends

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use mysql_async::Row;
 
-use super::context::CallContext;
+use super::engine::CallContext;
 use super::statement::{Bytes, Statement, Text, literal};
 use crate::driver::{DriverError, Record};
 

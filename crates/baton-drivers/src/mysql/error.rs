@@ -8,6 +8,7 @@ use mysql_async::{Error, IoError, ServerError};
 use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
+use crate::tls::tls_error;
 
 /// Why a statement has no answer.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(super) enum QueryError {
 
 /// What an error of the server says about the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
+pub(super) enum Meaning {
     /// The procedure found a record that is not ours.
     Corrupt,
     /// Certainly rolled back; trying again may help.
@@ -90,25 +91,15 @@ impl QueryError {
         self.server().map(|error| error.code)
     }
 
+    /// What the server said of the step, if it was the server that spoke.
+    pub(super) fn meaning(&self) -> Option<Meaning> {
+        self.server().map(meaning)
+    }
+
     /// A killed statement leaves its transaction open: only what a procedure signalled by itself is
     /// certain to have left nothing behind.
     pub(super) fn breaks_connection(&self) -> bool {
-        self.server().is_none_or(|error| meaning(error) != Meaning::Corrupt)
-    }
-
-    /// Does this server take no writes?
-    pub(super) fn is_read_only(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::ReadOnly)
-    }
-
-    /// Do the tables or procedures not exist?
-    pub(super) fn is_missing_schema(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::Schema)
-    }
-
-    /// May this user not do this?
-    pub(super) fn is_missing_rights(&self) -> bool {
-        self.server().is_some_and(|error| meaning(error) == Meaning::Rights)
+        self.meaning() != Some(Meaning::Corrupt)
     }
 
     /// For the caller.
@@ -214,15 +205,9 @@ impl QueryError {
 
 /// Could the two not agree on TLS, or does one not believe the other?
 fn is_of_tls(error: &Error) -> bool {
-    match error {
-        Error::Io(IoError::Tls(_))
-        | Error::Driver(mysql_async::DriverError::NoClientSslFlagFromServer) => true,
-        Error::Io(IoError::Io(error)) => {
-            let inner = error.get_ref();
-            inner.is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>)
-        }
-        _ => false,
-    }
+    use mysql_async::DriverError::NoClientSslFlagFromServer;
+    matches!(error, Error::Io(IoError::Tls(_)) | Error::Driver(NoClientSslFlagFromServer))
+        || tls_error(error).is_some()
 }
 
 /// What to do about missing rights.

@@ -8,7 +8,7 @@ use baton_store::Finding;
 use super::NAME;
 use super::connect::Servers;
 use super::engine::MysqlEngine;
-use super::error::BINLOG_FORMAT;
+use super::error::{BINLOG_FORMAT, Meaning};
 use super::schema::Flavour;
 use crate::OpenError;
 use crate::driver::DriverError;
@@ -77,41 +77,33 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, Driver
     let replica = query("SHOW SLAVE STATUS".to_owned()).await;
     let replica = match replica {
         // Oracle's MySQL has renamed it.
-        Err(error) if !error.is_missing_rights() => query("SHOW REPLICA STATUS".to_owned()).await,
+        Err(error) if error.meaning() != Some(Meaning::Rights) => {
+            query("SHOW REPLICA STATUS".to_owned()).await
+        }
         answer => answer,
     };
     let setting = |name: &str| settings.get(name).map(String::as_str);
-    let mut findings = vec![version(engine.flavour, setting("version").unwrap_or("unknown"))];
+    let (name, version) = (engine.flavour.name(), setting("version").unwrap_or("unknown"));
+    let mut findings = vec![Finding::ok("version", format!("{name} {version}"))];
     findings.extend(durability(&setting));
     findings.extend(binlog(&setting));
     findings.push(replication(&setting, replica.map(|rows| !rows.is_empty()).ok()));
     findings.push(room(setting("max_connections"), connected.as_deref()));
     findings.push(rights(engine).await);
-    findings.push(Finding::ok(
-        "clock",
-        format!(
-            "the server's, in UTC; its time zone ({}) has no part in it",
-            setting("time_zone").unwrap_or("unknown")
-        ),
-    ));
+    let zone = setting("time_zone").unwrap_or("unknown");
+    let clock = format!("the server's, in UTC; its time zone ({zone}) has no part in it");
+    findings.push(Finding::ok("clock", clock));
     Ok(findings)
-}
-
-fn version(flavour: Flavour, version: &str) -> Finding {
-    Finding::ok("version", format!("{} {version}", flavour.name()))
 }
 
 /// What a loss of power would cost.
 fn durability<'a>(setting: &impl Fn(&str) -> Option<&'a str>) -> Vec<Finding> {
     let flush = setting("innodb_flush_log_at_trx_commit").unwrap_or("unknown");
     let detail = format!("innodb_flush_log_at_trx_commit is {flush}");
+    let lost = format!("{detail}: a crash of the machine loses up to a second of grants");
     let mut findings = vec![match flush {
         "1" => Finding::ok("durability", detail),
-        _ => Finding::warn(
-            "durability",
-            format!("{detail}: a crash of the machine loses up to a second of grants"),
-            "set it to 1",
-        ),
+        _ => Finding::warn("durability", lost, "set it to 1"),
     }];
     let (log_bin, sync) = (setting("log_bin").unwrap_or("OFF"), setting("sync_binlog"));
     if is_on(log_bin) && sync != Some("1") {
@@ -166,10 +158,8 @@ fn room(most: Option<&str>, connected: Option<&str>) -> Finding {
         return Finding::ok("connections", "not shown to this user");
     };
     let detail = format!("{connected} of {most} are taken");
-    match connected * 10 >= most * 9 {
-        true => Finding::warn("connections", detail, "raise max_connections"),
-        false => Finding::ok("connections", detail),
-    }
+    let is_tight = connected * 10 >= most * 9;
+    Finding::warn_if(is_tight, "connections", detail, "raise max_connections")
 }
 
 /// Tries what a beat does, in a namespace without nodes, with a boot of no process.

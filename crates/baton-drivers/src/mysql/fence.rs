@@ -26,7 +26,7 @@ use baton_store::StaleEpoch;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Transaction};
 
-use super::config::MysqlConfig;
+use super::config::{MysqlConfig, PREFIXES, is_prefix};
 use super::connect::Servers;
 use super::error::QueryError;
 use super::statement::{Bytes, literal};
@@ -81,10 +81,8 @@ impl Fence {
 
     /// The same, in the table `<prefix>fences`.
     pub fn with_prefix(self, prefix: &str) -> Result<Self, FenceError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        if prefix.is_empty() || prefix.len() > 40 || !prefix.chars().all(allowed) {
-            let wanted = "1 to 40 letters, digits or '_'";
-            return Err(FenceError::Name { name: prefix.to_owned(), wanted });
+        if !is_prefix(prefix) {
+            return Err(FenceError::Name { name: prefix.to_owned(), wanted: PREFIXES });
         }
         Ok(Self { table: format!("{prefix}fences"), ..self })
     }
@@ -188,7 +186,7 @@ async fn register(servers: &Servers, sql: String) -> Result<Vec<StoredFence>, Fe
 
 /// Where the register is, and what reads all of it.
 fn opened(scheme: &str, rest: &str) -> Result<(Servers, String), OpenError> {
-    let servers = Servers::new(MysqlConfig::from_location(scheme, rest)?)?;
+    let servers = Servers::new(MysqlConfig::parse(scheme, rest)?)?;
     let sql = format!("SELECT resource, epoch FROM `{}fences`", servers.config.prefix);
     Ok((servers, sql))
 }

@@ -20,7 +20,6 @@
 mod beat;
 mod config;
 mod connect;
-mod context;
 mod counters;
 mod engine;
 mod error;
@@ -36,11 +35,12 @@ use std::sync::Arc;
 
 use baton_store::Store;
 
+use config::MysqlConfig;
+
 use crate::OpenError;
 use crate::reader::Access;
 use crate::service::Service;
 
-pub use config::MysqlConfig;
 pub(crate) use config::client_url;
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use mysql_async;
@@ -55,7 +55,7 @@ pub(crate) async fn open(
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    let config = MysqlConfig::from_location(scheme, rest)?;
+    let config = MysqlConfig::parse(scheme, rest)?;
     let engine = move || engine::MysqlEngine::open(config, access);
     let service = Service::start("baton-mysql", engine).await?;
     Ok(Arc::new(service))

@@ -10,7 +10,7 @@ use mysql_async::prelude::Queryable;
 
 use super::NAME;
 use super::connect::{Servers, cut};
-use super::error::{GRANTS, QueryError};
+use super::error::{GRANTS, Meaning, QueryError};
 use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion, within};
 
@@ -48,9 +48,8 @@ const PROCEDURES: [&str; 16] = [
     include_str!("sql/procedures/prune.sql"),
 ];
 
-/// Exists already.
-const PROCEDURE_EXISTS: u16 = 1304;
-const COLUMN_EXISTS: u16 = 1060;
+/// The server's codes for a procedure and for a column that exists already.
+const EXISTS: [u16; 2] = [1304, 1060];
 
 /// Which of the two servers it is: a few names differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,16 +103,16 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
     if state(servers).await? == SchemaState::Usable {
         return Ok(());
     }
-    let failed = |error: QueryError| match error.is_missing_rights() {
-        true => missing(servers),
-        false => servers.refused(error),
+    let failed = |error: QueryError| match error.meaning() {
+        Some(Meaning::Rights) => missing(servers),
+        _ => servers.refused(error),
     };
     let mut conn = servers.connect().await.map_err(failed)?;
     // One at a time, so that an earlier program does not replace what a later one has just made. A
     // server without such locks, as one of several in a Galera cluster, goes on without.
     let lock =
         format!("SELECT GET_LOCK(SHA1(CONCAT(DATABASE(), '/{}')), 20)", servers.config.prefix);
-    let _ = run(&mut conn, lock).await;
+    let _ = within(TIMEOUT, conn.query_drop(lock)).await;
     let made = match state(servers).await {
         Ok(SchemaState::Usable) => Ok(()),
         Ok(SchemaState::Older) => create(&mut conn, servers, flavour).await.map_err(failed),
@@ -144,10 +143,14 @@ async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> 
     let look = format!("SELECT * FROM `{}meta` WHERE one = 1", servers.config.prefix);
     let rows = match servers.query(look).await {
         Ok(rows) => rows,
-        Err(error) if error.is_missing_schema() => return Ok(None),
-        // A user without any right on a table cannot tell whether it is there.
-        Err(error) if error.is_missing_rights() => return Err(missing(servers)),
-        Err(error) => return Err(servers.refused(error)),
+        Err(error) => {
+            return match error.meaning() {
+                Some(Meaning::Schema) => Ok(None),
+                // A user without any right on a table cannot tell whether it is there.
+                Some(Meaning::Rights) => Err(missing(servers)),
+                _ => Err(servers.refused(error)),
+            };
+        }
     };
     let Some(row) = rows.first() else { return Ok(None) };
     let lowest = row.get::<Option<i64>, _>("lowest_compatible").flatten();
@@ -167,11 +170,6 @@ fn missing(servers: &Servers) -> OpenError {
     }
 }
 
-async fn run(conn: &mut Conn, text: String) -> Result<(), QueryError> {
-    let done = within(TIMEOUT, conn.query_drop(text)).await;
-    done.ok_or(QueryError::Late(TIMEOUT))?.map_err(QueryError::Call)
-}
-
 /// Makes what is missing. What an earlier version made is added to, and its procedures, which a
 /// later version may have changed, are replaced.
 async fn create(conn: &mut Conn, servers: &Servers, flavour: Flavour) -> Result<(), QueryError> {
@@ -180,33 +178,33 @@ async fn create(conn: &mut Conn, servers: &Servers, flavour: Flavour) -> Result<
         Ok(rows) => !rows.is_empty(),
         Err(_) => false,
     };
-    let run = async |conn: &mut Conn, text: &str, done_already: u16| match run(
-        conn,
-        filled(text, prefix, flavour),
-    )
-    .await
-    {
-        Err(error) if error.code() == Some(done_already) => Ok(()),
-        done => done,
+    let run = async |conn: &mut Conn, text: &str| {
+        let done = within(TIMEOUT, conn.query_drop(filled(text, prefix, flavour))).await;
+        let done = done.ok_or(QueryError::Late(TIMEOUT))?.map_err(QueryError::Call);
+        match done {
+            Err(error) if error.code().is_some_and(|code| EXISTS.contains(&code)) => Ok(()),
+            done => done,
+        }
     };
     let added = if is_upgrade { COLUMNS } else { "" };
     let tables = TABLES.split_inclusive(";\n").chain(added.split_inclusive(";\n"));
     for table in tables.filter(|text| text.contains("TABLE")) {
-        run(conn, table, COLUMN_EXISTS).await?;
+        run(conn, table).await?;
     }
     for procedure in PROCEDURES {
-        if is_upgrade && flavour == Flavour::Mariadb {
+        let name = procedure.split('`').nth(1).unwrap_or_default();
+        match flavour {
             // In one step: a node of the earlier version may be calling it.
-            let replacing =
-                procedure.replacen("CREATE PROCEDURE", "CREATE OR REPLACE PROCEDURE", 1);
-            run(conn, &replacing, PROCEDURE_EXISTS).await?;
-            continue;
+            Flavour::Mariadb if is_upgrade => {
+                run(conn, &procedure.replacen("CREATE", "CREATE OR REPLACE", 1)).await?;
+                continue;
+            }
+            Flavour::Mysql if is_upgrade => {
+                run(conn, &format!("DROP PROCEDURE IF EXISTS `{name}`")).await?;
+            }
+            _ => {}
         }
-        if is_upgrade {
-            let name = procedure.split('`').nth(1).unwrap_or_default();
-            run(conn, &format!("DROP PROCEDURE IF EXISTS `{name}`"), PROCEDURE_EXISTS).await?;
-        }
-        run(conn, procedure, PROCEDURE_EXISTS).await?;
+        run(conn, procedure).await?;
     }
     let SchemaVersion { version, lowest_compatible } = KNOWN;
     let meta = format!(
@@ -217,5 +215,5 @@ async fn create(conn: &mut Conn, servers: &Servers, flavour: Flavour) -> Result<
          lowest_compatible = GREATEST(COALESCE(lowest_compatible, 0), {lowest_compatible})",
         flavour.identity()
     );
-    run(conn, &meta, COLUMN_EXISTS).await
+    run(conn, &meta).await
 }

@@ -14,39 +14,30 @@ pub(super) trait Argument {
     fn literal(&self, text: &mut String);
 }
 
-/// Bytes as they are.
-pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
-
-/// Text in any language.
-pub(super) struct Text<'a>(pub(super) &'a str);
-
-/// Letters and digits: names and boot ids.
-pub(super) struct Ascii<'a>(pub(super) &'a str);
-
-fn hex(text: &mut String, introducer: &str, bytes: &[u8]) {
-    text.push_str(introducer);
-    text.push_str("x'");
-    for byte in bytes {
-        write!(text, "{byte:02x}").expect("a string takes all that is written to it");
-    }
-    text.push('\'');
+/// What stands in hexadecimal digits.
+pub(super) enum Hex<'a> {
+    /// Bytes as they are.
+    Bytes(&'a [u8]),
+    /// Text in any language.
+    Text(&'a str),
+    /// Letters and digits: names and boot ids.
+    Ascii(&'a str),
 }
 
-impl Argument for Bytes<'_> {
-    fn literal(&self, text: &mut String) {
-        hex(text, "", self.0);
-    }
-}
+pub(super) use Hex::{Ascii, Bytes, Text};
 
-impl Argument for Text<'_> {
+impl Argument for Hex<'_> {
     fn literal(&self, text: &mut String) {
-        hex(text, "_utf8mb4 ", self.0.as_bytes());
-    }
-}
-
-impl Argument for Ascii<'_> {
-    fn literal(&self, text: &mut String) {
-        hex(text, "_ascii ", self.0.as_bytes());
+        let (introducer, bytes) = match self {
+            Bytes(bytes) => ("x'", *bytes),
+            Text(text) => ("_utf8mb4 x'", text.as_bytes()),
+            Ascii(text) => ("_ascii x'", text.as_bytes()),
+        };
+        text.push_str(introducer);
+        for byte in bytes {
+            write!(text, "{byte:02x}").expect("a string takes all that is written to it");
+        }
+        text.push('\'');
     }
 }
 

@@ -62,7 +62,7 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let config = MysqlConfig::from_location(scheme, rest).map_err(OpenError::from)?;
+    let config = MysqlConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
         Strategy::Callback(_) => Duration::from_secs(IDLE_S),

@@ -29,7 +29,7 @@ const NAME_MAX: usize = 63;
 
 /// What is between this process and the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pooler {
+pub(super) enum Pooler {
     /// Nothing that shares connections. A pooler is refused.
     None,
     /// A pooler that gives every client a session of its own until it disconnects.
@@ -38,29 +38,25 @@ pub enum Pooler {
 
 /// What a handle needs to know. Its `Debug` shows no secret.
 #[derive(Clone, Debug)]
-pub struct PostgresConfig {
+pub(super) struct PostgresConfig {
     /// Who connects; without it, the user that the process runs as.
-    pub user: Option<String>,
-    /// With which password.
-    pub password: Option<Secret>,
+    pub(super) user: Option<String>,
+    pub(super) password: Option<Secret>,
     /// Where to: each is tried in turn, and the first that can be written to is kept.
-    pub hosts: Vec<(String, u16)>,
+    pub(super) hosts: Vec<(String, u16)>,
     /// The database; without it, the one that is called like the user.
-    pub database: Option<String>,
+    pub(super) database: Option<String>,
     /// The schema that the tables and functions are in.
-    pub schema: String,
+    pub(super) schema: String,
     /// What their names begin with.
-    pub table_prefix: String,
-    /// Encrypted, or not.
-    pub tls: TlsMode,
-    /// Whom to trust, and who we are.
-    pub tls_files: TlsFiles,
-    /// What is between this process and the server.
-    pub pooler: Pooler,
+    pub(super) table_prefix: String,
+    pub(super) tls: TlsMode,
+    pub(super) tls_files: TlsFiles,
+    pub(super) pooler: Pooler,
     /// How long a call may take, connecting included.
-    pub timeout: Duration,
+    pub(super) timeout: Duration,
     /// What the server's lists of sessions show.
-    pub application_name: String,
+    pub(super) application_name: String,
 }
 
 impl PostgresConfig {

@@ -9,6 +9,7 @@ use super::config::{Pooler, PostgresConfig};
 use super::{NAME, pooler};
 use crate::OpenError;
 use crate::driver::DriverError;
+use crate::tls::tls_error;
 
 /// Raised by our functions: a record is not one of ours.
 const CORRUPT: &str = "BT001";
@@ -71,8 +72,8 @@ fn remedy(code: &SqlState) -> &'static str {
 
 /// Why a server could not be connected to.
 pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> OpenError {
-    if let Some(detail) = tls_problem(error) {
-        return OpenError::Tls { store: NAME, place, detail };
+    if let Some(problem) = tls_error(error) {
+        return OpenError::Tls { store: NAME, place, detail: problem.to_string() };
     }
     let detail = whole(error);
     let Some(code) = error.code() else {
@@ -96,20 +97,6 @@ pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> 
         return OpenError::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
     }
     OpenError::Unreachable { store: NAME, place, detail }
-}
-
-/// What TLS has against it, if it is that.
-fn tls_problem(error: &Error) -> Option<String> {
-    let mut cause = error.source();
-    while let Some(found) = cause {
-        let inner = found.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        let tls = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>());
-        if let Some(tls) = tls.or_else(|| found.downcast_ref::<rustls::Error>()) {
-            return Some(tls.to_string());
-        }
-        cause = found.source();
-    }
-    None
 }
 
 /// The error and what caused it, in one line.

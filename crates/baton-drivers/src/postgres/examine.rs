@@ -2,14 +2,14 @@
 //! what this user must be allowed to do: the least, as docs/stores/postgres.md lists it.
 
 use baton_store::Finding;
-use tokio_postgres::{Client, Error, Row};
+use tokio_postgres::{Client, Error};
 
 use super::NAME;
 use super::config::{Pooler, PostgresConfig};
-use super::context::text;
+use super::engine::text;
 use super::error::{self, GRANTS};
 use crate::OpenError;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, is_this_machine};
 use crate::tls::TlsMode;
 
 const SETTINGS: &str = "SELECT current_setting('server_version'), \
@@ -22,24 +22,61 @@ const SETTINGS: &str = "SELECT current_setting('server_version'), \
         - (SELECT coalesce(sum(numbackends), 0)::bigint FROM pg_stat_database), \
     current_setting('idle_session_timeout', true), current_setting('server_encoding')";
 
+/// With fewer connections than this left, it is said.
+const FREE_LEAST: i64 = 10;
+
 /// Looks, and changes nothing.
 pub(super) async fn examine(
     client: &Client,
     config: &PostgresConfig,
 ) -> Result<Vec<Finding>, DriverError> {
     let row = client.query_typed_one(SETTINGS, &[]).await?;
+    let (version, free, encoding): (&str, i64, &str) =
+        (row.try_get(0)?, row.try_get(6)?, row.try_get(8)?);
+    let (is_durable, level): (bool, &str) = (row.try_get(2)?, row.try_get(3)?);
     let mut findings = vec![
-        Finding::ok("version", format!("PostgreSQL {}", row.try_get::<_, &str>(0)?)),
-        writable(&row)?,
-        durable(&row)?,
-        acknowledged(&row)?,
-        replicas(&row)?,
-        connections(&row)?,
+        Finding::ok("version", format!("PostgreSQL {version}")),
+        match row.try_get(1)? {
+            false => Finding::ok("primary", "it can be written to"),
+            true => Finding::fail("primary", "a standby, or read-only", "name the primary too"),
+        },
+        match is_durable {
+            true => Finding::ok("durability", "fsync and full_page_writes are on"),
+            false => Finding::warn(
+                "durability",
+                "a power loss may take grants back",
+                "set fsync and full_page_writes to on",
+            ),
+        },
+        match level {
+            "off" | "local" => Finding::warn(
+                "commit",
+                format!("synchronous_commit is {level}; baton's own steps raise it to on"),
+                "a user's fenced write may be lost in a crash: set it to on there too",
+            ),
+            level => Finding::ok("commit", format!("synchronous_commit is {level}")),
+        },
+        replicas(row.try_get(4)?, row.try_get(5)?),
+        Finding::warn_if(
+            free < FREE_LEAST,
+            "connections",
+            format!("{} more can be made", free.max(0)),
+            "raise max_connections: each node needs one",
+        ),
         session(config),
         encryption(config),
     ];
-    findings.extend(idle(&row)?);
-    findings.extend(encoding(&row)?);
+    let idle: Option<&str> = row.try_get(7)?;
+    if let Some(limit) = idle.filter(|limit| !matches!(*limit, "0" | "")) {
+        let detail = format!("the server ends sessions that are idle for {limit}");
+        let remedy = "ALTER ROLE … SET idle_session_timeout TO 0, or keep it above the heartbeat";
+        findings.push(Finding::warn("idle", detail, remedy));
+    }
+    if encoding != "UTF8" {
+        let remedy = "use a database in UTF8, or plain ASCII in labels and versions";
+        let detail = format!("the database is in {encoding}");
+        findings.push(Finding::warn("encoding", detail, remedy));
+    }
     let missing = missing_rights(client, config).await?;
     findings.push(match missing.is_empty() {
         true => Finding::ok("rights", format!("all that {}* needs", config.names())),
@@ -48,36 +85,8 @@ pub(super) async fn examine(
     Ok(findings)
 }
 
-fn writable(row: &Row) -> Result<Finding, DriverError> {
-    Ok(match row.try_get(1)? {
-        false => Finding::ok("primary", "it can be written to"),
-        true => Finding::fail("primary", "a standby, or read-only", "name the primary too"),
-    })
-}
-
-fn durable(row: &Row) -> Result<Finding, DriverError> {
-    let remedy = "set fsync and full_page_writes to on";
-    Ok(match row.try_get(2)? {
-        true => Finding::ok("durability", "fsync and full_page_writes are on"),
-        false => Finding::warn("durability", "a power loss may take grants back", remedy),
-    })
-}
-
-fn acknowledged(row: &Row) -> Result<Finding, DriverError> {
-    let level: &str = row.try_get(3)?;
-    Ok(match level {
-        "off" | "local" => {
-            let detail = format!("synchronous_commit is {level}; baton's own steps raise it to on");
-            let remedy = "a user's fenced write may be lost in a crash: set it to on there too";
-            Finding::warn("commit", detail, remedy)
-        }
-        level => Finding::ok("commit", format!("synchronous_commit is {level}")),
-    })
-}
-
-fn replicas(row: &Row) -> Result<Finding, DriverError> {
-    let (names, standbys): (&str, i64) = (row.try_get(4)?, row.try_get(5)?);
-    Ok(match (names.is_empty(), standbys) {
+fn replicas(names: &str, standbys: i64) -> Finding {
+    match (names.is_empty(), standbys) {
         (true, 0) => Finding::ok("replicas", "none that this user can see"),
         (true, many) => Finding::warn(
             "replicas",
@@ -85,18 +94,7 @@ fn replicas(row: &Row) -> Result<Finding, DriverError> {
             "the lineage tells, and epochs leap; for none to be lost set synchronous_standby_names",
         ),
         (false, many) => Finding::ok("replicas", format!("{many}, synchronous: {names}")),
-    })
-}
-
-fn connections(row: &Row) -> Result<Finding, DriverError> {
-    const FEW: i64 = 10;
-    let free: i64 = row.try_get(6)?;
-    let detail = format!("{} more can be made", free.max(0));
-    let remedy = "raise max_connections: each node needs one";
-    Ok(match free {
-        free if free < FEW => Finding::warn("connections", detail, remedy),
-        _ => Finding::ok("connections", detail),
-    })
+    }
 }
 
 /// Whose session it is was looked at while connecting: a pooler that shares it was refused.
@@ -111,35 +109,15 @@ fn session(config: &PostgresConfig) -> Finding {
 }
 
 fn encryption(config: &PostgresConfig) -> Finding {
-    let all_here = config.hosts.iter().all(|(host, _)| {
-        host == "localhost" || host.starts_with("127.") || host == "::1" || host.starts_with('/')
-    });
+    let is_here = |(host, _): &(String, u16)| is_this_machine(host) || host.starts_with('/');
     match config.tls {
         TlsMode::Verify => Finding::ok("tls", "verified"),
-        _ if all_here => Finding::ok("tls", "not needed on this machine"),
+        _ if config.hosts.iter().all(is_here) => Finding::ok("tls", "not needed on this machine"),
         TlsMode::Off => Finding::warn("tls", "off", "use tls=verify and tls_ca"),
         TlsMode::Prefer | TlsMode::Require => {
             Finding::warn("tls", "the server is not verified", "use tls=verify and tls_ca")
         }
     }
-}
-
-fn idle(row: &Row) -> Result<Option<Finding>, DriverError> {
-    let limit: Option<&str> = row.try_get(7)?;
-    let limit = limit.filter(|limit| !matches!(*limit, "0" | ""));
-    Ok(limit.map(|limit| {
-        let detail = format!("the server ends sessions that are idle for {limit}");
-        let remedy = "ALTER ROLE … SET idle_session_timeout TO 0, or keep it above the heartbeat";
-        Finding::warn("idle", detail, remedy)
-    }))
-}
-
-fn encoding(row: &Row) -> Result<Option<Finding>, DriverError> {
-    let encoding: &str = row.try_get(8)?;
-    Ok((encoding != "UTF8").then(|| {
-        let remedy = "use a database in UTF8, or plain ASCII in labels and versions";
-        Finding::warn("encoding", format!("the database is in {encoding}"), remedy)
-    }))
 }
 
 /// What is needed on each table. Leases, namespaces, views, documents and

@@ -21,7 +21,6 @@
 mod beat;
 mod config;
 mod connect;
-mod context;
 mod counters;
 mod engine;
 mod error;
@@ -43,12 +42,12 @@ use crate::reader::Access;
 use crate::service::Service;
 
 pub(crate) use config::client_url;
-pub use config::{Pooler, PostgresConfig};
 pub use schema::schema_sql;
 pub(crate) use sweep::sweep;
 /// The client library, in the version that [`fence`] takes transactions of.
 pub use tokio_postgres;
 
+use config::PostgresConfig;
 use engine::Postgres;
 
 /// The store's name in messages and reports.

@@ -95,7 +95,8 @@ pub(super) async fn ensure(client: &Client, config: &PostgresConfig) -> Result<(
          SELECT pg_advisory_xact_lock(hashtextextended('{}', 0))",
         config.names()
     );
-    let failed = |problem| no_schema(config, before, &problem);
+    let failed =
+        |problem: Error| failed(config, &problem, |detail| no_schema(config, before, &detail));
     client.batch_execute(&begin).await.map_err(failed)?;
     let made = match found(client, config).await {
         Ok((_, SchemaState::Usable)) => Ok(()),
@@ -132,7 +133,11 @@ async fn version(
     config: &PostgresConfig,
 ) -> Result<Option<SchemaVersion>, OpenError> {
     let names = config.names();
-    let failed = |problem: Error| unread(config, &problem);
+    let unread = |detail| {
+        let what = format!("read {names}meta ({detail})");
+        OpenError::Rights { store: NAME, place: config.place(), what, remedy: GRANTS.to_owned() }
+    };
+    let failed = |problem: Error| failed(config, &problem, unread);
     // Read from the catalogue itself: what the session remembers of it may be older than the lock.
     let there = format!(
         "SELECT 1 FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace \
@@ -156,42 +161,31 @@ async fn version(
     Ok(Some(SchemaVersion::new(version, row.try_get(1).map_err(failed)?)))
 }
 
-/// The schema cannot be looked at.
-fn unread(config: &PostgresConfig, problem: &Error) -> OpenError {
-    let (place, detail) = (config.place(), error::whole(problem));
-    if problem.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
-        let what = format!("read {}meta ({detail})", config.names());
-        return OpenError::Rights { store: NAME, place, what, remedy: GRANTS.to_owned() };
-    }
-    unexpected(config, problem)
-}
-
-/// Nothing that a right could mend.
-fn unexpected(config: &PostgresConfig, problem: &Error) -> OpenError {
+/// The schema cannot be looked at or made: `lacking` says so if it is for want of a right.
+fn failed(
+    config: &PostgresConfig,
+    problem: &Error,
+    lacking: impl FnOnce(String) -> OpenError,
+) -> OpenError {
     let (place, detail) = (config.place(), error::whole(problem));
     match problem.as_db_error() {
+        Some(it) if *it.code() == SqlState::INSUFFICIENT_PRIVILEGE => lacking(detail),
         Some(_) => OpenError::Strange { store: NAME, place, detail },
         None => OpenError::Unreachable { store: NAME, place, detail },
     }
 }
 
 /// The schema cannot be made, or not be brought from this version to the one known.
-fn no_schema(config: &PostgresConfig, before: i64, problem: &Error) -> OpenError {
-    if problem.code() != Some(&SqlState::INSUFFICIENT_PRIVILEGE) {
-        return unexpected(config, problem);
-    }
+fn no_schema(config: &PostgresConfig, before: i64, detail: &str) -> OpenError {
     let schema = format!("baton's schema (tables {}*)", config.names());
     let what = match before {
         0 => schema,
-        before => {
-            format!("version {} of {schema}, which is at {before},", KNOWN.version)
-        }
+        before => format!("version {} of {schema}, which is at {before},", KNOWN.version),
     };
     let remedy = format!(
         "this user may not make it ({}): open the store once as one who may create tables in \
          schema {}, or have the SQL of baton_drivers::postgres::schema_sql run",
-        error::whole(problem),
-        config.schema
+        detail, config.schema
     );
     OpenError::Missing { store: NAME, place: config.place(), what, remedy }
 }

@@ -13,20 +13,12 @@ use crate::tls::TlsMode;
 
 /// What the client library wants to know.
 pub(super) fn connector(config: &PostgresConfig) -> Result<MakeRustlsConnect, String> {
-    let checked = config.tls == TlsMode::Verify;
-    let client = match checked || config.tls_files.any() {
-        true => config.tls_files.client_config()?,
-        false => anonymous()?,
-    };
-    Ok(MakeRustlsConnect::new(if checked { client } else { unchecked(client) }))
-}
-
-fn anonymous() -> Result<ClientConfig, String> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(|problem| problem.to_string())?;
-    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    let files = &config.tls_files;
+    Ok(MakeRustlsConnect::new(match config.tls {
+        TlsMode::Verify => files.client_config()?,
+        _ if files.any() => unchecked(files.client_config()?),
+        _ => unchecked(files.with_roots(RootCertStore::empty())?),
+    }))
 }
 
 fn unchecked(mut client: ClientConfig) -> ClientConfig {

@@ -24,7 +24,7 @@ use super::error;
 use super::hints;
 use crate::OpenError;
 use crate::driver::{ConnectionSlot, Connector, Hosts, Subscriptions};
-use crate::tls::{TlsFiles, is_about_tls};
+use crate::tls::{TlsFiles, tls_error};
 
 /// How often the kernel probes a silent connection.
 const PROBE_EVERY: Duration = Duration::from_secs(5);
@@ -126,11 +126,12 @@ impl RedisConnector {
         let Some(tls) = &self.tls else { return self.greet(place, tcp).await };
         let name = ServerName::try_from(host.0.clone());
         let name = name.map_err(|problem| self.failed_tls(format!("{}: {problem}", host.0)))?;
-        let stream =
-            tls.connect(name, tcp).await.map_err(|problem| match is_about_tls(&problem) {
+        let stream = tls.connect(name, tcp).await.map_err(|problem| {
+            match tls_error(&problem).is_some() {
                 true => self.failed_tls(problem.to_string()),
                 false => self.unreachable(problem.to_string()),
-            })?;
+            }
+        })?;
         match self.greet(place, stream).await {
             // With TLS 1.3 a client's certificate is judged only after the handshake.
             Err(OpenError::Unreachable { detail, .. }) => Err(self.failed_tls(format!(

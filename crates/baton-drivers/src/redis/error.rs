@@ -6,7 +6,7 @@ use ::redis::{ErrorKind, ParsingError, RedisError, ServerErrorKind};
 use super::NAME;
 use crate::OpenError;
 use crate::driver::DriverError;
-use crate::tls::is_about_tls;
+use crate::tls::tls_error;
 
 /// What an error means for a request that was sent, and for what it was to write.
 impl From<RedisError> for DriverError {
@@ -52,7 +52,7 @@ pub(super) fn at_opening(error: &RedisError, place: String) -> OpenError {
             let why = error.detail().unwrap_or("NOPERM");
             missing_rights(format!("run what the store needs ({why})"), place)
         }
-        _ if is_about_tls(error) => OpenError::Tls { store, place, detail },
+        _ if tls_error(error).is_some() => OpenError::Tls { store, place, detail },
         (ErrorKind::Io, _) => OpenError::Unreachable { store, place, detail },
         (ErrorKind::Server(ServerErrorKind::BusyLoading), _) => {
             let detail = "it is still loading its data".to_owned();

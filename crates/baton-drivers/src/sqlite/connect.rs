@@ -134,17 +134,13 @@ fn keep_log(conn: &Connection) -> rusqlite::Result<()> {
 fn write_ahead(conn: &Connection, busy_timeout: Duration) -> rusqlite::Result<()> {
     let mut waited = Duration::ZERO;
     loop {
-        let mode = conn
-            .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
-        let is_busy =
-            |it: &rusqlite::Error| it.sqlite_error_code() == Some(ErrorCode::DatabaseBusy);
-        match mode {
-            Err(error) if is_busy(&error) && waited < busy_timeout => {
-                busy_handler::wait(PAUSE);
-                waited += PAUSE;
-            }
-            done => return done.map(drop),
+        let done = conn.pragma_update_and_check(None, "journal_mode", "WAL", |_| Ok(()));
+        let code = done.as_ref().err().and_then(rusqlite::Error::sqlite_error_code);
+        if code != Some(ErrorCode::DatabaseBusy) || waited >= busy_timeout {
+            return done;
         }
+        busy_handler::wait(PAUSE);
+        waited += PAUSE;
     }
 }
 

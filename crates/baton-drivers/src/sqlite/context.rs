@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row};
 use super::boots::Boots;
 use super::columns::Bits;
 use super::error::reading;
-use super::lease_row::LeaseRow;
+use super::lease::LeaseRow;
 use super::locks;
 use super::machine::Machine;
 use crate::driver::DriverError;

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
@@ -47,6 +47,10 @@ fn held() -> MutexGuard<'static, Locks> {
     HELD.lock().expect("no holder of this lock panics")
 }
 
+fn is_held(boots: &Boots, boot: BootId) -> bool {
+    held().contains_key(&(boots.path.clone(), boot))
+}
+
 /// Every lock that this process has for the boot, duplicated. As long as a duplicate is open, in
 /// this process or in one that it was handed to, the boot is not taken for dead.
 pub fn process_locks(boot: BootId) -> Vec<OwnedFd> {
@@ -79,14 +83,12 @@ pub(super) fn hold(
 pub(super) fn let_go(boots: &Boots, boot: BootId, namespace: &Namespace) {
     let mut locks = held();
     let key = (boots.path.clone(), boot);
-    let Some(held) = locks.get_mut(&key) else {
-        return;
-    };
+    let Some(held) = locks.get_mut(&key) else { return };
     held.namespaces.remove(namespace);
     if held.namespaces.is_empty() {
         // The name goes first: a file that is there without its lock proves a death.
         let gone = boots.look().and_then(|folder| folder.remove(&boot.to_string()));
-        if gone.is_ok() || gone.is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        if gone.is_ok() || gone.is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             locks.remove(&key);
         }
     }
@@ -94,18 +96,15 @@ pub(super) fn let_go(boots: &Boots, boot: BootId, namespace: &Namespace) {
 
 /// Is the process of this boot known to be gone?
 pub(super) fn is_dead(boots: &Boots, boot: BootId, machine: &Machine) -> bool {
-    if held().contains_key(&(boots.path.clone(), boot)) {
-        return false;
-    }
     let abandoned =
-        boots.look().and_then(|folder| is_abandoned(&folder, &boot.to_string(), machine));
-    abandoned.unwrap_or(false)
+        || boots.look().and_then(|folder| is_abandoned(&folder, &boot.to_string(), machine));
+    !is_held(boots, boot) && abandoned().unwrap_or(false)
 }
 
 /// Is the process of this boot known to live, by the lock that it holds?
 pub(super) fn is_alive(boots: &Boots, boot: BootId) -> bool {
     let locked = |file: File| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
-    held().contains_key(&(boots.path.clone(), boot))
+    is_held(boots, boot)
         || boots.look().and_then(|folder| folder.open(&boot.to_string())).is_ok_and(locked)
 }
 
@@ -127,12 +126,10 @@ fn is_abandoned(folder: &Folder, name: &str, machine: &Machine) -> io::Result<bo
 
 /// Removes the locks of dead processes that nothing speaks of any more, and forgotten drafts.
 pub(super) fn sweep(conn: &Connection, boots: &Boots) -> rusqlite::Result<()> {
-    let Ok(folder) = boots.look() else {
-        return Ok(());
-    };
+    let Ok(folder) = boots.look() else { return Ok(()) };
     for name in folder.names().unwrap_or_default() {
         let unused = match boot_of(&name) {
-            Some(boot) if held().contains_key(&(boots.path.clone(), boot)) => false,
+            Some(boot) if is_held(boots, boot) => false,
             Some(boot) => is_unlocked(&folder, &name) && !is_spoken_of(conn, boot)?,
             None => name.starts_with(".draft-") && is_unlocked(&folder, &name),
         };
@@ -157,20 +154,16 @@ fn is_spoken_of(conn: &Connection, boot: BootId) -> rusqlite::Result<bool> {
 /// A new file with this name, which was locked before it got it.
 fn locked(boots: &Boots, boot: BootId, machine: &Machine) -> io::Result<File> {
     let draft = format!(".draft-{boot}-{}", std::process::id());
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let folder = boots.make()?;
-        match drafted(&folder, &draft, &boot.to_string(), machine) {
-            Err(error) if is_swept(&error) && tries < TRIES => busy_handler::wait(PAUSE),
+    // Did a process that sweeps come between?
+    let is_swept =
+        |it: &io::Error| matches!(it.kind(), ErrorKind::NotFound | ErrorKind::WouldBlock);
+    for _ in 1..TRIES {
+        match drafted(&boots.make()?, &draft, &boot.to_string(), machine) {
+            Err(error) if is_swept(&error) => busy_handler::wait(PAUSE),
             done => return done,
         }
     }
-}
-
-/// Did a process that sweeps come between?
-fn is_swept(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+    drafted(&boots.make()?, &draft, &boot.to_string(), machine)
 }
 
 fn drafted(folder: &Folder, draft: &str, name: &str, machine: &Machine) -> io::Result<File> {

@@ -34,7 +34,6 @@ pub mod fence;
 mod file_identity;
 mod history;
 mod lease;
-mod lease_row;
 mod lineage;
 mod locks;
 mod machine;

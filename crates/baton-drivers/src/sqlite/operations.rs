@@ -15,7 +15,7 @@ use rusqlite::Row;
 use super::columns::{Bits, Json, Text};
 use super::context::CallContext;
 use super::error::reading;
-use super::lease_row::LeaseRow;
+use super::lease::LeaseRow;
 use crate::driver::DriverError;
 
 /// A machine that was booted since has no process of before.

@@ -86,11 +86,11 @@ pub(super) fn look_at<T>(
 ) -> Result<T, SqliteOpenError> {
     let path = config.path.as_path();
     for _ in 0..TRIES {
-        let beside = Beside::of(path)?;
-        let done = connect(config, beside).and_then(|conn| read(&conn));
+        let logged = has_log(path)?;
+        let done = connect(config, logged).and_then(|conn| read(&conn));
         // Read without locks, and meanwhile a node has begun to write: it may be half of one
         // state and half of another.
-        if beside == Beside::Nothing && Beside::of(path)? != beside {
+        if !logged && has_log(path)? {
             continue;
         }
         return done;
@@ -98,37 +98,26 @@ pub(super) fn look_at<T>(
     Err(SqliteOpenError::Busy { path: path.to_owned(), waited: config.busy_timeout })
 }
 
-fn connect(config: &SqliteConfig, beside: Beside) -> Result<Connection, SqliteOpenError> {
+fn connect(config: &SqliteConfig, logged: bool) -> Result<Connection, SqliteOpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-    match beside {
-        Beside::Log => config.connect(&config.path, flags),
-        Beside::Nothing => {
-            config.connect(&as_it_is(&config.path), flags | OpenFlags::SQLITE_OPEN_URI)
-        }
+    match logged {
+        true => config.connect(&config.path, flags),
+        false => config.connect(&as_it_is(&config.path), flags | OpenFlags::SQLITE_OPEN_URI),
     }
 }
 
-/// What lies beside the file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Beside {
-    /// Neither a log with something in it nor a process that writes one.
-    Nothing,
-    /// A log and its index, as nodes leave them and have them.
-    Log,
-}
-
-impl Beside {
-    fn of(path: &Path) -> Result<Self, SqliteOpenError> {
-        is_not_planted(path)?;
-        refuse_stale_log(path, FileId::of_present(path)?)?;
-        let unreadable = |error| SqliteOpenError::Unreadable { path: path.to_owned(), error };
-        let real = fs::canonicalize(path).map_err(unreadable)?;
-        let log = fs::metadata(beside(&real, "-wal")).map(|log| log.len());
-        match (log, beside(&real, "-shm").exists()) {
-            (Ok(_), true) => Ok(Self::Log),
-            (Ok(1..), false) => Err(SqliteOpenError::NoIndex { path: path.to_owned() }),
-            _ => Ok(Self::Nothing),
-        }
+/// Do a log and its index lie beside the file, as nodes leave them and have them? If there is
+/// neither a log with something in it nor an index, no process writes one.
+fn has_log(path: &Path) -> Result<bool, SqliteOpenError> {
+    is_not_planted(path)?;
+    refuse_stale_log(path, FileId::of_present(path)?)?;
+    let unreadable = |error| SqliteOpenError::Unreadable { path: path.to_owned(), error };
+    let real = fs::canonicalize(path).map_err(unreadable)?;
+    let log = fs::metadata(beside(&real, "-wal")).map(|log| log.len());
+    match (log, beside(&real, "-shm").exists()) {
+        (Ok(_), true) => Ok(true),
+        (Ok(1..), false) => Err(SqliteOpenError::NoIndex { path: path.to_owned() }),
+        _ => Ok(false),
     }
 }
 

@@ -35,7 +35,7 @@ use inbox::Turn;
 pub(crate) use call::{call_store, report_if_unwatched};
 pub(crate) use host::{Host, WorkRuntime};
 pub(crate) use inbox::Inbox;
-pub(crate) use node_task::{NodeTask, OnOverrun};
+pub(crate) use node_task::NodeTask;
 pub(crate) use watchdog::Watchdog;
 
 /// Reports that wait for the thread. Their senders wait for room.

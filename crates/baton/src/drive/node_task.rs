@@ -20,18 +20,12 @@ use crate::service;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
 
-/// What a node does when its work does not stop in time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum OnOverrun {
-    Report,
-    Abort,
-}
-
 pub(crate) struct NodeTask {
     core: Core,
     published: Arc<Snapshot>,
     node: Arc<Shared>,
-    on_overrun: OnOverrun,
+    /// Is the process to end at once when work goes on past its deadline?
+    abort_on_overrun: bool,
     timers: [Option<Moment>; Timer::ALL.len()],
     /// Tasks that end with the node: the store's push, the lifeline watched.
     background: JoinSet<()>,
@@ -46,12 +40,12 @@ pub(crate) struct NodeTask {
 }
 
 impl NodeTask {
-    pub(crate) fn new(core: Core, node: Arc<Shared>, on_overrun: OnOverrun) -> Self {
+    pub(crate) fn new(core: Core, node: Arc<Shared>, abort_on_overrun: bool) -> Self {
         Self {
             core,
             published: node.snapshot(),
             node,
-            on_overrun,
+            abort_on_overrun,
             timers: [None; Timer::ALL.len()],
             background: JoinSet::new(),
             watch: None,
@@ -193,7 +187,7 @@ impl NodeTask {
                 self.departure = Departure::Superseded { by };
                 self.stop_services();
             }
-            Event::TermOverran { .. } if self.on_overrun == OnOverrun::Abort => {
+            Event::TermOverran { .. } if self.abort_on_overrun => {
                 // Nothing of the term may act any more, and something does.
                 std::process::abort();
             }

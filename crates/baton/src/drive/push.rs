@@ -34,8 +34,22 @@ pub async fn forward_hints(node: Arc<Shared>) {
 /// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
 /// all the same, later.
 pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
-    try_to_send(&node, &to, &hint).await;
+    let was_sent = send(&node, &to, &hint).await;
+    // The node that is to lead may have been restarted since the members were last read; for any
+    // other hint a look at the store is not worth its while.
+    if !was_sent
+        && matches!(hint, Hint::Released { .. })
+        && let Ok(members) = node.store.members(&node.namespace).await
+    {
+        node.learn_lifelines(&members);
+        send(&node, &to, &hint).await;
+    }
     Message::HintSent { node: node.task }
+}
+
+async fn send(node: &Shared, to: &NodeId, hint: &Hint) -> bool {
+    let Some(address) = node.lifeline_of(to) else { return false };
+    lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
 }
 
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
@@ -50,22 +64,4 @@ pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Ho
     }
     drop(hold);
     Message::HintSent { node: node.task }
-}
-
-async fn try_to_send(node: &Shared, to: &NodeId, hint: &Hint) {
-    if let Some(address) = node.lifeline_of(to)
-        && lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
-    {
-        return;
-    }
-    // The node that is to lead may have been restarted since the members were last read; for any
-    // other hint a look at the store is not worth its while.
-    if !matches!(hint, Hint::Released { .. }) {
-        return;
-    }
-    let Ok(members) = node.store.members(&node.namespace).await else { return };
-    node.learn_lifelines(&members);
-    if let Some(address) = node.lifeline_of(to) {
-        let _ = lifeline::send_hint(&address, &node.namespace, hint).await;
-    }
 }

@@ -28,19 +28,13 @@ const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// it at once, although it lives.
 const KEPT_AFTER: Duration = Duration::from_millis(200);
 
-enum Dialled {
-    /// The right process answered: the connection to keep.
-    Alive(BufReader<TcpStream>),
-    Seen(LifelineReport),
-}
-
 /// Watches until the task is dropped, reporting every change of what is seen.
 pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
     let mut watch = Watch { node, boot, address, told: None };
     let mut pause = AGAIN_AFTER;
     loop {
         let seen = match watch.look().await {
-            Dialled::Alive(connection) => {
+            Ok(connection) => {
                 let since = SystemClock.now();
                 watch.keep(connection).await;
                 if SystemClock.now().since(since) >= AGAIN_AFTER_MAX {
@@ -49,7 +43,7 @@ pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
                 }
                 None
             }
-            Dialled::Seen(seen) => Some(seen),
+            Err(seen) => Some(seen),
         };
         // A connection that closed is looked at once more before it is reported.
         if let Some(seen) = seen.filter(|seen| seen.denies(boot) || pause > AGAIN_AFTER) {
@@ -80,17 +74,12 @@ impl Watch {
         self.node.report(Input::Lifeline { boot: self.boot, report, own_host }).await;
     }
 
-    /// Dials and waits for the greeting. A process that is paused, or whose guard still clears up,
+    /// Dials and waits for the greeting: the connection to keep if the right process answered, or
+    /// else what was seen. A process that is paused, or whose guard still clears up,
     /// accepts and says nothing: that is told once, and then waited out, for its end is the proof.
-    async fn look(&mut self) -> Dialled {
-        let dialled = match in_time(dial_again_and_again(&self.address)).await {
-            Ok(dialled) => dialled,
-            Err(_) => return Dialled::Seen(LifelineReport::TimedOut),
-        };
-        let mut reader = match dialled {
-            Ok(stream) => BufReader::new(stream),
-            Err(error) => return Dialled::Seen(seen_by(&error)),
-        };
+    async fn look(&mut self) -> Result<BufReader<TcpStream>, LifelineReport> {
+        let dialled = in_time(dial_again_and_again(&self.address)).await.and_then(|it| it);
+        let mut reader = BufReader::new(dialled.map_err(|error| seen_by(&error))?);
         let greeting = match in_time(wire::line(&mut reader)).await {
             Ok(greeting) => greeting,
             Err(_) => {
@@ -100,9 +89,9 @@ impl Watch {
         };
         let greeting = greeting.ok().flatten();
         match greeting.and_then(|line| wire::greeted(&line)) {
-            Some(found) if found == self.boot => Dialled::Alive(reader),
-            Some(other) => Dialled::Seen(LifelineReport::OtherBoot(other)),
-            None => Dialled::Seen(LifelineReport::Closed),
+            Some(found) if found == self.boot => Ok(reader),
+            Some(other) => Err(LifelineReport::OtherBoot(other)),
+            None => Err(LifelineReport::Closed),
         }
     }
 

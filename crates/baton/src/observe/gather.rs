@@ -41,14 +41,10 @@ impl Seen {
     }
 }
 
-#[cfg(feature = "http")]
+/// May this node be counted on? It takes part, the store knows it, and a beat came through within
+/// `worker_timeout`, after which the others would count it as silent. If not, why.
 pub(crate) fn is_ready(node: &Shared, now: Moment) -> Result<(), String> {
-    ready(node, &Seen::of(node), now)
-}
-
-/// It takes part, the store knows it, and a beat came through within `worker_timeout`, after which
-/// the others would count it as silent.
-fn ready(node: &Shared, seen: &Seen, now: Moment) -> Result<(), String> {
+    let seen = Seen::of(node);
     if node.departed.borrow().is_some() {
         return Err("the node has left".to_owned());
     }
@@ -95,7 +91,7 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     };
     book.gauge("baton_leader", "1 while this node leads.", flag(leads));
     let about = "1 while the store knows this node and its beats come through.";
-    book.gauge("baton_ready", about, flag(ready(node, seen, now).is_ok()));
+    book.gauge("baton_ready", about, flag(is_ready(node, now).is_ok()));
     book.gauge(
         "baton_epoch",
         "The highest epoch that this node knows of.",

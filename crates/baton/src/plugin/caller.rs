@@ -13,7 +13,7 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::runtime::Handle;
 
 use super::PluginError;
-use super::isolate::{Bounds, CallFailure, isolated, until};
+use super::isolate::{CallFailure, isolated, until};
 use super::report_document::DOCUMENT;
 use super::restart::{Blame, RestartPolicy, Restarts};
 use super::stats::{PluginStats, Run};
@@ -76,10 +76,9 @@ impl Caller<'_> {
         timeout: Option<Duration>,
         call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     ) -> Result<(), CallFailure> {
-        let bounds = Bounds { life: self.life, runtime: self.runtime.clone(), timeout };
         let (events, plugin) = (self.node.events.clone(), self.registered.name.clone());
         let stuck = move || events.send(Event::PluginIgnoredCancellation { plugin });
-        isolated(bounds, call, stuck).await
+        isolated((self.life, &self.runtime), timeout, call, stuck).await
     }
 
     /// Reports a failure and waits before the next start, if there is to be one.

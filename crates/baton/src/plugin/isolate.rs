@@ -28,28 +28,22 @@ pub enum CallFailure {
     Cancelled,
 }
 
-/// Where a call runs, and for how long.
-pub struct Bounds<'a> {
-    pub life: &'a Lifetime,
-    pub runtime: Handle,
-    pub timeout: Option<Duration>,
-}
-
 /// Runs the call to its end, to its timeout, or to its cancellation shortly before its life has to
 /// be over. If it goes on even then, `stuck` is called once, and the end is waited for all the
 /// same: without it there is no proof of stop.
 pub async fn isolated(
-    bounds: Bounds<'_>,
+    (life, runtime): (&Lifetime, &Handle),
+    timeout: Option<Duration>,
     call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     stuck: impl FnOnce() + Send,
 ) -> Result<(), CallFailure> {
     let mut task = JoinSet::new();
-    task.spawn_on(call, &bounds.runtime);
+    task.spawn_on(call, runtime);
     let (cancelled_at, over_by, timed_out) = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        by = bounds.life.ended() => (last_call(by), by, None),
-        span = over(bounds.timeout) => (SystemClock.now(), SystemClock.now(), Some(span)),
+        by = life.ended() => (last_call(by), by, None),
+        span = over(timeout) => (SystemClock.now(), SystemClock.now(), Some(span)),
     };
     tokio::select! {
         biased;
@@ -116,8 +110,7 @@ mod tests {
         let over = SystemClock.now() - Duration::from_secs(1);
         let life = Lifetime::default();
         life.end(over);
-        let runtime = Handle::current();
-        let bounds = Bounds { life: &life, runtime, timeout: None };
+        let place = (&life, &Handle::current());
         let stuck = Arc::<AtomicBool>::default();
         let reported = stuck.clone();
         let call = async {
@@ -126,7 +119,8 @@ mod tests {
             let _ = never.recv_timeout(Duration::from_millis(20));
             std::future::pending().await
         };
-        let ended = isolated(bounds, call, move || reported.store(true, Ordering::SeqCst)).await;
+        let told = move || reported.store(true, Ordering::SeqCst);
+        let ended = isolated(place, None, call, told).await;
         assert!(matches!(ended, Err(CallFailure::Cancelled)), "{ended:?}");
         assert!(!stuck.load(Ordering::SeqCst), "it ended at its next await");
     }

@@ -10,8 +10,8 @@
 //!   plugin_set  plugins and services of a node   stats    what each did: runs, failures, next
 //!   supervise   one term of the plugins, on      report_document  the reports, for all to read
 //!               the node's own thread            state    what a plugin keeps between terms
-//!   caller      calls, and pauses after those    closure  a plugin from a closure
-//!               that fail; for services too      restart  when again, and when no more
+//!   caller      calls, and pauses after those    restart  when again, and when no more
+//!               that fail; for services too
 //!   isolate     one call, on the work threads
 //! ```
 //!
@@ -20,7 +20,6 @@
 //! store cannot be reached does not count.
 
 mod caller;
-mod closure;
 mod isolate;
 mod plugin_set;
 mod report_document;
@@ -35,7 +34,6 @@ use async_trait::async_trait;
 use baton_core::DemotionReason;
 use baton_core::settings::Settings;
 
-pub use closure::{Every, every};
 pub use plugin_set::InvalidPluginName;
 pub use report_document::PluginReportDocument;
 pub use restart::RestartPolicy;
@@ -132,4 +130,81 @@ pub trait Plugin: Send + Sync + 'static {
 
     /// The term is over, and no call of `coordinator_work` runs any more.
     async fn on_stop_being_coordinator(&self, _reason: DemotionReason) {}
+}
+
+/// Work that is done every so often, by the leader alone.
+///
+/// ```
+/// # use std::time::Duration;
+/// use baton::{Node, every};
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let report = every("report", Duration::from_secs(60), |term| async move {
+///     println!("epoch {} reports", term.epoch());
+///     Ok(())
+/// });
+/// let node = Node::builder(baton::open("sqlite://app.db").await?).plugin(report).build()?;
+/// # node.leave().await;
+/// # Ok(())
+/// # }
+/// ```
+pub fn every<F, Work>(name: impl Into<String>, interval: Duration, work: F) -> Every<F>
+where
+    F: Fn(Leadership) -> Work + Send + Sync + 'static,
+    Work: Future<Output = Result<(), PluginError>> + Send + 'static,
+{
+    let restart = RestartPolicy::default();
+    Every { name: name.into(), interval, timeout: None, restart, work }
+}
+
+/// What [`every`] makes.
+#[derive(Debug)]
+#[must_use = "a plugin works once a node has it"]
+pub struct Every<F> {
+    name: String,
+    interval: Duration,
+    timeout: Option<Duration>,
+    restart: RestartPolicy,
+    work: F,
+}
+
+impl<F> Every<F> {
+    /// How long one call may take.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// How often and how fast it is started again after a failure.
+    pub fn restart(mut self, policy: RestartPolicy) -> Self {
+        self.restart = policy;
+        self
+    }
+}
+
+#[async_trait]
+impl<F, Work> Plugin for Every<F>
+where
+    F: Fn(Leadership) -> Work + Send + Sync + 'static,
+    Work: Future<Output = Result<(), PluginError>> + Send + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn work_interval(&self) -> Duration {
+        self.interval
+    }
+
+    fn work_timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    fn restart_policy(&self) -> RestartPolicy {
+        self.restart
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        (self.work)(term.clone()).await
+    }
 }

@@ -22,8 +22,7 @@ use std::time::Duration;
 use baton::{Namespace, NodeId, Profile};
 
 use crate::cluster::{Body, Cluster, Plan};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::output::{log, stdout};
 use session::Session;
 use summary::Summary;

@@ -25,8 +25,7 @@ mod ttl;
 use serde::Serialize;
 
 use crate::config::{Config, NodeFlags};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::open_store;
 use crate::output::stdout;
 use crate::output::style::Tone;

@@ -78,7 +78,7 @@ migration, must record that it is done and check this record first.";
 /// The guard is made of what only Linux has: child subreapers, process descriptors, and the
 /// kernel's signal at a parent's death.
 #[cfg(not(target_os = "linux"))]
-pub async fn run(_: &Arguments) -> Result<crate::exit::Exit, crate::error::CommandError> {
+pub async fn run(_: &Arguments) -> Result<crate::error::Exit, crate::error::CommandError> {
     let missing =
         "needs Linux, for the guard that stops the command; on this system use the library";
     let problem = std::io::Error::new(std::io::ErrorKind::Unsupported, missing);

@@ -10,12 +10,10 @@ use super::successor;
 use super::term::{Led, Request, Signals, lead};
 use super::{Arguments, OnLost};
 use crate::commands::serve::{departed, unfinished};
-use crate::error::CommandError;
-use crate::exit::Exit;
+use crate::error::{CommandError, Exit};
 use crate::guard::{Ending, Guard, Report, reap_orphans};
 use crate::output::log::{self, Level};
 use crate::output::times::span;
-use crate::telemetry::Telemetry;
 use crate::{crash_notice, node, open_store};
 
 /// The first and the longest pause before a command that ended is run again.
@@ -50,7 +48,7 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = open_store::load_node(&arguments.node.0)?;
     let job = Job { arguments, store: config.store.without_secrets() };
     let store = node::store(&config).await?;
-    let telemetry = Telemetry::of(&config)?;
+    let telemetry = node::Telemetry::of(&config)?;
     let builder = telemetry.attach(node::builder(&config, store.clone()));
     let (node, mut events) = builder.build_with_events()?;
     let least = if arguments.quiet { Level::Error } else { Level::Info };

@@ -21,6 +21,8 @@ const QUEUE_MAX: usize = 4_096;
 
 const PAGE: u32 = 1_000;
 
+const ENDED: &str = "the runtime that counted ended";
+
 /// The longest that an append may be repeated for. Stores keep the numbers of writers for longer.
 pub(super) const DEADLINE_MAX: Duration = Duration::from_secs(600);
 
@@ -185,8 +187,7 @@ impl Counters {
         let counter = CounterName::new(counter)?;
         let (waiter, told) = oneshot::channel();
         self.hand_over(Job::Change(counter, change, waiter)).await?;
-        let ended = |_| CountError::Unknown { detail: "the runtime that counted ended".to_owned() };
-        told.await.map_err(ended)?
+        told.await.map_err(|_| CountError::Unknown { detail: ENDED.to_owned() })?
     }
 
     /// Waits until everything that was counted before is settled.
@@ -199,9 +200,8 @@ impl Counters {
     }
 
     async fn hand_over(&self, job: Job) -> Result<(), CountError> {
-        let jobs = self.jobs()?;
-        let detail = || "the runtime that counted ended".to_owned();
-        jobs.send(job).await.map_err(|_| CountError::NotCounted { detail: detail() })
+        let sent = self.jobs()?.send(job).await;
+        sent.map_err(|_| CountError::NotCounted { detail: ENDED.to_owned() })
     }
 
     /// Where the writer takes jobs. It is started by the first, and anew, as another writer, if

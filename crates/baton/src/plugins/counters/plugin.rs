@@ -5,7 +5,7 @@
 //!   a caller ◄── baton:counters:done, the number that was served, fenced ──┘ every second
 //! ```
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,7 +23,7 @@ use crate::plugin::{Plugin, PluginError, RestartPolicy};
 const WANTED: &str = "baton:counters:wanted";
 const DONE: &str = "baton:counters:done";
 
-const PAUSE: Duration = Duration::from_millis(50);
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// How the leader consolidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,10 +69,10 @@ impl PluginConfig {
     }
 }
 
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Default, Debug)]
 struct State {
     consolidated_at: Option<Moment>,
-    /// The newest request that was served, by whomever. Not known before the first look.
+    /// The newest request that was served, in any term. Not known before the first look.
     served: Option<u64>,
 }
 
@@ -93,12 +93,8 @@ impl CountersPlugin {
         Self { config: config.bounded(), state: Mutex::default() }
     }
 
-    fn state(&self) -> State {
-        *self.state.lock().expect("no holder panics")
-    }
-
-    fn note(&self, change: impl FnOnce(&mut State)) {
-        change(&mut self.state.lock().expect("no holder panics"));
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().expect("no holder panics")
     }
 
     fn is_due(&self) -> bool {
@@ -153,7 +149,7 @@ impl Plugin for CountersPlugin {
 
     async fn on_become_coordinator(&self, _term: &Leadership) -> Result<(), PluginError> {
         // The last leader may have died just before it was to consolidate.
-        self.note(|state| *state = State::default());
+        *self.state() = State::default();
         Ok(())
     }
 
@@ -161,11 +157,12 @@ impl Plugin for CountersPlugin {
         if !term.node().store.declaration().has(Capability::Counters) {
             return Ok(());
         }
-        let served = match self.state().served {
+        let known = self.state().served;
+        let served = match known {
             Some(served) => served,
             None => last_served(term).await?,
         };
-        self.note(|state| state.served = Some(served));
+        self.state().served = Some(served);
         let wanted = wanted(term, served).await?;
         if wanted.is_none() && !self.is_due() {
             return Ok(());
@@ -173,10 +170,10 @@ impl Plugin for CountersPlugin {
         if !self.consolidate(term).await? {
             return Ok(());
         }
-        self.note(|state| state.consolidated_at = Some(SystemClock.now()));
+        self.state().consolidated_at = Some(SystemClock.now());
         if let Some(wanted) = wanted {
             answer(term, wanted).await?;
-            self.note(|state| state.served = Some(wanted));
+            self.state().served = Some(wanted);
         }
         self.forget_writers(term).await?;
         Ok(())
@@ -200,7 +197,7 @@ pub(super) async fn consolidated(
         if SystemClock.now() >= gives_up_at {
             return Ok(false);
         }
-        SystemClock.sleep(PAUSE).await;
+        SystemClock.sleep(LOOK_AGAIN_AFTER).await;
     }
 }
 
@@ -211,7 +208,7 @@ async fn wanted(term: &Leadership, served: u64) -> Result<Option<u64>, StoreErro
     Ok((wanted > served).then_some(wanted))
 }
 
-/// The newest request that was served, by whomever.
+/// The newest request that was served, in any term.
 async fn last_served(term: &Leadership) -> Result<u64, StoreError> {
     Ok(number(term.read_document(DONE).await?.as_ref()))
 }

@@ -180,9 +180,7 @@ impl Runner<'_> {
                 table.runners.retain(|_, runner| runner.boot != me.boot);
                 return Ok(Vec::new());
             }
-            if !table.is_registered(me, names) {
-                table.register(me, names, places)?;
-            }
+            table.register(me, names, places)?;
             claim(table, me, &known, free)
         });
         match changed.await {

@@ -175,16 +175,10 @@ impl PollTable {
         let names = self.slots.len() + usize::from(!self.slots.contains_key(&poll.name));
         full("periodic polls would be", names, NAMES_MAX)?;
         let busy = self.active().any(|entry| entry.name == poll.name && entry.slot.is_some());
-        let same = self.same(poll, now_ms);
-        if !busy && same.is_none() {
-            full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
-        }
+        let enqueued =
+            if busy { Enqueued::Skipped } else { self.admit(poll, Some(slot), None, now_ms)? };
         self.slots.insert(poll.name.clone(), slot);
-        match (busy, same) {
-            (true, _) => Ok(Enqueued::Skipped),
-            (false, Some(id)) => Ok(Enqueued::Duplicate(id)),
-            (false, None) => Ok(Enqueued::New(self.insert(poll, Some(slot), None, now_ms))),
-        }
+        Ok(enqueued)
     }
 
     pub(super) fn enqueue(
@@ -197,11 +191,7 @@ impl PollTable {
         if let Some(made) = all.clone().find(|entry| entry.ticket == Some(ticket)) {
             return Ok(Enqueued::New(made.id));
         }
-        if let Some(id) = self.same(poll, now_ms) {
-            return Ok(Enqueued::Duplicate(id));
-        }
-        full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
-        Ok(Enqueued::New(self.insert(poll, None, Some(ticket), now_ms)))
+        self.admit(poll, None, Some(ticket), now_ms)
     }
 
     /// The poll that counts for this one, if it is within its uniqueness window.
@@ -213,13 +203,17 @@ impl PollTable {
         self.active.values().chain(&self.finished).filter(recent).map(|entry| entry.id).max()
     }
 
-    fn insert(
+    fn admit(
         &mut self,
         poll: &Poll,
         slot: Option<u64>,
         ticket: Option<Ticket>,
         now_ms: u64,
-    ) -> u64 {
+    ) -> Result<Enqueued, PollError> {
+        if let Some(id) = self.same(poll, now_ms) {
+            return Ok(Enqueued::Duplicate(id));
+        }
+        full("active polls would be", self.active.len() + 1, ACTIVE_MAX)?;
         self.last_id += 1;
         let entry = PollEntry {
             id: self.last_id,
@@ -237,7 +231,7 @@ impl PollTable {
             ticket,
         };
         self.active.insert(entry.id, entry);
-        self.last_id
+        Ok(Enqueued::New(self.last_id))
     }
 
     pub(super) fn register(
@@ -247,17 +241,15 @@ impl PollTable {
         places: usize,
     ) -> Result<(), PollError> {
         let known = self.runners.get(&to.node).filter(|runner| runner.boot == to.boot);
+        if known.is_some_and(|runner| runner.names == *names) {
+            return Ok(());
+        }
         let handed = known.map_or(0, |runner| runner.handed);
         let runners = self.runners.len() + usize::from(!self.runners.contains_key(&to.node));
         full("nodes that run polls would be", runners, RUNNERS_MAX)?;
         let runner = RunnerEntry { boot: to.boot, names: names.clone(), places, handed };
         self.runners.insert(to.node.clone(), runner);
         Ok(())
-    }
-
-    pub(super) fn is_registered(&self, to: &Assignment, names: &BTreeSet<String>) -> bool {
-        let runner = self.runners.get(&to.node);
-        runner.is_some_and(|runner| runner.boot == to.boot && runner.names == *names)
     }
 
     pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
