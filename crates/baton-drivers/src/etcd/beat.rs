@@ -80,7 +80,7 @@ impl CallContext<'_> {
         ruling: &Ruling,
         granted: Option<Grant>,
     ) -> (Vec<Compare>, Vec<Op>) {
-        let (keys, now_ms) = (self.keys(), self.wall_ms());
+        let (keys, now_ms) = (&self.keys, self.wall_ms());
         let node = keys.node(&beat.node.id);
         let mut compare = unchanged(&node, &state.node);
         let known = state.node.as_ref().is_some_and(|stored| stored.record.boot == beat.node.boot);

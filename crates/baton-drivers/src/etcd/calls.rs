@@ -19,14 +19,15 @@ use super::wire::{Compare, Op, Range};
 const NODES_MAX: usize = 100;
 
 impl CallContext<'_> {
-    pub(super) async fn perform(self, call: Call) -> Result<Answer, StoreError> {
+    pub(super) async fn perform(mut self, call: Call) -> Result<Answer, StoreError> {
         Ok(match call {
             Call::Core(request) => Answer::Core(self.perform_core(request).await?),
             Call::Inspect => Answer::Inspected(self.inspect().await?),
             Call::ReadDocument { name } => Answer::Document(self.read_document(&name).await?),
             Call::WriteDocument { name, body, precondition, fence } => {
-                let context = self.with_document(name);
-                Answer::Written(context.write_document(&body, precondition, fence).await?)
+                let key = self.keys.document(&name);
+                self.document = Some(name);
+                Answer::Written(self.write_document(&key, &body, precondition, fence).await?)
             }
             Call::Namespaces { after, limit } => {
                 let all = schema::namespaces(&self.engine.connection).await?;
@@ -38,16 +39,19 @@ impl CallContext<'_> {
         })
     }
 
-    async fn perform_core(self, request: Request) -> Result<Reply, StoreError> {
+    async fn perform_core(mut self, request: Request) -> Result<Reply, StoreError> {
         Ok(Reply::Done(match request {
             Request::Beat(beat) => {
-                let context = self.with_node(&beat.node.id);
-                return context.beat(&beat).await.map(Reply::Beat);
+                self.node = Some(beat.node.id.clone());
+                return self.beat(&beat).await.map(Reply::Beat);
             }
             Request::ReadMembers => return self.members().await.map(Reply::Members),
             Request::PublishView { fence, view } => self.publish_view(fence, view).await?,
             Request::Release(release) => self.release(&release).await?,
-            Request::Leave { node, boot } => self.with_node(&node).leave(&node, boot).await?,
+            Request::Leave { node, boot } => {
+                self.node = Some(node.clone());
+                self.leave(&node, boot).await?
+            }
             Request::Ask { epoch, ask } => self.ask(epoch, &ask).await?,
         }))
     }
@@ -57,7 +61,7 @@ impl CallContext<'_> {
         fence: Epoch,
         view: Arc<View>,
     ) -> Result<Outcome, StoreError> {
-        let keys = self.keys();
+        let keys = &self.keys;
         self.carry_out(|state| {
             if is_refused(state, fence, &view) {
                 return Plan::Answer(Outcome::Conflict);
@@ -73,7 +77,7 @@ impl CallContext<'_> {
     }
 
     pub(super) async fn leave(&self, node: &NodeId, boot: BootId) -> Result<Outcome, StoreError> {
-        let key = self.keys().node(node);
+        let key = self.keys.node(node);
         let outcome = self.carry_out(|state| match &state.node {
             Some(stored) if stored.record.boot == boot => {
                 Plan::Write(unchanged(&key, &state.node), vec![Op::delete(&key)], Outcome::Applied)
@@ -92,25 +96,25 @@ impl CallContext<'_> {
     }
 
     pub(super) async fn node_records(&self) -> Result<Vec<Stored<NodeRecord>>, StoreError> {
-        let found = self.engine.connection.range(&Range::under(&self.keys().nodes)).await?;
+        let found = self.engine.connection.range(&Range::under(&self.keys.nodes)).await?;
         let what = || format!("a node of namespace {}", self.namespace);
         found.iter().map(|found| record::read(found, what)).collect()
     }
 
     pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
-        let found = self.engine.connection.range(&Range::key(&self.keys().document(name))).await?;
+        let found = self.engine.connection.range(&Range::key(&self.keys.document(name))).await?;
         let what = || format!("document {name:?} of namespace {}", self.namespace);
         found.first().map(|found| Ok(record::read(found, what)?.record)).transpose()
     }
 
     pub(super) async fn write_document(
         &self,
+        key: &str,
         body: &[u8],
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
-        let keys = self.keys();
-        let key = keys.document(self.document());
+        let keys = &self.keys;
         self.carry_out(|state| {
             if fence.is_some_and(|fence| fence < state.highest_epoch()) {
                 return Plan::Answer(WriteOutcome::Fenced);
@@ -122,8 +126,8 @@ impl CallContext<'_> {
             }
             let next = Document { version: present.saturating_add(1), body: body.to_vec() };
             let revision = known.map_or(0, |stored| stored.revision);
-            let mut compare = vec![Compare::written_at(&key, revision)];
-            let mut writes = vec![Op::put(&key, next.write())];
+            let mut compare = vec![Compare::written_at(key, revision)];
+            let mut writes = vec![Op::put(key, next.write())];
             if let Some(fence) = fence {
                 compare.extend(state.same_epochs(keys));
                 writes.extend(state.raised(keys, fence));
@@ -137,7 +141,7 @@ impl CallContext<'_> {
         if limit == 0 {
             return Ok(Vec::new());
         }
-        let range = Range::last_under(&self.keys().terms, limit);
+        let range = Range::last_under(&self.keys.terms, limit);
         let found = self.engine.connection.range(&range).await?;
         let what = || format!("a term of namespace {}", self.namespace);
         found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
@@ -150,7 +154,7 @@ impl CallContext<'_> {
         fence: Epoch,
         prune: Prune,
     ) -> Result<PruneOutcome, StoreError> {
-        let keys = self.keys();
+        let keys = &self.keys;
         let limit = usize::try_from(prune.limit).unwrap_or(usize::MAX);
         let mut state = self.read().await?;
         for _ in 0..ATTEMPTS {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::{Namespace, NodeId};
+use baton_core::protocol::View;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
@@ -20,9 +21,9 @@ use super::cache::Cache;
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::lease::{Grant, whole_seconds};
-use super::namespace_state::{Life, NamespaceState, Query};
+use super::namespace_state::{Life, NamespaceState, Slot, slot};
 use super::schema::Keys;
-use super::wire::{Compare, EtcdLease, Op, OpAnswer, Txn, TxnAnswer};
+use super::wire::{Compare, EtcdLease, Op, OpAnswer, Range, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
 use crate::service::Engine;
 
@@ -81,7 +82,12 @@ impl Engine for EtcdEngine {
 pub(super) struct CallContext<'e> {
     pub(super) engine: &'e EtcdEngine,
     pub(super) namespace: &'e Namespace,
-    query: Query,
+    pub(super) keys: Keys,
+    /// The node and the document that this call rests on too.
+    pub(super) node: Option<NodeId>,
+    pub(super) document: Option<String>,
+    /// The view as it is known; it is read only if there is another.
+    view: Slot<Arc<View>>,
     deadline: Moment,
 }
 
@@ -96,34 +102,15 @@ pub(super) enum Plan<T> {
 impl<'e> CallContext<'e> {
     /// A call that rests on the lease and the view.
     pub(super) fn new(engine: &'e EtcdEngine, namespace: &'e Namespace) -> Self {
-        let query = Query {
+        Self {
+            engine,
+            namespace,
             keys: Keys::new(&engine.connection.config.prefix, namespace),
-            namespace: namespace.clone(),
             node: None,
             document: None,
             view: engine.cache.with(namespace, |cached| cached.state.as_ref()?.view.clone()),
-        };
-        Self { engine, namespace, query, deadline: engine.connection.deadline() }
-    }
-
-    /// The same, which rests on this node's record too.
-    pub(super) fn with_node(mut self, node: &NodeId) -> Self {
-        self.query.node = Some(node.clone());
-        self
-    }
-
-    /// The same, which rests on this document too.
-    pub(super) fn with_document(mut self, name: String) -> Self {
-        self.query.document = Some(name);
-        self
-    }
-
-    pub(super) fn keys(&self) -> &Keys {
-        &self.query.keys
-    }
-
-    pub(super) fn document(&self) -> &str {
-        self.query.document.as_deref().unwrap_or_default()
+            deadline: engine.connection.deadline(),
+        }
     }
 
     /// For the history: by this machine's wall clock, as etcd has none to ask.
@@ -137,11 +124,11 @@ impl<'e> CallContext<'e> {
 
     /// How things were at the last read, if everything that this call rests on was seen then.
     pub(super) fn cached(&self) -> Option<NamespaceState> {
-        if self.query.document.is_some() {
+        if self.document.is_some() {
             return None;
         }
         self.engine.cache.with(self.namespace, |cached| {
-            let node = match &self.query.node {
+            let node = match &self.node {
                 None => None,
                 Some(node) => cached.nodes.get(node)?.clone(),
             };
@@ -158,7 +145,7 @@ impl<'e> CallContext<'e> {
     }
 
     pub(super) async fn read(&self) -> Result<NamespaceState, StoreError> {
-        let txn = Txn { success: self.query.operations(), ..Txn::default() };
+        let txn = Txn { success: self.operations(), ..Txn::default() };
         let answer = self.send(&txn).await.map_err(GatewayError::of_read)?;
         self.take_in(&answer.responses)
     }
@@ -169,7 +156,7 @@ impl<'e> CallContext<'e> {
         compare: Vec<Compare>,
         writes: Vec<Op>,
     ) -> Result<(bool, NamespaceState), StoreError> {
-        let failure = self.query.operations();
+        let failure = self.operations();
         let written = writes.len();
         let success = writes.into_iter().chain(failure.clone()).collect();
         let txn = Txn { compare, success, failure };
@@ -206,10 +193,50 @@ impl<'e> CallContext<'e> {
         Ok(answer)
     }
 
+    /// The operations that read all that this call rests on.
+    fn operations(&self) -> Vec<Op> {
+        let keys = &self.keys;
+        let known = self.view.as_ref().map_or(0, |stored| stored.revision);
+        let mut ranges = vec![
+            Range::key(&keys.lease),
+            Range::key(&keys.holder),
+            Range::key(&keys.fence),
+            Range::key_after(&keys.view, known),
+        ];
+        ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
+        ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
+        ranges.into_iter().map(Op::Range).collect()
+    }
+
+    /// Their answers, in the same order.
+    fn state_of(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {
+        let space = self.namespace;
+        let mut answers = answers.iter();
+        let mut state = NamespaceState {
+            lease: slot(answers.next(), || format!("the lease of namespace {space}"))?,
+            holder: slot(answers.next(), || format!("the holder key of namespace {space}"))?,
+            fence: slot(answers.next(), || format!("the fence of namespace {space}"))?,
+            ..NamespaceState::default()
+        };
+        let view = answers.next();
+        state.view = slot(view, || format!("the view of namespace {space}"))?;
+        if state.view.is_none() && view.is_some_and(|answer| answer.response_range.count > 0) {
+            state.view.clone_from(&self.view);
+        }
+        if let Some(node) = &self.node {
+            state.node = slot(answers.next(), || format!("node {node} of namespace {space}"))?;
+        }
+        if let Some(name) = &self.document {
+            let what = || format!("document {name:?} of namespace {space}");
+            state.document = slot(answers.next(), what)?;
+        }
+        Ok(state)
+    }
+
     fn take_in(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {
-        let (cache, state) = (&self.engine.cache, self.query.read(answers));
+        let (cache, state) = (&self.engine.cache, self.state_of(answers));
         match &state {
-            Ok(state) => cache.keep_state(self.namespace, self.query.node.as_ref(), state),
+            Ok(state) => cache.keep_state(self.namespace, self.node.as_ref(), state),
             // The next call reads before it writes.
             Err(_) => cache.forget(self.namespace),
         }

@@ -174,8 +174,8 @@ impl CallContext<'_> {
     pub(super) async fn release(&self, release: &Release) -> Result<Outcome, StoreError> {
         self.change(|state| {
             let row = released(state.row()?, release, self.wall_ms())?;
-            let closed = closed(self.keys(), &row);
-            Some((row, vec![Op::delete(&self.keys().holder), closed]))
+            let closed = closed(&self.keys, &row);
+            Some((row, vec![Op::delete(&self.keys.holder), closed]))
         })
         .await
     }
@@ -192,7 +192,7 @@ impl CallContext<'_> {
         &self,
         next: impl Fn(&NamespaceState) -> Option<(LeaseRow, Vec<Op>)>,
     ) -> Result<Outcome, StoreError> {
-        let lease = &self.keys().lease;
+        let lease = &self.keys.lease;
         self.carry_out(|state| match next(state) {
             None => Plan::Answer(Outcome::Conflict),
             Some((row, mut writes)) => {

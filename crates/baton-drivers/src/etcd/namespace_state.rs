@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Namespace, NodeId};
+use baton_core::ids::Epoch;
 use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, View};
 use baton_core::time::Moment;
 use baton_store::{Document, StoreError};
 
 use super::record::{self, HolderKey, LeaseRow, Record, Stored};
 use super::schema::Keys;
-use super::wire::{Compare, Op, OpAnswer, Range};
+use super::wire::{Compare, Op, OpAnswer};
 
 /// A lease that is over by our count but not by etcd's, which looks through them every 500 ms, and
 /// gives them their whole time again when its leader changes.
@@ -83,58 +83,8 @@ pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
     }
 }
 
-#[derive(Clone, Debug)]
-pub(super) struct Query {
-    pub(super) keys: Keys,
-    pub(super) namespace: Namespace,
-    pub(super) node: Option<NodeId>,
-    pub(super) document: Option<String>,
-    /// The view as it is known; it is read only if there is another.
-    pub(super) view: Slot<Arc<View>>,
-}
-
-impl Query {
-    pub(super) fn operations(&self) -> Vec<Op> {
-        let keys = &self.keys;
-        let known = self.view.as_ref().map_or(0, |stored| stored.revision);
-        let mut ranges = vec![
-            Range::key(&keys.lease),
-            Range::key(&keys.holder),
-            Range::key(&keys.fence),
-            Range::key_after(&keys.view, known),
-        ];
-        ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
-        ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
-        ranges.into_iter().map(Op::Range).collect()
-    }
-
-    /// Their answers, in the same order.
-    pub(super) fn read(&self, answers: &[OpAnswer]) -> Result<NamespaceState, StoreError> {
-        let space = &self.namespace;
-        let mut answers = answers.iter();
-        let mut state = NamespaceState {
-            lease: slot(answers.next(), || format!("the lease of namespace {space}"))?,
-            holder: slot(answers.next(), || format!("the holder key of namespace {space}"))?,
-            fence: slot(answers.next(), || format!("the fence of namespace {space}"))?,
-            ..NamespaceState::default()
-        };
-        let view = answers.next();
-        state.view = slot(view, || format!("the view of namespace {space}"))?;
-        if state.view.is_none() && view.is_some_and(|answer| answer.response_range.count > 0) {
-            state.view.clone_from(&self.view);
-        }
-        if let Some(node) = &self.node {
-            state.node = slot(answers.next(), || format!("node {node} of namespace {space}"))?;
-        }
-        if let Some(name) = &self.document {
-            let what = || format!("document {name:?} of namespace {space}");
-            state.document = slot(answers.next(), what)?;
-        }
-        Ok(state)
-    }
-}
-
-fn slot<T: Record>(
+/// The record in an answer, if there is one; `what` names it if it cannot be read.
+pub(super) fn slot<T: Record>(
     answer: Option<&OpAnswer>,
     what: impl FnOnce() -> String,
 ) -> Result<Slot<T>, StoreError> {

@@ -93,7 +93,7 @@ impl CallContext<'_> {
         }
         let Some(state) = self.cached() else { return Ok(()) };
         let Some(row) = begun_with(&state, spare) else { return Ok(()) };
-        let (keys, grant) = (self.keys(), self.grant(row.record.ttl).await?);
+        let (keys, grant) = (&self.keys, self.grant(row.record.ttl).await?);
         self.carry_out(|state| match begun_with(state, spare) {
             None => Plan::Answer(()),
             Some(row) => {

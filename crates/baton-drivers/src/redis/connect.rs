@@ -251,6 +251,14 @@ pub(super) fn major_minor(version: &str) -> Option<(u32, u32)> {
     Some((numbers.next()??, numbers.next()??))
 }
 
+/// What the server answers to a command that changes nothing or may be repeated.
+pub(super) async fn ask<T: FromRedisValue>(
+    slot: &ConnectionSlot<RedisConnector>,
+    command: &Cmd,
+) -> Result<T, StoreError> {
+    slot.run(|connection| async move { Ok(connection.query(command).await?) }).await
+}
+
 /// How many keys a step of a search looks at. The server goes on with other calls between two
 /// steps.
 const SCANNED: usize = 1_000;
@@ -265,9 +273,7 @@ pub(super) async fn scan(
     loop {
         let mut scan = cmd("SCAN");
         scan.arg(cursor).arg("MATCH").arg(pattern).arg("COUNT").arg(SCANNED).arg("TYPE").arg(kind);
-        let scan = &scan;
-        let step = slot.run(|connection| async move { Ok(connection.query(scan).await?) });
-        let (next, keys): (u64, Vec<String>) = step.await?;
+        let (next, keys): (u64, Vec<String>) = ask(slot, &scan).await?;
         found.extend(keys);
         cursor = next;
         if cursor == 0 {

@@ -13,12 +13,12 @@
 use std::collections::BTreeSet;
 
 use ::redis::aio::ConnectionLike;
-use ::redis::{Arg, Cmd, FromRedisValue, RedisError, Script, Value, cmd};
+use ::redis::{Arg, Cmd, RedisError, Script, Value, cmd};
 use baton_core::ids::Epoch;
 use baton_store::{StaleEpoch, StoreError};
 
 use super::config::RedisConfig;
-use super::connect::{RedisConnector, literal, scan};
+use super::connect::{RedisConnector, ask, literal, scan};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence};
@@ -135,14 +135,9 @@ impl Fences {
         Ok(Self { slot, heads: heads.into() })
     }
 
-    async fn ask<T: FromRedisValue>(&self, command: &Cmd) -> Result<T, StoreError> {
-        let ask = self.slot.run(|connection| async move { Ok(connection.query(command).await?) });
-        ask.await
-    }
-
     /// The highest epoch under this key; `None` if there is none, or something else.
     async fn epoch(&self, key: &str) -> Result<Option<Epoch>, StoreError> {
-        let found: Option<String> = self.ask(cmd("GET").arg(key)).await?;
+        let found: Option<String> = ask(&self.slot, cmd("GET").arg(key)).await?;
         Ok(found.and_then(|text| text.parse().ok()).map(Epoch))
     }
 }
@@ -174,7 +169,7 @@ pub(crate) async fn reset(
     for head in &fences.heads {
         let key = format!("{head}{resource}}}");
         if let Some(epoch) = fences.epoch(&key).await? {
-            fences.ask::<u64>(cmd("DEL").arg(&key)).await?;
+            ask::<u64>(&fences.slot, cmd("DEL").arg(&key)).await?;
             highest = highest.max(Some(epoch));
         }
     }

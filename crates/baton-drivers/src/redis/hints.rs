@@ -12,7 +12,7 @@ use baton_store::{HintStream, StoreError};
 use tokio::task::JoinSet;
 
 use super::config::RedisConfig;
-use super::connect::{Connection, RedisConnector};
+use super::connect::{Connection, RedisConnector, ask};
 use crate::OpenError;
 use crate::driver::{ConnectionSlot, Subscriptions};
 
@@ -60,10 +60,7 @@ async fn keep_asking(slot: Arc<ConnectionSlot<RedisConnector>>, subscriptions: A
         if subscriptions.active().is_empty() {
             continue;
         }
-        let ping = |connection: Arc<Connection>| async move {
-            Ok(connection.query::<String>(&cmd("PING")).await?)
-        };
-        if slot.run(ping).await.is_err() {
+        if ask::<String>(&slot, &cmd("PING")).await.is_err() {
             subscriptions.connection_lost();
         }
     }

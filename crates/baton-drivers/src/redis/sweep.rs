@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use ::redis::{FromRedisValue, Value};
+use ::redis::{FromRedisValue, Value, cmd};
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
 use baton_store::StaleEpoch;
@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json};
 
 use super::NAME;
 use super::config::RedisConfig;
-use super::connect::RedisConnector;
+use super::connect::{RedisConnector, ask};
 use super::script::{Arguments, Script};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
@@ -129,13 +129,10 @@ impl Sweep for RedisSweep {
 
     async fn examine(&self) -> Result<(), SweepError> {
         let index = &self.keys[1];
-        let kind = self.slot.run(|connection| async move {
-            Ok(connection.query::<String>(redis::cmd("TYPE").arg(index)).await?)
-        });
-        let kind = kind.await.map_err(|error| SweepError::of_store(&self.name, error))?;
-        match kind.as_str() {
+        let kind = ask::<String>(&self.slot, cmd("TYPE").arg(index)).await;
+        match kind.map_err(|error| SweepError::of_store(&self.name, error))?.as_str() {
             "zset" | "none" => Ok(()),
-            _ => Err(self.rejected(format!("{index} is a {kind}, and a sorted set is needed"))),
+            kind => Err(self.rejected(format!("{index} is a {kind}, and a sorted set is needed"))),
         }
     }
 

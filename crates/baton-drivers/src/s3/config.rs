@@ -71,6 +71,10 @@ impl Config {
         format!("{server}, bucket {}", self.bucket)
     }
 
+    pub(super) fn strange(&self, detail: &dyn std::fmt::Display) -> OpenError {
+        OpenError::Strange { store: "s3", place: self.place(), detail: detail.to_string() }
+    }
+
     /// Does what is said travel in the open, over a wire that others may share?
     pub(super) fn is_open_to_others(&self) -> bool {
         let host = self.endpoint.as_deref().and_then(|it| it.strip_prefix("http://"));

@@ -23,9 +23,7 @@ const PLATFORM: [&str; 5] = [
 
 /// A client for the bucket. Connects to nothing yet.
 pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
-    let place = config.place();
-    let tls = |detail: String| OpenError::Tls { store: "s3", place: place.clone(), detail };
-    let strange = |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
+    let tls = |detail| OpenError::Tls { store: "s3", place: config.place(), detail };
     let tls_config = tls_config(config).map_err(tls)?;
     let builder = reqwest::Client::builder()
         .tls_backend_preconfigured(tls_config)
@@ -37,9 +35,9 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
         .timeout(config.timeout);
     // A proxy of the network's has no business between this machine and itself.
     let builder = if config.is_local() { builder.no_proxy() } else { builder };
-    let client = builder.build().map_err(|problem| strange(problem.to_string()))?;
+    let client = builder.build().map_err(|problem| config.strange(&problem))?;
     let client = ObservingClient(client);
-    let store = signed(config, client.clone()).map_err(|problem| strange(problem.to_string()))?;
+    let store = signed(config, client.clone()).map_err(|problem| config.strange(&problem))?;
     Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
 }
 

@@ -48,12 +48,9 @@ impl S3Engine {
     /// Makes sure that the server does what everything rests on. That test writes; a reader needs
     /// no conditions to be honoured.
     pub(super) async fn open(config: Config, access: Access) -> Result<Self, OpenError> {
-        let place = config.place();
-        let strange =
-            |detail: String| OpenError::Strange { store: "s3", place: place.clone(), detail };
-        let prefix = Path::parse(&config.prefix).map_err(|error| strange(error.to_string()))?;
+        let prefix = Path::parse(&config.prefix).map_err(|problem| config.strange(&problem))?;
         let bucket = Arc::new(connect::bucket(&config)?);
-        let handle = random().map_err(|problem| strange(problem.to_string()))?;
+        let handle = random().map_err(|problem| config.strange(&problem))?;
         let (marks, caches) = (AtomicU64::new(0), Mutex::default());
         let engine = Self { config, access, bucket, prefix, handle, marks, caches };
         if access == Access::Write {

@@ -189,6 +189,11 @@ impl RequestError {
     /// Why the store cannot be used, when it is being opened.
     pub(super) fn open_error(&self, place: &str) -> OpenError {
         let (store, place, detail) = ("s3", place.to_owned(), self.detail());
+        let strange = |why: &str| OpenError::Strange {
+            store,
+            place: place.clone(),
+            detail: format!("{detail}{why}"),
+        };
         match (self.status(), self.code()) {
             (_, "NoSuchBucket") => OpenError::Missing {
                 store,
@@ -196,11 +201,9 @@ impl RequestError {
                 what: "the bucket".to_owned(),
                 remedy: "create it, or check its name, region and endpoint".to_owned(),
             },
-            (_, "RequestTimeTooSkewed") => OpenError::Strange {
-                store,
-                place,
-                detail: format!("{detail}: this machine's clock is off by more than 15 minutes"),
-            },
+            (_, "RequestTimeTooSkewed") => {
+                strange(": this machine's clock is off by more than 15 minutes")
+            }
             (401, _) => OpenError::Login { store, place, detail },
             (_, code) if LOGIN.contains(&code) => OpenError::Login { store, place, detail },
             (403, _) => OpenError::Rights {
@@ -215,17 +218,13 @@ impl RequestError {
                 finding: format!("{detail}: conditional writes are not implemented"),
                 remedy: "use a server that honours If-None-Match and If-Match".to_owned(),
             },
-            (301 | 307, _) => OpenError::Strange {
-                store,
-                place,
-                detail: format!("{detail}: the bucket is in another region; set region="),
-            },
+            (301 | 307, _) => strange(": the bucket is in another region; set region="),
             (0, _) => match self.outcome {
                 RequestOutcome::NotMade => OpenError::Login { store, place, detail },
                 _ => OpenError::Unreachable { store, place, detail },
             },
             (500.., _) | (429, _) => OpenError::Unreachable { store, place, detail },
-            _ => OpenError::Strange { store, place, detail },
+            _ => strange(""),
         }
     }
 }

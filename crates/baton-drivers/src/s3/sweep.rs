@@ -29,7 +29,6 @@ use super::bucket::{Bucket, Listing, PAGE_MAX};
 use super::config::Config;
 use super::connect;
 use super::fence::Fence;
-use crate::OpenError;
 use crate::sweep::{Objects, Strategy, Unfit};
 
 const AT_ONCE: usize = 16;
@@ -70,8 +69,7 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let refused = |refusal: OpenError| Unfit::Store(refusal);
-    let config = Config::parse(scheme, rest).map_err(refused)?;
+    let config = Config::parse(scheme, rest)?;
     let home = match config.prefix.as_str() {
         "" => String::new(),
         prefix => format!("{prefix}/"),
@@ -83,7 +81,7 @@ pub(crate) fn sweep(
     if let Some(own) = OWN.iter().find(overlaps) {
         return Err(Unfit::Own { target: target(), own: format!("{home}{own}") });
     }
-    let bucket = Arc::new(connect::bucket(&config).map_err(refused)?);
+    let bucket = Arc::new(connect::bucket(&config)?);
     let fence = Path::from(format!("{home}fences/ttl:{}", objects.prefix));
     let (name, fence, place) = (format!("s3 {}", target()), Fence::new(fence), Mutex::default());
     Ok(Arc::new(S3Sweep { name, config, bucket, objects, strategy, fence, place }))
