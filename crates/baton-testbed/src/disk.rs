@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::error::{TestbedError, Tried};
-use crate::place;
+use crate::folders;
 
 /// Mounts it, and unmounts it when the test that holds the other end of stdin is gone.
 const LEASH: &str = r#"
@@ -28,10 +28,10 @@ impl SmallDisk {
     /// Mounts one. Only the superuser can.
     pub fn new(bytes: u64) -> Result<Self, TestbedError> {
         let refused = |why| TestbedError::NotArrangeable { what: "a small disk", why };
-        if !place::is_root() {
+        if !folders::is_root() {
             return Err(refused("only the superuser can mount one".to_owned()));
         }
-        let folder = place::temporary("disk", true)?.keep();
+        let folder = folders::temporary("disk", true)?.keep();
         let mut command = Command::new("/bin/sh");
         command.args(["-c", LEASH, "disk", &bytes.to_string()]).arg(&folder).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

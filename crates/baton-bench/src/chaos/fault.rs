@@ -9,7 +9,7 @@ use super::kind::Kind;
 
 /// One fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct ChaosFault {
     /// What.
     pub kind: Kind,
     /// Does it strike the leader, or any node?
@@ -36,7 +36,7 @@ impl Deck {
     }
 
     /// The next fault.
-    pub fn draw(&mut self) -> Fault {
+    pub fn draw(&mut self) -> ChaosFault {
         if self.cards.is_empty() {
             self.shuffle();
         }
@@ -46,7 +46,7 @@ impl Deck {
         let (at_leader, pick) = (!self.rng.one_in(3), self.rng.bits());
         let lasts = self.rng.span(low, high);
         let late = self.rng.span(Duration::from_millis(20), Duration::from_millis(400));
-        Fault { kind, at_leader, pick, lasts, late }
+        ChaosFault { kind, at_leader, pick, lasts, late }
     }
 
     /// One that cannot strike now comes later.
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::fixture::StoreKind;
 
-    fn drawn(seed: u64, count: usize) -> Vec<Fault> {
+    fn drawn(seed: u64, count: usize) -> Vec<ChaosFault> {
         let mut deck = Deck::new(Rng::new(seed), Kind::of(StoreKind::Postgres));
         (0..count).map(|_| deck.draw()).collect()
     }

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use super::fault::Fault;
+use super::fault::ChaosFault;
 
 /// Between two rounds of a flood, in each of which every node is sent a hint of either sort.
 const ROUND_EVERY: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ impl Floods {
     }
 
     /// Begins a flood. Says whether there was a node to send to.
-    pub async fn strike(&mut self, fault: &Fault, now: Moment) -> bool {
+    pub async fn strike(&mut self, fault: &ChaosFault, now: Moment) -> bool {
         while self.senders.try_join_next().is_some() {}
         let members = tokio::select! {
             biased;

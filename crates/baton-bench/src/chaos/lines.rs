@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 
 use baton::NodeId;
 use baton::clock::Moment;
-use baton_testbed::{Fault as Line, Proxy, Server};
+use baton_testbed::{ConnectionFault, Proxy, Server};
 
-use super::fault::Fault;
+use super::fault::ChaosFault;
 use super::kind::Kind;
 use crate::fixture::Fixture;
 
@@ -45,13 +45,13 @@ impl Lines {
     }
 
     /// Strikes this one's.
-    pub fn strike(&mut self, fault: &Fault, name: &NodeId, now: Moment) {
+    pub fn strike(&mut self, fault: &ChaosFault, name: &NodeId, now: Moment) {
         let Some(proxy) = self.proxies.get(name) else { return };
         match fault.kind {
-            Kind::Drop => proxy.set(Line::Drop),
-            Kind::HalfOpen => proxy.set(Line::HalfOpen),
-            Kind::Delay => proxy.set(Line::Delay(fault.late)),
-            Kind::LoseReply => proxy.set(Line::LoseReplies),
+            Kind::Drop => proxy.set(ConnectionFault::Drop),
+            Kind::HalfOpen => proxy.set(ConnectionFault::HalfOpen),
+            Kind::Delay => proxy.set(ConnectionFault::Delay(fault.late)),
+            Kind::LoseReply => proxy.set(ConnectionFault::LoseReplies),
             _ => return proxy.cut(),
         }
         self.faulty.insert(name.clone(), now + fault.lasts);
@@ -80,8 +80,8 @@ impl Lines {
             if *until <= now
                 && let Some(proxy) = proxies.get(name)
             {
-                never_lost += u32::from(proxy.fault() == Line::LoseReplies);
-                proxy.set(Line::None);
+                never_lost += u32::from(proxy.fault() == ConnectionFault::LoseReplies);
+                proxy.set(ConnectionFault::None);
             }
             *until > now
         });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton::NodeId;
 use baton::clock::Moment;
 
-use super::fault::Fault;
+use super::fault::ChaosFault;
 use super::kind::Kind;
 use crate::error::BenchError;
 use crate::sandbox::Stage;
@@ -44,7 +44,12 @@ impl<'a> Nodes<'a> {
     }
 
     /// Strikes this one.
-    pub fn strike(&mut self, fault: &Fault, name: &NodeId, now: Moment) -> Result<(), BenchError> {
+    pub fn strike(
+        &mut self,
+        fault: &ChaosFault,
+        name: &NodeId,
+        now: Moment,
+    ) -> Result<(), BenchError> {
         let member = self.stage.cluster.member(name)?;
         let relief = match fault.kind {
             Kind::Kill => member.kill().map(|()| Relief::Restart)?,

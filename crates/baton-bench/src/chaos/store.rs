@@ -10,7 +10,7 @@ use mysql_async::prelude::Queryable;
 use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
-use super::fault::Fault;
+use super::fault::ChaosFault;
 use super::kind::Kind;
 use super::replica::Replica;
 use crate::error::BenchError;
@@ -58,7 +58,7 @@ impl<'a> StoreServer<'a> {
     }
 
     /// Strikes it. Says whether there was anything to strike.
-    pub async fn strike(&mut self, fault: &Fault, now: Moment) -> Result<bool, BenchError> {
+    pub async fn strike(&mut self, fault: &ChaosFault, now: Moment) -> Result<bool, BenchError> {
         let Some(server) = self.server.filter(|_| self.is_up()) else { return Ok(false) };
         let relief = match fault.kind {
             Kind::PauseStore => server.pause().map(|()| Relief::Resume)?,

@@ -12,7 +12,7 @@ use baton_store::wrap::Faults;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// The counter that every adder adds to.
 pub const TOTAL: &str = "total";
@@ -77,11 +77,11 @@ async fn an_adder_adds_from_its_own_process() {
     if let Ok(order) = std::env::var(ORDER) {
         return obey(serde_json::from_str(&order).expect("plain data")).await;
     }
-    let ground = Ground::file();
-    let store = ground.open().await;
-    let gate = ground.path("gate");
+    let fixture = Fixture::file();
+    let store = fixture.open().await;
+    let gate = fixture.path("gate");
     std::fs::write(&gate, "2").expect("the folder is ours");
-    let (url, own) = (ground.url(), "alone".to_owned());
+    let (url, own) = (fixture.url(), "alone".to_owned());
     let order = Order { url, own, tasks: 4, rounds: 10, parts: 2, gate, one_in: 0 };
     let mut adder = Adder::start(&order);
     let ended = baton_testbed::wait::until("its end", async || adder.ended()).await;

@@ -8,11 +8,11 @@ use baton::Store;
 use baton::plugins::counters::Counters;
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::Kind;
-use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::proxy::{ConnectionFault, Proxy};
 use baton_testbed::wait::until;
 
 use crate::adder::{Adder, Order, TOTAL, namespace};
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 use crate::nodes::Nodes;
 
 const ADDERS: u64 = 8;
@@ -54,23 +54,23 @@ impl Count {
     }
 }
 
-async fn assert_sum_is_exact(ground: Ground, way: Way) {
+async fn assert_sum_is_exact(fixture: Fixture, way: Way) {
     let _turn = TURN.lock().await;
-    let store = ground.open().await;
+    let store = fixture.open().await;
     let count = Count { store: store.clone(), counters: Counters::new(store, namespace()) };
-    let mut nodes = Nodes::start(&ground, 4);
+    let mut nodes = Nodes::start(&fixture, 4);
     let (mut leader, mut epoch) = nodes.led_beyond(&count.store, 0).await;
 
-    let proxy = match (way, ground.address()) {
+    let proxy = match (way, fixture.address()) {
         (Way::AnswersLost, Some(address)) => Some(Proxy::to(address).await),
         _ => None,
     };
-    let gate = ground.path("gate");
+    let gate = fixture.path("gate");
     let order = |at: u64| Order {
-        url: proxy.as_ref().map_or_else(|| ground.url(), |proxy| ground.url_at(proxy.address())),
+        url: proxy.as_ref().map_or_else(|| fixture.url(), |proxy| fixture.url_at(proxy.address())),
         own: format!("from-{at}"),
         tasks: 20,
-        rounds: ground.rounds(),
+        rounds: fixture.rounds(),
         parts: KILLS + 1,
         gate: gate.clone(),
         one_in: if way == Way::AnswersLost { 20 } else { 0 },
@@ -106,7 +106,7 @@ async fn assert_sum_is_exact(ground: Ground, way: Way) {
 /// The next answer is lost, and its connection with it.
 fn lose_an_answer(proxy: Option<&Proxy>) {
     if let Some(proxy) = proxy {
-        proxy.set(Fault::LoseReplies);
+        proxy.set(ConnectionFault::LoseReplies);
     }
 }
 
@@ -118,50 +118,50 @@ fn all_ended(adders: &mut [Adder]) -> bool {
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_sqlite() {
-    assert_sum_is_exact(Ground::file(), Way::Clear).await;
+    assert_sum_is_exact(Fixture::file(), Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_postgres() {
-    assert_sum_is_exact(Ground::server(Kind::Postgres).await, Way::Clear).await;
+    assert_sum_is_exact(Fixture::server(Kind::Postgres).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_mariadb() {
-    assert_sum_is_exact(Ground::server(Kind::Mariadb).await, Way::Clear).await;
+    assert_sum_is_exact(Fixture::server(Kind::Mariadb).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_redis() {
-    assert_sum_is_exact(Ground::server(Kind::Redis).await, Way::Clear).await;
+    assert_sum_is_exact(Fixture::server(Kind::Redis).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_three_kills_on_s3() {
-    assert_sum_is_exact(Ground::server(Kind::Ministack).await, Way::Clear).await;
+    assert_sum_is_exact(Fixture::server(Kind::Ministack).await, Way::Clear).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_sqlite() {
-    assert_sum_is_exact(Ground::file(), Way::AnswersLost).await;
+    assert_sum_is_exact(Fixture::file(), Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_postgres() {
-    assert_sum_is_exact(Ground::server(Kind::Postgres).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Fixture::server(Kind::Postgres).await, Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_mariadb() {
-    assert_sum_is_exact(Ground::server(Kind::Mariadb).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Fixture::server(Kind::Mariadb).await, Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_redis() {
-    assert_sum_is_exact(Ground::server(Kind::Redis).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Fixture::server(Kind::Redis).await, Way::AnswersLost).await;
 }
 
 #[tokio::test]
 async fn the_sum_is_exact_through_lost_answers_on_s3() {
-    assert_sum_is_exact(Ground::server(Kind::Ministack).await, Way::AnswersLost).await;
+    assert_sum_is_exact(Fixture::server(Kind::Ministack).await, Way::AnswersLost).await;
 }

@@ -10,7 +10,7 @@ use baton_core::protocol::Expiry;
 use baton_testbed::wait::until;
 
 use crate::adder::namespace;
-use crate::ground::Ground;
+use crate::fixture::Fixture;
 
 /// The nodes of a test. Killed when they are dropped.
 pub struct Nodes {
@@ -19,14 +19,14 @@ pub struct Nodes {
 
 impl Nodes {
     /// Starts `count` nodes.
-    pub fn start(ground: &Ground, count: usize) -> Self {
+    pub fn start(fixture: &Fixture, count: usize) -> Self {
         let node = |at: usize| {
             let name = format!("node-{at}");
             let mut command = Command::new(env!("CARGO_BIN_EXE_baton"));
             command.args(["serve", "--id", &name, "--profile", "fast"]);
             command.args(["--namespace", namespace().as_str()]);
-            command.env_clear().env("BATON_STORE", ground.url());
-            command.env("HOME", ground.path("home"));
+            command.env_clear().env("BATON_STORE", fixture.url());
+            command.env("HOME", fixture.path("home"));
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             (name, command.spawn().expect("the binary was built for this test"))
         };

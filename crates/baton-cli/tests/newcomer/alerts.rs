@@ -2,7 +2,7 @@
 
 use baton_testbed::wait::until;
 
-use super::ground::On;
+use super::fixture::On;
 use super::newcomer::Newcomer;
 use super::page;
 

@@ -1,6 +1,6 @@
 //! From the first line on: the program and the README's first block, then the library.
 
-use super::ground::On;
+use super::fixture::On;
 use super::newcomer::Newcomer;
 use super::page;
 

@@ -5,7 +5,7 @@
 //!        │ page: blocks, by heading
 //!        ▼
 //!   Newcomer ── Terminal: bash, in a folder like a checkout; cargo.sh stands in for cargo
-//!     │  └───── Ground: PostgreSQL, or the embedded store
+//!     │  └───── Fixture: PostgreSQL, or the embedded store
 //!     ├─ install ── the program and the library, from the first line on
 //!     ├─ rolling ── three instances, a crash, a rolling restart
 //!     ├─ nightly ── work that ends, and what to run instead
@@ -18,7 +18,7 @@
 //! promises about it is asserted.
 
 mod alerts;
-mod ground;
+mod fixture;
 mod guide;
 mod install;
 mod newcomer;

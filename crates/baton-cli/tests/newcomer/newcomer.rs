@@ -9,7 +9,7 @@ use baton_testbed::{CURL, PROMTOOL, Port};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::ground::{Ground, On};
+use super::fixture::{Fixture, On};
 use super::page::{self, Block, shape};
 use super::terminal::{Said, Terminal};
 
@@ -22,7 +22,7 @@ const PORTS: [&str; 7] = ["9090", "9091", "9092", "9093", "8081", "8082", "8083"
 pub struct Newcomer {
     /// Dropped first: its jobs use the rest.
     pub terminal: Terminal,
-    pub ground: Ground,
+    pub fixture: Fixture,
     guide: Vec<Block>,
     /// How many blocks under each heading were done.
     done: BTreeMap<String, usize>,
@@ -53,10 +53,10 @@ impl Newcomer {
         let tools = [CURL, PROMTOOL].map(|tool| tool.find().expect("it can be installed"));
         let folders = tools.map(|tool| tool.with_file_name("").display().to_string()).join(":");
         let path = format!("{}:{folders}:/usr/bin:/bin", bin.display());
-        let ground = Ground::new(on, folder.path()).await;
+        let fixture = Fixture::new(on, folder.path()).await;
         Self {
-            terminal: Terminal::open(folder.path(), &path, &ground.url()),
-            ground,
+            terminal: Terminal::open(folder.path(), &path, &fixture.url()),
+            fixture,
             guide: page::blocks(GUIDE),
             done: BTreeMap::new(),
             ports: PORTS.map(|_| Port::take().expect("there are thousands")).into(),
@@ -87,7 +87,7 @@ impl Newcomer {
         match (block.language.as_str(), block.file()) {
             ("console", _) => self.follow(&Block { text, ..Block::named("console") }).await,
             ("sh" | "toml" | "yaml", Some(file)) => self.save(file, &text),
-            ("sql", _) => self.ground.execute(&text).await,
+            ("sql", _) => self.fixture.execute(&text).await,
             // Part of an example, as `guide` asserts.
             ("rust", _) => {}
             (other, _) => unreachable!("no task runs {other:?} under {heading:?}:\n{text}"),
@@ -145,8 +145,8 @@ impl Newcomer {
 
     /// The documentation's server and ports are replaced by those of this test.
     fn here(&self, text: &str) -> String {
-        let shop = text.replace("postgres://app@db/shop", &self.ground.shop());
-        let mut text = shop.replace("postgres://app@db/app", &self.ground.url());
+        let shop = text.replace("postgres://app@db/shop", &self.fixture.shop());
+        let mut text = shop.replace("postgres://app@db/app", &self.fixture.url());
         for (name, port) in PORTS.iter().zip(&self.ports) {
             text = text.replace(&format!("127.0.0.1:{name}"), &port.address().to_string());
         }

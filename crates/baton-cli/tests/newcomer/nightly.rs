@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use baton_testbed::wait::until;
 
-use super::ground::On;
+use super::fixture::On;
 use super::newcomer::Newcomer;
 use super::page::{self, shape};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_testbed::wait::until;
 
-use super::ground::On;
+use super::fixture::On;
 use super::newcomer::Newcomer;
 
 pub const SECTIONS: &[&str] = &[SERVICE, RESTART];
@@ -33,7 +33,7 @@ async fn three(on: On) -> (Newcomer, String, u64) {
 async fn written(me: &Newcomer, epoch: u64, beyond: usize) -> usize {
     let wanted = i64::try_from(epoch).ok();
     until("a report", async || {
-        let reports = me.ground.reports().await;
+        let reports = me.fixture.reports().await;
         (reports.len() > beyond && reports.last().copied() == wanted).then_some(reports.len())
     })
     .await
@@ -61,7 +61,7 @@ async fn task(on: On) -> Newcomer {
     })
     .await;
     written(&me, epoch, count).await;
-    let reports = me.ground.reports().await;
+    let reports = me.fixture.reports().await;
     assert!(reports.is_sorted(), "one of an earlier epoch came late: {reports:?}");
 
     let ended = format!("kill {0} && wait {0}", job(&third));
@@ -72,8 +72,8 @@ async fn task(on: On) -> Newcomer {
 
 async fn store_restarts(on: On) -> Newcomer {
     let (mut me, leader, epoch) = three(on).await;
-    let before = me.ground.reports().await.len();
-    let away = me.ground.away(AWAY).await;
+    let before = me.fixture.reports().await.len();
+    let away = me.fixture.away(AWAY).await;
     let (leader_then, epoch_then) = me.led(1, 0).await;
     let kept = (leader_then, epoch_then) == (leader, epoch);
     assert!(kept || away > ENDURED, "another term began after {away:?}");

@@ -2,7 +2,7 @@
 
 use baton_testbed::wait::until;
 
-use super::ground::On;
+use super::fixture::On;
 use super::newcomer::Newcomer;
 use super::page;
 
@@ -11,11 +11,11 @@ const SECTION: &str = "Clean up sessions";
 
 /// Adds an expired session and one that lasts, and waits until the expired one is gone.
 async fn swept(me: &Newcomer, expired: i32, lasts: i32) {
-    let [past, future] = [-60, 3600].map(|seconds| me.ground.in_seconds(seconds));
+    let [past, future] = [-60, 3600].map(|seconds| me.fixture.in_seconds(seconds));
     let values = format!("({expired}, {past}), ({lasts}, {future})");
-    me.ground.execute(&format!("INSERT INTO sessions VALUES {values}")).await;
+    me.fixture.execute(&format!("INSERT INTO sessions VALUES {values}")).await;
     let gone = format!("SELECT CAST(count(*) AS bigint) FROM sessions WHERE id = {expired}");
-    until("the session to go", async || (me.ground.numbers(&gone).await == [0]).then_some(()))
+    until("the session to go", async || (me.fixture.numbers(&gone).await == [0]).then_some(()))
         .await;
 }
 
@@ -35,7 +35,7 @@ async fn task(on: On) -> Newcomer {
     assert_eq!(me.run(&format!("kill -9 '%?--id {leader} '")).await.code, 0);
     swept(&me, 2, 102).await;
     let left = "SELECT CAST(id AS bigint) FROM sessions ORDER BY id";
-    assert_eq!(me.ground.numbers(left).await, [101, 102], "none goes early");
+    assert_eq!(me.fixture.numbers(left).await, [101, 102], "none goes early");
 
     // The table of the operations page, which names the database.
     let heading = "Removing what has expired";

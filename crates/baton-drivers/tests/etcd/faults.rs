@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::ids::BootId;
 use baton_core::protocol::{Claim, Failure, LeaseIntent, Outcome};
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::proxy::{ConnectionFault, Proxy};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Server};
 
@@ -54,7 +54,7 @@ async fn what_is_lost_on_the_way_costs_one_timeout_and_is_read_back() {
     let held = node.take(Claim::Vacant).await;
 
     // Done, and not told: reading back shows it.
-    proxy.set(Fault::LoseReplies);
+    proxy.set(ConnectionFault::LoseReplies);
     let lost = node.try_release(held).await.expect_err("its answer was lost");
     assert_eq!(lost.failure(), Failure::Unknown);
     let seen = node.look().await.lease.expect("there is one");
@@ -72,22 +72,22 @@ async fn what_is_lost_on_the_way_costs_one_timeout_and_is_read_back() {
     for look in futures_joined(looks).await {
         assert!(look.is_ok(), "{look:?}");
     }
-    proxy.set(Fault::HalfOpen);
+    proxy.set(ConnectionFault::HalfOpen);
     let failed = node.beat(LeaseIntent::Observe).await;
     assert_eq!(failed.expect_err("nothing comes back").failure(), Failure::Unknown);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     // Had one of them been used again, it would have been silent for another timeout.
     let answered = node.beat(LeaseIntent::Observe).await;
     assert!(answered.is_ok(), "{answered:?}");
 
     // Refused: certainly nothing was written.
-    proxy.set(Fault::Refuse);
+    proxy.set(ConnectionFault::Refuse);
     until("the kept connections to be gone", async || {
         let failed = node.beat(LeaseIntent::Observe).await.expect_err("it is refused");
         matches!(failed.failure(), Failure::NotDone | Failure::Unknown).then_some(())
     })
     .await;
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     let lease = node.look().await.lease.expect("there is one");
     assert!(lease.is_held_by(BootId(1)));
     drop(server);
@@ -109,7 +109,7 @@ async fn of_several_hosts_one_is_enough() {
     let node = Contender::new(&store, &namespace("hosts"), 1);
     node.take(Claim::Vacant).await;
     assert!(proxy.counts().round_trips > 0, "the second host was used");
-    proxy.set(Fault::Drop);
+    proxy.set(ConnectionFault::Drop);
     let failed = node.beat(LeaseIntent::Observe).await.expect_err("it was not sent again");
     assert_eq!(failed.failure(), Failure::Unknown);
     let reply = node.beat(LeaseIntent::Observe).await;

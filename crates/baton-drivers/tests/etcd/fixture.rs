@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::{Kind, Server};
 
 use crate::raw_client::{Pair, RawClient};
@@ -36,7 +36,7 @@ pub fn space(namespace: &Namespace) -> String {
 }
 
 #[async_trait]
-impl Ground for Etcd {
+impl Fixture for Etcd {
     fn url(&self) -> String {
         self.server.url()
     }

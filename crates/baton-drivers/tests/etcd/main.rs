@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   conforms ──► conformance suite, a process a handle
-//!     ground: etcd, its copies, what is written behind the driver's back (client)
+//!     fixture: etcd, its copies, what is written behind the driver's back (client)
 //!   restored ── the questions of every store to a snapshot
 //!   traps  faults  cluster  spare  refusals  rights  round_trips  fence ── what only etcd has
 //! ```

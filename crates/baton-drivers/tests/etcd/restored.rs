@@ -8,7 +8,7 @@ use baton_core::ids::Namespace;
 use baton_store::Store;
 use baton_testbed::ETCDCTL;
 use baton_testbed::restored::{self, Fresh, Restorable};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::fixture::{Etcd, open};
 
@@ -57,7 +57,7 @@ impl Restorable for Etcd {
     }
 
     async fn restart(&self) {
-        assert_eq!(Ground::restart(self).await, Ok(true));
+        assert_eq!(Fixture::restart(self).await, Ok(true));
     }
 }
 

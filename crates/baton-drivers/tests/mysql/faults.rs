@@ -4,23 +4,23 @@ use std::time::Duration;
 
 use baton_core::protocol::{Claim, Failure, Outcome};
 use baton_store::StoreError;
-use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::proxy::{ConnectionFault, Proxy};
 use baton_testbed::wait::until;
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 /// What the test's URL allows a call: more than a busy machine needs for one.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-fn url(ground: &MysqlGround, proxy: &Proxy) -> String {
-    let url = ground.server.url_at(proxy.address());
+fn url(fixture: &MysqlFixture, proxy: &Proxy) -> String {
+    let url = fixture.server.url_at(proxy.address());
     format!("{url}?timeout_ms={}", TIMEOUT.as_millis())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
-    let ground = MysqlGround::start_with(&[]).await;
-    let server = &ground.server;
+    let fixture = MysqlFixture::start_with(&[]).await;
+    let server = &fixture.server;
     let url = format!("{}?timeout_ms={}", server.url(), TIMEOUT.as_millis());
     let peer = contender(&url, "lives", 1).await;
     let held = peer.take(Claim::Vacant).await;
@@ -49,22 +49,22 @@ async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
 
     // Sessions that are killed one by one are noticed before anything is said to them.
     let sessions = "SELECT id FROM information_schema.processlist WHERE command = 'Sleep'";
-    for row in ground.sql(sessions).await {
+    for row in fixture.sql(sessions).await {
         let id: u64 = row.get(0).expect("it has a number");
-        ground.try_sql(&format!("KILL {id}")).await;
+        fixture.try_sql(&format!("KILL {id}")).await;
     }
     peer.look_until_answered().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_happens_on_the_way_is_told_for_what_it_is() {
-    let ground = MysqlGround::start().await;
-    let proxy = Proxy::to(ground.server.address()).await;
-    let peer = contender(&url(&ground, &proxy), "way", 1).await;
+    let fixture = MysqlFixture::start().await;
+    let proxy = Proxy::to(fixture.server.address()).await;
+    let peer = contender(&url(&fixture, &proxy), "way", 1).await;
     let mut held = peer.take(Claim::Vacant).await;
 
     // Done, and not told: the nonce tells.
-    proxy.set(Fault::LoseReplies);
+    proxy.set(ConnectionFault::LoseReplies);
     let lost = peer.renew(held).await.expect_err("the reply was lost");
     assert_eq!(lost.failure(), Failure::Unknown, "{lost}");
     let nonce = peer.last_nonce();
@@ -73,17 +73,17 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
     held = lease.version;
 
     // Half open: the request arrives, and one timeout is all it costs.
-    proxy.set(Fault::HalfOpen);
+    proxy.set(ConnectionFault::HalfOpen);
     let lost = peer.renew(held).await.expect_err("nothing comes back");
     assert_eq!(lost.failure(), Failure::Unknown, "{lost}");
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     let lease = peer.look_until_answered().await.lease;
     held = lease.expect("it is held").version;
 
     // Cut, and refused.
     proxy.cut();
     peer.look_until_answered().await;
-    proxy.set(Fault::Refuse);
+    proxy.set(ConnectionFault::Refuse);
     // The connection that was there when it began may still carry something: a look, which leaves
     // the lease alone.
     until("the kept connection to be gone", async || {
@@ -94,7 +94,7 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
     let refused = peer.renew(held).await.expect_err("nobody gets through");
     assert_eq!(refused.failure(), Failure::NotDone, "{refused}");
     assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     let lease = peer.look_until_answered().await.lease.expect("it is held");
     assert_eq!(lease.version, held, "nothing was written meanwhile");
 }
@@ -103,19 +103,19 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_statement_leaves_nothing_behind() {
     use mysql_async::prelude::Queryable;
-    let ground = MysqlGround::start().await;
-    let peer = contender(&ground.server.url(), "killed", 1).await;
+    let fixture = MysqlFixture::start().await;
+    let peer = contender(&fixture.server.url(), "killed", 1).await;
     let held = peer.take(Claim::Vacant).await;
-    let mut other = ground.connect().await;
+    let mut other = fixture.connect().await;
     other.query_drop("START TRANSACTION").await.expect("it may");
     let lock = "SELECT * FROM baton_locks WHERE lock_key = 'killed' FOR UPDATE";
     other.query_drop(lock).await.expect("it may");
     let waiting = "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx \
                    WHERE trx_state = 'LOCK WAIT'";
     let (renewed, ()) = tokio::join!(peer.renew(held), async {
-        ground.until_a_statement_waits().await;
-        let id = ground.value(waiting).await.expect("somebody waits");
-        ground.sql(&format!("KILL QUERY {id}")).await;
+        fixture.until_a_statement_waits().await;
+        let id = fixture.value(waiting).await.expect("somebody waits");
+        fixture.sql(&format!("KILL QUERY {id}")).await;
     });
     let killed = renewed.expect_err("it was killed");
     assert_eq!(killed.failure(), Failure::Unknown, "{killed}");
@@ -127,8 +127,8 @@ async fn a_killed_statement_leaves_nothing_behind() {
 /// A failover: the server turns read-only, and the next host in the list takes the writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_turns_read_only_is_left_for_the_next() {
-    let old = MysqlGround::start_with(&["--server-id=11"]).await.prepare_zone().await;
-    let new = MysqlGround::start_with(&["--server-id=12"]).await.prepare_zone().await;
+    let old = MysqlFixture::start_with(&["--server-id=11"]).await.prepare_zone().await;
+    let new = MysqlFixture::start_with(&["--server-id=12"]).await.prepare_zone().await;
     drop(baton_drivers::open(&new.server.url()).await.expect("it can be opened"));
     let (first, second) = (old.server.address(), new.server.address());
     let url = format!("mysql://east@{first},{second}/baton");

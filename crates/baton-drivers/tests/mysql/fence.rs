@@ -11,7 +11,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, TxOpts};
 use tokio::task::JoinSet;
 
-use crate::ground::{MysqlGround, contender, is_by_oracle};
+use crate::fixture::{MysqlFixture, contender, is_by_oracle};
 
 /// The lease, and so the bound of a fenced transaction.
 const LEASE: Duration = Duration::from_secs(4);
@@ -41,8 +41,8 @@ async fn write_while(
     Ok(work.commit().await?)
 }
 
-async fn prepare(ground: &MysqlGround) -> Conn {
-    let mut conn = ground.connect().await;
+async fn prepare(fixture: &MysqlFixture) -> Conn {
+    let mut conn = fixture.connect().await;
     let fence = Fence::new("counter").with_prefix("app_").expect("a good prefix");
     fence.create(&mut conn).await.expect("it may");
     let make = "CREATE TABLE app_counter (number INT NOT NULL, who VARCHAR(40)) ENGINE = InnoDB";
@@ -65,11 +65,11 @@ async fn lead(url: &str) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_highest_epoch_wins_and_no_increment_is_lost() {
-    let ground = MysqlGround::start().await;
-    let mut conn = prepare(&ground).await;
+    let fixture = MysqlFixture::start().await;
+    let mut conn = prepare(&fixture).await;
     let mut writers = JoinSet::new();
     for number in 1..=8_u64 {
-        let mut own = ground.connect_with(|it| it.client_found_rows(number % 2 == 0)).await;
+        let mut own = fixture.connect_with(|it| it.client_found_rows(number % 2 == 0)).await;
         writers.spawn(async move {
             let mut admitted = 0_u64;
             for _ in 0..20 {
@@ -86,7 +86,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     assert_eq!(count(&mut conn).await.expect("it may"), Some(admitted));
 
     for found_rows in [false, true] {
-        let mut conn = ground.connect_with(|it| it.client_found_rows(found_rows)).await;
+        let mut conn = fixture.connect_with(|it| it.client_found_rows(found_rows)).await;
         write(&mut conn, Epoch(6), "six").await.expect("a later epoch is admitted");
         write(&mut conn, Epoch(6), "six").await.expect("and again");
         let late = write(&mut conn, Epoch(5), "five").await.expect_err("it came too late");
@@ -103,15 +103,15 @@ async fn a_leader_that_was_paused_writes_nothing() {
     if let Some(url) = paused::orders_if_asked() {
         return lead(&url).await;
     }
-    let ground = MysqlGround::start().await;
-    let mut conn = prepare(&ground).await;
+    let fixture = MysqlFixture::start().await;
+    let mut conn = prepare(&fixture).await;
     let test = "fence::a_leader_that_was_paused_writes_nothing";
-    let mut old = Old::start(test, &ground.server.url());
+    let mut old = Old::start(test, &fixture.server.url());
     assert_eq!(old.hear().await, "epoch 1");
     old.pause();
     old.tell().await;
 
-    let next = contender(&ground.server.url(), "fenced", 2).await;
+    let next = contender(&fixture.server.url(), "fenced", 2).await;
     let held = next.take(Claim::Dead { boot: baton_core::ids::BootId(1) }).await;
     assert_eq!(held.epoch, Epoch(2));
     write(&mut conn, held.epoch, "new").await.expect("the present epoch is admitted");
@@ -143,16 +143,16 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     if let Some(url) = paused::orders_if_asked() {
         return lead_and_stop_inside(&url).await;
     }
-    let ground = MysqlGround::start().await;
-    let mut conn = prepare(&ground).await;
+    let fixture = MysqlFixture::start().await;
+    let mut conn = prepare(&fixture).await;
     let test = "fence::\
                 a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most";
-    let mut old = Old::start(test, &ground.server.url());
+    let mut old = Old::start(test, &fixture.server.url());
     assert_eq!(old.hear().await, "inside");
     old.pause();
     old.tell().await;
 
-    let next = contender(&ground.server.url(), "fenced", 2).await;
+    let next = contender(&fixture.server.url(), "fenced", 2).await;
     let held = until("the lease to end", async || {
         let reply = next.claim(Claim::Expired).await.expect("the store answers");
         reply.lease.filter(|_| reply.outcome == Some(Outcome::Applied))
@@ -167,7 +167,7 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     let wanted = "epoch 1 is behind 2, which was admitted to counter; its term is over (";
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
-    let mut conn = ground.connect().await;
+    let mut conn = fixture.connect().await;
     let stands: Option<(u64, String)> =
         conn.query_first("SELECT number, who FROM app_counter").await.expect("it may");
     assert_eq!(stands, Some((1, "new".to_owned())));
@@ -176,8 +176,8 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
 /// No more than a lease, and no more than what the session had.
 #[tokio::test]
 async fn a_fenced_session_has_limits() {
-    let ground = MysqlGround::start().await;
-    let mut conn = prepare(&ground).await;
+    let fixture = MysqlFixture::start().await;
+    let mut conn = prepare(&fixture).await;
     let idle = if is_by_oracle() { "wait_timeout" } else { "idle_transaction_timeout" };
     conn.query_drop("SET SESSION innodb_lock_wait_timeout = 2").await.expect("it can be set");
     write(&mut conn, Epoch(1), "one").await.expect("it is the first");

@@ -1,7 +1,7 @@
 //! The mysql store on a real server.
 //!
 //! ```text
-//!   ground: a server, SQL behind the store's back, copies of its data folder
+//!   fixture: a server, SQL behind the store's back, copies of its data folder
 //!     ├─► conforms: the whole suite, a process a handle (peer)
 //!     ├─► traps: what goes wrong with plainer SQL, shown to bite it and not this store
 //!     ├─► faults, refusals, restored, rights, round_trips, upgrade
@@ -11,7 +11,7 @@
 mod conforms;
 mod faults;
 mod fence;
-mod ground;
+mod fixture;
 mod peer;
 mod refusals;
 mod restored;

@@ -7,7 +7,7 @@ use baton_core::ids::Namespace;
 use baton_store::{Answer, Call, Store};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 
-use crate::ground::MysqlGround;
+use crate::fixture::MysqlFixture;
 
 type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
 
@@ -22,8 +22,8 @@ async fn a_peer_answers_from_its_own_process() {
     if serve_if_asked(open) {
         return;
     }
-    let ground = MysqlGround::start().await;
-    let process = Process::start(&ground.server.url(), Start::default()).await;
+    let fixture = MysqlFixture::start().await;
+    let process = Process::start(&fixture.server.url(), Start::default()).await;
     let process = process.expect("it may be opened");
     let web = Namespace::new("web").expect("it is a good name");
     let answer = process.call(&web, Call::Inspect).await;

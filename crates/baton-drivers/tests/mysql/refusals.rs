@@ -5,7 +5,7 @@ use std::process::Command;
 
 use baton_testbed::{Kind, Options, Server};
 
-use crate::ground::MysqlGround;
+use crate::fixture::MysqlFixture;
 
 /// Why the URL is refused.
 async fn refusal(url: &str) -> String {
@@ -16,10 +16,10 @@ async fn refusal(url: &str) -> String {
 
 #[tokio::test]
 async fn what_is_wrong_is_said_in_one_line() {
-    let ground = MysqlGround::start().await;
-    let at = ground.server.address();
-    ground.sql("DROP USER IF EXISTS 'careful'@'%'").await;
-    ground.sql("CREATE USER 'careful'@'%' IDENTIFIED BY 'hush'").await;
+    let fixture = MysqlFixture::start().await;
+    let at = fixture.server.address();
+    fixture.sql("DROP USER IF EXISTS 'careful'@'%'").await;
+    fixture.sql("CREATE USER 'careful'@'%' IDENTIFIED BY 'hush'").await;
     let refused = refusal(&format!("mysql://careful:hush-hush@{at}/baton")).await;
     let wanted = format!("mysql at {at}/baton does not let this user in (");
     assert!(refused.starts_with(&wanted), "{refused}");
@@ -32,7 +32,7 @@ async fn what_is_wrong_is_said_in_one_line() {
     let refused = refusal(&format!("mysql://root@{at}/baton?tls_ca=/no/such")).await;
     assert!(refused.contains("TLS cannot be set up (/no/such: "), "{refused}");
     // Oracle's server, and newer ones of MariaDB, make themselves a certificate.
-    let tls = ground.sql("SHOW GLOBAL VARIABLES LIKE 'have_ssl'").await;
+    let tls = fixture.sql("SHOW GLOBAL VARIABLES LIKE 'have_ssl'").await;
     if tls.first().and_then(|row| row.get::<String, _>(1)).as_deref() == Some("DISABLED") {
         let refused = refusal(&format!("mysql://root@{at}/baton?tls=require")).await;
         assert!(refused.contains("TLS cannot be set up ("), "{refused}");
@@ -44,14 +44,14 @@ async fn what_is_wrong_is_said_in_one_line() {
 
 #[tokio::test]
 async fn a_password_comes_from_a_variable_or_a_file() {
-    let ground = MysqlGround::start().await;
-    let at = ground.server.address();
-    ground.sql("DROP USER IF EXISTS 'careful'@'%', 'searching'@'%'").await;
-    ground.sql("CREATE USER 'careful'@'%' IDENTIFIED BY 'hush'").await;
+    let fixture = MysqlFixture::start().await;
+    let at = fixture.server.address();
+    fixture.sql("DROP USER IF EXISTS 'careful'@'%', 'searching'@'%'").await;
+    fixture.sql("CREATE USER 'careful'@'%' IDENTIFIED BY 'hush'").await;
     // Any variable will do, and a test must not set one.
     let path = std::env::var("PATH").expect("every process has one");
-    ground.sql(&format!("CREATE USER 'searching'@'%' IDENTIFIED BY '{path}'")).await;
-    ground.sql("GRANT ALL PRIVILEGES ON baton.* TO 'careful'@'%', 'searching'@'%'").await;
+    fixture.sql(&format!("CREATE USER 'searching'@'%' IDENTIFIED BY '{path}'")).await;
+    fixture.sql("GRANT ALL PRIVILEGES ON baton.* TO 'careful'@'%', 'searching'@'%'").await;
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("password");
     std::fs::write(&file, "hush\n").expect("it can be written");
@@ -108,9 +108,9 @@ async fn tls_is_used_and_the_server_must_be_the_right_one() {
     let root = baton_drivers::open(&server.url()).await;
     drop(root.expect("TLS is offered, not demanded"));
     let at = server.address();
-    let ground = MysqlGround::on(server);
-    ground.sql("CREATE USER 'sealed'@'%' IDENTIFIED BY 'hush' REQUIRE SSL").await;
-    ground.sql("GRANT ALL PRIVILEGES ON baton.* TO 'sealed'@'%'").await;
+    let fixture = MysqlFixture::on(server);
+    fixture.sql("CREATE USER 'sealed'@'%' IDENTIFIED BY 'hush' REQUIRE SSL").await;
+    fixture.sql("GRANT ALL PRIVILEGES ON baton.* TO 'sealed'@'%'").await;
 
     let url = format!("mysql://sealed:hush@{at}/baton");
     for tls in ["tls=require".to_owned(), format!("tls=verify&tls_ca={}", path("ca.pem"))] {

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
 use baton_testbed::restored::{self, Fresh, Restorable};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
-use crate::ground::MysqlGround;
+use crate::fixture::MysqlFixture;
 
 #[async_trait]
-impl Restorable for MysqlGround {
+impl Restorable for MysqlFixture {
     async fn open(&self) -> Arc<dyn Store> {
         baton_drivers::open(&self.url()).await.expect("it can be opened")
     }
@@ -21,22 +21,22 @@ impl Restorable for MysqlGround {
     }
 
     async fn put_back(&self, _namespace: &Namespace) {
-        MysqlGround::put_back(self).await.expect("there is room");
+        MysqlFixture::put_back(self).await.expect("there is room");
     }
 
     async fn restart(&self) {
-        assert_eq!(Ground::restart(self).await, Ok(true));
+        assert_eq!(Fixture::restart(self).await, Ok(true));
     }
 }
 
 #[tokio::test]
 async fn an_older_copy_of_its_files_is_noticed_by_nodes_that_saw_more() {
-    let ground = MysqlGround::start().await;
-    if ground.is_named() {
+    let fixture = MysqlFixture::start().await;
+    if fixture.is_named() {
         return;
     }
-    restored::nodes_that_remember(&ground).await;
-    restored::lost_renewals(&ground).await;
-    assert_eq!(restored::nodes_that_do_not(&ground).await, Fresh::CannotTell);
-    restored::a_restart(&ground).await;
+    restored::nodes_that_remember(&fixture).await;
+    restored::lost_renewals(&fixture).await;
+    assert_eq!(restored::nodes_that_do_not(&fixture).await, Fresh::CannotTell);
+    restored::a_restart(&fixture).await;
 }

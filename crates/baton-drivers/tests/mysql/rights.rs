@@ -7,7 +7,7 @@ use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::Contender;
 use baton_testbed::counting::count_once;
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 const DOCUMENTATION: &str = include_str!("../../../../docs/stores/mysql.md");
 
@@ -20,25 +20,25 @@ fn grants() -> Vec<&'static str> {
 
 #[tokio::test]
 async fn the_documented_grants_are_enough_once_the_schema_is_there() {
-    let ground = MysqlGround::start().await;
-    ground.sql("DROP USER IF EXISTS 'app'@'%'").await;
-    ground.sql("DROP DATABASE IF EXISTS baton").await;
-    ground.sql_anywhere("CREATE DATABASE baton").await;
+    let fixture = MysqlFixture::start().await;
+    fixture.sql("DROP USER IF EXISTS 'app'@'%'").await;
+    fixture.sql("DROP DATABASE IF EXISTS baton").await;
+    fixture.sql_anywhere("CREATE DATABASE baton").await;
     let (create, grants) = (grants()[0], &grants()[1..]);
-    ground.sql(create).await;
-    let address = ground.server.address();
+    fixture.sql(create).await;
+    let address = fixture.server.address();
     let url = format!("mysql://app:change-me@{address}/baton");
 
     // The error for a user who may read but not create says what to run.
-    ground.sql("GRANT SELECT ON baton.* TO 'app'@'%'").await;
+    fixture.sql("GRANT SELECT ON baton.* TO 'app'@'%'").await;
     let refused = baton_drivers::open(&url).await.err().expect("nothing is there").to_string();
     assert!(refused.contains("run `baton doctor` once as a user with CREATE"), "{refused}");
     assert!(!refused.contains("change-me") && !refused.contains('\n'), "{refused}");
-    ground.sql("REVOKE SELECT ON baton.* FROM 'app'@'%'").await;
+    fixture.sql("REVOKE SELECT ON baton.* FROM 'app'@'%'").await;
 
-    drop(baton_drivers::open(&ground.server.url()).await.expect("the superuser may"));
+    drop(baton_drivers::open(&fixture.server.url()).await.expect("the superuser may"));
     for grant in grants {
-        ground.sql(grant).await;
+        fixture.sql(grant).await;
     }
     everything_works(contender(&url, "rights", 1).await).await;
 }
@@ -88,8 +88,8 @@ async fn everything_works(peer: Contender) {
 async fn settings_that_weaken_a_promise_are_found() {
     let arguments =
         ["--innodb-flush-log-at-trx-commit=2", "--log-bin", "--sync-binlog=0", "--server-id=7"];
-    let ground = MysqlGround::start_with(&arguments).await;
-    let store = baton_drivers::open(&ground.server.url()).await.expect("it can be opened");
+    let fixture = MysqlFixture::start_with(&arguments).await;
+    let store = baton_drivers::open(&fixture.server.url()).await.expect("it can be opened");
     let found = async |check: &str, verdict: FindingLevel| {
         let findings = store.examine().await.expect("it may look");
         let is = |it: &&baton_store::Finding| it.check == check && it.verdict == verdict;
@@ -98,13 +98,13 @@ async fn settings_that_weaken_a_promise_are_found() {
     };
     assert_eq!(found("durability", FindingLevel::Warn).await.as_deref(), Some("set it to 1"));
     assert_eq!(found("binlog", FindingLevel::Warn).await.as_deref(), Some("set it to 1"));
-    ground.sql("SET GLOBAL read_only = 1").await;
+    fixture.sql("SET GLOBAL read_only = 1").await;
     assert_eq!(found("replication", FindingLevel::Fail).await.as_deref(), Some("name the primary"));
-    ground.sql("SET GLOBAL read_only = 0").await;
+    fixture.sql("SET GLOBAL read_only = 0").await;
 
     // What does not fit into a packet is not sent, and the next step is none the worse for it.
-    ground.sql("SET GLOBAL max_allowed_packet = 1048576").await;
-    let small = contender(&ground.server.url(), "packets", 1).await;
+    fixture.sql("SET GLOBAL max_allowed_packet = 1048576").await;
+    let small = contender(&fixture.server.url(), "packets", 1).await;
     let body = vec![7; 600_000];
     let write = small.store.write_document(&small.namespace, "d", body, Precondition::Any, None);
     let refused = write.await.expect_err("it is too large").to_string();
@@ -112,10 +112,10 @@ async fn settings_that_weaken_a_promise_are_found() {
     assert!(small.try_look().await.is_ok());
 
     // Sessions take the format when they begin.
-    ground.sql("SET GLOBAL binlog_format = 'STATEMENT'").await;
+    fixture.sql("SET GLOBAL binlog_format = 'STATEMENT'").await;
     let told = found("binlog", FindingLevel::Fail).await;
     assert_eq!(told.as_deref(), Some("set binlog_format to ROW or MIXED"));
-    let late = contender(&ground.server.url(), "binlog", 1).await;
+    let late = contender(&fixture.server.url(), "binlog", 1).await;
     let refused = late.try_look().await.expect_err("the server refuses it").to_string();
     assert!(refused.contains("set binlog_format to ROW or MIXED"), "{refused}");
 }

@@ -4,13 +4,13 @@ use baton_core::protocol::{Ask, Claim, Wish};
 use baton_store::Precondition;
 use baton_testbed::proxy::Proxy;
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 #[tokio::test]
 async fn every_step_is_one_request_and_one_reply() {
-    let ground = MysqlGround::start().await;
-    let proxy = Proxy::to(ground.server.address()).await;
-    let url = ground.server.url_at(proxy.address());
+    let fixture = MysqlFixture::start().await;
+    let proxy = Proxy::to(fixture.server.address()).await;
+    let url = fixture.server.url_at(proxy.address());
     let peer = contender(&url, "trips", 1).await;
     let seen = peer.look().await;
     let before = proxy.counts();

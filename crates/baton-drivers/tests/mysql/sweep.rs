@@ -11,14 +11,14 @@ use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
 use baton_testbed::tables::{self, Act, Tables};
 use baton_testbed::wait::{soon, until};
-use baton_testbed::{Fault, Proxy};
+use baton_testbed::{ConnectionFault, Proxy};
 use mysql_async::prelude::Queryable;
 
-use crate::ground::MysqlGround;
+use crate::fixture::MysqlFixture;
 
 /// A table of the user's, and how its column counts.
 struct Things<'a> {
-    ground: &'a MysqlGround,
+    fixture: &'a MysqlFixture,
     name: &'static str,
     unit: Unit,
     /// A moment of `{ms}` in its column.
@@ -30,18 +30,18 @@ const DATETIME: (&str, &str) =
 
 impl<'a> Things<'a> {
     async fn make(
-        ground: &'a MysqlGround,
+        fixture: &'a MysqlFixture,
         name: &'static str,
         (column, moment): (&'static str, &'static str),
         unit: Unit,
     ) -> Self {
-        ground.sql(&format!("DROP TABLE IF EXISTS {name}")).await;
+        fixture.sql(&format!("DROP TABLE IF EXISTS {name}")).await;
         let sql = format!(
             "CREATE TABLE {name} (a INT, b VARCHAR(9), until {column} NULL, name VARCHAR(9), \
              gone {column} NULL, PRIMARY KEY (a, b), KEY (until))"
         );
-        ground.sql(&sql).await;
-        Self { ground, name, unit, moment }
+        fixture.sql(&sql).await;
+        Self { fixture, name, unit, moment }
     }
 
     fn table(&self) -> Table {
@@ -49,7 +49,7 @@ impl<'a> Things<'a> {
     }
 
     fn sweep(&self, strategy: Strategy) -> Arc<dyn Sweep> {
-        let url = self.ground.server.url();
+        let url = self.fixture.server.url();
         sweep::open(&url, self.table(), strategy).expect("the names are plain")
     }
 }
@@ -59,7 +59,7 @@ impl Records for Things<'_> {
     async fn now_ms(&self) -> i64 {
         let sql = "SELECT CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) \
                    DIV 1000 AS CHAR)";
-        let now = self.ground.value(sql).await.expect("it tells the time");
+        let now = self.fixture.value(sql).await.expect("it tells the time");
         now.parse().expect("it is a number")
     }
 
@@ -73,54 +73,54 @@ impl Records for Things<'_> {
             self.name,
             rows.collect::<Vec<_>>().join(", ")
         );
-        let mut conn = self.ground.connect().await;
+        let mut conn = self.fixture.connect().await;
         conn.query_drop("SET time_zone = '+00:00'").await.expect("it can be set");
         conn.query_drop(sql).await.expect("the table is ours");
     }
 
     async fn left(&self) -> Vec<u32> {
-        let rows = self.ground.sql(&format!("SELECT a FROM {} ORDER BY a", self.name)).await;
+        let rows = self.fixture.sql(&format!("SELECT a FROM {} ORDER BY a", self.name)).await;
         rows.iter().map(|row| row.get(0).expect("it is a number")).collect()
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_expired_goes_and_nothing_goes_early() {
-    let ground = MysqlGround::start().await;
+    let fixture = MysqlFixture::start().await;
     // A session's own zone has no part in it.
-    ground.sql("SET GLOBAL time_zone = '+05:45'").await;
+    fixture.sql("SET GLOBAL time_zone = '+05:45'").await;
     let stamp = ("TIMESTAMP(3)", "FROM_UNIXTIME({ms} / 1000)");
     let seconds = ("DECIMAL(20, 3)", "{ms} / 1000");
     let all = [
-        Things::make(&ground, "plain", DATETIME, Unit::Timestamp).await,
-        Things::make(&ground, "stamped", stamp, Unit::Timestamp).await,
-        Things::make(&ground, "seconds", seconds, Unit::UnixSeconds).await,
-        Things::make(&ground, "millis", ("BIGINT", "{ms}"), Unit::UnixMillis).await,
+        Things::make(&fixture, "plain", DATETIME, Unit::Timestamp).await,
+        Things::make(&fixture, "stamped", stamp, Unit::Timestamp).await,
+        Things::make(&fixture, "seconds", seconds, Unit::UnixSeconds).await,
+        Things::make(&fixture, "millis", ("BIGINT", "{ms}"), Unit::UnixMillis).await,
     ];
     for things in all {
         let sweep = things.sweep(Strategy::Delete);
         expiry::none_early_and_none_left(&things, &*sweep).await;
         assert_eq!(things.left().await.len(), 2, "those that are not due for long");
     }
-    ground.sql("SET GLOBAL time_zone = 'SYSTEM'").await;
+    fixture.sql("SET GLOBAL time_zone = 'SYSTEM'").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_are_bounded_updates_count_and_epochs_fence() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "bounded", DATETIME, Unit::Timestamp).await;
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "bounded", DATETIME, Unit::Timestamp).await;
     let sweep = things.sweep(Strategy::Delete);
     expiry::a_backlog_goes_in_bounded_batches(&things, &*sweep).await;
     expiry::an_update_saves_a_record(&things, &*sweep).await;
-    ground.sql("DELETE FROM bounded").await;
+    fixture.sql("DELETE FROM bounded").await;
     expiry::a_later_epoch_ends_it(&things, &*sweep).await;
     // The connection is cut: the next batch makes another.
-    ground.sql("INSERT INTO bounded (a, b, until) VALUES (1, 'x', '2020-01-01')").await;
+    fixture.sql("INSERT INTO bounded (a, b, until) VALUES (1, 'x', '2020-01-01')").await;
     let cut = "SELECT CAST(id AS CHAR) FROM information_schema.processlist \
                WHERE id <> CONNECTION_ID() AND command = 'Sleep'";
-    for row in ground.sql(cut).await {
+    for row in fixture.sql(cut).await {
         let id: String = row.get(0).expect("it has an id");
-        ground.try_sql(&format!("KILL {id}")).await;
+        fixture.try_sql(&format!("KILL {id}")).await;
     }
     until("a connection anew", async || sweep.batch(Epoch(9), 10).await.ok()).await;
     assert_eq!(things.left().await, Vec::<u32>::new());
@@ -130,12 +130,12 @@ async fn batches_are_bounded_updates_count_and_epochs_fence() {
 /// due any more after that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_that_is_under_way_saves_its_row() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "updated", DATETIME, Unit::Timestamp).await;
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "updated", DATETIME, Unit::Timestamp).await;
     let put = "INSERT INTO updated (a, b, until) VALUES (1, 'x', '2020-01-01'), \
                (2, 'x', '2020-01-01'), (3, 'x', '2020-01-01')";
-    ground.sql(put).await;
-    let mut user = ground.connect().await;
+    fixture.sql(put).await;
+    let mut user = fixture.connect().await;
     user.query_drop("START TRANSACTION").await.expect("it is sound");
     let change = "UPDATE updated SET until = '2999-01-01' WHERE a = 2 AND b = 'x'";
     user.query_drop(change).await.expect("nobody else does");
@@ -147,7 +147,7 @@ async fn an_update_that_is_under_way_saves_its_row() {
 }
 
 #[async_trait]
-impl Tables for MysqlGround {
+impl Tables for MysqlFixture {
     async fn run(&self, sql: &str) {
         self.sql(sql).await;
     }
@@ -178,21 +178,21 @@ impl Tables for MysqlGround {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_is_swept_as_every_table_is() {
-    let ground = MysqlGround::start().await;
-    assert_eq!(tables::all(&ground).await, tables::CASES);
+    let fixture = MysqlFixture::start().await;
+    assert_eq!(tables::all(&fixture).await, tables::CASES);
 }
 
 /// A moment is the server's own where it is written, and text in UTC where it is handed over.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn moments_are_marked_and_handed_over_in_utc() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "marked", DATETIME, Unit::Timestamp).await;
-    ground.sql("INSERT INTO marked VALUES (1, 'k', '2020-01-02', 'a', NULL)").await;
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "marked", DATETIME, Unit::Timestamp).await;
+    fixture.sql("INSERT INTO marked VALUES (1, 'k', '2020-01-02', 'a', NULL)").await;
     let soft = things.sweep(Strategy::soft_delete("gone"));
     assert_eq!(soft.batch(Epoch(1), 100).await.expect("it is there").records, 1);
     let fresh = "SELECT CAST(a AS CHAR) FROM marked \
                  WHERE gone BETWEEN UTC_TIMESTAMP(6) - INTERVAL 1 MINUTE AND UTC_TIMESTAMP(6)";
-    assert_eq!(ground.value(fresh).await.as_deref(), Some("1"));
+    assert_eq!(fixture.value(fresh).await.as_deref(), Some("1"));
     let told = Arc::new(Mutex::new(Vec::new()));
     let keep = Arc::clone(&told);
     let callback = Strategy::callback(move |rows| {
@@ -206,8 +206,8 @@ async fn moments_are_marked_and_handed_over_in_utc() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_swept_is_told_in_one_line() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "named", DATETIME, Unit::Timestamp).await;
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "named", DATETIME, Unit::Timestamp).await;
     let aged = things.table().created("name", Duration::from_secs(1));
     let cases = [
         (Table::new("baton.thinks"), Strategy::Delete, "there is no table baton.thinks"),
@@ -217,7 +217,7 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
         (things.table(), Strategy::soft_delete("name"), "column name of table named is of type"),
     ];
     for (table, strategy, wanted) in cases {
-        let sweep = sweep::open(&ground.server.url(), table, strategy).expect("plain names");
+        let sweep = sweep::open(&fixture.server.url(), table, strategy).expect("plain names");
         let refused = sweep.batch(Epoch(1), 1).await.expect_err(wanted);
         assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
         let message = refused.to_string();
@@ -231,27 +231,27 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
 /// What docs/stores/mysql.md lists is enough, and less is told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_documented_rights_are_enough() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "owned", DATETIME, Unit::Timestamp).await;
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "owned", DATETIME, Unit::Timestamp).await;
     let put = "INSERT INTO owned (a, b, until) VALUES (1, 'x', '2020-01-01'), \
                (2, 'x', '2020-01-01'), (3, 'x', '2020-01-01')";
-    ground.sql(put).await;
-    ground.sql("DROP TABLE IF EXISTS kept").await;
-    ground.sql("CREATE TABLE kept LIKE owned").await;
+    fixture.sql(put).await;
+    fixture.sql("DROP TABLE IF EXISTS kept").await;
+    fixture.sql("CREATE TABLE kept LIKE owned").await;
     let none = things.sweep(Strategy::Delete).batch(Epoch(1), 0).await.expect("it may");
     assert_eq!(none.records, 0, "the register is made by whoever may");
-    ground.sql("DROP USER IF EXISTS 'sweeper'@'%'").await;
-    ground.sql("CREATE USER 'sweeper'@'%' IDENTIFIED BY 'hush'").await;
-    let url = format!("mysql://sweeper:hush@{}/baton", ground.server.address());
+    fixture.sql("DROP USER IF EXISTS 'sweeper'@'%'").await;
+    fixture.sql("CREATE USER 'sweeper'@'%' IDENTIFIED BY 'hush'").await;
+    let url = format!("mysql://sweeper:hush@{}/baton", fixture.server.address());
     let all = || [Strategy::soft_delete("gone"), Strategy::archive("kept"), Strategy::Delete];
-    ground.sql("GRANT SELECT, INSERT, UPDATE ON baton.baton_fences TO 'sweeper'@'%'").await;
+    fixture.sql("GRANT SELECT, INSERT, UPDATE ON baton.baton_fences TO 'sweeper'@'%'").await;
     for strategy in all() {
         let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
         let refused = sweep.batch(Epoch(1), 1).await.expect_err("it has no rights");
         assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
     }
-    ground.sql("GRANT SELECT, UPDATE, DELETE ON baton.owned TO 'sweeper'@'%'").await;
-    ground.sql("GRANT INSERT ON baton.kept TO 'sweeper'@'%'").await;
+    fixture.sql("GRANT SELECT, UPDATE, DELETE ON baton.owned TO 'sweeper'@'%'").await;
+    fixture.sql("GRANT INSERT ON baton.kept TO 'sweeper'@'%'").await;
     for strategy in all() {
         let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
         assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it may").records, 1);
@@ -261,19 +261,19 @@ async fn the_documented_rights_are_enough() {
 /// A connection that nothing comes back on is given up in time, and the next batch makes another.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_falls_silent_between_batches_is_not_waited_for() {
-    let ground = MysqlGround::start().await;
-    let things = Things::make(&ground, "silent", DATETIME, Unit::Timestamp).await;
-    let proxy = Proxy::to(ground.server.address()).await;
-    let url = format!("{}?timeout_ms=300", ground.server.url_at(proxy.address()));
+    let fixture = MysqlFixture::start().await;
+    let things = Things::make(&fixture, "silent", DATETIME, Unit::Timestamp).await;
+    let proxy = Proxy::to(fixture.server.address()).await;
+    let url = format!("{}?timeout_ms=300", fixture.server.url_at(proxy.address()));
     let sweep = sweep::open(&url, things.table(), Strategy::Delete).expect("the names are plain");
     until("a connection", async || sweep.batch(Epoch(1), 10).await.ok()).await;
-    proxy.set(Fault::HalfOpen);
+    proxy.set(ConnectionFault::HalfOpen);
     let silent = soon(async { sweep.batch(Epoch(1), 10).await.err() }).await.expect("in time");
     assert!(matches!(silent, SweepError::Unavailable { .. }), "{silent:?}");
     let looked = soon(async { sweep.examine().await.err() }).await.expect("in time");
     assert!(matches!(looked, SweepError::Unavailable { .. }), "{looked:?}");
-    proxy.set(Fault::None);
-    ground.sql("INSERT INTO silent (a, b, until) VALUES (1, 'x', '2020-01-01')").await;
+    proxy.set(ConnectionFault::None);
+    fixture.sql("INSERT INTO silent (a, b, until) VALUES (1, 'x', '2020-01-01')").await;
     until("a connection anew", async || sweep.batch(Epoch(1), 10).await.ok()).await;
     assert_eq!(things.left().await, Vec::<u32>::new());
 }

@@ -12,20 +12,20 @@ use baton_testbed::contender::{Contender, left, namespace};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, TxOpts};
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 struct Scene {
-    ground: MysqlGround,
+    fixture: MysqlFixture,
     store: Arc<dyn Store>,
     conn: Conn,
 }
 
 impl Scene {
     async fn set() -> Self {
-        let ground = MysqlGround::start().await.prepare_zone().await;
-        let url = format!("{}?table_prefix=helix_", ground.server.url());
+        let fixture = MysqlFixture::start().await.prepare_zone().await;
+        let url = format!("{}?table_prefix=helix_", fixture.server.url());
         let store = baton_drivers::open(&url).await.expect("it can be opened");
-        let mut conn = ground.connect().await;
+        let mut conn = fixture.connect().await;
         for text in [
             "DROP TABLE IF EXISTS plain_locks",
             "CREATE TABLE plain_locks (lock_key VARCHAR(99) PRIMARY KEY, owner_id VARCHAR(99), \
@@ -33,7 +33,7 @@ impl Scene {
         ] {
             conn.query_drop(text).await.expect("it may");
         }
-        Self { ground, store, conn }
+        Self { fixture, store, conn }
     }
 
     fn peer(&self, space: &str, name: &str, boot: u128) -> Contender {
@@ -135,7 +135,7 @@ async fn now_follows_the_session(scene: &mut Scene) {
 
     let utc = scene.peer("zone", "utc", 1);
     utc.take(Claim::Vacant).await;
-    let address = scene.ground.server.address();
+    let address = scene.fixture.server.address();
     let east = format!("mysql://east@{address}/baton?table_prefix=helix_");
     let east = contender(&east, "zone", 2).await;
     let reply = east.claim(Claim::Expired).await.expect("the server answers");
@@ -150,7 +150,7 @@ async fn affected_rows_mean_what_the_client_chose(scene: &mut Scene) {
                 ON DUPLICATE KEY UPDATE owner_id = owner_id";
     let mut affected = Vec::new();
     for found_rows in [false, true] {
-        let mut conn = scene.ground.connect_with(|it| it.client_found_rows(found_rows)).await;
+        let mut conn = scene.fixture.connect_with(|it| it.client_found_rows(found_rows)).await;
         conn.query_drop(lose).await.expect("it may");
         affected.push(conn.affected_rows());
     }
@@ -160,7 +160,7 @@ async fn affected_rows_mean_what_the_client_chose(scene: &mut Scene) {
     let peer = scene.peer("rows", "a", 1);
     peer.take(Claim::Vacant).await;
     for found_rows in [false, true] {
-        let mut conn = scene.ground.connect_with(|it| it.client_found_rows(found_rows)).await;
+        let mut conn = scene.fixture.connect_with(|it| it.client_found_rows(found_rows)).await;
         conn.query_drop("SET SESSION sql_mode = 'ANSI', autocommit = 0").await.expect("it may");
         conn.query_drop("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             .await
@@ -182,11 +182,11 @@ async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
 
     let lock =
         |table: &str, key: &str| format!("SELECT * FROM {table} WHERE {key} = 'clock' FOR UPDATE");
-    let mut other = scene.ground.connect().await;
+    let mut other = scene.fixture.connect().await;
     other.query_drop("START TRANSACTION").await.expect("it may");
     other.query_drop(lock("plain_locks", "lock_key")).await.expect("it may");
     other.query_drop(lock("helix_namespaces", "namespace")).await.expect("it may");
-    let mut plain = scene.ground.connect().await;
+    let mut plain = scene.fixture.connect().await;
     let waits = tokio::join!(
         plain.query_drop(
             "UPDATE plain_locks SET expires_at = UTC_TIMESTAMP(6) + INTERVAL 5 SECOND \
@@ -194,7 +194,7 @@ async fn a_statement_reads_the_clock_before_it_waits(scene: &mut Scene) {
         ),
         peer.renew(held),
         async {
-            scene.ground.until_a_statement_waits().await;
+            scene.fixture.until_a_statement_waits().await;
             SystemClock.sleep(WAIT).await;
             other.query_drop("COMMIT").await
         }
@@ -216,7 +216,7 @@ async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
     let peer = scene.peer("wait", "a", 1);
     let held = peer.take(Claim::Vacant).await;
     scene.run("INSERT INTO plain_locks VALUES ('wait', 'a', UTC_TIMESTAMP(6), 1)").await;
-    let mut other = scene.ground.connect().await;
+    let mut other = scene.fixture.connect().await;
     for text in [
         "START TRANSACTION",
         "SELECT * FROM plain_locks WHERE lock_key = 'wait' FOR UPDATE",
@@ -224,7 +224,7 @@ async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
     ] {
         other.query_drop(text).await.expect("it may");
     }
-    let mut plain = scene.ground.connect().await;
+    let mut plain = scene.fixture.connect().await;
     for text in [
         "SET SESSION innodb_lock_wait_timeout = 1",
         "START TRANSACTION",
@@ -253,7 +253,7 @@ async fn a_lock_wait_timeout_rolls_nothing_back(scene: &mut Scene) {
 async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
     let peer = scene.peer("fence", "a", 1);
     let held = peer.take(Claim::Vacant).await;
-    let mut user = scene.ground.connect().await;
+    let mut user = scene.fixture.connect().await;
     let mut work = user.start_transaction(TxOpts::default()).await.expect("it may");
     let lock = "SELECT epoch FROM helix_locks WHERE lock_key = 'fence' FOR UPDATE";
     work.query_drop(lock).await.expect("it may");

@@ -4,7 +4,7 @@ use baton_core::protocol::Claim;
 use baton_testbed::contender::held_in;
 use baton_testbed::counting::count_once;
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 /// What version 2 added.
 const TABLES: [&str; 3] = ["counters", "counter_deltas", "counter_writers"];
@@ -12,22 +12,22 @@ const PROCEDURES: [&str; 3] = ["append_deltas", "consolidate", "forget_writers"]
 
 #[tokio::test]
 async fn the_first_version_is_added_to_and_loses_nothing() {
-    let ground = MysqlGround::start().await;
-    let url = format!("{}?table_prefix=earlier_", ground.server.url());
+    let fixture = MysqlFixture::start().await;
+    let url = format!("{}?table_prefix=earlier_", fixture.server.url());
     let node = contender(&url, "upgrade", 1).await;
     let held = node.take(Claim::Vacant).await;
     for table in TABLES {
-        ground.sql(&format!("DROP TABLE earlier_{table}")).await;
+        fixture.sql(&format!("DROP TABLE earlier_{table}")).await;
     }
     for procedure in PROCEDURES {
-        ground.sql(&format!("DROP PROCEDURE earlier_{procedure}")).await;
+        fixture.sql(&format!("DROP PROCEDURE earlier_{procedure}")).await;
     }
-    ground.sql("ALTER TABLE earlier_terms DROP COLUMN gap_at_most_ms").await;
-    ground.sql("ALTER TABLE earlier_meta DROP COLUMN lowest_compatible").await;
+    fixture.sql("ALTER TABLE earlier_terms DROP COLUMN gap_at_most_ms").await;
+    fixture.sql("ALTER TABLE earlier_meta DROP COLUMN lowest_compatible").await;
     // As it was: with an argument less, and of no use any more.
-    ground.sql("DROP PROCEDURE earlier_begin_term").await;
-    ground.sql("CREATE PROCEDURE earlier_begin_term(IN p_namespace INT) SELECT 1").await;
-    ground.sql("UPDATE earlier_meta SET schema_version = 1").await;
+    fixture.sql("DROP PROCEDURE earlier_begin_term").await;
+    fixture.sql("CREATE PROCEDURE earlier_begin_term(IN p_namespace INT) SELECT 1").await;
+    fixture.sql("UPDATE earlier_meta SET schema_version = 1").await;
 
     let mut openings = tokio::task::JoinSet::new();
     for boot in 2..6 {
@@ -36,7 +36,7 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
             .spawn(async move { held_in(&contender(&url, "upgrade", boot).await.look().await) });
     }
     assert_eq!(openings.join_all().await, vec![held; 4]);
-    let version = ground.sql("SELECT schema_version FROM earlier_meta").await;
+    let version = fixture.sql("SELECT schema_version FROM earlier_meta").await;
     assert_eq!(version[0].get::<i64, _>(0), Some(4));
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*node.store, &node.namespace, held.epoch).await, 1);

@@ -4,18 +4,18 @@ use baton_core::protocol::Claim;
 use baton_drivers::fences;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 
-use crate::ground::{MysqlGround, contender};
+use crate::fixture::{MysqlFixture, contender};
 
 /// What stands between two statements of the fixture.
 const NEXT: &str = "\n;;\n";
 
 #[tokio::test]
 async fn a_store_of_an_earlier_version_loses_nothing() {
-    let ground = MysqlGround::start().await;
+    let fixture = MysqlFixture::start().await;
     for statement in include_str!("../fixtures/mysql.sql").split(NEXT) {
-        ground.sql(statement).await;
+        fixture.sql(statement).await;
     }
-    let url = ground.server.url();
+    let url = fixture.server.url();
     let stored = fences::list(&url, &space()).await.expect("the server answers");
     let stored: Vec<_> = stored.iter().map(|it| (it.resource.as_str(), it.epoch)).collect();
     assert_eq!(stored, [(RESOURCE, LAST)]);
@@ -25,8 +25,8 @@ async fn a_store_of_an_earlier_version_loses_nothing() {
 /// The fixture holds what `fill` writes, and today's version writes no less.
 #[tokio::test]
 async fn a_store_of_this_version_passes_the_same_check() {
-    let ground = MysqlGround::start().await;
-    let store = baton_drivers::open(&ground.server.url()).await.expect("it can be opened");
+    let fixture = MysqlFixture::start().await;
+    let store = baton_drivers::open(&fixture.server.url()).await.expect("it can be opened");
     written_before::fill(&store).await;
     written_before::check(&store).await;
 }
@@ -35,8 +35,8 @@ async fn a_store_of_this_version_passes_the_same_check() {
 /// changed.
 #[tokio::test]
 async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
-    let ground = MysqlGround::start().await;
-    let url = ground.server.url();
+    let fixture = MysqlFixture::start().await;
+    let url = fixture.server.url();
     let store = baton_drivers::open(&url).await.expect("it can be opened");
     written_before::fill(&store).await;
     for statement in [
@@ -44,7 +44,7 @@ async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
         "ALTER TABLE baton_nodes ADD COLUMN colour TEXT NULL",
         "UPDATE baton_meta SET schema_version = 9, lowest_compatible = 4",
     ] {
-        ground.sql(statement).await;
+        fixture.sql(statement).await;
     }
     let node = contender(&url, "other", 1).await;
     let held = node.take(Claim::Vacant).await;
@@ -52,12 +52,12 @@ async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
     written_before::check(&node.store).await;
     let kept = "SELECT CAST(COUNT(*) AS CHAR) FROM information_schema.routines \
                 WHERE routine_comment = 'of version 9'";
-    assert_eq!(ground.value(kept).await.as_deref(), Some("1"), "no procedure was made anew");
+    assert_eq!(fixture.value(kept).await.as_deref(), Some("1"), "no procedure was made anew");
     let versions = "SELECT CONCAT(schema_version, ' ', lowest_compatible) FROM baton_meta";
-    assert_eq!(ground.value(versions).await.as_deref(), Some("9 4"));
+    assert_eq!(fixture.value(versions).await.as_deref(), Some("9 4"));
     drop(baton_drivers::open_to_read(&url).await.expect("it may be read too"));
 
-    ground.sql("UPDATE baton_meta SET lowest_compatible = 5").await;
+    fixture.sql("UPDATE baton_meta SET lowest_compatible = 5").await;
     let wanted = "has schema version 9, which needs a program that knows version 5 or later, and \
                   this program knows 4; use a newer version of it";
     for refused in [baton_drivers::open(&url).await, baton_drivers::open_to_read(&url).await] {

@@ -3,9 +3,9 @@
 use baton_core::ids::{Epoch, Lineage};
 use baton_core::protocol::Claim;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
-use crate::ground::{Postgres, program, run, shown};
+use crate::fixture::{Postgres, program, run, shown};
 
 /// Two terms come and go.
 async fn two_terms(node: &Contender) -> Lineage {
@@ -30,13 +30,13 @@ async fn went_on(node: &Contender, before: Lineage) -> Lineage {
 
 #[tokio::test]
 async fn restarts_and_crashes_take_nothing_back() {
-    let ground = Postgres::start().await;
-    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
+    let fixture = Postgres::start().await;
+    let node = Contender::new(&fixture.open().await, &namespace("web"), 1);
     let before = two_terms(&node).await;
-    assert_eq!(ground.restart().await, Ok(true));
+    assert_eq!(fixture.restart().await, Ok(true));
     assert_eq!(node.look_until_answered().await.lineage, before);
-    ground.server.kill().await.expect("it is ours");
-    ground.server.start_again().await.expect("it recovers");
+    fixture.server.kill().await.expect("it is ours");
+    fixture.server.start_again().await.expect("it recovers");
     assert_eq!(node.look_until_answered().await.lineage, before);
     assert_eq!(node.take(Claim::Vacant).await.epoch, Epoch(3));
 }
@@ -45,31 +45,31 @@ async fn restarts_and_crashes_take_nothing_back() {
 /// node that was there before has seen more of the log than the server has now.
 #[tokio::test]
 async fn a_snapshot_of_the_disk_is_noticed_by_a_node_that_was_there() {
-    let ground = Postgres::start().await;
-    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
+    let fixture = Postgres::start().await;
+    let node = Contender::new(&fixture.open().await, &namespace("web"), 1);
     node.look().await;
-    let copy = ground.data().with_file_name("copy");
-    ground.snapshot(&copy).expect("there is room");
+    let copy = fixture.data().with_file_name("copy");
+    fixture.snapshot(&copy).expect("there is room");
     let before = two_terms(&node).await;
-    ground.put_back(&copy).await.expect("there is room");
-    ground.server.start_again().await.expect("it recovers");
+    fixture.put_back(&copy).await.expect("there is room");
+    fixture.server.start_again().await.expect("it recovers");
     assert!(went_on(&node, before).await > before);
 }
 
 /// A dump comes back into the same server and the same database.
 #[tokio::test]
 async fn a_dump_that_comes_back_is_noticed_by_every_node() {
-    let ground = Postgres::start().await;
-    let node = Contender::new(&ground.open().await, &namespace("web"), 1);
+    let fixture = Postgres::start().await;
+    let node = Contender::new(&fixture.open().await, &namespace("web"), 1);
     node.look().await;
-    let (url, dump) = (ground.server.url(), shown(&ground.data().with_file_name("dump.sql")));
+    let (url, dump) = (fixture.server.url(), shown(&fixture.data().with_file_name("dump.sql")));
     run(&program("pg_dump"), &["--clean", "-f", &dump, &url]).expect("it can be read");
     let before = two_terms(&node).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
     // A fresh node remembers nothing: only the server shows that the dump came back.
-    let fresh = Contender::new(&ground.open().await, &namespace("web"), 2);
+    let fresh = Contender::new(&fixture.open().await, &namespace("web"), 2);
     let first = went_on(&fresh, before).await;
     run(&program("psql"), &["-q", "-v", "ON_ERROR_STOP=1", "-f", &dump, &url]).expect("it fits");
-    let fresh = Contender::new(&ground.open().await, &namespace("web"), 3);
+    let fresh = Contender::new(&fixture.open().await, &namespace("web"), 3);
     assert!(went_on(&fresh, first).await > first, "the same dump, back again");
 }

@@ -7,34 +7,34 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
-use crate::ground::{Postgres, Session, own_alike, program, run, shown};
+use crate::fixture::{Postgres, Session, own_alike, program, run, shown};
 
 /// A server that follows the other.
-async fn follow(ground: &Postgres) -> Server {
-    let folder = ground.data().with_file_name("standby");
+async fn follow(fixture: &Postgres) -> Server {
+    let folder = fixture.data().with_file_name("standby");
     std::fs::create_dir_all(&folder).expect("there is room");
-    let (port, data) = (ground.server.address().port().to_string(), shown(&folder.join("data")));
+    let (port, data) = (fixture.server.address().port().to_string(), shown(&folder.join("data")));
     let from = ["-h", "127.0.0.1", "-p", &port, "-U", "postgres", "-D", &data, "-R"];
     let quick = ["--checkpoint=fast", "--no-sync", "--no-manifest"];
     run(&program("pg_basebackup"), &[&from[..], &quick[..]].concat()).expect("it can be copied");
-    own_alike(&ground.data(), &folder).expect("it can be given away");
+    own_alike(&fixture.data(), &folder).expect("it can be given away");
     let options = Options { folder: Some(folder), ..Options::default() };
     Server::start_with(Kind::Postgres, options).await.expect("it follows")
 }
 
 #[tokio::test]
 async fn a_promoted_standby_takes_over_without_opening_again() {
-    let ground = Postgres::start().await;
-    let url = ground.server.url();
+    let fixture = Postgres::start().await;
+    let url = fixture.server.url();
     // A handle makes the schema, and the standby copies it.
-    drop(ground.open().await);
-    let standby = follow(&ground).await;
+    drop(fixture.open().await);
+    let standby = follow(&fixture).await;
     let both = format!(
         "127.0.0.1:{},127.0.0.1:{}",
         standby.address().port(),
-        ground.server.address().port()
+        fixture.server.address().port()
     );
-    let url_of_both = url.replace(&ground.server.address().to_string(), &both);
+    let url_of_both = url.replace(&fixture.server.address().to_string(), &both);
     // The standby is named first, and passed over.
     let store = baton_drivers::open(&url_of_both).await.expect("one of them can be written to");
     let node = Contender::new(&store, &namespace("web"), 1);
@@ -53,7 +53,7 @@ async fn a_promoted_standby_takes_over_without_opening_again() {
         seen.is_ok_and(|rows| rows.len() == 1).then_some(())
     };
     until("the standby has it all", caught_up).await;
-    ground.server.kill().await.expect("it is ours");
+    fixture.server.kill().await.expect("it is ours");
     follower.run("SELECT pg_promote()").await.expect("it becomes the primary");
 
     let after = node.look_until_answered().await;

@@ -4,7 +4,7 @@ use baton_core::ids::Epoch;
 use baton_drivers::StaleEpoch;
 use baton_drivers::postgres::fence::{Fence, FenceError, sql};
 
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 /// Adds one to the number, under this epoch.
 pub async fn add_one(session: &mut Session, epoch: u64) -> Result<(), FenceError> {
@@ -17,11 +17,11 @@ pub async fn add_one(session: &mut Session, epoch: u64) -> Result<(), FenceError
 
 #[tokio::test]
 async fn the_highest_epoch_wins_and_no_increment_is_lost() {
-    let ground = Postgres::start().await;
+    let fixture = Postgres::start().await;
     // The register alone: baton's own tables may be in another database.
-    ground.sql(&sql("public", "baton_").expect("plain names")).await;
-    ground.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
-    let url = ground.server.url();
+    fixture.sql(&sql("public", "baton_").expect("plain names")).await;
+    fixture.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
+    let url = fixture.server.url();
     let mut workers = tokio::task::JoinSet::new();
     for worker in 0..8_u64 {
         let url = url.clone();
@@ -46,7 +46,7 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     for worker in workers.join_all().await {
         admitted += worker.expect("nothing but the fence refuses");
     }
-    assert_eq!(ground.sql("SELECT n FROM numbers").await, [admitted.to_string()]);
+    assert_eq!(fixture.sql("SELECT n FROM numbers").await, [admitted.to_string()]);
     let mut late = Session::open(&url).await;
     let refused = add_one(&mut late, 7).await.expect_err("8 was here").to_string();
     let wanted = "epoch 7 is behind 8, which was admitted to numbers; its term is over (if epochs \
@@ -66,10 +66,10 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
 /// round: what was admitted before is written before.
 #[tokio::test]
 async fn a_later_epoch_waits_for_what_was_admitted() {
-    let ground = Postgres::start().await;
-    ground.sql(&sql("public", "baton_").expect("plain names")).await;
+    let fixture = Postgres::start().await;
+    fixture.sql(&sql("public", "baton_").expect("plain names")).await;
     let (early, late) =
-        (Session::open(&ground.server.url()).await, Session::open(&ground.server.url()).await);
+        (Session::open(&fixture.server.url()).await, Session::open(&fixture.server.url()).await);
     early.run("BEGIN; SELECT baton_fence('x', 1)").await.expect("it is the first");
     late.run("SET lock_timeout TO 100").await.expect("it can be set");
     let waits = late.run("SELECT baton_fence('x', 2)").await.expect_err("1 is not done");

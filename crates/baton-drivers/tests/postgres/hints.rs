@@ -3,7 +3,7 @@
 use baton_core::protocol::{Claim, Hint};
 use baton_testbed::contender::{Contender, namespace};
 
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 /// As many as once caused 8,000 transactions and kept a lease from being taken over.
 const FORGED: &str = r#"
@@ -17,15 +17,15 @@ const FORGED: &str = r#"
 /// what it sends reaches no subscription, and it cannot ask for the name of the channel.
 #[tokio::test]
 async fn a_role_without_rights_reaches_no_listener() {
-    let ground = Postgres::start().await;
-    let store = ground.open().await;
+    let fixture = Postgres::start().await;
+    let store = fixture.open().await;
     let web = namespace("web");
     let node = Contender::new(&store, &web, 1);
     let mut hints = store.hints(&web).await.expect("it pushes");
     let held = node.take(Claim::Vacant).await;
 
-    ground.sql("CREATE ROLE stranger LOGIN").await;
-    let url = ground.server.url().replace("postgres@", "stranger@");
+    fixture.sql("CREATE ROLE stranger LOGIN").await;
+    let url = fixture.server.url().replace("postgres@", "stranger@");
     let stranger = Session::open(&url).await;
     for asked in [
         "SELECT baton_channel('web')",
@@ -52,12 +52,12 @@ async fn a_role_without_rights_reaches_no_listener() {
 /// Two stores in one database, or two servers, have secrets of their own.
 #[tokio::test]
 async fn each_store_has_a_secret_of_its_own() {
-    let ground = Postgres::start().await;
-    drop(ground.open().await);
-    let other = format!("{}?table_prefix=other_", ground.server.url());
+    let fixture = Postgres::start().await;
+    drop(fixture.open().await);
+    let other = format!("{}?table_prefix=other_", fixture.server.url());
     drop(baton_drivers::open(&other).await.expect("it is made"));
     let secrets = "SELECT hint_secret FROM baton_meta UNION SELECT hint_secret FROM other_meta";
-    let secrets = ground.sql(secrets).await;
+    let secrets = fixture.sql(secrets).await;
     assert_eq!(secrets.len(), 2, "{secrets:?}");
     assert!(secrets.iter().all(|secret| secret.len() >= 32), "{secrets:?}");
 }

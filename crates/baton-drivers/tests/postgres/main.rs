@@ -1,7 +1,7 @@
 //! The postgres store, on real servers.
 //!
 //! ```text
-//!   ground: a server, copies of its data, SQL behind its back ──► conforms
+//!   fixture: a server, copies of its data, SQL behind its back ──► conforms
 //!   peer: a process a handle ─────────────────────────────────────┘
 //!   contender: one node's words ──► traps  copies  restored  faults  failover  round_trips
 //!   refusals  rights  upgrade: what cannot be opened, what is enough, what was made before
@@ -15,7 +15,7 @@ mod copies;
 mod failover;
 mod faults;
 mod fence;
-mod ground;
+mod fixture;
 mod hints;
 mod paused;
 mod peer;

@@ -11,7 +11,7 @@ use baton_testbed::paused::{self, Old};
 use baton_testbed::wait::{soon, until};
 
 use crate::fence::add_one;
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 /// The old leader: takes the lease, and writes when it is told to.
 async fn lead(url: &str) {
@@ -29,27 +29,27 @@ async fn an_old_leader_that_was_stopped_is_refused() {
     if let Some(url) = paused::orders_if_asked() {
         return lead(&url).await;
     }
-    let ground = Postgres::start().await;
-    let store = ground.open().await;
-    ground.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
+    let fixture = Postgres::start().await;
+    let store = fixture.open().await;
+    fixture.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
     let test = "paused::an_old_leader_that_was_stopped_is_refused";
-    let mut old = Old::start(test, &ground.server.url());
+    let mut old = Old::start(test, &fixture.server.url());
     assert_eq!(old.hear().await, "epoch 1");
     old.pause();
     old.tell().await;
 
     let boot = baton_core::ids::BootId(1);
     let held = Contender::new(&store, &namespace("web"), 2).take(Claim::Dead { boot }).await;
-    let mut session = Session::open(&ground.server.url()).await;
+    let mut session = Session::open(&fixture.server.url()).await;
     add_one(&mut session, held.epoch.0).await.expect("it leads");
-    ground.sql("UPDATE numbers SET n = 100").await;
+    fixture.sql("UPDATE numbers SET n = 100").await;
 
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
     let said = old.hear().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
-    assert_eq!(ground.sql("SELECT n FROM numbers").await, ["100"], "the new leader's");
+    assert_eq!(fixture.sql("SELECT n FROM numbers").await, ["100"], "the new leader's");
 }
 
 /// The lease, and so the bound of a fenced transaction.
@@ -90,12 +90,12 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     if let Some(url) = paused::orders_if_asked() {
         return lead_and_stop_inside(&url).await;
     }
-    let ground = Postgres::start().await;
-    let store = ground.open().await;
-    ground.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
+    let fixture = Postgres::start().await;
+    let store = fixture.open().await;
+    fixture.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
     let test = "paused::\
                 a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most";
-    let mut old = Old::start(test, &ground.server.url());
+    let mut old = Old::start(test, &fixture.server.url());
     assert_eq!(old.hear().await, "inside");
     old.pause();
     old.tell().await;
@@ -106,27 +106,27 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
         reply.lease.filter(|_| reply.outcome == Some(Outcome::Applied))
     });
     let epoch = held.await.version.epoch;
-    let mut session = Session::open(&ground.server.url()).await;
+    let mut session = Session::open(&fixture.server.url()).await;
     // No lock is waited for longer than a lease: it would be an error.
     let written = soon(async { Some(add_within_a_lease(&mut session, epoch, || {}).await) }).await;
     written.expect("it does not wait for the old leader").expect("nor for longer than a lease");
-    assert_eq!(ground.sql("SELECT n FROM numbers").await, ["1"], "the new leader's alone");
+    assert_eq!(fixture.sql("SELECT n FROM numbers").await, ["1"], "the new leader's alone");
 
     old.resume();
     let said = old.hear().await;
     let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
-    assert_eq!(ground.sql("SELECT n FROM numbers").await, ["1"], "nothing of the old leader's");
+    assert_eq!(fixture.sql("SELECT n FROM numbers").await, ["1"], "nothing of the old leader's");
 }
 
 /// The limits of a fenced transaction: no more than a lease, no more than the session's own, and
 /// nothing of them is left behind.
 #[tokio::test]
 async fn the_limits_of_a_fenced_transaction_end_with_it() {
-    let ground = Postgres::start().await;
-    drop(ground.open().await);
-    let mut session = Session::open(&ground.server.url()).await;
+    let fixture = Postgres::start().await;
+    drop(fixture.open().await);
+    let mut session = Session::open(&fixture.server.url()).await;
     session.run("SET lock_timeout = '1500ms'").await.expect("it can be set");
     let limits = "SELECT current_setting('idle_in_transaction_session_timeout') || ' ' || \
                   current_setting('lock_timeout')";

@@ -8,11 +8,11 @@ use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::soon;
 use baton_testbed::{Kind, Options, Server};
 
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 /// A pooler before the server, with these settings.
-async fn pooler(ground: &Postgres, settings: &[&str]) -> Server {
-    let address = ground.server.address();
+async fn pooler(fixture: &Postgres, settings: &[&str]) -> Server {
+    let address = fixture.server.address();
     let behind = format!("* = host={} port={} user=postgres", address.ip(), address.port());
     let settings = settings.iter().copied().chain(["[databases]", &behind]).map(str::to_owned);
     let options = Options { arguments: settings.collect(), ..Options::default() };
@@ -29,7 +29,7 @@ async fn refusal(url: &str) -> String {
 /// connection to the server.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_of_transactions_is_refused_and_no_other_client_notices() {
-    let ground = Postgres::start().await;
+    let fixture = Postgres::start().await;
     let cases = [
         ("", "none", "is a connection pooler (unsupported startup parameter: options "),
         ("ignore_startup_parameters = options", "none", "lacks the settings that it was started"),
@@ -37,7 +37,7 @@ async fn a_pool_of_transactions_is_refused_and_no_other_client_notices() {
     ];
     for (setting, mode, wanted) in cases {
         let settings = ["pool_mode = transaction", "default_pool_size = 1", setting];
-        let pooler = pooler(&ground, &settings).await;
+        let pooler = pooler(&fixture, &settings).await;
         let application = Session::open(&pooler.url()).await;
         let shared = application.run("SELECT pg_backend_pid()").await.expect("it is sound");
         let url = format!("{}?timeout_ms=500&pooler={mode}", pooler.url());
@@ -65,9 +65,9 @@ async fn a_pool_of_transactions_is_refused_and_no_other_client_notices() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_of_sessions_will_do_if_it_is_named() {
-    let ground = Postgres::start().await;
-    drop(ground.open().await);
-    let pooler = pooler(&ground, &["pool_mode = session"]).await;
+    let fixture = Postgres::start().await;
+    drop(fixture.open().await);
+    let pooler = pooler(&fixture, &["pool_mode = session"]).await;
     let refused = refusal(&pooler.url()).await;
     assert!(refused.contains("say pooler=session if it gives every client"), "{refused}");
     let url = format!("{}?pooler=session", pooler.url());
@@ -78,7 +78,7 @@ async fn a_pool_of_sessions_will_do_if_it_is_named() {
     assert_eq!(detail, Some("a pooler's, which was not seen to share it with another client"));
     let node = Contender::new(&store, &namespace("pooled"), 1);
     let mut hints = node.store.hints(&node.namespace).await.expect("it pushes");
-    let other = Contender::new(&ground.open().await, &node.namespace, 2);
+    let other = Contender::new(&fixture.open().await, &node.namespace, 2);
     let held = other.take(Claim::Vacant).await;
     other.release(held).await;
     let heard = async {

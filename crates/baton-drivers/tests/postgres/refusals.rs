@@ -1,8 +1,8 @@
 //! What cannot be opened is refused in one line that says what to do and shows no secret.
 
-use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::proxy::{ConnectionFault, Proxy};
 
-use crate::ground::Postgres;
+use crate::fixture::Postgres;
 
 async fn refusal(url: &str) -> String {
     let refused = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
@@ -13,14 +13,14 @@ async fn refusal(url: &str) -> String {
 
 #[tokio::test]
 async fn what_cannot_be_opened_is_told() {
-    let ground = Postgres::start().await;
-    ground.sql("CREATE ROLE app LOGIN PASSWORD 'hush-1'").await;
-    let rules = ground.data().join("pg_hba.conf");
+    let fixture = Postgres::start().await;
+    fixture.sql("CREATE ROLE app LOGIN PASSWORD 'hush-1'").await;
+    let rules = fixture.data().join("pg_hba.conf");
     let lines = "host all app 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n";
     std::fs::write(rules, lines).expect("it is ours");
-    ground.sql("SELECT pg_reload_conf(); GRANT CREATE ON SCHEMA public TO app").await;
-    let url = ground.server.url();
-    let at = ground.server.address();
+    fixture.sql("SELECT pg_reload_conf(); GRANT CREATE ON SCHEMA public TO app").await;
+    let url = fixture.server.url();
+    let at = fixture.server.address();
 
     let wrong = refusal(&url.replace("postgres@", "app:hush-2@")).await;
     assert!(wrong.contains("does not let this user in (password authentication failed"), "{wrong}");
@@ -29,7 +29,7 @@ async fn what_cannot_be_opened_is_told() {
     let closed = refusal("postgres://app:hush-1@127.0.0.1:1/x?timeout_ms=300").await;
     assert!(closed.starts_with("postgres at 127.0.0.1:1 cannot be reached (error"), "{closed}");
     let proxy = Proxy::to(at).await;
-    proxy.set(Fault::Drop);
+    proxy.set(ConnectionFault::Drop);
     let behind = proxy.address();
     let silent = refusal(&format!("postgres://app:hush-1@{behind}/x?timeout_ms=200")).await;
     assert!(silent.contains("cannot be reached (no answer within 200 ms)"), "{silent}");
@@ -44,7 +44,7 @@ async fn what_cannot_be_opened_is_told() {
     assert!(plain.contains("does not support TLS"), "{plain}");
 
     // The password from the URL, a variable and a file.
-    let file = ground.data().with_file_name("password");
+    let file = fixture.data().with_file_name("password");
     std::fs::write(&file, "hush-1\n").expect("it is ours");
     let from_file = format!("postgres://app@{at}/postgres?password_file={}", file.display());
     baton_drivers::open(&from_file).await.expect("the password is right");

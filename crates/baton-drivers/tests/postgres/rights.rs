@@ -5,7 +5,7 @@ use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::counting::count_once;
 
-use crate::ground::Postgres;
+use crate::fixture::Postgres;
 
 const PAGE: &str = include_str!("../../../../docs/stores/postgres.md");
 
@@ -17,24 +17,24 @@ fn grants() -> String {
 
 #[tokio::test]
 async fn the_grants_of_the_page_are_enough() {
-    let ground = Postgres::start().await;
-    ground
+    let fixture = Postgres::start().await;
+    fixture
         .sql("CREATE ROLE app LOGIN; REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")
         .await;
-    ground.sql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC").await;
-    let url = ground.server.url().replace("postgres@", "app@");
+    fixture.sql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC").await;
+    let url = fixture.server.url().replace("postgres@", "app@");
 
     let refused = baton_drivers::open(&url).await.err().expect("there is no schema").to_string();
     assert!(refused.contains("baton's schema (tables public.baton_*) is missing"), "{refused}");
     assert!(refused.contains("open the store once as one who may create tables"), "{refused}");
-    drop(ground.open().await);
+    drop(fixture.open().await);
     let refused = baton_drivers::open(&url).await.err().expect("nothing is granted").to_string();
     assert!(refused.contains("may not read public.baton_meta"), "{refused}");
-    ground.sql(&grants()).await;
-    ground.sql("REVOKE UPDATE ON baton_locks FROM app").await;
+    fixture.sql(&grants()).await;
+    fixture.sql("REVOKE UPDATE ON baton_locks FROM app").await;
     let refused = baton_drivers::open(&url).await.err().expect("one is missing").to_string();
     assert!(refused.contains("(UPDATE on public.baton_locks is missing)"), "{refused}");
-    ground.sql(&grants()).await;
+    fixture.sql(&grants()).await;
 
     let store = baton_drivers::open(&url).await.expect("that is enough");
     let web = namespace("web");
@@ -51,7 +51,7 @@ async fn the_grants_of_the_page_are_enough() {
     assert!(hints.recv().await.is_some());
     assert_eq!(store.history(&web, 5).await.map(|terms| terms.len()), Ok(1));
     assert_eq!(store.leave(&web, &node.record.id, node.record.boot).await, Ok(Outcome::Applied));
-    ground.sql("UPDATE baton_meta SET identity = 'elsewhere'").await;
+    fixture.sql("UPDATE baton_meta SET identity = 'elsewhere'").await;
     assert!(store.inspect(&web).await.expect("it is answered").lineage > seen.lineage);
     let findings = store.examine().await.expect("it is answered");
     let rights = findings.iter().find(|finding| finding.check == "rights");
@@ -66,8 +66,8 @@ async fn the_grants_of_the_page_are_enough() {
 
 #[tokio::test]
 async fn many_may_open_a_new_database_at_once_and_prefixes_do_not_meet() {
-    let ground = Postgres::start().await;
-    let url = format!("{}?schema=ops&table_prefix=helix_&timeout_ms=10000", ground.server.url());
+    let fixture = Postgres::start().await;
+    let url = format!("{}?schema=ops&table_prefix=helix_&timeout_ms=10000", fixture.server.url());
     let mut openings = tokio::task::JoinSet::new();
     for _ in 0..8 {
         let url = url.clone();
@@ -79,6 +79,6 @@ async fn many_may_open_a_new_database_at_once_and_prefixes_do_not_meet() {
     }
     let store = baton_drivers::open(&url).await.expect("it is there");
     Contender::new(&store, &web, 1).take(Claim::Vacant).await;
-    assert_eq!(ground.sql("SELECT lock_key FROM ops.helix_locks").await, ["web"]);
-    Contender::new(&ground.open().await, &web, 1).take(Claim::Vacant).await;
+    assert_eq!(fixture.sql("SELECT lock_key FROM ops.helix_locks").await, ["web"]);
+    Contender::new(&fixture.open().await, &web, 1).take(Claim::Vacant).await;
 }

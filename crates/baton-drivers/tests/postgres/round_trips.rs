@@ -5,13 +5,13 @@ use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::proxy::Proxy;
 use baton_testbed::wait::until;
 
-use crate::ground::Postgres;
+use crate::fixture::Postgres;
 
 #[tokio::test]
 async fn every_beat_is_one_round_trip() {
-    let ground = Postgres::start().await;
-    let proxy = Proxy::to(ground.server.address()).await;
-    let url = ground.server.url_at(proxy.address());
+    let fixture = Postgres::start().await;
+    let proxy = Proxy::to(fixture.server.address()).await;
+    let url = fixture.server.url_at(proxy.address());
     let store = baton_drivers::open(&url).await.expect("the server answers");
     let node = Contender::new(&store, &namespace("web"), 1);
     let trips = || proxy.counts().round_trips;
@@ -40,20 +40,20 @@ async fn every_beat_is_one_round_trip() {
 /// handover needs it; and nothing is left of that.
 #[tokio::test]
 async fn a_session_has_rehearsed_a_handover() {
-    let ground = Postgres::start().await;
-    drop(ground.open().await);
-    ground.sql("ALTER ROLE postgres SET track_functions TO 'all'").await;
-    drop(ground.open().await);
+    let fixture = Postgres::start().await;
+    drop(fixture.open().await);
+    fixture.sql("ALTER ROLE postgres SET track_functions TO 'all'").await;
+    drop(fixture.open().await);
     // The counts of a session are certain when it has ended.
     until("the functions of a handover", async || {
-        let called = ground.sql("SELECT funcname FROM pg_stat_user_functions").await;
+        let called = fixture.sql("SELECT funcname FROM pg_stat_user_functions").await;
         let of_a_handover = ["acquire", "begin_term", "ask", "release", "end_term"];
         let is_called = |name: &&str| called.contains(&format!("baton_{name}"));
         of_a_handover.iter().all(is_called).then_some(())
     })
     .await;
     for table in ["namespaces", "locks", "nodes", "terms"] {
-        let left = ground.sql(&format!("SELECT count(*) FROM baton_{table}")).await;
+        let left = fixture.sql(&format!("SELECT count(*) FROM baton_{table}")).await;
         assert_eq!(left, ["0"], "{table}");
     }
 }

@@ -13,11 +13,11 @@ use baton_testbed::paused::{self, Old};
 use baton_testbed::tables::{self, Act, Tables};
 use baton_testbed::wait::until;
 
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 /// A table of the user's, and how its column counts.
 struct Things<'a> {
-    ground: &'a Postgres,
+    fixture: &'a Postgres,
     name: &'static str,
     /// The column's type, and a moment of `{ms}` in it.
     column: (&'static str, &'static str),
@@ -30,17 +30,17 @@ const SECONDS: (&str, &str) = ("numeric", "({ms} / 1000.0)");
 const MILLIS: (&str, &str) = ("bigint", "{ms}");
 
 impl<'a> Things<'a> {
-    async fn make(ground: &'a Postgres, name: &'static str, unit: Unit) -> Self {
+    async fn make(fixture: &'a Postgres, name: &'static str, unit: Unit) -> Self {
         let column = match unit {
             Unit::Timestamp => STAMP,
             Unit::UnixSeconds => SECONDS,
             Unit::UnixMillis => MILLIS,
         };
-        Self::of(ground, name, column, unit).await
+        Self::of(fixture, name, column, unit).await
     }
 
     async fn of(
-        ground: &'a Postgres,
+        fixture: &'a Postgres,
         name: &'static str,
         column: (&'static str, &'static str),
         unit: Unit,
@@ -50,8 +50,8 @@ impl<'a> Things<'a> {
              CREATE INDEX ON {name} (until)",
             column.0, column.0
         );
-        ground.sql(&make).await;
-        Self { ground, name, column, unit }
+        fixture.sql(&make).await;
+        Self { fixture, name, column, unit }
     }
 
     fn table(&self) -> Table {
@@ -59,7 +59,7 @@ impl<'a> Things<'a> {
     }
 
     fn sweep(&self, strategy: Strategy) -> Arc<dyn Sweep> {
-        let url = self.ground.server.url();
+        let url = self.fixture.server.url();
         sweep::open(&url, self.table(), strategy).expect("the names are plain")
     }
 }
@@ -68,7 +68,7 @@ impl<'a> Things<'a> {
 impl Records for Things<'_> {
     async fn now_ms(&self) -> i64 {
         let sql = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-        self.ground.sql(sql).await[0].parse().expect("it is a number")
+        self.fixture.sql(sql).await[0].parse().expect("it is a number")
     }
 
     async fn put(&self, expiries: &BTreeMap<u32, i64>) {
@@ -82,25 +82,25 @@ impl Records for Things<'_> {
             self.name,
             rows.collect::<Vec<_>>().join(", ")
         );
-        self.ground.sql(&sql).await;
+        self.fixture.sql(&sql).await;
     }
 
     async fn left(&self) -> Vec<u32> {
-        let rows = self.ground.sql(&format!("SELECT id FROM {} ORDER BY id", self.name)).await;
+        let rows = self.fixture.sql(&format!("SELECT id FROM {} ORDER BY id", self.name)).await;
         rows.iter().map(|id| id.parse().expect("it is a number")).collect()
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_expired_goes_and_nothing_goes_early() {
-    let ground = Postgres::start().await;
+    let fixture = Postgres::start().await;
     // A session's own zone has no part in it.
-    ground.sql("ALTER DATABASE postgres SET timezone TO 'Asia/Kathmandu'").await;
+    fixture.sql("ALTER DATABASE postgres SET timezone TO 'Asia/Kathmandu'").await;
     let all = [
-        Things::make(&ground, "stamped", Unit::Timestamp).await,
-        Things::of(&ground, "bare", BARE, Unit::Timestamp).await,
-        Things::make(&ground, "seconds", Unit::UnixSeconds).await,
-        Things::make(&ground, "millis", Unit::UnixMillis).await,
+        Things::make(&fixture, "stamped", Unit::Timestamp).await,
+        Things::of(&fixture, "bare", BARE, Unit::Timestamp).await,
+        Things::make(&fixture, "seconds", Unit::UnixSeconds).await,
+        Things::make(&fixture, "millis", Unit::UnixMillis).await,
     ];
     for things in all {
         let sweep = things.sweep(Strategy::Delete);
@@ -111,18 +111,18 @@ async fn what_has_expired_goes_and_nothing_goes_early() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_are_bounded_updates_count_and_epochs_fence() {
-    let ground = Postgres::start().await;
-    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    let fixture = Postgres::start().await;
+    let things = Things::make(&fixture, "things", Unit::Timestamp).await;
     let sweep = things.sweep(Strategy::Delete);
     expiry::a_backlog_goes_in_bounded_batches(&things, &*sweep).await;
     expiry::an_update_saves_a_record(&things, &*sweep).await;
-    ground.sql("TRUNCATE things").await;
+    fixture.sql("TRUNCATE things").await;
     expiry::a_later_epoch_ends_it(&things, &*sweep).await;
     // The connection is cut: the next batch makes another.
-    ground.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 5) AS id").await;
+    fixture.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 5) AS id").await;
     let cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
                WHERE application_name = 'baton'";
-    ground.sql(cut).await;
+    fixture.sql(cut).await;
     until("a connection anew", async || sweep.batch(Epoch(9), 10).await.ok()).await;
     assert_eq!(things.left().await, Vec::<u32>::new());
 }
@@ -131,11 +131,11 @@ async fn batches_are_bounded_updates_count_and_epochs_fence() {
 /// due any more after that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_update_that_is_under_way_saves_its_row() {
-    let ground = Postgres::start().await;
-    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    let fixture = Postgres::start().await;
+    let things = Things::make(&fixture, "things", Unit::Timestamp).await;
     let put = "INSERT INTO things SELECT id, now() - interval '1 h' FROM generate_series(1, 3) id";
-    ground.sql(put).await;
-    let user = Session::open(&ground.server.url()).await;
+    fixture.sql(put).await;
+    let user = Session::open(&fixture.server.url()).await;
     let change = "BEGIN; UPDATE things SET until = now() + interval '1 hour' WHERE id = 2";
     user.run(change).await.expect("nobody else does");
     let sweep = things.sweep(Strategy::Delete);
@@ -154,8 +154,8 @@ async fn an_update_that_is_under_way_saves_its_row() {
 /// A row is named by its place, and every partition has a first place.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_row_of_another_partition_goes_with_it() {
-    let ground = Postgres::start().await;
-    ground
+    let fixture = Postgres::start().await;
+    fixture
         .sql(
             "CREATE TABLE parts (id bigint, until timestamptz, PRIMARY KEY (id)) \
              PARTITION BY RANGE (id); \
@@ -165,7 +165,7 @@ async fn no_row_of_another_partition_goes_with_it() {
              INSERT INTO parts SELECT id, now() + interval '1 h' FROM generate_series(100, 109) id",
         )
         .await;
-    let url = ground.server.url();
+    let url = fixture.server.url();
     let table = || Table::new("public.parts").expires("until");
     let told = Strategy::callback(|rows| {
         assert_eq!(rows.len(), 4);
@@ -175,7 +175,7 @@ async fn no_row_of_another_partition_goes_with_it() {
     assert_eq!(handed.batch(Epoch(1), 4).await.expect("it is there").records, 4);
     let sweep = sweep::open(&url, table(), Strategy::Delete).expect("the names are plain");
     assert_eq!(sweep.batch(Epoch(1), 100).await.expect("it is there").records, 6);
-    assert_eq!(ground.sql("SELECT count(*) FROM parts WHERE id >= 100").await, ["10"]);
+    assert_eq!(fixture.sql("SELECT count(*) FROM parts WHERE id >= 100").await, ["10"]);
 }
 
 #[async_trait]
@@ -209,15 +209,15 @@ impl Tables for Postgres {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_is_swept_as_every_table_is() {
-    let ground = Postgres::start().await;
-    assert_eq!(tables::all(&ground).await, tables::CASES);
+    let fixture = Postgres::start().await;
+    assert_eq!(tables::all(&fixture).await, tables::CASES);
 }
 
 /// Unique in part only, or of an expression, or with a column that is only included.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_index_of_some_rows_makes_no_key() {
-    let ground = Postgres::start().await;
-    ground
+    let fixture = Postgres::start().await;
+    fixture
         .sql(
             "CREATE TABLE partly (a bigint NOT NULL, b bigint NOT NULL, until bigint); \
              CREATE UNIQUE INDEX ON partly (a) WHERE until > 5; \
@@ -225,20 +225,20 @@ async fn an_index_of_some_rows_makes_no_key() {
              CREATE UNIQUE INDEX ON partly (b) INCLUDE (a)",
         )
         .await;
-    let refused = Tables::sweep(&ground, "partly", &["a"], Act::Delete).examine().await;
+    let refused = Tables::sweep(&fixture, "partly", &["a"], Act::Delete).examine().await;
     let refused = refused.expect_err("rows may share it").to_string();
     assert!(refused.contains("key a of table partly has no unique index"), "{refused}");
-    let b = Tables::sweep(&ground, "partly", &["b"], Act::Delete);
+    let b = Tables::sweep(&fixture, "partly", &["b"], Act::Delete);
     b.examine().await.expect("b tells rows apart");
     let made = "SELECT count(*) FROM pg_class WHERE relname = 'baton_fences'";
-    assert_eq!(ground.sql(made).await, ["0"], "a look makes nothing");
+    assert_eq!(fixture.sql(made).await, ["0"], "a look makes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_swept_is_told_in_one_line() {
-    let ground = Postgres::start().await;
-    let things = Things::make(&ground, "things", Unit::Timestamp).await;
-    ground.sql("CREATE VIEW seen AS SELECT * FROM things").await;
+    let fixture = Postgres::start().await;
+    let things = Things::make(&fixture, "things", Unit::Timestamp).await;
+    fixture.sql("CREATE VIEW seen AS SELECT * FROM things").await;
     let aged = things.table().created("name", Duration::from_secs(1));
     let cases = [
         (Table::new("app.thinks"), Strategy::Delete, "there is no table app.thinks"),
@@ -249,7 +249,7 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
         (things.table(), Strategy::soft_delete("name"), "column name of table things is of type"),
     ];
     for (table, strategy, wanted) in cases {
-        let sweep = sweep::open(&ground.server.url(), table, strategy).expect("plain names");
+        let sweep = sweep::open(&fixture.server.url(), table, strategy).expect("plain names");
         let refused = sweep.batch(Epoch(1), 1).await.expect_err(wanted);
         assert!(matches!(refused, SweepError::Rejected { .. }), "{refused:?}");
         let message = refused.to_string();
@@ -276,11 +276,11 @@ async fn an_old_coordinator_that_was_stopped_sweeps_nothing() {
     if let Some(url) = paused::orders_if_asked() {
         return sweep_late(&url).await;
     }
-    let ground = Postgres::start().await;
-    let things = Things::make(&ground, "things", Unit::Timestamp).await;
-    ground.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 9) AS id").await;
+    let fixture = Postgres::start().await;
+    let things = Things::make(&fixture, "things", Unit::Timestamp).await;
+    fixture.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 9) AS id").await;
     let test = "sweep::an_old_coordinator_that_was_stopped_sweeps_nothing";
-    let mut old = Old::start(test, &ground.server.url());
+    let mut old = Old::start(test, &fixture.server.url());
     assert_eq!(old.hear().await, "swept 1");
     old.pause();
     old.tell().await;
@@ -297,12 +297,12 @@ async fn an_old_coordinator_that_was_stopped_sweeps_nothing() {
 /// What docs/stores/postgres.md lists is enough, and less is told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_documented_rights_are_enough() {
-    let ground = Postgres::start().await;
-    let things = Things::make(&ground, "things", Unit::Timestamp).await;
+    let fixture = Postgres::start().await;
+    let things = Things::make(&fixture, "things", Unit::Timestamp).await;
     let put = "INSERT INTO things SELECT id, now() FROM generate_series(1, 6) AS id";
-    ground.sql(put).await;
-    ground.sql("CREATE TABLE old (LIKE things); CREATE ROLE app LOGIN").await;
-    let url = ground.server.url().replace("postgres@", "app@");
+    fixture.sql(put).await;
+    fixture.sql("CREATE TABLE old (LIKE things); CREATE ROLE app LOGIN").await;
+    let url = fixture.server.url().replace("postgres@", "app@");
     let told = |rows: Vec<serde_json::Value>| {
         assert_eq!(rows.len(), 1);
         std::future::ready(Ok(()))
@@ -322,11 +322,11 @@ async fn the_documented_rights_are_enough() {
         let message = refused.to_string();
         assert!(message.contains("docs/stores/postgres.md"), "{message}");
     }
-    ground
+    fixture
         .sql(&baton_drivers::postgres::fence::sql("public", "baton_").expect("plain names"))
         .await;
-    ground.sql("GRANT SELECT, INSERT, UPDATE ON baton_fences TO app").await;
-    ground.sql("GRANT SELECT, UPDATE, DELETE ON things TO app; GRANT INSERT ON old TO app").await;
+    fixture.sql("GRANT SELECT, INSERT, UPDATE ON baton_fences TO app").await;
+    fixture.sql("GRANT SELECT, UPDATE, DELETE ON things TO app; GRANT INSERT ON old TO app").await;
     for strategy in all() {
         let sweep = sweep::open(&url, things.table(), strategy).expect("the names are plain");
         assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it may").records, 1);

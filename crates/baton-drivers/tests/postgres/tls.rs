@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::ground::{Postgres, run, shown};
+use crate::fixture::{Postgres, run, shown};
 
 /// An authority, and a certificate of its for 127.0.0.1.
 fn certificates(folder: &Path, name: &str) {
@@ -29,8 +29,8 @@ fn certificates(folder: &Path, name: &str) {
 
 #[tokio::test]
 async fn a_server_is_taken_at_its_certificate_or_not_at_all() {
-    let ground = Postgres::start().await;
-    let data = ground.data();
+    let fixture = Postgres::start().await;
+    let data = fixture.data();
     let folder = data.with_file_name("tls");
     std::fs::create_dir(&folder).expect("there is room");
     certificates(&folder, "right");
@@ -38,23 +38,23 @@ async fn a_server_is_taken_at_its_certificate_or_not_at_all() {
     for (from, to) in [("right-cert.pem", "server.crt"), ("right-key.pem", "server.key")] {
         run("cp", &[&shown(&folder.join(from)), &shown(&data.join(to))]).expect("there is room");
     }
-    crate::ground::own_alike(&data.join("PG_VERSION"), &data).expect("it can be given away");
-    ground.sql("ALTER SYSTEM SET ssl TO on").await;
-    ground.sql("SELECT pg_reload_conf()").await;
+    crate::fixture::own_alike(&data.join("PG_VERSION"), &data).expect("it can be given away");
+    fixture.sql("ALTER SYSTEM SET ssl TO on").await;
+    fixture.sql("SELECT pg_reload_conf()").await;
     let encrypted = "SELECT count(*) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
                      WHERE ssl AND application_name = 'seen'";
     let with = |options: &str| {
         let ca = folder.join("right-ca.pem");
         format!(
             "{}?application_name=seen&{}",
-            ground.server.url(),
+            fixture.server.url(),
             options.replace("CA", &shown(&ca))
         )
     };
     for options in ["tls=verify&tls_ca=CA", "tls_ca=CA", "tls=require", "tls=prefer"] {
         let store = baton_drivers::open(&with(options)).await;
         let _store = store.unwrap_or_else(|refusal| unreachable!("{options}: {refusal}"));
-        let seen: u64 = ground.sql(encrypted).await[0].parse().expect("a number");
+        let seen: u64 = fixture.sql(encrypted).await[0].parse().expect("a number");
         assert!(seen >= 1, "{options} is encrypted");
     }
     let wrong = with("tls=verify&tls_ca=CA").replace("right-ca", "wrong-ca");

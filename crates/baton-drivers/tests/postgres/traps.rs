@@ -10,15 +10,15 @@ use baton_store::{Precondition, StoreError, WriteOutcome};
 use baton_testbed::contender::{Contender, held_in, left, namespace};
 use baton_testbed::wait::until;
 
-use crate::ground::{Postgres, Session};
+use crate::fixture::{Postgres, Session};
 
 #[tokio::test]
 async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
-    let ground = Postgres::start().await;
-    let (store, web) = (ground.open().await, namespace("web"));
+    let fixture = Postgres::start().await;
+    let (store, web) = (fixture.open().await, namespace("web"));
     let first = Contender::new(&store, &web, 1);
     first.take(Claim::Vacant).await;
-    let user = Session::open(&ground.server.url()).await;
+    let user = Session::open(&fixture.server.url()).await;
     user.run("BEGIN; SELECT baton_fence('invoices', 1)").await.expect("it is admitted");
 
     let seen = first.look().await;
@@ -31,26 +31,26 @@ async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
     let fence = Some(Epoch(2));
     let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, fence).await;
     assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
-    let gone = ground.sql("SELECT count(*) FROM pg_locks WHERE NOT granted").await;
+    let gone = fixture.sql("SELECT count(*) FROM pg_locks WHERE NOT granted").await;
     assert_eq!(gone, ["0"], "nobody waits");
 }
 
 #[tokio::test]
 async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
-    let ground = Postgres::start().await;
+    let fixture = Postgres::start().await;
     let web = namespace("web");
-    let onlooker = Contender::new(&ground.open().await, &web, 2);
+    let onlooker = Contender::new(&fixture.open().await, &web, 2);
     // So patient that the lease is over long before the wait is.
-    let url = format!("{}?timeout_ms=60000", ground.server.url());
+    let url = format!("{}?timeout_ms=60000", fixture.server.url());
     let store = baton_drivers::open(&url).await.expect("the server answers");
     let node = Contender::new(&store, &web, 1).with_ttl(Duration::from_secs(3));
     node.take(Claim::Vacant).await;
     let seen = node.look().await;
-    let blocker = Session::open(&ground.server.url()).await;
+    let blocker = Session::open(&fixture.server.url()).await;
     blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
     let (renewed, ()) = tokio::join!(node.renew(held_in(&seen)), async {
         let waits = || async {
-            let found = ground.sql("SELECT 1 FROM pg_locks WHERE NOT granted").await;
+            let found = fixture.sql("SELECT 1 FROM pg_locks WHERE NOT granted").await;
             (!found.is_empty()).then_some(())
         };
         until("the renewal waits", waits).await;
@@ -65,14 +65,14 @@ async fn a_renewal_that_waited_is_judged_by_the_time_it_got_its_turn() {
 /// What the server undid was certainly not done, and is told as that; what a person must mend, too.
 #[tokio::test]
 async fn an_error_of_the_servers_is_told_by_what_to_do() {
-    let ground = Postgres::start().await;
-    drop(ground.open().await);
-    let url = format!("{}?timeout_ms=600", ground.server.url());
+    let fixture = Postgres::start().await;
+    drop(fixture.open().await);
+    let url = format!("{}?timeout_ms=600", fixture.server.url());
     let store = baton_drivers::open(&url).await.expect("the server answers");
     let node = Contender::new(&store, &namespace("web"), 1);
     node.take(Claim::Vacant).await;
     let seen = node.look().await;
-    let blocker = Session::open(&ground.server.url()).await;
+    let blocker = Session::open(&fixture.server.url()).await;
     blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
     let late = node.renew(held_in(&seen)).await.expect_err("somebody else has it");
     assert!(matches!(late, StoreError::Unavailable { .. }), "{late:?}");
@@ -85,8 +85,8 @@ async fn an_error_of_the_servers_is_told_by_what_to_do() {
 
 #[tokio::test]
 async fn no_setting_of_a_role_changes_what_a_step_does() {
-    let ground = Postgres::start().await;
-    ground.sql("CREATE ROLE odd LOGIN SUPERUSER").await;
+    let fixture = Postgres::start().await;
+    fixture.sql("CREATE ROLE odd LOGIN SUPERUSER").await;
     let settings = [
         "synchronous_commit TO off",
         "default_transaction_isolation TO serializable",
@@ -98,13 +98,13 @@ async fn no_setting_of_a_role_changes_what_a_step_does() {
         "bytea_output TO escape",
     ];
     for setting in settings {
-        ground.sql(&format!("ALTER ROLE odd SET {setting}")).await;
+        fixture.sql(&format!("ALTER ROLE odd SET {setting}")).await;
     }
-    let url = ground.server.url().replace("postgres@", "odd@");
+    let url = fixture.server.url().replace("postgres@", "odd@");
     let odd = baton_drivers::open(&url).await.expect("it may come in");
     let web = namespace("web");
     let node = Contender::new(&odd, &web, 1);
-    let before = ground.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").await;
+    let before = fixture.sql("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint").await;
     let held = node.take(Claim::Vacant).await;
     let seen = node.look().await;
     let renewed = node.renew(held_in(&seen)).await.expect("it is answered");
@@ -125,8 +125,8 @@ async fn no_setting_of_a_role_changes_what_a_step_does() {
 
 #[tokio::test]
 async fn numbers_and_names_have_no_edge_to_fall_over() {
-    let ground = Postgres::start().await;
-    let (store, web) = (ground.open().await, namespace("web"));
+    let fixture = Postgres::start().await;
+    let (store, web) = (fixture.open().await, namespace("web"));
     let mut node = Contender::new(&store, &web, u128::MAX);
     let labels = BTreeMap::from([("zone\0".to_owned(), "ü\u{1F600}\\u0000".to_owned())]);
     node.record.profile = Arc::new(NodeProfile { labels, ..NodeProfile::default() });

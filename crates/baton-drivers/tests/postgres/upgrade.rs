@@ -4,7 +4,7 @@ use baton_core::protocol::Claim;
 use baton_testbed::contender::{Contender, held_in, namespace};
 use baton_testbed::counting::count_once;
 
-use crate::ground::Postgres;
+use crate::fixture::Postgres;
 
 /// What later versions added.
 const BACK: &str = "ALTER TABLE baton_meta DROP COLUMN hint_secret; DROP FUNCTION baton_secret; \
@@ -20,15 +20,15 @@ const BACK: &str = "ALTER TABLE baton_meta DROP COLUMN hint_secret; DROP FUNCTIO
 
 #[tokio::test]
 async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
-    let ground = Postgres::start().await;
+    let fixture = Postgres::start().await;
     let web = namespace("web");
-    let store = ground.open().await;
+    let store = fixture.open().await;
     let node = Contender::new(&store, &web, 1);
     let held = node.take(Claim::Vacant).await;
-    ground.sql(BACK).await;
+    fixture.sql(BACK).await;
 
-    ground.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
-    let app = ground.server.url().replace("postgres@", "app@");
+    fixture.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
+    let app = fixture.server.url().replace("postgres@", "app@");
     let refused = baton_drivers::open(&app).await.err().expect("it may not").to_string();
     let wanted = "version 5 of baton's schema (tables public.baton_*), which is at 1, is missing; \
                   this user may not make it";
@@ -36,14 +36,14 @@ async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
 
     let mut openings = tokio::task::JoinSet::new();
     for _ in 0..6 {
-        let url = format!("{}?timeout_ms=10000", ground.server.url());
+        let url = format!("{}?timeout_ms=10000", fixture.server.url());
         openings.spawn(async move { baton_drivers::open(&url).await.map_err(|e| e.to_string()) });
     }
     for opened in openings.join_all().await {
         let opened = opened.expect("it is upgraded once");
         assert_eq!(held_in(&Contender::new(&opened, &web, 2).look().await), held);
     }
-    assert_eq!(ground.sql("SELECT schema_version FROM baton_meta").await, ["5"]);
+    assert_eq!(fixture.sql("SELECT schema_version FROM baton_meta").await, ["5"]);
     // A handle of the time before goes on, and counts from now on.
     assert_eq!(count_once(&*store, &web, held.epoch).await, 1);
     assert_eq!(held_in(&node.look().await), held);

@@ -5,24 +5,24 @@ use baton_drivers::fences;
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 
-use crate::ground::Postgres;
+use crate::fixture::Postgres;
 
 #[tokio::test]
 async fn a_store_of_an_earlier_version_loses_nothing() {
-    let ground = Postgres::start().await;
-    ground.sql(include_str!("../fixtures/postgres.sql")).await;
-    let url = ground.server.url();
+    let fixture = Postgres::start().await;
+    fixture.sql(include_str!("../fixtures/postgres.sql")).await;
+    let url = fixture.server.url();
     let stored = fences::list(&url, &space()).await.expect("the server answers");
     let stored: Vec<_> = stored.iter().map(|it| (it.resource.as_str(), it.epoch)).collect();
     assert_eq!(stored, [(RESOURCE, LAST)]);
-    written_before::check(&ground.open().await).await;
+    written_before::check(&fixture.open().await).await;
 }
 
 /// The fixture holds what `fill` writes, and today's version writes no less.
 #[tokio::test]
 async fn a_store_of_this_version_passes_the_same_check() {
-    let ground = Postgres::start().await;
-    let store = ground.open().await;
+    let fixture = Postgres::start().await;
+    let store = fixture.open().await;
     written_before::fill(&store).await;
     written_before::check(&store).await;
 }
@@ -31,26 +31,26 @@ async fn a_store_of_this_version_passes_the_same_check() {
 /// changed.
 #[tokio::test]
 async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
-    let ground = Postgres::start().await;
-    written_before::fill(&ground.open().await).await;
+    let fixture = Postgres::start().await;
+    written_before::fill(&fixture.open().await).await;
     let later = "CREATE OR REPLACE FUNCTION baton_ms(at timestamptz) RETURNS numeric LANGUAGE sql \
         STABLE AS 'SELECT /* of version 9 */ floor(date_part(''epoch'', at) * 1000)::numeric'; \
         ALTER TABLE baton_nodes ADD COLUMN colour text; \
         UPDATE baton_meta SET schema_version = 9, lowest_compatible = 5";
-    ground.sql(later).await;
-    let store = ground.open().await;
+    fixture.sql(later).await;
+    let store = fixture.open().await;
     let node = Contender::new(&store, &namespace("other"), 1);
     let held = node.take(Claim::Vacant).await;
     node.goes_on(held).await;
     written_before::check(&store).await;
     let kept = "SELECT count(*) FROM pg_proc WHERE prosrc LIKE '%of version 9%'";
-    assert_eq!(ground.sql(kept).await, ["1"], "no function was made anew");
+    assert_eq!(fixture.sql(kept).await, ["1"], "no function was made anew");
     let versions = "SELECT schema_version || ' ' || lowest_compatible FROM baton_meta";
-    assert_eq!(ground.sql(versions).await, ["9 5"]);
-    let url = ground.server.url();
+    assert_eq!(fixture.sql(versions).await, ["9 5"]);
+    let url = fixture.server.url();
     drop(baton_drivers::open_to_read(&url).await.expect("it may be read too"));
 
-    ground.sql("UPDATE baton_meta SET lowest_compatible = 6").await;
+    fixture.sql("UPDATE baton_meta SET lowest_compatible = 6").await;
     let wanted = "has schema version 9, which needs a program that knows version 6 or later, and \
                   this program knows 5; use a newer version of it";
     for refused in [baton_drivers::open(&url).await, baton_drivers::open_to_read(&url).await] {

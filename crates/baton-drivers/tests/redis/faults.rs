@@ -7,7 +7,7 @@ use baton_core::protocol::{Claim, Failure, Hint, Outcome};
 use baton_store::{HintStream, Store, StoreError};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::wait::{soon, until};
-use baton_testbed::{Fault, Proxy, Server};
+use baton_testbed::{ConnectionFault, Proxy, Server};
 
 use crate::fixture::open;
 use crate::fixture::{run, server};
@@ -101,29 +101,29 @@ async fn a_network_that_cuts_and_swallows() {
     proxy.cut();
     until("it connects anew", async || node.try_look().await.ok()).await;
 
-    for fault in [Fault::HalfOpen, Fault::Drop] {
+    for fault in [ConnectionFault::HalfOpen, ConnectionFault::Drop] {
         proxy.set(fault);
         let silent = node.try_look().await;
         assert!(matches!(silent, Err(StoreError::Unknown { .. })), "{silent:?}");
-        proxy.set(Fault::None);
+        proxy.set(ConnectionFault::None);
         until("it connects anew", async || node.try_look().await.ok()).await;
     }
 
-    proxy.set(Fault::Refuse);
+    proxy.set(ConnectionFault::Refuse);
     until("the cut came through", async || {
         let refused = node.try_look().await.map_err(|error| error.failure());
         (refused.err() == Some(Failure::NotDone)).then_some(())
     })
     .await;
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     until("it connects anew", async || node.try_look().await.ok()).await;
 
     // Applied and not answered: unknown, and reading back shows whose nonce is there.
     let seen = node.look().await;
-    proxy.set(Fault::LoseReplies);
+    proxy.set(ConnectionFault::LoseReplies);
     let lost = node.claim_on(&seen, Claim::Vacant).await;
     assert!(matches!(lost, Err(StoreError::Unknown { .. })), "{lost:?}");
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     until("it connects anew", async || node.try_look().await.ok()).await;
     let lease = node.look().await.lease.expect("it was granted");
     assert_eq!(lease.version.nonce, node.last_nonce());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 
@@ -98,7 +98,7 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 #[async_trait]
-impl Ground for Redis {
+impl Fixture for Redis {
     fn url(&self) -> String {
         self.0.url()
     }

@@ -1,7 +1,7 @@
 //! The redis store, on real servers.
 //!
 //! ```text
-//!   ground: a server, what can be done to it ──► conforms (peer: a process of its own)
+//!   fixture: a server, what can be done to it ──► conforms (peer: a process of its own)
 //!   contender: a node's side                 ──► traps  faults  failovers  restarts
 //!                                                restored  rights  round_trips
 //!   certificates                             ──► refusals

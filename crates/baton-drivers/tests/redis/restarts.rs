@@ -8,7 +8,7 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_store::Store;
 use baton_testbed::Server;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::wait::until;
 
 use crate::fixture::{Redis, copied, follow, open, run, server};

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
 use baton_testbed::restored::{self, Fresh, Restorable};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::fixture::{Redis, open, server};
 

@@ -4,7 +4,7 @@ use baton_core::protocol::{Claim, Failure, Version};
 use baton_drivers::open;
 use baton_store::StoreError;
 use baton_testbed::contender::{Contender, fresh_namespace, held_in};
-use baton_testbed::proxy::{Fault, Proxy};
+use baton_testbed::proxy::{ConnectionFault, Proxy};
 
 use crate::fixture::Site;
 
@@ -44,23 +44,23 @@ async fn a_handle_outlasts_its_server_and_its_network() {
     // Connections cut, and then none to be had.
     proxy.cut();
     recovers(&peer).await;
-    proxy.set(Fault::Refuse);
+    proxy.set(ConnectionFault::Refuse);
     assert!(peer.try_look().await.is_err());
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     recovers(&peer).await;
 
     // Half-open: costs one timeout, and the connection is not used again.
-    for fault in [Fault::HalfOpen, Fault::Drop] {
+    for fault in [ConnectionFault::HalfOpen, ConnectionFault::Drop] {
         proxy.set(fault);
         assert_eq!(failure(peer.try_look().await), Failure::Unknown, "{fault:?}");
-        proxy.set(Fault::None);
+        proxy.set(ConnectionFault::None);
         recovers(&peer).await;
     }
 
     // A read that got no answer wrote nothing.
-    proxy.set(Fault::Drop);
+    proxy.set(ConnectionFault::Drop);
     assert_eq!(failure(store.inspect(&peer.namespace).await), Failure::NotDone);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     assert_eq!(recovers(&peer).await.epoch.0, 1);
 }
 

@@ -10,7 +10,7 @@ use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
 use baton_drivers::{open, s3};
 use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::paused::{self, Old};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use tokio::task::JoinSet;
 
 use crate::fixture::Site;

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::{Kind, Server, TestbedError};
 
 /// A server, and a copy of some objects in it.
@@ -84,7 +84,7 @@ impl Site {
 }
 
 #[async_trait]
-impl Ground for Site {
+impl Fixture for Site {
     fn url(&self) -> String {
         self.server.url()
     }

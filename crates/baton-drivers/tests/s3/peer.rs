@@ -7,7 +7,7 @@ use std::sync::Arc;
 use baton_store::{Answer, Call, Store};
 use baton_testbed::contender::fresh_namespace;
 use baton_testbed::peer::{Process, Start, serve_if_asked};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::fixture::Site;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_drivers::open;
 use baton_testbed::contender::{Contender, fresh_namespace};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 

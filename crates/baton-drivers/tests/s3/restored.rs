@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
 use baton_testbed::restored::{self, Fresh, Restorable};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::fixture::Site;
 
@@ -26,7 +26,7 @@ impl Restorable for Site {
 
     async fn restart(&self) {
         // A server that the environment names is not ours to stop.
-        Ground::restart(self).await.expect("it can be started");
+        Fixture::restart(self).await.expect("it can be started");
     }
 }
 

@@ -9,7 +9,7 @@ use baton_drivers::open;
 use baton_drivers::s3::object_store::ObjectStoreExt;
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 use baton_testbed::contender::{Contender, fresh_namespace};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 

@@ -10,7 +10,7 @@ use baton_drivers::s3::object_store::{
 use baton_drivers::{fences, open};
 use baton_store::{Precondition, WriteOutcome};
 use baton_testbed::contender::Contender;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use serde::Deserialize;
 use serde_json::Value;

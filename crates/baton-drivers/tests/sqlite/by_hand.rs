@@ -10,7 +10,7 @@ use baton_drivers::sqlite::SqliteStore;
 use baton_store::Store;
 use baton_store::clock::ManualClock;
 use baton_store::conformance::{Pace, Subject};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::file::File;
 
@@ -58,15 +58,15 @@ impl Subject for ByHand {
     }
 
     async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
-        Ground::keep_copy(&self.file, namespace).await
+        Fixture::keep_copy(&self.file, namespace).await
     }
 
     async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
-        Ground::restore_copy(&self.file, namespace).await
+        Fixture::restore_copy(&self.file, namespace).await
     }
 
     async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
-        Ground::corrupt(&self.file, namespace).await
+        Fixture::corrupt(&self.file, namespace).await
     }
 
     async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_drivers::sqlite::SqliteConfig;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -85,7 +85,7 @@ impl File {
 }
 
 #[async_trait]
-impl Ground for File {
+impl Fixture for File {
     fn url(&self) -> String {
         format!("sqlite://{}", self.path().display())
     }

@@ -4,7 +4,7 @@ use baton_core::rng::Rng;
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::{Answer, Call, Document, Precondition, Store, WriteOutcome};
 use baton_testbed::peer::{Process, Start};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::beats::namespace;
 use crate::file::File;

@@ -14,7 +14,7 @@ use baton_store::Store;
 use baton_store::wrap::Wrapped;
 use baton_testbed::paused::{self, Old};
 use baton_testbed::peer::{Process, Remote, Start};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::wait::until;
 
 use crate::beats::{namespace, take};

@@ -2,7 +2,7 @@
 
 use baton_store::{Answer, Call};
 use baton_testbed::peer::{Opening, Process, Start, serve_if_asked};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::beats::namespace;
 use crate::file::File;

@@ -11,7 +11,7 @@ use baton_drivers::sqlite::SqliteStore;
 use baton_store::Store;
 use baton_store::wrap::Wrapped;
 use baton_testbed::peer::{Process, Remote, Start};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::beats::{namespace, take};
 use crate::file::File;

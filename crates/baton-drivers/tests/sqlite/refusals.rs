@@ -7,7 +7,7 @@ use baton_core::protocol::Claim;
 use baton_drivers::{open, open_to_read};
 use baton_testbed::contender::{Contender, namespace};
 use baton_testbed::peer::{Process, Start};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use rusqlite::Connection;
 
 use crate::file::File;

@@ -6,7 +6,7 @@ use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::wrap::Wrapped;
 use baton_testbed::peer::{Process, Remote, Start};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use tokio::task::JoinSet;
 
 use crate::beats::{claim, namespace};

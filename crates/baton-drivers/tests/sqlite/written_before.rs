@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_drivers::{fences, open};
 use baton_store::Store;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use rusqlite::Connection;
 

@@ -13,8 +13,8 @@ use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::sync::watch;
 
 use super::counts::add;
-use super::fault::Fault;
-use super::front::Shared;
+use super::fault::ConnectionFault;
+use super::handle::Shared;
 
 /// The connection is to be reset.
 struct Reset;
@@ -60,10 +60,10 @@ pub async fn run(mut client: TcpStream, number: u64, shared: Arc<Shared>) {
 impl Line<'_> {
     async fn serve(&self, client: &mut TcpStream) -> Result<(), Reset> {
         let mut faults = self.shared.fault.subscribe();
-        if *faults.borrow() == Fault::Drop {
+        if *faults.borrow() == ConnectionFault::Drop {
             // Nothing gets through to the server, so the server has not heard of this connection.
             self.lost.store(true, Ordering::SeqCst);
-            let _ = faults.wait_for(|fault| *fault != Fault::Drop).await;
+            let _ = faults.wait_for(|fault| *fault != ConnectionFault::Drop).await;
             return Err(Reset);
         }
         let address = *self.shared.server.lock().expect("no holder panics");
@@ -103,13 +103,13 @@ impl Line<'_> {
                 add(&self.shared.counting.round_trips, 1);
             }
             match self.fault()? {
-                Fault::Drop if count == 0 => return self.silence().await,
-                Fault::Drop => {
+                ConnectionFault::Drop if count == 0 => return self.silence().await,
+                ConnectionFault::Drop => {
                     self.lost.store(true, Ordering::SeqCst);
                     continue;
                 }
-                Fault::Delay(span) => SystemClock.sleep(span).await,
-                Fault::LoseReplies if count > 0 => self.claim_loss(),
+                ConnectionFault::Delay(span) => SystemClock.sleep(span).await,
+                ConnectionFault::LoseReplies if count > 0 => self.claim_loss(),
                 _ => {}
             }
             if count == 0 {
@@ -129,12 +129,14 @@ impl Line<'_> {
                 return Err(Reset);
             }
             match self.fault()? {
-                Fault::Drop | Fault::HalfOpen if count == 0 => return self.silence().await,
-                Fault::Drop | Fault::HalfOpen => {
+                ConnectionFault::Drop | ConnectionFault::HalfOpen if count == 0 => {
+                    return self.silence().await;
+                }
+                ConnectionFault::Drop | ConnectionFault::HalfOpen => {
                     self.lost.store(true, Ordering::SeqCst);
                     continue;
                 }
-                Fault::Delay(span) => SystemClock.sleep(span).await,
+                ConnectionFault::Delay(span) => SystemClock.sleep(span).await,
                 _ => {}
             }
             if count == 0 {
@@ -146,7 +148,7 @@ impl Line<'_> {
     }
 
     /// What happens now. A connection with a gap does not go on.
-    fn fault(&self) -> Result<Fault, Reset> {
+    fn fault(&self) -> Result<ConnectionFault, Reset> {
         let fault = *self.shared.fault.borrow();
         if self.lost.load(Ordering::SeqCst) && !fault.loses() {
             return Err(Reset);
@@ -163,10 +165,10 @@ impl Line<'_> {
     }
 
     /// Returns when a fault that has been set resets this connection.
-    async fn doomed(&self, faults: &mut watch::Receiver<Fault>) {
-        let is_doomed = |fault: &Fault| {
+    async fn doomed(&self, faults: &mut watch::Receiver<ConnectionFault>) {
+        let is_doomed = |fault: &ConnectionFault| {
             let lost = self.lost.load(Ordering::SeqCst);
-            *fault == Fault::Refuse || (lost && !fault.loses())
+            *fault == ConnectionFault::Refuse || (lost && !fault.loses())
         };
         let _ = faults.wait_for(is_doomed).await;
     }
@@ -178,9 +180,9 @@ impl Line<'_> {
             return;
         }
         let claimed = self.shared.fault.send_if_modified(|fault| {
-            let is_armed = *fault == Fault::LoseReplies;
+            let is_armed = *fault == ConnectionFault::LoseReplies;
             if is_armed {
-                *fault = Fault::None;
+                *fault = ConnectionFault::None;
             }
             is_armed
         });

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// A connection that lost bytes is reset when the loss ends: what comes after a gap is no protocol
 /// any more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fault {
+pub enum ConnectionFault {
     /// Everything is passed on.
     #[default]
     None,
@@ -25,7 +25,7 @@ pub enum Fault {
     LoseReplies,
 }
 
-impl Fault {
+impl ConnectionFault {
     /// Does it take bytes away?
     pub(super) fn loses(self) -> bool {
         matches!(self, Self::Drop | Self::HalfOpen)

@@ -8,8 +8,8 @@ use tokio::task::JoinSet;
 
 use super::connection;
 use super::counts::add;
-use super::fault::Fault;
-use super::front::Shared;
+use super::fault::ConnectionFault;
+use super::handle::Shared;
 
 /// Never returns; its connections are reset when it is dropped.
 pub async fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
@@ -26,7 +26,7 @@ pub async fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
                 add(&shared.counting.connections, 1);
                 // Whatever ends it, it ends with a reset, unless both sides said their end.
                 let _ = client.set_zero_linger();
-                if *shared.fault.borrow() != Fault::Refuse {
+                if *shared.fault.borrow() != ConnectionFault::Refuse {
                     number += 1;
                     connections.spawn(connection::run(client, number, Arc::clone(shared)));
                 }

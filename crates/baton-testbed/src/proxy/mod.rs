@@ -3,7 +3,7 @@
 //! ```text
 //!   client ──► Proxy ─ a thread with a runtime of its own ──► server
 //!                │ listen: accepts, refuses
-//!                │ connection: two pumps, up and down, each asks the Fault before it passes on
+//!                │ connection: two pumps, up and down, each asks for the fault before it passes on
 //!                └ counts: connections, round trips, bytes
 //!   test ── set(fault), cut() ──► every connection at once
 //! ```
@@ -11,9 +11,9 @@
 mod connection;
 mod counts;
 mod fault;
-mod front;
+mod handle;
 mod listen;
 
 pub use counts::Counts;
-pub use fault::Fault;
-pub use front::Proxy;
+pub use fault::ConnectionFault;
+pub use handle::Proxy;

@@ -7,8 +7,8 @@ use std::process::Command;
 
 use super::process::as_nobody;
 use crate::error::{TestbedError, Tried};
+use crate::folders;
 use crate::install::run;
-use crate::place;
 
 /// Copies the data that `init` makes to `folder/data`. It is made anew for another program.
 pub fn copy(
@@ -28,18 +28,18 @@ fn template(
 ) -> Result<PathBuf, TestbedError> {
     let found = fs::metadata(program).tried(|| format!("looking at {}", program.display()))?;
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let above = place::made(place::reachable_cache()?.join("templates"))?;
+    let above = folders::made(folders::reachable_cache()?.join("templates"))?;
     let template = above.join(format!("{name}-{:x}-{:x}", found.mtime(), found.len()));
     if template.is_dir() {
         return Ok(template);
     }
-    let _turn = place::lock(&name)?;
+    let _turn = folders::lock(&name)?;
     if template.is_dir() {
         return Ok(template);
     }
     let making =
         tempfile::tempdir_in(&above).tried(|| format!("a folder in {}", above.display()))?;
-    place::give_away(making.path())?;
+    folders::give_away(making.path())?;
     let data = making.path().join("data");
     let words = as_nobody().into_iter().chain(init(&data).into_iter().map(Into::into));
     let mut words = words.collect::<Vec<_>>().into_iter();

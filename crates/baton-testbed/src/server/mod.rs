@@ -8,14 +8,14 @@
 //!        process: sh holds the leash ──► the server ──► its children (tree)
 //!                           │ ready: asked in its own protocol
 //!   named ── a server that the environment names instead; not ours to stop
-//!   front ── Server: either of the two
+//!   handle ── Server: either of the two
 //!   detached ── one without a leash, for a day of work on baton
 //! ```
 
 mod data;
 mod detached;
 mod etcd;
-mod front;
+mod handle;
 mod kind;
 mod mariadb;
 mod mysql;
@@ -33,7 +33,7 @@ mod tree;
 mod zookeeper;
 
 pub use detached::Detached;
-pub use front::Server;
+pub use handle::Server;
 pub use kind::Kind;
 pub use ours::Options;
 pub use ports::Port;

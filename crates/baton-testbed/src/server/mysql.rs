@@ -8,26 +8,26 @@ use std::process::Command;
 use super::data;
 use super::recipe::{Recipe, Site};
 use crate::error::{TestbedError, Tried};
+use crate::folders;
 use crate::install::{MMDEBSTRAP, run};
-use crate::place;
 
 /// Run by the server at every start, before it accepts clients.
 const INIT: &str = "CREATE DATABASE IF NOT EXISTS baton;\n";
 
 /// The tree, made if it is missing and this is the superuser. Takes half a minute.
 pub fn install() -> Result<PathBuf, TestbedError> {
-    let above = place::reachable_cache()?;
+    let above = folders::reachable_cache()?;
     let tree = above.join("mysql-sid");
     let server = tree.join("usr/sbin/mysqld");
     if server.is_file() {
         return Ok(tree);
     }
-    if !place::is_root() {
+    if !folders::is_root() {
         let why = "only the superuser can unpack Debian's packages".to_owned();
         return Err(TestbedError::NotArrangeable { what: "MySQL by Oracle", why });
     }
     let program = MMDEBSTRAP.find()?;
-    let _turn = place::lock("mysql")?;
+    let _turn = folders::lock("mysql")?;
     if server.is_file() {
         return Ok(tree);
     }

@@ -15,7 +15,7 @@ use super::process::Process;
 use super::recipe::{self, Recipe, Site};
 use super::{ready, s3, tree};
 use crate::error::TestbedError;
-use crate::{faketime, install, place};
+use crate::{faketime, folders, install};
 
 /// How long a server may take until it answers.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -57,14 +57,14 @@ impl Ours {
 
     fn make(kind: Kind, options: Options) -> Result<Self, TestbedError> {
         let (folder, temporary) = match options.folder {
-            Some(folder) => (place::made(folder)?, None),
+            Some(folder) => (folders::made(folder)?, None),
             None => {
-                let temporary = place::temporary(kind.name(), kind.is_unprivileged())?;
+                let temporary = folders::temporary(kind.name(), kind.is_unprivileged())?;
                 (temporary.path().to_path_buf(), Some(temporary))
             }
         };
         if kind.is_unprivileged() {
-            place::give_away(&folder)?;
+            folders::give_away(&folder)?;
         }
         let ports = (0..kind.ports()).map(|_| Port::take()).collect::<Result<Vec<_>, _>>()?;
         let mut recipe = recipe::recipe(kind, &Site { folder: &folder, ports: &ports })?;

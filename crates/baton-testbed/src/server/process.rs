@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use super::recipe::Recipe;
 use super::tree;
 use crate::error::{TestbedError, Tried};
-use crate::place::{self, NOBODY};
+use crate::folders::{self, NOBODY};
 
 const LEASH: &str = include_str!("leash.sh");
 
@@ -92,7 +92,7 @@ fn command_line(recipe: &Recipe) -> Vec<std::ffi::OsString> {
 
 /// What turns a command line of the superuser's into one of [`NOBODY`]'s.
 pub fn as_nobody() -> Vec<std::ffi::OsString> {
-    if !place::is_root() {
+    if !folders::is_root() {
         return Vec::new();
     }
     let ids = [format!("--reuid={NOBODY}"), format!("--regid={NOBODY}")];

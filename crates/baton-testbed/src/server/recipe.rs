@@ -6,8 +6,8 @@ use super::kind::Kind;
 use super::ports::Port;
 use super::{etcd, mariadb, mysql, pgbouncer, postgres, redis, s3, zookeeper};
 use crate::error::TestbedError;
+use crate::folders;
 use crate::install::{self, FAKETIME};
-use crate::place;
 
 /// A command line, and what else there is to know of a server.
 pub struct Recipe {
@@ -38,7 +38,7 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
         Kind::Postgres18 => postgres::prepare(&postgres::install_18()?, folder),
         Kind::Mariadb => mariadb::prepare(folder),
         Kind::Mysql => mysql::prepare(folder),
-        Kind::Seaweedfs | Kind::Zookeeper => place::made(folder.join("data")).map(|_| ()),
+        Kind::Seaweedfs | Kind::Zookeeper => folders::made(folder.join("data")).map(|_| ()),
         Kind::Redis | Kind::Etcd | Kind::Ministack | Kind::Pgbouncer => Ok(()),
     }
 }

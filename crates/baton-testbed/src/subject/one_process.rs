@@ -1,4 +1,4 @@
-//! The ground without processes: quick, but no process can be killed and no clock stepped.
+//! The fixture without processes: quick, but no process can be killed and no clock stepped.
 
 use std::sync::Arc;
 
@@ -7,21 +7,21 @@ use baton_core::ids::BootId;
 use baton_store::Store;
 use baton_store::conformance::Pace;
 
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::names::Names;
-use super::on_ground::{Handles, OnGround};
+use super::with_handles::{FixtureSubject, Handles};
 use crate::peer::Open;
 
 /// Every handle is in this process. Time is real.
-pub type InOneProcess<G> = OnGround<G, Here>;
+pub type InOneProcess<G> = FixtureSubject<G, Here>;
 
 /// Opens handles in this process.
 pub struct Here(Open);
 
-impl<G: Ground> OnGround<G, Here> {
-    /// The subject on this ground.
-    pub fn new(ground: G, open: Open, pace: Pace) -> Self {
-        Self { ground, handles: Here(open), pace, names: Names::new() }
+impl<G: Fixture> FixtureSubject<G, Here> {
+    /// The subject on this fixture.
+    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
+        Self { fixture, handles: Here(open), pace, names: Names::new() }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The ground across processes: every handle is in a process of its own, which can be killed with
+//! The fixture across processes: every handle is in a process of its own, which can be killed with
 //! -9, and whose wall clock can be stepped.
 
 use std::path::PathBuf;
@@ -11,16 +11,16 @@ use baton_store::conformance::{Pace, cases};
 use baton_store::wrap::Wrapped;
 use tempfile::TempDir;
 
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::local::{Kept, Local};
 use super::names::Names;
-use super::on_ground::{Handles, OnGround};
+use super::with_handles::{FixtureSubject, Handles};
+use crate::folders;
 use crate::peer::{Open, Process, Remote, Start};
-use crate::place;
 
 /// A process a handle. Processes live until the next case begins, whatever becomes of their
 /// handles. Time is real.
-pub type Processes<G> = OnGround<G, Apart>;
+pub type Processes<G> = FixtureSubject<G, Apart>;
 
 /// Opens each handle in a process of its own.
 pub struct Apart {
@@ -32,16 +32,16 @@ pub struct Apart {
     folder: TempDir,
 }
 
-impl<G: Ground> OnGround<G, Apart> {
-    /// The subject on this ground.
-    pub fn new(ground: G, open: Open, pace: Pace) -> Self {
-        Self { ground, handles: Apart::new(open), pace, names: Names::new() }
+impl<G: Fixture> FixtureSubject<G, Apart> {
+    /// The subject on this fixture.
+    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
+        Self { fixture, handles: Apart::new(open), pace, names: Names::new() }
     }
 }
 
 impl Apart {
     fn new(open: Open) -> Self {
-        let folder = place::temporary("clock", false).expect("the target folder can be written");
+        let folder = folders::temporary("clock", false).expect("the target folder can be written");
         let handles = Self {
             open,
             cases: cases().iter().map(|case| case.name).collect(),

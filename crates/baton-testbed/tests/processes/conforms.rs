@@ -1,4 +1,4 @@
-//! The conformance suite on the ground of a file.
+//! The conformance suite on the fixture of a file.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn pace() -> Pace {
 async fn across_processes() {
     let report = conformance::run(&Processes::new(File::new(), open, pace())).await;
     assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
-    // A restart, copies, and what is no lease are not this ground's.
+    // A restart, copies, and what is no lease are not this fixture's.
     let left: Vec<&str> = report.not_arrangeable().iter().map(|line| line.theme).collect();
     assert!(!left.contains(&"deaths") && !left.contains(&"clocks"), "{report}");
 }

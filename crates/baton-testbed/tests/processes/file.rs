@@ -1,4 +1,4 @@
-//! A database file as a ground.
+//! A database file as a fixture.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use baton_core::ids::Namespace;
 use baton_drivers::sqlite::{SqliteConfig, SqliteStore};
 use baton_store::Store;
 use baton_testbed::peer::Opening;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use tempfile::TempDir;
 
 /// A file in a folder of its own.
@@ -30,7 +30,7 @@ pub fn open(url: &str) -> Opening {
 }
 
 #[async_trait]
-impl Ground for File {
+impl Fixture for File {
     fn url(&self) -> String {
         format!("sqlite://{}", self.0.path().join("baton.db").display())
     }

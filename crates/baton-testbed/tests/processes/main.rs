@@ -3,7 +3,7 @@
 //! ```text
 //!   peer ── a process answers, is killed, is paused
 //!   conforms ── the suite across processes and in one
-//!   file ── the ground: a database file
+//!   file ── the fixture: a database file
 //! ```
 
 mod conforms;

@@ -6,7 +6,7 @@ use baton_core::ids::Namespace;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Answer, Call, StoreError};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 
 use crate::file::{File, open};
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton_store::clock::{Clock, SystemClock};
-use baton_testbed::{Fault, Proxy};
+use baton_testbed::{ConnectionFault, Proxy};
 use tokio::io::AsyncWriteExt;
 
 use crate::echo::{Echo, Heard, connect, hear, is_silent, knock, say};
@@ -23,7 +23,7 @@ async fn a_delay_is_each_way() {
     let echo = Echo::start().await;
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;
-    proxy.set(Fault::Delay(Duration::from_millis(30)));
+    proxy.set(ConnectionFault::Delay(Duration::from_millis(30)));
     let start = SystemClock.now();
     assert_eq!(say(&mut client).await, Heard::Echo);
     let took = SystemClock.now().since(start);
@@ -36,12 +36,12 @@ async fn what_is_dropped_does_not_arrive_and_ends_with_a_reset() {
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;
     assert_eq!(say(&mut client).await, Heard::Echo);
-    proxy.set(Fault::Drop);
+    proxy.set(ConnectionFault::Drop);
     assert!(is_silent(&mut client, "word").await);
     let mut late = connect(&proxy).await;
     assert!(is_silent(&mut late, "word").await);
     assert!(echo.has_heard(4).await);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     assert_eq!(hear(&mut client).await, Heard::Reset);
     assert_eq!(hear(&mut late).await, Heard::Reset);
     assert_eq!(say(&mut connect(&proxy).await).await, Heard::Echo);
@@ -53,8 +53,8 @@ async fn a_connection_that_lost_nothing_goes_on() {
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;
     assert_eq!(say(&mut client).await, Heard::Echo);
-    proxy.set(Fault::Drop);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::Drop);
+    proxy.set(ConnectionFault::None);
     assert_eq!(say(&mut client).await, Heard::Echo);
 }
 
@@ -64,13 +64,13 @@ async fn half_open_the_words_arrive_and_nothing_comes_back() {
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;
     assert_eq!(say(&mut client).await, Heard::Echo);
-    proxy.set(Fault::HalfOpen);
+    proxy.set(ConnectionFault::HalfOpen);
     assert!(is_silent(&mut client, "word").await);
     assert!(echo.has_heard(8).await);
     // The server's end is not told either.
     client.shutdown().await.expect("it is open");
     assert!(is_silent(&mut client, "").await);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     assert_eq!(hear(&mut client).await, Heard::Reset);
 }
 
@@ -80,10 +80,10 @@ async fn refused_connections_are_reset_present_and_new() {
     let proxy = Proxy::to(echo.address).await;
     let mut client = connect(&proxy).await;
     assert_eq!(say(&mut client).await, Heard::Echo);
-    proxy.set(Fault::Refuse);
+    proxy.set(ConnectionFault::Refuse);
     assert_eq!(hear(&mut client).await, Heard::Reset);
     assert_eq!(knock(&proxy).await, Heard::Reset);
-    proxy.set(Fault::None);
+    proxy.set(ConnectionFault::None);
     assert_eq!(say(&mut connect(&proxy).await).await, Heard::Echo);
 }
 
@@ -95,7 +95,7 @@ async fn a_lost_reply_is_to_something_that_was_done() {
     for client in &mut clients {
         assert_eq!(say(client).await, Heard::Echo);
     }
-    proxy.set(Fault::LoseReplies);
+    proxy.set(ConnectionFault::LoseReplies);
     // Opened later, and so left alone.
     assert_eq!(say(&mut connect(&proxy).await).await, Heard::Echo);
     assert_eq!(say(&mut clients[0]).await, Heard::Reset);
@@ -108,7 +108,7 @@ async fn a_lost_reply_is_to_something_that_was_done() {
 async fn a_reply_is_lost_on_the_next_connection_if_none_is_open() {
     let echo = Echo::start().await;
     let proxy = Proxy::to(echo.address).await;
-    proxy.set(Fault::LoseReplies);
+    proxy.set(ConnectionFault::LoseReplies);
     assert_eq!(say(&mut connect(&proxy).await).await, Heard::Reset);
     assert!(echo.has_heard(4).await, "it was not done");
     assert_eq!(say(&mut connect(&proxy).await).await, Heard::Echo);

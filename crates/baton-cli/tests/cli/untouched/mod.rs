@@ -28,12 +28,12 @@ const READS: [&[&str]; 10] = [
 ];
 
 /// A store, and the binary beside it.
-struct Ground {
+struct Fixture {
     here: Sandbox,
     server: Option<Server>,
 }
 
-impl Ground {
+impl Fixture {
     /// A server, or a file that has nothing in it.
     async fn new(kind: Option<Kind>) -> Self {
         let server = match kind {
@@ -98,19 +98,19 @@ fn codes(said: &[Said]) -> Vec<Option<i32>> {
 }
 
 async fn assert_reading_changes_nothing(kind: Option<Kind>) {
-    let ground = Ground::new(kind).await;
-    let (url, empty) = (ground.url(), ground.content().await);
-    let of_nothing = ground.read(&url, "other");
-    assert_eq!(ground.content().await, empty, "{of_nothing:?}");
+    let fixture = Fixture::new(kind).await;
+    let (url, empty) = (fixture.url(), fixture.content().await);
+    let of_nothing = fixture.read(&url, "other");
+    assert_eq!(fixture.content().await, empty, "{of_nothing:?}");
 
-    ground.fill().await;
-    let full = ground.content().await;
+    fixture.fill().await;
+    let full = fixture.content().await;
     assert_ne!(full, empty, "there is something to be changed");
-    let of_web = ground.read(&url, "web");
+    let of_web = fixture.read(&url, "web");
     assert!(of_web[0].out.contains("epoch 1"), "{of_web:?}");
     assert!(of_web[2].out.contains("node-1"), "{of_web:?}");
-    let of_other = ground.read(&url, "other");
-    assert_eq!(ground.content().await, full, "{of_web:?}");
+    let of_other = fixture.read(&url, "other");
+    assert_eq!(fixture.content().await, full, "{of_web:?}");
 
     // A store without anything of baton's is told as a namespace that was never used is.
     assert_eq!(codes(&of_nothing), codes(&of_other), "{of_nothing:?}\n{of_other:?}");
@@ -154,24 +154,24 @@ async fn reading_s3_changes_nothing() {
 
 /// The right to read is enough, and an older schema is left as it is.
 async fn assert_reading_is_enough(kind: Kind, grants: &[&str], older: &str) {
-    let ground = Ground::new(Some(kind)).await;
-    let server = ground.server.as_ref().expect("it was started");
-    ground.fill().await;
+    let fixture = Fixture::new(Some(kind)).await;
+    let server = fixture.server.as_ref().expect("it was started");
+    fixture.fill().await;
     for grant in grants {
         run_sql(server, grant).await;
     }
     let login = if kind == Kind::Postgres { "postgres@" } else { "root@" };
-    let url = ground.url().replacen(login, "looker@", 1);
-    let said = ground.read(&url, "web");
+    let url = fixture.url().replacen(login, "looker@", 1);
+    let said = fixture.read(&url, "web");
     assert!(said[0].out.contains("epoch 1"), "{said:?}");
     let fine = said.iter().all(|said| !matches!(said.code, Some(2 | 3) | None));
     assert!(fine, "{said:?}");
 
     run_sql(server, older).await;
-    let before = ground.content().await;
-    let said = ground.here.baton(&["status", "--store", &ground.url()]);
+    let before = fixture.content().await;
+    let said = fixture.here.baton(&["status", "--store", &fixture.url()]);
     said.assert_refused(3, "has schema version 1, and this program reads");
-    assert_eq!(ground.content().await, before);
+    assert_eq!(fixture.content().await, before);
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use baton_core::ids::Namespace;
 /// [`Subject`](baton_store::conformance::Subject), `Ok(false)` and `None` say that something
 /// cannot be arranged.
 #[async_trait]
-pub trait Ground: Send + Sync {
+pub trait Fixture: Send + Sync {
     /// What a fresh handle opens.
     fn url(&self) -> String;
 

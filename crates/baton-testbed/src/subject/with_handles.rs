@@ -1,4 +1,4 @@
-//! A ground as a subject, whichever way its handles are had. Time is real.
+//! A fixture as a subject, whichever way its handles are had. Time is real.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use baton_store::Store;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::conformance::{Pace, Subject};
 
-use super::ground::Ground;
+use super::fixture::Fixture;
 use super::names::Names;
 
 /// How handles are had, and what can be done to those who have them.
@@ -28,26 +28,26 @@ pub trait Handles: Send + Sync {
     fn step_wall(&self, minutes: i64) -> Result<bool, String>;
 }
 
-/// A ground, with handles of one kind: [`InOneProcess`](super::InOneProcess) or
+/// A fixture, with handles of one kind: [`InOneProcess`](super::InOneProcess) or
 /// [`Processes`](super::Processes).
-pub struct OnGround<G, H> {
-    pub(super) ground: G,
+pub struct FixtureSubject<G, H> {
+    pub(super) fixture: G,
     pub(super) handles: H,
     pub(super) pace: Pace,
     pub(super) names: Names,
 }
 
-impl<G: Ground, H: Handles> OnGround<G, H> {
-    /// The ground.
-    pub fn ground(&self) -> &G {
-        &self.ground
+impl<G: Fixture, H: Handles> FixtureSubject<G, H> {
+    /// The fixture.
+    pub fn fixture(&self) -> &G {
+        &self.fixture
     }
 }
 
 #[async_trait]
-impl<G: Ground, H: Handles> Subject for OnGround<G, H> {
+impl<G: Fixture, H: Handles> Subject for FixtureSubject<G, H> {
     async fn open(&self) -> Arc<dyn Store> {
-        self.handles.open(self.ground.url(), "UTC").await
+        self.handles.open(self.fixture.url(), "UTC").await
     }
 
     fn namespace(&self, label: &str) -> Namespace {
@@ -64,23 +64,23 @@ impl<G: Ground, H: Handles> Subject for OnGround<G, H> {
     }
 
     async fn restart(&self) -> Result<bool, String> {
-        self.ground.restart().await
+        self.fixture.restart().await
     }
 
     async fn keep_copy(&self, namespace: &Namespace) -> Result<bool, String> {
-        self.ground.keep_copy(namespace).await
+        self.fixture.keep_copy(namespace).await
     }
 
     async fn restore_copy(&self, namespace: &Namespace) -> Result<(), String> {
-        self.ground.restore_copy(namespace).await
+        self.fixture.restore_copy(namespace).await
     }
 
     async fn corrupt(&self, namespace: &Namespace) -> Result<bool, String> {
-        self.ground.corrupt(namespace).await
+        self.fixture.corrupt(namespace).await
     }
 
     async fn open_in_another_zone(&self) -> Option<Arc<dyn Store>> {
-        let url = self.ground.url_in_another_zone()?;
+        let url = self.fixture.url_in_another_zone()?;
         Some(self.handles.open(url, "Etc/GMT-2").await)
     }
 

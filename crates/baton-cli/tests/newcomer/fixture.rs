@@ -17,12 +17,12 @@ pub enum On {
 }
 
 /// A store, and the user's tables.
-pub enum Ground {
+pub enum Fixture {
     Postgres(Box<Server>),
     Embedded(PathBuf),
 }
 
-impl Ground {
+impl Fixture {
     pub async fn new(on: On, folder: &Path) -> Self {
         match on {
             On::Postgres => {

@@ -9,7 +9,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{oneshot, watch};
 
 use super::counts::{Counting, Counts};
-use super::fault::Fault;
+use super::fault::ConnectionFault;
 use super::listen::listen;
 
 /// A proxy in front of one server. Gone, with all connections, when it is dropped.
@@ -23,7 +23,7 @@ pub struct Proxy {
 /// What the test and the connections both see.
 pub struct Shared {
     pub server: Mutex<SocketAddr>,
-    pub fault: watch::Sender<Fault>,
+    pub fault: watch::Sender<ConnectionFault>,
     /// How often the connections were cut.
     pub cuts: watch::Sender<u64>,
     pub counting: Counting,
@@ -35,7 +35,7 @@ pub struct Shared {
 #[derive(Default)]
 pub struct Open {
     pub numbers: std::collections::BTreeSet<u64>,
-    /// Up to which number a connection may claim [`Fault::LoseReplies`].
+    /// Up to which number a connection may claim [`ConnectionFault::LoseReplies`].
     pub may_lose: u64,
 }
 
@@ -48,7 +48,7 @@ impl Proxy {
     pub async fn to(server: SocketAddr) -> Self {
         let shared = Arc::new(Shared {
             server: Mutex::new(server),
-            fault: watch::Sender::new(Fault::None),
+            fault: watch::Sender::new(ConnectionFault::None),
             cuts: watch::Sender::new(0),
             counting: Counting::default(),
             open: Mutex::default(),
@@ -75,14 +75,14 @@ impl Proxy {
     }
 
     /// From now on this happens.
-    pub fn set(&self, fault: Fault) {
+    pub fn set(&self, fault: ConnectionFault) {
         let mut open = self.shared.open.lock().expect("no holder panics");
         open.may_lose = open.numbers.last().copied().unwrap_or(u64::MAX);
         self.shared.fault.send_replace(fault);
     }
 
-    /// What happens now. A [`Fault::LoseReplies`] that has struck is over.
-    pub fn fault(&self) -> Fault {
+    /// What happens now. A [`ConnectionFault::LoseReplies`] that has struck is over.
+    pub fn fault(&self) -> ConnectionFault {
         *self.shared.fault.borrow()
     }
 

@@ -8,12 +8,12 @@ use baton::Store;
 use baton_testbed::{Kind, Server};
 
 /// A store, and a folder beside it.
-pub struct Ground {
+pub struct Fixture {
     folder: tempfile::TempDir,
     server: Option<Server>,
 }
 
-impl Ground {
+impl Fixture {
     /// A file.
     pub fn file() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a writable folder");

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_store::Store;
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::{Kind, Options, Server};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
@@ -142,7 +142,7 @@ pub fn own_alike(like: &Path, folder: &Path) -> Result<(), String> {
 }
 
 #[async_trait]
-impl Ground for Postgres {
+impl Fixture for Postgres {
     fn url(&self) -> String {
         self.server.url()
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::subject::Ground;
+use baton_testbed::subject::Fixture;
 use baton_testbed::wait::until;
 use baton_testbed::{Kind, Options, Server};
 use mysql_async::prelude::Queryable;
@@ -38,12 +38,12 @@ pub async fn contender(url: &str, space: &str, boot: u128) -> Contender {
 }
 
 /// A server of the test's own, or the one that the environment names.
-pub struct MysqlGround {
+pub struct MysqlFixture {
     pub server: Server,
     restored: AtomicU64,
 }
 
-impl MysqlGround {
+impl MysqlFixture {
     pub async fn start() -> Self {
         Self::on(Server::start(kind()).await.expect("a server can be had"))
     }
@@ -162,7 +162,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 #[async_trait]
-impl Ground for MysqlGround {
+impl Fixture for MysqlFixture {
     fn url(&self) -> String {
         self.server.url()
     }
