@@ -64,7 +64,7 @@ async fn what_a_killed_process_ran_is_run_by_another_one() {
             let table = node.polls().table().await.expect("it answers");
             let entry = table.poll(id).expect("it is kept").clone();
             if entry.state == PollState::Running {
-                return entry.assigned.expect("somebody runs it").node;
+                return entry.assigned.expect("a node runs it").node;
             }
             SystemClock.sleep(LOOK).await;
         }

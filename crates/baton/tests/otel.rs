@@ -85,7 +85,7 @@ fn keep(request: &str, body: &[u8], received: &mut Received) {
         let scopes = sent.resource_metrics.into_iter().flat_map(|it| it.scope_metrics);
         received.metrics.extend(scopes.flat_map(|scope| scope.metrics));
     } else {
-        unreachable!("nobody collects at {request}");
+        unreachable!("no collector is at {request}");
     }
 }
 

@@ -42,7 +42,7 @@ impl Paused {
     /// how long before that a job was silent.
     pub fn tell(&self, store: StoreKind, report: &mut Report) {
         if self.before_end_ms.is_empty() {
-            report.note(format!("{store}: observers time the lease, so nobody knows its end"));
+            report.note(format!("{store}: observers time the lease, so its end is not known"));
         } else {
             report.measured(&format!("{store} silence"), "ms", &self.before_end_ms, &[]);
             let least = self.before_end_ms.iter().copied().fold(f64::INFINITY, f64::min);

@@ -78,7 +78,7 @@ fn run_logs_what_it_does_and_leaves_both_streams_of_the_command_as_they_are() {
     let has = |key: &str, value: &str| told.iter().any(|line| line[key] == value);
     assert!(has("message", "node r stands by") && has("message", "node r leads in epoch 1"));
     assert!(has("event", "coordinator-promoted") && has("event", "coordinator-demoted"));
-    assert!(!has("event", "worker-heartbeat"), "nobody asked for what is ordinary");
+    assert!(!has("event", "worker-heartbeat"), "ordinary events are told only on request");
     let start = ["run", "--id", "r", "--skip-cold-start", "--log-format", "json", "--quiet"];
     let said = here.baton(&[&start[..], &["--", "true"]].concat());
     assert_eq!((said.code, said.err.as_str()), (Some(0), ""));

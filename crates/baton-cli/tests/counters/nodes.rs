@@ -35,7 +35,7 @@ impl Nodes {
 
     /// Waits until one of those that run leads in a later epoch than this; the epoch.
     pub async fn led_beyond(&self, store: &Arc<dyn Store>, epoch: u64) -> (String, u64) {
-        until("somebody leads", async || {
+        until("a node leads", async || {
             let lease = store.inspect(&namespace()).await.ok()?.lease?;
             let is_over = lease.expiry == Expiry::Left(Duration::ZERO);
             let name = lease.holder?.node.to_string();

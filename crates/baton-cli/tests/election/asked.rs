@@ -71,7 +71,7 @@ async fn agree(stage: &Stage, led: &[(u64, String)]) {
     assert_eq!(terms, led);
     assert_eq!(ends, ["resigned", "transferred", "shutdown", "lasts"], "{history}");
     let status = stage.json(&["status"]).await;
-    let (epoch, node) = led.last().expect("somebody led");
+    let (epoch, node) = led.last().expect("a node led");
     assert_eq!(status["epoch"], *epoch);
     assert_eq!(status["coordinator"]["node"], node.as_str());
     assert_eq!(status["last_change"]["to"], node.as_str());

@@ -102,7 +102,7 @@ async fn what_is_piped_into_baton_reaches_it() {
     let script = "read -r line; echo \"heard $line\"; cat";
     let run = [&["run"], ALONE, &["--", "sh", "-c", script]].concat();
     let (running, mut pipe) = Running::start_piped(&stage, &run);
-    pipe.write_all(b"one\ntwo\nthree\n").expect("somebody reads");
+    pipe.write_all(b"one\ntwo\nthree\n").expect("the command reads");
     drop(pipe);
     let said = running.said().await;
     assert_eq!((said.code, said.out.as_str()), (Some(0), "heard one\ntwo\nthree\n"));

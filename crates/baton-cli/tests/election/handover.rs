@@ -63,7 +63,7 @@ async fn a_rolling_deploy_of_five_hands_the_job_on_five_times() {
     let nodes = ["a", "b", "c", "d", "e"];
     start(&mut cluster, &nodes).await;
     for _ in nodes {
-        let leads = lead(&cluster).await.expect("somebody leads");
+        let leads = lead(&cluster).await.expect("a node leads");
         let epoch = leads.lease.version.epoch.0;
         member(&mut cluster, leads.node.as_str()).terminate().expect("it lives");
         assert_eq!(code(&mut cluster, leads.node.as_str()).await, Some(128 + 15));

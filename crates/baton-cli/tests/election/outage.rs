@@ -73,7 +73,7 @@ async fn a_file_that_is_moved_away_and_back_costs_the_job_and_nothing_else() {
     let went_on = scene.outlast().await;
     assert!(went_on < FAST_LEASE - FAST_MARGIN, "{went_on:?}");
     for (here, away) in here.iter().zip(&away).rev() {
-        assert!(!here.exists(), "somebody made another database");
+        assert!(!here.exists(), "a node made another database");
         fs::rename(away, here).expect("it was moved there");
     }
     scene.recovers().await;
@@ -84,7 +84,7 @@ async fn a_file_that_another_program_keeps_busy_costs_the_job_and_nothing_else()
     let scene = Scene::set().await;
     let other = rusqlite::Connection::open(scene.stage.path("baton.db")).expect("it is there");
     other.busy_timeout(FAST_LEASE).expect("a valid span");
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody writes for long");
+    other.execute_batch("BEGIN IMMEDIATE").expect("no process writes for long");
     let went_on = scene.outlast().await;
     assert!(went_on < FAST_LEASE - FAST_MARGIN, "{went_on:?}");
     other.execute_batch("ROLLBACK").expect("it was begun");

@@ -76,6 +76,6 @@ async fn a_hiccup_changes_nothing() {
         goes_on(&cluster, 1, now() + HICCUP).await;
     }
     assert_eq!(who(&judged(&cluster)), [(1, first.node.clone())]);
-    let lead = lead(&cluster).await.expect("somebody leads");
+    let lead = lead(&cluster).await.expect("a node leads");
     assert_eq!((lead.node, lead.lease.version.epoch.0), (id(&first.node), 1));
 }

@@ -103,7 +103,7 @@ async fn a_store_that_does_not_answer_keeps_no_node_from_leaving() {
     stage.line("ready").await;
     let other = rusqlite::Connection::open(stage.path("baton.db")).expect("it is there");
     other.busy_timeout(FAST_LEASE).expect("a valid span");
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody writes for long");
+    other.execute_batch("BEGIN IMMEDIATE").expect("no process writes for long");
     running.signal(Signal::TERM);
     let said = running.said().await;
     assert_eq!(said.code, Some(3), "{}", said.err);

@@ -64,7 +64,7 @@ fn the_members_are_read_while_something_moves_and_published_only_when_they_chang
     let members = vec![heard("b", 1), heard(ME, 5), heard("z", 4)];
     assert_eq!(node.members(15_010, members), [publish(10, second)]);
     node.done(15_020, "publish-view", Outcome::Applied);
-    assert_eq!(renew(&mut node, 20_000, 5).last(), Some(&read_members(12)), "somebody joined");
+    assert_eq!(renew(&mut node, 20_000, 5).last(), Some(&read_members(12)), "a node joined");
 }
 
 #[test]

@@ -27,8 +27,8 @@ async fn a_server_that_is_killed_or_paused_costs_nothing_but_time() {
 
     server.kill().await.expect("it is ours");
     // A request that meets the end of the connection is unknown; the next one is not even sent.
-    until("nobody is there to send it to", async || {
-        let gone = peer.renew(held).await.expect_err("nobody is there");
+    until("no server is there to send it to", async || {
+        let gone = peer.renew(held).await.expect_err("no server is there");
         (gone.failure() == Failure::NotDone).then_some(())
     })
     .await;
@@ -91,7 +91,7 @@ async fn what_happens_on_the_way_is_told_for_what_it_is() {
         (refused.failure() == Failure::NotDone).then_some(())
     })
     .await;
-    let refused = peer.renew(held).await.expect_err("nobody gets through");
+    let refused = peer.renew(held).await.expect_err("no connection gets through");
     assert_eq!(refused.failure(), Failure::NotDone, "{refused}");
     assert!(matches!(refused, StoreError::Unavailable { .. }), "{refused}");
     proxy.set(ConnectionFault::None);
@@ -114,7 +114,7 @@ async fn a_killed_statement_leaves_nothing_behind() {
                    WHERE trx_state = 'LOCK WAIT'";
     let (renewed, ()) = tokio::join!(peer.renew(held), async {
         fixture.until_a_statement_waits().await;
-        let id = fixture.value(waiting).await.expect("somebody waits");
+        let id = fixture.value(waiting).await.expect("a session waits");
         fixture.sql(&format!("KILL QUERY {id}")).await;
     });
     let killed = renewed.expect_err("it was killed");

@@ -138,11 +138,11 @@ async fn an_update_that_is_under_way_saves_its_row() {
     let mut user = fixture.connect().await;
     user.query_drop("START TRANSACTION").await.expect("it is sound");
     let change = "UPDATE updated SET until = '2999-01-01' WHERE a = 2 AND b = 'x'";
-    user.query_drop(change).await.expect("nobody else does");
+    user.query_drop(change).await.expect("no other session does");
     let sweep = things.sweep(Strategy::Delete);
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 2);
-    user.query_drop("COMMIT").await.expect("nobody else does");
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 2);
+    user.query_drop("COMMIT").await.expect("no other session does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 0);
     assert_eq!(things.left().await, [2]);
 }
 
@@ -239,7 +239,7 @@ async fn the_documented_rights_are_enough() {
     fixture.sql("DROP TABLE IF EXISTS kept").await;
     fixture.sql("CREATE TABLE kept LIKE owned").await;
     let none = things.sweep(Strategy::Delete).batch(Epoch(1), 0).await.expect("it may");
-    assert_eq!(none.records, 0, "the register is made by whoever may");
+    assert_eq!(none.records, 0, "the register is made by a role that may");
     fixture.sql("DROP USER IF EXISTS 'sweeper'@'%'").await;
     fixture.sql("CREATE USER 'sweeper'@'%' IDENTIFIED BY 'hush'").await;
     let url = format!("mysql://sweeper:hush@{}/baton", fixture.server.address());

@@ -265,7 +265,7 @@ async fn a_lock_on_the_lease_holds_renewals_up(scene: &mut Scene) {
     fence.create(&mut user).await.expect("it may");
     let mut work = user.start_transaction(TxOpts::default()).await.expect("it may");
     fence.admit(&mut work, held.epoch).await.expect("it is the first");
-    let renewed = peer.renew(held).await.expect("nobody is in the way");
+    let renewed = peer.renew(held).await.expect("no lock is in the way");
     assert_eq!(renewed.outcome, Some(Outcome::Applied));
     work.commit().await.expect("it may");
     assert_eq!(held.epoch, Epoch(1));

@@ -37,7 +37,7 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
     node.look().await;
 
     fixture.server.kill().await.expect("it is ours");
-    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody is there");
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("no server is there");
     let told = matches!(lost, StoreError::Unavailable { .. } | StoreError::Unknown { .. });
     assert!(told, "{lost:?}");
     fixture.server.start_again().await.expect("it recovers");
@@ -45,9 +45,9 @@ async fn a_killed_a_paused_and_a_restarted_server_are_outlived() {
     assert_eq!(hints.recv().await, Some(Hint::Look), "something may have been missed");
 
     fixture.server.pause().expect("it is ours");
-    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody answers");
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("no answer comes");
     assert!(matches!(lost, StoreError::Unknown { .. }), "{lost:?}");
-    let lost = node.beat(LeaseIntent::Observe).await.expect_err("nobody lets anybody in");
+    let lost = node.beat(LeaseIntent::Observe).await.expect_err("no connection is accepted");
     assert!(matches!(lost, StoreError::Unavailable { .. }), "{lost:?}");
     fixture.server.resume().expect("it is ours");
     node.look_until_answered().await;
@@ -78,7 +78,7 @@ async fn a_subscription_alone_finds_its_way_back() {
     proxy.set(ConnectionFault::Refuse);
     until("it dials in vain", async || (proxy.counts().connections > before).then_some(())).await;
     proxy.set(ConnectionFault::None);
-    assert_eq!(soon(hints.recv()).await, Some(Hint::Look), "nobody beat meanwhile");
+    assert_eq!(soon(hints.recv()).await, Some(Hint::Look), "no node sent a beat meanwhile");
     drop(hints);
     assert_eq!(fixture.sql("SELECT 1").await, ["1"]);
 }

@@ -137,18 +137,18 @@ async fn an_update_that_is_under_way_saves_its_row() {
     fixture.sql(put).await;
     let user = Session::open(&fixture.server.url()).await;
     let change = "BEGIN; UPDATE things SET until = now() + interval '1 hour' WHERE id = 2";
-    user.run(change).await.expect("nobody else does");
+    user.run(change).await.expect("no other session does");
     let sweep = things.sweep(Strategy::Delete);
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 2);
-    user.run("COMMIT").await.expect("nobody else does");
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 2);
+    user.run("COMMIT").await.expect("no other session does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 0);
     assert_eq!(things.left().await, [2]);
     // One that is undone saves nothing.
     user.run("UPDATE things SET until = now() - interval '1 hour'").await.expect("it is sound");
-    user.run(change).await.expect("nobody else does");
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 0);
-    user.run("ROLLBACK").await.expect("nobody else does");
-    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("nobody waits").records, 1);
+    user.run(change).await.expect("no other session does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 0);
+    user.run("ROLLBACK").await.expect("no other session does");
+    assert_eq!(sweep.batch(Epoch(1), 10).await.expect("no transaction waits").records, 1);
 }
 
 /// A row is named by its place, and every partition has a first place.

@@ -60,6 +60,7 @@ async fn a_server_is_taken_at_its_certificate_or_not_at_all() {
     let wrong = with("tls=verify&tls_ca=CA").replace("right-ca", "wrong-ca");
     let refused = baton_drivers::open(&wrong).await.err().expect("another signed it").to_string();
     assert!(refused.contains("TLS cannot be set up (invalid peer certificate"), "{refused}");
-    let refused = baton_drivers::open(&with("tls=verify")).await.err().expect("nobody knows it");
+    let refused =
+        baton_drivers::open(&with("tls=verify")).await.err().expect("its certificate is unknown");
     assert!(refused.to_string().contains("TLS cannot be set up"), "{refused}");
 }

@@ -32,7 +32,7 @@ async fn a_users_open_transaction_blocks_neither_renewal_nor_acquisition() {
     let wrote = store.write_document(&web, "d", vec![1], Precondition::Any, fence).await;
     assert_eq!(wrote, Ok(WriteOutcome::Written(1)));
     let gone = fixture.sql("SELECT count(*) FROM pg_locks WHERE NOT granted").await;
-    assert_eq!(gone, ["0"], "nobody waits");
+    assert_eq!(gone, ["0"], "no transaction waits");
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn an_error_of_the_servers_is_told_by_what_to_do() {
     let seen = node.look().await;
     let blocker = Session::open(&fixture.server.url()).await;
     blocker.run("BEGIN; SELECT 1 FROM baton_locks FOR UPDATE").await.expect("it is there");
-    let late = node.renew(held_in(&seen)).await.expect_err("somebody else has it");
+    let late = node.renew(held_in(&seen)).await.expect_err("another node has it");
     assert!(matches!(late, StoreError::Unavailable { .. }), "{late:?}");
     assert_eq!(node.look().await.lease.map(|lease| lease.version), seen.lease.map(|it| it.version));
     blocker.run("ROLLBACK; ALTER FUNCTION baton_renew RENAME TO gone").await.expect("it can");

@@ -21,7 +21,7 @@ async fn fifty_namespaces_that_beat_at_once_take_few_commits() {
     let before = store.commits();
     // While another connection writes, the first beat waits for the file and the others queue up.
     let other = file.connect();
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    other.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     let mut beats = JoinSet::new();
     for number in 0..50 {
         let store = Arc::clone(&store);
@@ -48,7 +48,7 @@ async fn one_that_errs_does_not_undo_the_others() {
     crate::beats::take(&*store, &bad, 1, baton_core::protocol::Claim::Vacant).await;
     file.corrupt(&bad).expect("the row is there");
     let other = file.connect();
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    other.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     let before = store.commits();
     let mut beats = JoinSet::new();
     for space in [&good, &bad, &good, &bad, &good] {
@@ -81,7 +81,7 @@ async fn readers_do_not_wait_for_a_writer_and_writers_give_up_in_time() {
     let web = namespace("web");
     look(&*store, &web, 1).await;
     let other = file.connect();
-    other.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    other.execute_batch("BEGIN IMMEDIATE").expect("no other connection writes");
     let commits = store.commits();
     assert_eq!(store.inspect(&web).await.expect("it is free to read").lease, None);
     assert_eq!(store.members(&web).await.expect("it is free to read").len(), 1);

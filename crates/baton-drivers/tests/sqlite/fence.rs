@@ -89,8 +89,8 @@ async fn the_highest_epoch_wins_and_no_increment_is_lost() {
     write(&mut conn, Epoch(3), "three").expect("the fence was not raised");
     write(&mut conn, Epoch::MAX, "last").expect("nothing is higher");
     assert!(write(&mut conn, Epoch(Epoch::MAX.0 - 1), "late").is_err());
-    let transaction = conn.transaction().expect("nobody else writes");
-    Fence::new("other").admit(&transaction, Epoch(1)).expect("nobody was there");
+    let transaction = conn.transaction().expect("no other connection writes");
+    Fence::new("other").admit(&transaction, Epoch(1)).expect("no holder was there");
 }
 
 async fn contender(folder: &Path, boot: u128) -> Contender {

@@ -68,7 +68,7 @@ async fn a_file_that_is_gone_is_missed_until_it_is_back() {
     };
     let path = file.path();
     assert!(detail.starts_with(&format!("{} is not there", path.display())), "{detail}");
-    assert!(!path.exists(), "nobody else makes it anew");
+    assert!(!path.exists(), "no other process makes it anew");
     fs::rename(&away, &path).expect("they are on one disk");
     assert_eq!(look(&store, &web, 1).await.lineage, before.lineage, "it is the same file");
 }

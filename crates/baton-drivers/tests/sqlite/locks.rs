@@ -114,7 +114,7 @@ async fn a_copy_of_a_lock_proves_nothing() {
     fs::rename(&copy, &lock).expect("they are on one disk");
     assert!(!is_over(&*store).await, "a restored folder is no death");
     process.kill().await;
-    assert!(!is_over(&*store).await, "and nobody can tell any more");
+    assert!(!is_over(&*store).await, "and no process can tell any more");
 }
 
 #[tokio::test]

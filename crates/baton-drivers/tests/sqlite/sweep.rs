@@ -76,11 +76,11 @@ impl Records for Things {
         };
         let sql = format!("INSERT OR REPLACE INTO things VALUES (?1, {value}, 'x', NULL)");
         let mut conn = self.conn.lock().expect("no holder panics");
-        let work = conn.transaction().expect("nobody else writes for long");
+        let work = conn.transaction().expect("no other connection writes for long");
         for (id, at) in expiries {
             work.execute(&sql, (id, at)).expect("the table is ours");
         }
-        work.commit().expect("nobody else writes for long");
+        work.commit().expect("no other connection writes for long");
     }
 
     async fn left(&self) -> Vec<u32> {

@@ -18,7 +18,7 @@ async fn assert_lives(kind: Kind) {
     let first = server.pid().expect("it runs");
     server.kill().await.expect("it is ours");
     assert_eq!(server.pid(), None);
-    assert!(std::net::TcpStream::connect(server.address()).is_err(), "somebody still listens");
+    assert!(std::net::TcpStream::connect(server.address()).is_err(), "a process still listens");
     server.start_again().await.expect("it starts again");
     assert_ne!(server.pid(), Some(first));
     assert_eq!(server.url(), url);
@@ -52,7 +52,7 @@ async fn assert_lives(kind: Kind) {
     assert!(server.cpu().expect("it runs") > Duration::ZERO);
 
     drop(server);
-    assert!(std::net::TcpStream::connect(address).is_err(), "somebody still listens");
+    assert!(std::net::TcpStream::connect(address).is_err(), "a process still listens");
     assert!(!folder.exists(), "the folder is left behind");
 }
 

@@ -138,14 +138,14 @@ async fn an_election_is_forced_and_a_coordinator_that_is_there_is_left_alone() {
     let there = first.ensure_coordinator_and_wait(false, None, PATIENCE).await;
     assert_eq!(there.expect("a leads").epoch, Epoch(1));
     let forced = soon("an election", second.ensure_coordinator_and_wait(true, None, PATIENCE));
-    let forced = forced.await.expect("somebody leads");
+    let forced = forced.await.expect("a node leads");
     assert_eq!((forced.previous, forced.epoch), (Some(id("a")), Epoch(2)));
     let desired = id("a");
     let moved = second.ensure_coordinator_and_wait(false, Some(&desired), PATIENCE);
     let moved = soon("the desired one", moved).await.expect("it may lead");
     assert_eq!(moved.leader, desired);
     let again = first.ensure_coordinator_and_wait(true, Some(&desired), PATIENCE).await;
-    assert_eq!(again.map(|it| it.epoch), Ok(moved.epoch), "whoever is desired leads already");
+    assert_eq!(again.map(|it| it.epoch), Ok(moved.epoch), "the desired node leads already");
 }
 
 #[tokio::test]
@@ -231,7 +231,7 @@ async fn the_plugins_of_the_named_node_prepare_before_the_old_one_lets_go() {
     assert_eq!(moved.leader, id("b"));
     assert!(saw.load(Ordering::SeqCst), "a stopped only because b had prepared");
     let told = [&a, &b, &c].map(|node| node.load(Ordering::SeqCst));
-    assert_eq!(told, [false, true, false], "nobody else was told to");
+    assert_eq!(told, [false, true, false], "no other node was told to");
     // So that b can stop when it is dropped.
     a.store(true, Ordering::SeqCst);
 }

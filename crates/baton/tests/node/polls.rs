@@ -169,7 +169,7 @@ async fn a_poll_is_cancelled_before_it_runs_and_never_runs() {
         drop(soon("the term", node.leadership()).await.expect("it leads"));
         let (first, second) =
             (request(&node, &Poll::new("x")).await, request(&node, &Poll::new("x")).await);
-        node.polls().cancel(first).await.expect("nobody runs it");
+        node.polls().cancel(first).await.expect("no node runs it");
         let log = Log::default();
         let runner = log.handlers(well).start(&node).expect("there is one");
         assert_eq!(done(&node, second).await.state, PollState::Completed);
