@@ -83,7 +83,9 @@ async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause
             }
             sent
         };
-        let enough = until("renewals", || beats.layer().sent().len() >= before + 8);
+        let enough = until("renewals beside a flood", || {
+            beats.layer().sent().len() >= before + 8 && calls.load(Ordering::Relaxed) > 1_000
+        });
         let hinting = tokio::task::block_in_place(|| {
             tokio::runtime::Handle::current().block_on(async {
                 tokio::join!(hints, async {
@@ -94,7 +96,6 @@ async fn a_leader_renews_in_time_while_four_threads_ask_and_hint_without_a_pause
         });
         assert!(hinting.0 > 0, "the lifeline answers all the while");
     });
-    assert!(calls.load(Ordering::Relaxed) > 1_000, "it was a flood");
     assert!(node.is_leader() && term.is_leader());
     assert_eq!(term.epoch(), epoch);
     let sent = beats.layer().sent();
