@@ -7,7 +7,7 @@ use crate::figures::{show_count, show_long, show_ms};
 use serde::Serialize;
 
 use super::CommandError;
-use super::print::print_line;
+use super::print::{print_json, print_line};
 
 #[derive(clap::Args)]
 pub struct CostArguments {
@@ -38,8 +38,7 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
     let (rows, most_per_beat) = (rows.as_slice(), cost::MOST_PER_BEAT);
     let report = Report { rows, most_per_beat, problem: problem.as_deref() };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_report(&report);
     }

@@ -7,7 +7,7 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::CommandError;
-use super::print::print_line;
+use super::print::{print_json, print_line};
 
 /// Fewer distinct states than this, over all configurations, prove too little.
 const STATES_NEEDED: u64 = 1_000_000;
@@ -68,8 +68,7 @@ pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
         configurations,
     };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_verdict(&report);
     }
@@ -121,7 +120,7 @@ fn print_row(one: &Findings) {
         u8::from(one.found.is_some()),
     );
     if let Some(found) = &one.found {
-        print_line!("breaks {}", found.broken);
+        print_line!("breaks {}: {}", found.broken.promise, found.broken.what);
         for line in &found.path {
             print_line!("  {line}");
         }

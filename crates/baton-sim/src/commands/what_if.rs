@@ -6,7 +6,7 @@ use crate::figures::show_ms;
 use crate::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 use baton_core::settings::show_span;
 
-use super::print::print_line;
+use super::print::{print_json, print_line};
 use super::{CommandError, input};
 
 /// More nodes than this take too long; `cost` is for larger clusters.
@@ -81,8 +81,7 @@ pub fn run(arguments: &WhatIfArguments) -> Result<(), CommandError> {
     }
     let report = report(&config, &effort).map_err(|broken| broken_promise(&broken))?;
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_report(&report);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// Remembers every term that began. Their order is promised where S1 is: beyond it, a process may
@@ -22,10 +22,6 @@ impl EpochsUnique {
 }
 
 impl Invariant for EpochsUnique {
-    fn promise(&self) -> Promise {
-        Promise { checker: "epochs_unique", name: "S2" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::TermStarted { who, epoch, .. } = fact else { return Ok(()) };
         let last = self.began.last_key_value().map(|(last, _)| *last);

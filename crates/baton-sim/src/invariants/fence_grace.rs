@@ -7,7 +7,7 @@ use baton_core::ids::Epoch;
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// When each process came to know its epoch.
@@ -24,10 +24,6 @@ impl FenceGrace {
 }
 
 impl Invariant for FenceGrace {
-    fn promise(&self) -> Promise {
-        Promise { checker: "fence_grace", name: "1.6" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match *fact {
             Fact::Handled(who, condition) => {

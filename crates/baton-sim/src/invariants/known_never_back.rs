@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ViewVersion;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// What each process knew last.
@@ -15,10 +15,6 @@ pub struct KnownNeverBack {
 }
 
 impl Invariant for KnownNeverBack {
-    fn promise(&self) -> Promise {
-        Promise { checker: "known_never_back", name: "S7" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         let now = (condition.known_epoch, condition.known_view);

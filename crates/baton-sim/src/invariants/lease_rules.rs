@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_store::ExpiryClock;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Cause, Fact};
 
 /// States each rule a second time, apart from the store's own code.
@@ -22,10 +22,6 @@ impl LeaseRules {
 }
 
 impl Invariant for LeaseRules {
-    fn promise(&self) -> Promise {
-        Promise { checker: "lease_rules", name: "S2" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         if let Fact::ViewStored(version) = fact {
             self.written.insert(version.epoch);

@@ -8,7 +8,7 @@ use baton_core::protocol::{Release, ReleaseReason, Request};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// When each process took its term up, by its own clock.
@@ -25,10 +25,6 @@ impl MandateKept {
 }
 
 impl Invariant for MandateKept {
-    fn promise(&self) -> Promise {
-        Promise { checker: "mandate_kept", name: "3.3" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match fact {
             Fact::Handled(who, condition) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// For each process, the term whose window was last open, and whether it has closed since.
@@ -14,10 +14,6 @@ pub struct NoResumption {
 }
 
 impl Invariant for NoResumption {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_resumption", name: "S4" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         let open = condition.window.map(|(epoch, _)| epoch);

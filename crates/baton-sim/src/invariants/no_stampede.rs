@@ -6,7 +6,7 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Request, Version, ViewVe
 use baton_core::time::Moment;
 use baton_store::ExpiryClock;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 use crate::plan::{Fault, Plan};
 
@@ -42,10 +42,6 @@ impl NoStampede {
 }
 
 impl Invariant for NoStampede {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_stampede", name: "3.5" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::Sent { who, at, request: Request::Beat(beat), known_view, heard, .. } = fact
         else {

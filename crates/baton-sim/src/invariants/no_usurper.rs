@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::settings::Settings;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::Fact;
 
 /// Looks at whose record is replaced.
@@ -21,10 +21,6 @@ impl NoUsurper {
 }
 
 impl Invariant for NoUsurper {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_usurper", name: "2.1" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match fact {
             Fact::Replaced { by, living, after } if *after < self.watched => Err(format!(

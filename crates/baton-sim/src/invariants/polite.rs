@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
@@ -27,10 +27,6 @@ impl Polite {
 }
 
 impl Invariant for Polite {
-    fn promise(&self) -> Promise {
-        Promise { checker: "polite", name: "1.1" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::Sent { who, at, .. } = fact else { return Ok(()) };
         let sent = self.sent.entry(*who).or_default();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Release, Request};
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// The terms whose work was started and has not stopped.
@@ -15,10 +15,6 @@ pub struct ProvedStop {
 }
 
 impl Invariant for ProvedStop {
-    fn promise(&self) -> Promise {
-        Promise { checker: "proved_stop", name: "S4" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match fact {
             Fact::TermStarted { who, epoch, .. } => {

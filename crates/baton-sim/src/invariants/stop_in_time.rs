@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use baton_core::lease::Window;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// Remembers each process's last window, because a closed one is not shown any more.
@@ -14,10 +14,6 @@ pub struct StopInTime {
 }
 
 impl Invariant for StopInTime {
-    fn promise(&self) -> Promise {
-        Promise { checker: "stop_in_time", name: "S4" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         if let Some((_, window)) = condition.window {

@@ -2,7 +2,7 @@
 
 use baton_core::protocol::ViewVersion;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Cause, Fact};
 
 /// The last view that the store accepted.
@@ -12,10 +12,6 @@ pub struct ViewFenced {
 }
 
 impl Invariant for ViewFenced {
-    fn promise(&self) -> Promise {
-        Promise { checker: "view_fenced", name: "S3" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match fact {
             Fact::ViewStored(version) => {

@@ -6,7 +6,7 @@ use baton_core::ids::Epoch;
 use baton_core::lease::LeaseTerms;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// The latest applied write of each term of each process, by when it was sent.
@@ -23,10 +23,6 @@ impl WindowBacked {
 }
 
 impl Invariant for WindowBacked {
-    fn promise(&self) -> Promise {
-        Promise { checker: "window_backed", name: "S7" }
-    }
-
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
         match *fact {
             Fact::Applied { who, epoch, sent } => {

@@ -8,7 +8,7 @@ use super::{Config, Effort, Gap, leaderless, run, scripts};
 use crate::clock::True;
 use crate::figures::show_ms;
 use crate::invariants::Violation;
-use crate::outcome::{Mark, Marked, TermSpan};
+use crate::outcome::{Marked, TermSpan};
 use crate::timeline::{self, Kind, Shape};
 
 /// The most nodes that a picture can show.
@@ -41,16 +41,9 @@ fn gap(gap: &Gap) -> Shape {
 }
 
 fn mark(marked: &Marked) -> Shape {
-    let kind = match marked.mark {
-        Mark::Crash => Kind::Killed,
-        Mark::Leave => Kind::Leave,
-        Mark::Pause => Kind::Pause,
-        Mark::Cut => Kind::Cut,
-        Mark::StoreAway => Kind::Away,
-    };
     let lane = marked.slot.map_or(0, |slot| slot + 1);
     let (from, until) = (at(marked.from), at(marked.until));
-    Shape { kind, lane, from, until, label: String::new() }
+    Shape { kind: marked.kind, lane, from, until, label: String::new() }
 }
 
 fn title(config: &Config, effort: &Effort) -> String {

@@ -32,7 +32,7 @@ use store::SimStore;
 use crate::clock::{SimClock, True};
 use crate::coverage::Coverage;
 use crate::fact::{Fact, OpenWindow, Who};
-use crate::invariants::{self, Invariant, Promise, Violation};
+use crate::invariants::{self, Promise, Violation};
 use crate::outcome::{Outcome, Stats};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -82,7 +82,7 @@ pub struct World {
     succession: succession::Succession,
     restart: Option<std::time::Duration>,
     checked: bool,
-    invariants: Vec<Box<dyn Invariant>>,
+    promises: Vec<Promise>,
     violation: Option<Violation>,
     open: Vec<OpenWindow>,
     coverage: Coverage,
@@ -105,7 +105,7 @@ impl World {
         let store_clock = SimClock::new(rng.span_s(0, 1_000_000), drift(&mut rng, plan.drift_ppm));
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
-            invariants: invariants::for_plan(&plan),
+            promises: invariants::for_plan(&plan),
             now: True::default(),
             queue: Queue::default(),
             rng,
@@ -132,9 +132,9 @@ impl World {
         world
     }
 
-    /// Adds a checker of the caller's own.
-    pub fn add_invariant(&mut self, invariant: Box<dyn Invariant>) {
-        self.invariants.push(invariant);
+    /// Adds a promise of the caller's own.
+    pub fn add_promise(&mut self, promise: Promise) {
+        self.promises.push(promise);
     }
 
     /// Runs without checkers, for measuring large clusters.
@@ -189,9 +189,9 @@ impl World {
         if self.violation.is_some() || !self.checked {
             return;
         }
-        for invariant in &mut self.invariants {
+        for Promise { name, checker, invariant } in &mut self.promises {
             if let Err(message) = invariant.see(fact) {
-                let Promise { checker, name } = invariant.promise();
+                let (checker, name) = (*checker, *name);
                 return self.violate(checker, name, message);
             }
         }
