@@ -9,6 +9,9 @@ use serde::Serialize;
 use super::CommandError;
 use super::print::{print_json, print_line};
 
+const HEAD: &str = " nodes simulated       beats    requests  per beat        \
+    beat   renew  members  view  other     took";
+
 #[derive(clap::Args)]
 pub struct CostArguments {
     /// Print JSON.
@@ -50,20 +53,7 @@ fn print_report(report: &Report<'_>) {
         "store requests while nothing fails, by default settings; \
          a beat is one of one node\n"
     );
-    print_line!(
-        "{:>6} {:>9} {:>11} {:>11} {:>9} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
-        "nodes",
-        "simulated",
-        "beats",
-        "requests",
-        "per beat",
-        "beat",
-        "renew",
-        "members",
-        "view",
-        "other",
-        "took",
-    );
+    print_line!("{HEAD}");
     for row in report.rows {
         print_row(row);
     }

@@ -55,11 +55,6 @@ impl Visited {
         visited
     }
 
-    /// How many states there are.
-    pub fn len(&self) -> usize {
-        self.reached.len()
-    }
-
     /// Adds a state. Its number if it is new.
     pub fn insert(&mut self, fingerprint: u128, from: u32, by: Step) -> Option<u32> {
         let place = self.place_of(fingerprint);
@@ -119,7 +114,7 @@ mod tests {
             assert_eq!(visited.insert(fingerprint(&n), n as u32 - 1, by), Some(n as u32));
         }
         assert_eq!(visited.insert(fingerprint(&77_u64), 0, Step::Tick), None);
-        assert_eq!(visited.len(), 10_000);
+        assert_eq!(visited.reached.len(), 10_000);
         assert_eq!(visited.path(3), [Step::Pause(1), Step::Tick, Step::Pause(1)]);
     }
 }

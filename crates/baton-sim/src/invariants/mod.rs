@@ -33,7 +33,6 @@ use serde::Serialize;
 
 use crate::fact::Fact;
 use crate::plan::Plan;
-use window_backed::WindowBacked;
 
 /// A promise of `docs/guarantees.md`.
 pub struct Promise {
@@ -54,7 +53,7 @@ impl Promise {
     }
 }
 
-/// Checks a promise. One that needs no memory is a function.
+/// Checks a promise: a function, or a closure if it has to remember something.
 pub trait Invariant {
     /// Looks at a fact of the run; an error is a broken promise.
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String>;
@@ -83,30 +82,30 @@ pub fn for_plan(plan: &Plan) -> Vec<Promise> {
     let settings = &plan.settings;
     let mut all = vec![
         Promise::new("S2", "epochs_above_seen", epochs_above_seen::check),
-        Promise::new("S4", "no_resumption", no_resumption::NoResumption::default()),
+        Promise::new("S4", "no_resumption", no_resumption::check()),
         Promise::new("S4", "work_in_window", work_in_window::check),
-        Promise::new("S4", "stop_in_time", stop_in_time::StopInTime::default()),
-        Promise::new("S4", "proved_stop", proved_stop::ProvedStop::default()),
+        Promise::new("S4", "stop_in_time", stop_in_time::check()),
+        Promise::new("S4", "proved_stop", proved_stop::check()),
         Promise::new("S7", "grant_taken_up", grant_taken_up::check),
         Promise::new("S3", "higher_epoch_wins", higher_epoch_wins::check),
         Promise::new("3.8", "failed_plugins_hand_over", failed_plugins_hand_over::check),
         Promise::new("2.5", "eligible_only", eligible_only::check),
-        Promise::new("3.3", "mandate_kept", mandate_kept::MandateKept::new(settings)),
-        Promise::new("S7", "known_never_back", known_never_back::KnownNeverBack::default()),
-        Promise::new("1.6", "fence_grace", fence_grace::FenceGrace::new(settings)),
+        Promise::new("3.3", "mandate_kept", mandate_kept::check(settings.min_epoch_duration)),
+        Promise::new("S7", "known_never_back", known_never_back::check()),
+        Promise::new("1.6", "fence_grace", fence_grace::check(settings.epoch_grace_period)),
         Promise::new("3.5", "no_stampede", no_stampede::NoStampede::new(plan)),
-        Promise::new("2.1", "no_usurper", no_usurper::NoUsurper::new(settings)),
-        Promise::new("1.1", "polite", polite::Polite::new(settings)),
-        Promise::new("S2", "lease_rules", lease_rules::LeaseRules::new(plan.expiry)),
-        Promise::new("S7", "window_backed", WindowBacked::new(settings.lease_terms())),
+        Promise::new("2.1", "no_usurper", no_usurper::check(settings.heartbeat_interval)),
+        Promise::new("1.1", "polite", polite::check(settings.heartbeat_interval)),
+        Promise::new("S2", "lease_rules", lease_rules::check(plan.expiry)),
+        Promise::new("S7", "window_backed", window_backed::check(settings.lease_terms())),
     ];
     if plan.promises_one() {
         all.insert(0, Promise::new("S1", "one_trusted", one_trusted::check));
     }
     if plan.promises_unique_epochs() {
-        let unique = epochs_unique::EpochsUnique::new(plan.promises_one());
+        let unique = epochs_unique::check(plan.promises_one());
         all.insert(0, Promise::new("S2", "epochs_unique", unique));
-        all.push(Promise::new("S3", "view_fenced", view_fenced::ViewFenced::default()));
+        all.push(Promise::new("S3", "view_fenced", view_fenced::check()));
     }
     all
 }
