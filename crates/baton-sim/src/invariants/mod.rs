@@ -93,7 +93,7 @@ pub fn for_plan(plan: &Plan) -> Vec<Promise> {
         Promise::new("3.3", "mandate_kept", mandate_kept::check(settings.min_epoch_duration)),
         Promise::new("S7", "known_never_back", known_never_back::check()),
         Promise::new("1.6", "fence_grace", fence_grace::check(settings.epoch_grace_period)),
-        Promise::new("3.5", "no_stampede", no_stampede::NoStampede::new(plan)),
+        Promise::new("3.5", "no_stampede", no_stampede::check(plan)),
         Promise::new("2.1", "no_usurper", no_usurper::check(settings.heartbeat_interval)),
         Promise::new("1.1", "polite", polite::check(settings.heartbeat_interval)),
         Promise::new("S2", "lease_rules", lease_rules::check(plan.expiry)),

@@ -5,7 +5,7 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Reply, Request};
 use baton_core::time::Moment;
 use baton_core::{Action, Command, DemotionReason, Event as CoreEvent, Input};
 
-use super::{Delivery, Event, Spans as _, World};
+use super::{Delivery, Event, World};
 use crate::fact::{Condition, Fact, Who};
 use crate::outcome::GapCause;
 use crate::plan::Fault;
@@ -208,7 +208,7 @@ impl World {
             self.coverage.fault(Fault::SlowTimer);
             self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
         } else {
-            self.rng.span_ms(0, 1)
+            self.span_ms(0, 1)
         };
         let at = self.slots[who.slot].clock.when(due).max(self.now) + lag;
         if let Some(process) = self.process_mut(who) {
@@ -227,7 +227,7 @@ impl World {
         self.stats.term_begins(self.now, who, epoch);
         self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
         let fails = self.strikes(Fault::StartFails, 6);
-        let at = self.now + self.rng.span_ms(0, 200);
+        let at = self.now + self.span_ms(0, 200);
         self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
         self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
     }

@@ -8,7 +8,7 @@ use baton_core::protocol::{Hint, LeaseSnapshot};
 
 use super::net::Cut;
 use super::store::{Health, Rollback};
-use super::{Delivery, Event, Spans as _, World, drift};
+use super::{Delivery, Event, World, drift};
 use crate::fact::Who;
 use crate::plan::{Fault, Strikes};
 use crate::timeline::Kind;
@@ -297,7 +297,7 @@ impl World {
         let local = self.slots[who.slot].clock.read(self.now);
         let epoch = Epoch((known + 1).saturating_sub(self.rng.below(4)));
         let epoch = if self.rng.one_in(8) { epoch } else { epoch.min(Epoch(known)) };
-        let created = local - self.rng.span_ms(0, 8_000);
+        let created = local - self.span_ms(0, 8_000);
         self.queue.push(self.now, Event::Deliver(who, Delivery::Task(epoch, created)));
     }
 }

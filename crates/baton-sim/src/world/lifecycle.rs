@@ -8,7 +8,7 @@ use baton_core::protocol::NodeProfile;
 use baton_core::{Core, Identity};
 
 use super::lifeline::address_of;
-use super::{Delivery, Event, Process, Slot, Spans as _, World, drift};
+use super::{Delivery, Event, Process, Slot, World, drift};
 use crate::clock::SimClock;
 use crate::fact::Who;
 use crate::outcome::GapCause;
@@ -18,7 +18,7 @@ use crate::timeline::Kind;
 impl World {
     /// A new machine. A twin goes by the node id of another one.
     pub(super) fn add_slot(&mut self, like: usize, twin: bool) {
-        let offset = self.rng.span_s(0, 10_000_000);
+        let offset = self.rng.span(Duration::ZERO, Duration::from_secs(10_000_000));
         let clock = SimClock::new(offset, drift(&mut self.rng, self.plan.drift_ppm));
         let node = match self.slots.get(like) {
             Some(slot) => slot.node.clone(),
@@ -139,7 +139,7 @@ impl World {
         }
         while !inbox.is_empty() {
             let next = self.rng.below(inbox.len() as u64) as usize;
-            let at = self.now + self.rng.span_ms(0, 2);
+            let at = self.now + self.span_ms(0, 2);
             self.queue.push(at, Event::Deliver(who, inbox.swap_remove(next)));
         }
     }

@@ -20,6 +20,7 @@ mod store;
 mod succession;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_core::rng::Rng;
@@ -80,7 +81,7 @@ pub struct World {
     boots: u128,
     recovery: recovery::Recovery,
     succession: succession::Succession,
-    restart: Option<std::time::Duration>,
+    restart: Option<Duration>,
     checked: bool,
     promises: Vec<Promise>,
     violation: Option<Violation>,
@@ -102,7 +103,10 @@ impl World {
     /// A cluster that is about to start, and to meet nothing.
     fn quiet(plan: Arc<Plan>, trace: Trace) -> Self {
         let mut rng = Rng::new(plan.seed ^ 0x05ee_d0fb_a70f);
-        let store_clock = SimClock::new(rng.span_s(0, 1_000_000), drift(&mut rng, plan.drift_ppm));
+        let store_clock = SimClock::new(
+            rng.span(Duration::ZERO, Duration::from_secs(1_000_000)),
+            drift(&mut rng, plan.drift_ppm),
+        );
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
             promises: invariants::for_plan(&plan),
@@ -126,7 +130,7 @@ impl World {
         };
         for slot in 0..world.plan.nodes {
             world.add_slot(slot, false);
-            let at = world.now + world.rng.span_ms(0, 3_000);
+            let at = world.now + world.span_ms(0, 3_000);
             world.queue.push(at, Event::Boot(slot));
         }
         world
@@ -246,6 +250,11 @@ impl World {
         self.processes().into_iter().find(leads)
     }
 
+    /// A length of time between these, in milliseconds.
+    fn span_ms(&mut self, low: u64, high: u64) -> Duration {
+        self.rng.span(Duration::from_millis(low), Duration::from_millis(high))
+    }
+
     fn next_boot(&mut self) -> BootId {
         self.boots += 1;
         BootId(self.boots)
@@ -256,20 +265,4 @@ impl World {
 fn drift(rng: &mut Rng, bound_ppm: i64) -> i64 {
     let bound = bound_ppm.unsigned_abs();
     rng.between(0, 2 * bound) as i64 - bound_ppm
-}
-
-/// Spans that read well at the call.
-trait Spans {
-    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration;
-    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration;
-}
-
-impl Spans for Rng {
-    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration {
-        std::time::Duration::from_micros(self.between(low * 1_000, high * 1_000))
-    }
-
-    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration {
-        self.span_ms(low * 1_000, high * 1_000)
-    }
 }
