@@ -74,32 +74,3 @@ pub enum Action {
     /// The node has left, or must not go on. No further action follows.
     Halt,
 }
-
-/// The effects of one input, in order.
-#[must_use = "actions that are not carried out are lost"]
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Actions(Vec<Action>);
-
-impl Actions {
-    pub(crate) fn push(&mut self, action: Action) {
-        self.0.push(action);
-    }
-
-    /// The actions as a list.
-    pub fn into_vec(self) -> Vec<Action> {
-        self.0
-    }
-
-    /// The actions, in order.
-    pub fn iter(&self) -> impl Iterator<Item = &Action> {
-        self.0.iter()
-    }
-}
-
-impl IntoIterator for Actions {
-    type Item = Action;
-    type IntoIter = std::vec::IntoIter<Action>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
-    }
-}

@@ -4,12 +4,12 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::action::{Action, Actions};
+use crate::action::Action;
 use crate::beat::{Attempts, InFlight};
 use crate::deaths::Deaths;
 use crate::election::candidacy::{Rival, Standing};
 use crate::election::cold_start::ColdStart;
-use crate::election::leading::{Role, Stage, Term};
+use crate::election::leading::{Stage, Term};
 use crate::election::mandate::Mandate;
 use crate::election::observed_lease::ObservedLease;
 use crate::election::transfer::DoubtfulTransfer;
@@ -67,7 +67,8 @@ pub struct Core {
     pub(crate) in_flight: InFlight,
     pub(crate) attempts: Attempts,
     pub(crate) observed: ObservedLease,
-    pub(crate) role: Role,
+    /// What this node holds of the lease; a follower holds nothing.
+    pub(crate) term: Option<Term>,
     pub(crate) last_ended: Epoch,
     pub(crate) cold: ColdStart,
     pub(crate) tail: Duration,
@@ -90,7 +91,7 @@ pub struct Core {
     pub(crate) metrics: Metrics,
     pub(crate) leaderless: Leaderless,
     pub(crate) timers: [Option<Moment>; Timer::ALL.len()],
-    pub(crate) out: Actions,
+    pub(crate) out: Vec<Action>,
 }
 
 /// Everything that can decide something: two cores with equal hashes behave alike. A new field has
@@ -100,7 +101,7 @@ impl Hash for Core {
         #[rustfmt::skip]
         let Self {
             me, rng, started, halted, leaving, serving, superseded, left, registered,
-            rival, replaces, standing, in_flight, attempts, observed, role, last_ended,
+            rival, replaces, standing, in_flight, attempts, observed, term, last_ended,
             cold, tail, campaigning_since, heeded, transfer_in_doubt, told_down, deaths,
             registry, view, view_rank, watching, told_leader, joined, fence, flap,
             contention, timers,
@@ -108,7 +109,7 @@ impl Hash for Core {
             settings: _, terms: _, metrics: _, leaderless: _, out: _,
         } = self;
         (me, rng, started, halted, leaving, serving, superseded, left, registered).hash(state);
-        (rival, replaces, standing, in_flight, attempts, observed, role).hash(state);
+        (rival, replaces, standing, in_flight, attempts, observed, term).hash(state);
         (last_ended, cold, tail, campaigning_since, heeded, transfer_in_doubt).hash(state);
         (told_down, deaths, registry, view, view_rank, watching, told_leader).hash(state);
         (joined, fence, flap, contention, timers).hash(state);
@@ -149,9 +150,9 @@ impl Core {
             in_flight: InFlight::new(breaker, settings.heartbeat_interval),
             attempts: Attempts::default(),
             observed: ObservedLease::new(terms),
-            role: Role::Follower,
+            term: None,
             last_ended: Epoch::NONE,
-            cold: ColdStart::new(),
+            cold: ColdStart::default(),
             tail: Duration::ZERO,
             campaigning_since: None,
             heeded: None,
@@ -170,15 +171,16 @@ impl Core {
             metrics: Metrics::new(settings.metrics_buffer_size),
             leaderless: Leaderless::default(),
             timers: [None; Timer::ALL.len()],
-            out: Actions::default(),
+            out: Vec::new(),
             settings,
         })
     }
 
     /// Takes in something that happened at `now` and returns what is to be done about it.
-    pub fn handle(&mut self, now: Moment, input: Input) -> Actions {
+    #[must_use = "actions that are not carried out are lost"]
+    pub fn handle(&mut self, now: Moment, input: Input) -> Vec<Action> {
         if self.halted {
-            return Actions::default();
+            return Vec::new();
         }
         let led_until = self.led_until();
         self.leaderless.count(now, led_until);
@@ -223,10 +225,10 @@ impl Core {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        self.metrics.started(now);
+        self.metrics.report.start_time = now;
         self.leaderless.started(now);
-        self.cold.begin(now);
-        self.in_flight.begin(now);
+        self.cold.since = now;
+        self.in_flight.due = now;
         if !self.settings.enabled {
             return self.lead_alone(now);
         }
@@ -241,7 +243,7 @@ impl Core {
         let version = Version { epoch: self.last_ended.next(), nonce };
         let window = Window::ENDLESS;
         let mandate = Mandate::begin(now);
-        self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
+        self.term = Some(Term { version, window, stage: Stage::Opening, mandate });
         self.fence.saw(now, version.epoch);
         self.open_term(now);
     }
@@ -304,7 +306,7 @@ impl Core {
 
     fn failed(&mut self, now: Moment, id: RequestId, failure: Failure) {
         if self.in_flight.members.take_if(|waiting| *waiting == id).is_some() {
-            self.in_flight.read_cadence.is_still(false);
+            self.in_flight.read_cadence.is_still = false;
             self.in_flight.members_again = false;
             self.cold_start_unread(now);
             self.decide_transfer(now);

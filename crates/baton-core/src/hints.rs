@@ -56,7 +56,7 @@ impl Core {
             }
             Hint::Prepare { epoch } => {
                 let news = epoch >= self.observed.highest() && self.term().is_none();
-                if news && self.in_flight.hints.take_prepare(now) {
+                if news && self.in_flight.hints.prepares.take(now) {
                     self.out.push(Action::Prepare);
                 }
             }

@@ -3,7 +3,7 @@
 //! ```text
 //!                 ┌───────────────────── Core ─────────────────────┐
 //!   Input ───────►│ observed: how the lease looked, and when       │──────► Actions
-//!   now, and      │ role: the term held, its trust window          │  requests to the store,
+//!   now, and      │ term: what is held, its trust window           │  requests to the store,
 //!   what happened │ claim: when to take a free lease               │  timers, start and stop of
 //!                 │ view: who is there, who comes next             │  the term's work, events
 //!                 └────────────────────────────────────────────────┘
@@ -41,7 +41,7 @@ pub mod settings;
 pub mod time;
 pub mod timer;
 
-pub use action::{Action, Actions};
+pub use action::Action;
 pub use core::{Core, Identity};
 pub use event::{DemotionReason, Event, Level, Phase, Topic};
 pub use guard::breaker::{BreakerState, BreakerStatus};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::recent::Recent;
-use crate::time::{Moment, whole_ms};
+use crate::time::Moment;
 
 /// What `metrics()` reports. Spans are in milliseconds, moments on the node's own clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,7 +41,8 @@ pub struct MetricsReport {
 /// Counts and recent latencies. Left out of state comparison: figures for people decide nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
-    report: MetricsReport,
+    /// All but the latencies.
+    pub(crate) report: MetricsReport,
     /// Shared with the last snapshot until the next beat.
     latencies: Arc<Recent>,
     latency_sum: Duration,
@@ -57,32 +58,11 @@ impl Metrics {
         }
     }
 
-    pub(crate) fn started(&mut self, now: Moment) {
-        self.report.start_time = now;
-    }
-
     pub(crate) fn beat_done(&mut self, now: Moment, latency: Duration) {
         self.report.heartbeat_count += 1;
         self.report.last_heartbeat_time = now;
         self.latency_sum += latency;
         Arc::make_mut(&mut self.latencies).push(latency);
-    }
-
-    pub(crate) fn stood_for_election(&mut self) {
-        self.report.election_count += 1;
-    }
-
-    pub(crate) fn elected_after(&mut self, span: Duration) {
-        self.report.election_duration_ms = whole_ms(span);
-    }
-
-    pub(crate) fn leader_changed(&mut self) {
-        self.report.leader_changes += 1;
-    }
-
-    pub(crate) fn workers_changed(&mut self, joined: u64, timed_out: u64) {
-        self.report.worker_registrations += joined;
-        self.report.worker_timeouts += timed_out;
     }
 
     /// The report as of now.

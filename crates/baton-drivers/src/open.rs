@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use baton_store::clock::SystemClock;
-use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::memory::MemoryStore;
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
 
 use crate::open_error::OpenError;
@@ -108,7 +108,7 @@ fn memory() -> MemoryStore {
     let capabilities = [Capability::Push, Capability::MemberAge, Capability::Counters].into();
     let (name, class) = ("memory".to_owned(), Class::SingleServer);
     let declaration = Declaration { name, class, expiry: ExpiryClock::Store, capabilities };
-    MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock))
+    MemoryStore::new(declaration, Arc::new(SystemClock))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::coverage::Coverage;
-use crate::invariants::{Invariant, Promise, Violation};
+use crate::fact::Fact;
+use crate::invariants::{Promise, Violation};
 use crate::outcome::{GapCause, Outcome};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -82,28 +83,15 @@ pub fn run_seeds(
     summary.into_inner().expect("no thread panics while summing up")
 }
 
-/// A promise no run can keep: that no term ever ends. A campaign whose canary survives has not
-/// looked.
-struct Canary {
-    terms: u64,
-}
-
-impl Invariant for Canary {
-    fn promise(&self) -> Promise {
-        Promise { checker: "canary", name: "none" }
-    }
-
-    fn see(&mut self, fact: &crate::fact::Fact<'_>) -> Result<(), String> {
-        if matches!(fact, crate::fact::Fact::TermStarted { .. }) {
-            self.terms += 1;
-        }
-        if self.terms > 1 { Err("a term ended".to_owned()) } else { Ok(()) }
-    }
-}
-
-/// Runs a seed with a checker that must fire; `false` means that the checkers are not looking.
+/// Runs a seed with a promise that no run can keep, that no term ever ends; `false` means that the
+/// checkers are not looking.
 pub fn canary_dies(seed: u64) -> bool {
     let mut world = World::new(Arc::new(Plan::draw(seed)), Trace::Off);
-    world.add_invariant(Box::new(Canary { terms: 0 }));
+    let mut terms = 0;
+    let canary = move |fact: &Fact<'_>| {
+        terms += u64::from(matches!(fact, Fact::TermStarted { .. }));
+        if terms > 1 { Err("a term ended".to_owned()) } else { Ok(()) }
+    };
+    world.add_promise(Promise::new("none", "canary", canary));
     world.run().violation.is_some_and(|violation| violation.invariant == "canary")
 }

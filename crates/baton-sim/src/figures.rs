@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use baton_core::Recent;
 use serde::Serialize;
 
 /// A distribution in five numbers.
@@ -19,16 +20,10 @@ pub struct Spread {
 impl Spread {
     /// The spread of these spans.
     pub fn of(spans: &[Duration]) -> Self {
-        let mut sorted = spans.to_vec();
-        sorted.sort_unstable();
-        let at = |fraction: f64| match sorted.len() {
-            0 => 0.0,
-            n => {
-                let rank = (n as f64 * fraction).ceil() as usize;
-                sorted[rank.clamp(1, n) - 1].as_secs_f64() * 1e3
-            }
-        };
-        Self { count: sorted.len(), p50_ms: at(0.5), p99_ms: at(0.99), max_ms: at(1.0) }
+        let mut all = Recent::new(spans.len());
+        spans.iter().for_each(|span| all.push(*span));
+        let [p50_ms, p99_ms, max_ms] = all.percentiles_ms([0.5, 0.99, 1.0]);
+        Self { count: spans.len(), p50_ms, p99_ms, max_ms }
     }
 }
 

@@ -10,6 +10,7 @@ use crate::clock::True;
 use crate::coverage::Coverage;
 use crate::fact::Who;
 use crate::invariants::Violation;
+use crate::timeline::Kind;
 
 /// What came of one run.
 pub struct Outcome {
@@ -44,21 +45,10 @@ pub struct TermSpan {
     pub until: Option<(True, GapCause)>,
 }
 
-/// A fault that a plot shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    Crash,
-    Leave,
-    /// A process was paused.
-    Pause,
-    Cut,
-    StoreAway,
-}
-
 /// A fault as it happened.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {
-    pub mark: Mark,
+    pub kind: Kind,
     /// To whom; `None` for the store.
     pub slot: Option<usize>,
     pub from: True,
@@ -80,8 +70,8 @@ pub struct Stats {
 
 impl Stats {
     /// A fault strikes.
-    pub fn mark(&mut self, mark: Mark, slot: Option<usize>, from: True, until: True) {
-        self.marks.push(Marked { mark, slot, from, until });
+    pub fn mark(&mut self, kind: Kind, slot: Option<usize>, from: True, until: True) {
+        self.marks.push(Marked { kind, slot, from, until });
     }
 
     /// A term's work begins.

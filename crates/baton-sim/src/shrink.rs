@@ -18,21 +18,11 @@ pub fn shrink(seed: u64) -> Option<Overrides> {
             best = tried;
         }
     }
-    for nodes in 1..plan.nodes {
-        let tried = Overrides { nodes: Some(nodes), ..best.clone() };
-        if fails(&tried) {
-            best = tried;
-            break;
-        }
-    }
-    for leases in [2, 4, 8, 16, 32] {
-        let tried = Overrides { leases: Some(leases), ..best.clone() };
-        if fails(&tried) {
-            best = tried;
-            break;
-        }
-    }
-    Some(best)
+    let mut fewer = (1..plan.nodes).map(|n| Overrides { nodes: Some(n), ..best.clone() });
+    let best = fewer.find(fails).unwrap_or(best.clone());
+    let leases = [2, 4, 8, 16, 32].into_iter();
+    let mut shorter = leases.map(|n| Overrides { leases: Some(n), ..best.clone() });
+    Some(shorter.find(fails).unwrap_or(best.clone()))
 }
 
 fn broken(plan: &Plan, overrides: &Overrides) -> Option<String> {

@@ -10,7 +10,7 @@ use baton_core::protocol::{
 };
 use baton_core::settings::Settings;
 use baton_store::clock::ManualClock;
-use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::memory::MemoryStore;
 use baton_store::{Capability, Class, Declaration, ExpiryClock, Store};
 
 use super::{Change, Snapshot, State, changes, first, gather, render};
@@ -31,7 +31,7 @@ impl Stage {
             expiry: ExpiryClock::Store,
             capabilities: [Capability::MemberAge].into(),
         };
-        let store = MemoryStore::new(MemoryConfig { declaration }, clock.clone());
+        let store = MemoryStore::new(declaration, clock.clone());
         Self { clock, store }
     }
 

@@ -16,7 +16,7 @@ impl Core {
         let Some(beat) = self.in_flight.beat.take_if(|beat| beat.id == id) else {
             return;
         };
-        self.in_flight.read_cadence.beat_ended(None);
+        self.in_flight.read_cadence.written = None;
         match (failure, beat.nonce) {
             (Failure::Unknown, Some(nonce)) if planted!(TimeoutTakenAsSuccess) && beat.renews => {
                 let epoch = self.term().map(Term::epoch).unwrap_or_default();

@@ -52,7 +52,7 @@ pub struct InFlight {
     requests: u64,
     beats: u64,
     failures: u32,
-    due: Moment,
+    pub(crate) due: Moment,
     late_since: Option<Moment>,
     /// When the next beat is due by the clock. One before that is a look in between: it renews
     /// nothing, writes nothing, and puts nothing off.
@@ -133,11 +133,6 @@ impl InFlight {
             last_sent: None,
             hold_until: Moment::default(),
         }
-    }
-
-    /// The node starts now.
-    pub(crate) fn begin(&mut self, now: Moment) {
-        self.due = now;
     }
 
     /// Is a renewal under way, whose outcome decides which version there is?

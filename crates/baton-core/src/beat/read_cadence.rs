@@ -11,9 +11,10 @@ use crate::time::Moment;
 #[derive(Clone, Debug, Default, Hash)]
 pub struct ReadCadence {
     /// The record as the store has it, and when it was sent. Forgotten when a beat failed.
-    written: Option<(NodeRecord, Moment)>,
-    /// Did the last reading show nodes that have all beaten lately, and nothing that moved?
-    is_still: bool,
+    pub(super) written: Option<(NodeRecord, Moment)>,
+    /// Did the last reading show nodes that have all beaten lately, and nothing that moved? Unread
+    /// records, or those of another term, are not still.
+    pub(crate) is_still: bool,
     /// Was the last reading left out?
     was_left_out: bool,
 }
@@ -21,18 +22,6 @@ pub struct ReadCadence {
 /// Does every second beat suffice to be noticed in time?
 fn leaves_time(settings: &Settings) -> bool {
     3 * (settings.heartbeat_interval + settings.heartbeat_jitter) <= settings.worker_timeout
-}
-
-impl ReadCadence {
-    /// The beat that carried this record was answered, or was not.
-    pub(super) fn beat_ended(&mut self, sent: Option<(NodeRecord, Moment)>) {
-        self.written = sent;
-    }
-
-    /// Is this as calm as it gets? Unread records, or those of another term, are not.
-    pub(crate) fn is_still(&mut self, still: bool) {
-        self.is_still = still;
-    }
 }
 
 impl Core {

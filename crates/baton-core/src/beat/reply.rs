@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{BeatUnderWay, Sooner};
 use crate::core::Core;
-use crate::election::leading::{Role, Term};
+use crate::election::leading::Term;
 use crate::election::observed_lease::{Availability, Look};
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
@@ -28,13 +28,13 @@ impl Core {
         beat.in_between |= refused && beat.hinted && !planted!(HintRefusalHoldsClaim);
         self.link_works(now, &beat);
         if let Registration::TakenBy { boot, beat: count } = reply.registration {
-            self.in_flight.read_cadence.beat_ended(None);
+            self.in_flight.read_cadence.written = None;
             self.plan_beat(now + self.settings.heartbeat_interval / 2);
             self.id_is_taken(now, boot, count);
             return;
         }
         if !beat.in_between {
-            self.in_flight.read_cadence.beat_ended(record);
+            self.in_flight.read_cadence.written = record;
         }
         let joined = !std::mem::replace(&mut self.registered, true);
         (self.replaces, self.rival) = (None, None);
@@ -82,15 +82,14 @@ impl Core {
         if beat.hinted && reply.outcome == Some(Outcome::Applied) {
             self.campaigning_since.get_or_insert(beat.sent);
         }
-        match &self.role {
-            Role::Holding(_) => {
-                self.holder_saw_lease(now, reply.lease.as_ref(), reply.outcome);
-                let renewed = beat.renews && reply.outcome == Some(Outcome::Applied);
-                if renewed && self.term().is_some_and(Term::is_renewing) {
-                    self.term_renewed(now);
-                }
+        if self.term().is_some() {
+            self.holder_saw_lease(now, reply.lease.as_ref(), reply.outcome);
+            let renewed = beat.renews && reply.outcome == Some(Outcome::Applied);
+            if renewed && self.term().is_some_and(Term::is_renewing) {
+                self.term_renewed(now);
             }
-            Role::Follower => self.follower_saw_lease(now, seen, reply),
+        } else {
+            self.follower_saw_lease(now, seen, reply);
         }
         if let Some(nonce) =
             beat.nonce.filter(|n| self.observed.version().map(|v| v.nonce) != Some(*n))
@@ -218,9 +217,9 @@ impl Core {
 
     /// When the look comes that a hint asked for while a beat was under way.
     fn hinted_look(&mut self, from: Moment) -> Moment {
-        let at = self.in_flight.hints.next_look(from);
+        let at = self.in_flight.hints.looks.next(from);
         if at < self.in_flight.regular {
-            self.in_flight.hints.look_planned(at);
+            self.in_flight.hints.looks.spend(at);
         }
         at.min(self.in_flight.regular)
     }
@@ -228,9 +227,9 @@ impl Core {
     /// What a hint caused has shown something new: it is not counted.
     fn hint_was_right(&mut self, beat: &BeatUnderWay) {
         if beat.hinted {
-            self.in_flight.hints.bid_was_right();
+            self.in_flight.hints.bids.give_back();
         } else if beat.in_between {
-            self.in_flight.hints.look_was_right();
+            self.in_flight.hints.looks.give_back();
         }
     }
 
@@ -257,7 +256,7 @@ impl Core {
             return;
         }
         if new.is_some() {
-            self.metrics.leader_changed();
+            self.metrics.report.leader_changes += 1;
             if let Some(warning) = self.flap.changed(now) {
                 self.emit(warning);
             }

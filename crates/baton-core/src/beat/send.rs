@@ -58,9 +58,9 @@ impl Core {
     /// Looks sooner than planned because of a hint, from this moment on, though never in a tight
     /// loop, nor more often than hints may ask for. A beat that is due already shows as much.
     pub(crate) fn look_soon(&mut self, now: Moment, from: Moment) {
-        let at = self.soonest(from, Sooner::Look).map(|at| self.in_flight.hints.next_look(at));
+        let at = self.soonest(from, Sooner::Look).map(|at| self.in_flight.hints.looks.next(at));
         if let Some(at) = at.filter(|at| *at < self.in_flight.due && now < self.in_flight.due) {
-            self.in_flight.hints.look_planned(at);
+            self.in_flight.hints.looks.spend(at);
             self.plan_beat(at);
         }
     }
@@ -198,7 +198,7 @@ impl Core {
         match (held, bid) {
             (Some(expect), _) => LeaseIntent::Renew(Renew { expect, lineage, nonce, ttl }),
             (None, Some(Bid { claim, expect, hinted })) => {
-                self.metrics.stood_for_election();
+                self.metrics.report.election_count += 1;
                 if !hinted {
                     self.campaigning_since.get_or_insert(now);
                 }

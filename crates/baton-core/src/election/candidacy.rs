@@ -10,8 +10,6 @@ use crate::protocol::{Member, ReleaseReason};
 use crate::time::Moment;
 use crate::timer::Timer;
 
-use super::leading::Role;
-
 /// What this node says of itself.
 #[derive(Clone, Debug, Hash)]
 pub struct Standing {
@@ -48,10 +46,10 @@ impl Core {
     /// May this node claim a free lease?
     pub(crate) fn may_campaign(&self) -> bool {
         self.is_candidate()
-            && matches!(self.role, Role::Follower)
+            && self.term.is_none()
             && self.registered
             && !self.leaving
-            && self.cold.stood_since().is_some()
+            && self.cold.stood_since.is_some()
     }
 
     /// Does this node offer itself as a leader?

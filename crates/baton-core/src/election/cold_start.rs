@@ -14,45 +14,16 @@ use crate::timer::Timer;
 use super::policy::Candidate;
 
 /// How far the cold start has come.
-#[derive(Clone, Debug, Hash)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct ColdStart {
-    phase: Phase,
-    since: Moment,
+    pub(crate) phase: Phase,
+    /// Since when it is in this phase.
+    pub(crate) since: Moment,
     watching: bool,
-    stood_since: Option<Moment>,
-    rank: Option<u32>,
-}
-
-impl ColdStart {
-    /// Begins to observe now.
-    pub(crate) fn begin(&mut self, now: Moment) {
-        self.since = now;
-    }
-
-    pub(crate) fn new() -> Self {
-        Self {
-            phase: Phase::Observing,
-            since: Moment::default(),
-            watching: false,
-            stood_since: None,
-            rank: None,
-        }
-    }
-
-    /// The phase.
-    pub fn phase(&self) -> Phase {
-        self.phase
-    }
-
     /// Since when this node may stand for election at all.
-    pub(crate) fn stood_since(&self) -> Option<Moment> {
-        self.stood_since
-    }
-
+    pub(crate) stood_since: Option<Moment>,
     /// This node's place among those that started with it.
-    pub(crate) fn rank(&self) -> Option<u32> {
-        self.rank
-    }
+    pub(crate) rank: Option<u32>,
 }
 
 impl Core {

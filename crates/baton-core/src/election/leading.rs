@@ -14,16 +14,7 @@ use crate::timer::Timer;
 
 use super::mandate::{Mandate, MandateReview};
 
-/// What this node is to the lease.
-#[derive(Clone, Debug, Hash)]
-pub enum Role {
-    /// It holds nothing.
-    Follower,
-    /// The record names this very process, or did until lately.
-    Holding(Term),
-}
-
-/// One unbroken holding of the lease.
+/// One unbroken holding of the lease: the record names this very process, or did until lately.
 #[derive(Clone, Debug, Hash)]
 pub struct Term {
     /// The record as last seen; its epoch is the term's.
@@ -83,22 +74,12 @@ impl Term {
 impl Core {
     /// The term, if this node holds one.
     pub(crate) fn term(&self) -> Option<&Term> {
-        match &self.role {
-            Role::Holding(term) => Some(term),
-            Role::Follower => None,
-        }
+        self.term.as_ref()
     }
 
     /// The term whose work runs, or starts.
     pub(crate) fn running_epoch(&self) -> Option<Epoch> {
         self.term().filter(|term| term.stage == Stage::Running).map(Term::epoch)
-    }
-
-    pub(crate) fn term_mut(&mut self) -> Option<&mut Term> {
-        match &mut self.role {
-            Role::Holding(term) => Some(term),
-            Role::Follower => None,
-        }
     }
 
     /// Before anything else is looked at: has a deadline passed? Time may have jumped while the
@@ -132,7 +113,7 @@ impl Core {
     }
 
     fn mark_overran(&mut self) {
-        if let Some(Term { stage: Stage::Stopping { overran, .. }, .. }) = self.term_mut() {
+        if let Some(Term { stage: Stage::Stopping { overran, .. }, .. }) = self.term.as_mut() {
             *overran = true;
         }
     }
@@ -146,9 +127,10 @@ impl Core {
         self.heeded = None;
         self.in_flight.views_sent = 0;
         self.in_flight.views_refused = 0;
-        self.role = Role::Holding(Term { version, window, stage: Stage::Opening, mandate });
+        self.term = Some(Term { version, window, stage: Stage::Opening, mandate });
         self.cancel_timer(Timer::Takeover);
-        self.metrics.elected_after(now.since(self.campaigning_since.take().unwrap_or(now)));
+        let took = now.since(self.campaigning_since.take().unwrap_or(now));
+        self.metrics.report.election_duration_ms = whole_ms(took);
         self.emit(Event::CoordinatorElected {
             epoch: version.epoch,
             mandate_ms: whole_ms(self.settings.max_epoch_duration),
@@ -160,8 +142,8 @@ impl Core {
     /// Starts the term's work once its window is open and the preparation is over.
     pub(crate) fn open_term(&mut self, now: Moment) {
         let settings = self.settings.clone();
-        let phase = self.cold.phase();
-        let Some(term) = self.term_mut() else { return };
+        let phase = self.cold.phase;
+        let Some(term) = self.term.as_mut() else { return };
         if !matches!(term.stage, Stage::Opening | Stage::Preparing) {
             return;
         }
@@ -178,7 +160,7 @@ impl Core {
             self.set_deadlines(window);
             return;
         }
-        if phase == Phase::Preparing && now.since(term.mandate.began()) < delay {
+        if phase == Phase::Preparing && now.since(term.mandate.began) < delay {
             return;
         }
         term.stage = Stage::Running;
@@ -186,7 +168,7 @@ impl Core {
         self.set_deadlines(window);
         self.out.push(Action::StartTerm { epoch, window });
         self.emit(Event::CoordinatorPromoted { epoch });
-        self.in_flight.read_cadence.is_still(false);
+        self.in_flight.read_cadence.is_still = false;
         if self.settings.enabled {
             self.read_members();
         }
@@ -199,7 +181,7 @@ impl Core {
             return;
         }
         self.attempts.date_back(by);
-        let Some(term) = self.term_mut() else { return };
+        let Some(term) = self.term.as_mut() else { return };
         term.window = term.window.earlier(by);
         let (window, active) = (term.window, term.is_active());
         if active {
@@ -255,7 +237,7 @@ impl Core {
     /// A write of this term is known to have taken place; it was first sent at `sent`.
     pub(crate) fn extend_term(&mut self, now: Moment, version: Version, sent: Option<Moment>) {
         let terms = self.terms;
-        let Some(term) = self.term_mut() else { return };
+        let Some(term) = self.term.as_mut() else { return };
         term.version = version;
         if !term.is_renewing() {
             return;
@@ -286,7 +268,7 @@ impl Core {
             self.stop_term(now, reason, false, None);
             return;
         }
-        match self.term_mut().map(|term| &mut term.stage) {
+        match self.term.as_mut().map(|term| &mut term.stage) {
             Some(Stage::Stopping { release, .. }) => *release = None,
             Some(Stage::Releasing { .. }) => self.end_term(now),
             _ => {}
@@ -297,7 +279,7 @@ impl Core {
     pub(crate) fn term_renewed(&mut self, now: Moment) {
         let better = self.preferred_successor();
         let settings = self.settings.clone();
-        let Some(term) = self.term_mut() else { return };
+        let Some(term) = self.term.as_mut() else { return };
         let epoch = term.epoch();
         match term.mandate.review(now, &settings, better) {
             MandateReview::Keep => {}

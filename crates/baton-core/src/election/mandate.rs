@@ -21,7 +21,7 @@ pub enum MandateReview {
 /// When the term began, and when it was last confirmed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mandate {
-    began: Moment,
+    pub(super) began: Moment,
     confirmed: Moment,
 }
 
@@ -29,11 +29,6 @@ impl Mandate {
     /// A term that begins now.
     pub fn begin(now: Moment) -> Self {
         Self { began: now, confirmed: now }
-    }
-
-    /// When the term began.
-    pub fn began(&self) -> Moment {
-        self.began
     }
 
     /// Looks at the mandate. `better` is the node the policy prefers to this one, if any.

@@ -18,7 +18,7 @@ use crate::protocol::{Hint, Outcome, Release, ReleaseReason, Request, Version};
 use crate::time::Moment;
 use crate::timer::Timer;
 
-use super::leading::{Role, Stage};
+use super::leading::Stage;
 
 impl Core {
     /// Gives leadership up of its own will, if this node leads. Names the successor that was asked
@@ -64,7 +64,7 @@ impl Core {
             self.finish_stop(now, release_reason, successor);
             return;
         }
-        if let Some(term) = self.term_mut() {
+        if let Some(term) = self.term.as_mut() {
             term.stage = Stage::Stopping { release: release_reason, successor, overran: false };
         }
     }
@@ -90,7 +90,7 @@ impl Core {
             self.end_term(now);
             return;
         };
-        if let Some(term) = self.term_mut() {
+        if let Some(term) = self.term.as_mut() {
             term.stage = Stage::Releasing { reason, successor };
         }
         self.send_release();
@@ -156,10 +156,9 @@ impl Core {
 
     /// The term is over and nothing of it runs.
     pub(crate) fn end_term(&mut self, now: Moment) {
-        if let Role::Holding(term) = &self.role {
+        if let Some(term) = self.term.take() {
             self.last_ended = self.last_ended.max(term.epoch());
         }
-        self.role = Role::Follower;
         self.cancel_timer(Timer::Soft);
         self.cancel_timer(Timer::Hard);
         self.draw_tail();

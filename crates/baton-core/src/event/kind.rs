@@ -1,4 +1,4 @@
-//! What is the same of every event of a kind: its names, what it is about, how much it matters.
+//! What an event is about, how much it matters, and by which names it goes.
 
 use std::borrow::Cow;
 
@@ -38,8 +38,6 @@ pub enum Topic {
     Beat,
 }
 
-type Kind = (Topic, Level, &'static [&'static str]);
-
 impl Event {
     /// The names of this event, the one it is serialised under first. What happens to a plugin
     /// goes by the plugin's name too: `plugin:failed` is `plugin:ttl:failed`.
@@ -73,73 +71,17 @@ impl Event {
 
     /// How much it matters.
     pub fn level(&self) -> Level {
-        self.kind().1
+        match self {
+            Self::CoordinatorDemoted { reason: DemotionReason::Released(_), .. } => Level::Info,
+            Self::PluginFailed { restart_in_ms: None, .. } => Level::Error,
+            Self::HealthChanged { verdict: Verdict::Critical, .. } => Level::Error,
+            Self::HealthChanged { verdict: Verdict::Degraded, .. } => Level::Warn,
+            _ => self.kind().1,
+        }
     }
 
     /// The part of baton that it is about.
     pub fn topic(&self) -> Topic {
         self.kind().0
-    }
-
-    fn kind(&self) -> Kind {
-        use Level::{Debug, Error, Info, Warn};
-        use Topic::{Beat, Election, Lifeline, Member, Plugin, Store};
-        let ended = |reason: &DemotionReason| match reason {
-            DemotionReason::Released(_) => Info,
-            _ => Warn,
-        };
-        match self {
-            Self::LeaderChanged { .. } => (Election, Info, &["leader:changed"]),
-            Self::WorkersUpdated { .. } => (Member, Debug, &["workers:updated"]),
-            Self::WorkerHeartbeat { .. } => (Beat, Debug, &["worker-heartbeat"]),
-            Self::CoordinatorElected { .. } => (Election, Info, &["coordinator-elected"]),
-            Self::CoordinatorPromoted { .. } => {
-                (Election, Info, &["coordinator-promoted", "became_leader"])
-            }
-            Self::CoordinatorDemoted { reason, .. } => {
-                (Election, ended(reason), &["coordinator-demoted", "lost_leadership"])
-            }
-            Self::CoordinatorEpochRenewed { .. } => {
-                (Election, Debug, &["coordinator-epoch-renewed"])
-            }
-            Self::ColdStartPhaseChanged { .. } => (Election, Debug, &["cold-start-phase-changed"]),
-            Self::LeaderDown { .. } => (Election, Warn, &["leader_down"]),
-            Self::ElectionCheck { .. } => (Election, Debug, &["election_check"]),
-            Self::ContentionDetected { .. } => (Store, Warn, &["contention:detected"]),
-            Self::BreakerOpen { .. } => (Store, Warn, &["circuitBreaker:open"]),
-            Self::BreakerHalfOpen => (Store, Warn, &["circuitBreaker:half-open"]),
-            Self::BreakerClosed => (Store, Info, &["circuitBreaker:closed"]),
-            Self::StoreUnreachable { .. } => (Store, Warn, &["store:unreachable"]),
-            Self::LeaseLost { .. } => (Election, Warn, &["lease:lost"]),
-            Self::TermOverran { .. } => (Election, Error, &["term:overran"]),
-            Self::StoreWentBack { .. } => (Store, Error, &["store:went-back"]),
-            Self::LeaderFlapping { .. } => (Election, Warn, &["leader:flapping"]),
-            Self::NodeIdTaken { .. } => (Member, Error, &["node:id-taken"]),
-            Self::NodeSuperseded { .. } => (Member, Error, &["node:superseded"]),
-            Self::WorkerTimedOut { .. } => (Member, Warn, &["worker:timed-out"]),
-            Self::WorkerDead { .. } => (Member, Warn, &["worker:dead"]),
-            Self::TransferStarted { .. } => (Election, Info, &["transfer:started"]),
-            Self::TransferRefused { .. } => (Election, Warn, &["transfer:refused"]),
-            Self::LifelineUnwatched(_) => (Lifeline, Warn, &["lifeline:unwatched"]),
-            Self::StoreRejected => (Store, Error, &["store:rejected"]),
-            Self::PluginPromoted { .. } => (Plugin, Debug, &["plugin:promoted"]),
-            Self::PluginDemoted { .. } => (Plugin, Debug, &["plugin:demoted"]),
-            Self::HealthChanged { verdict, .. } => {
-                let level = match verdict {
-                    Verdict::Critical => Error,
-                    Verdict::Degraded => Warn,
-                    Verdict::Healthy => Info,
-                };
-                (Member, level, &["cluster:health-changed"])
-            }
-            Self::PluginFailed { restart_in_ms, .. } => {
-                let level = if restart_in_ms.is_some() { Warn } else { Error };
-                (Plugin, level, &["plugin:failed"])
-            }
-            Self::PluginSwept { .. } => (Plugin, Info, &["plugin:swept"]),
-            Self::PluginIgnoredCancellation { .. } => {
-                (Plugin, Error, &["plugin:ignored-cancellation"])
-            }
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! What people see: one enum for the library's stream, logs, traces and audits.
 //!
 //! The names are stable. Where two names are in use for the same thing, [`Event::names`] has both.
-//! What is the same of every event of a kind stands in `kind.rs`, the sentences in `sentence.rs`.
+//! Levels and topics stand in `kind.rs`, the sentences in `sentence.rs`.
 
 mod kind;
 mod sentence;
@@ -16,14 +16,34 @@ use crate::refusal::TransferRefusal;
 
 pub use kind::{Level, Topic};
 
-/// Something worth telling. All spans are in milliseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event")]
-#[non_exhaustive]
-pub enum Event {
+macro_rules! events {
+    ($($(#[doc = $doc:literal])* $name:literal $(or $alias:literal)?: $topic:ident, $level:ident
+        => $variant:ident $({ $($fields:tt)* })? $(($inner:ty))?,)*) => {
+        /// Something worth telling. All spans are in milliseconds.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "event")]
+        #[non_exhaustive]
+        pub enum Event {$(
+            $(#[doc = $doc])*
+            #[serde(rename = $name)]
+            $variant $({ $($fields)* })? $(($inner))?,
+        )*}
+
+        impl Event {
+            /// What it is about, how much it usually matters, and its names.
+            fn kind(&self) -> (Topic, Level, &'static [&'static str]) {
+                match self {$(
+                    Self::$variant { .. } => (Topic::$topic, Level::$level, &[$name $(, $alias)?]),
+                )*}
+            }
+        }
+    };
+}
+
+// The names of an event, the one it is serialised under first; its topic and level; its fields.
+events! {
     /// The namespace has another leader, or none.
-    #[serde(rename = "leader:changed")]
-    LeaderChanged {
+    "leader:changed": Election, Info => LeaderChanged {
         /// Who it was.
         previous: Option<NodeId>,
         /// Who it is.
@@ -32,22 +52,19 @@ pub enum Event {
         epoch: Epoch,
     },
     /// A newer view of the cluster.
-    #[serde(rename = "workers:updated")]
-    WorkersUpdated {
+    "workers:updated": Member, Debug => WorkersUpdated {
         /// Which view.
         version: ViewVersion,
         /// How many live nodes it has.
         workers: usize,
     },
     /// This node's beat came through.
-    #[serde(rename = "worker-heartbeat")]
-    WorkerHeartbeat {
+    "worker-heartbeat": Beat, Debug => WorkerHeartbeat {
         /// How long the store took.
         latency_ms: u64,
     },
     /// This node won an election.
-    #[serde(rename = "coordinator-elected")]
-    CoordinatorElected {
+    "coordinator-elected": Election, Info => CoordinatorElected {
         /// The term.
         epoch: Epoch,
         /// How long until the mandate must be confirmed.
@@ -56,52 +73,45 @@ pub enum Event {
         active: usize,
     },
     /// This node's term begins its work. Also named `became_leader`.
-    #[serde(rename = "coordinator-promoted")]
-    CoordinatorPromoted {
+    "coordinator-promoted" or "became_leader": Election, Info => CoordinatorPromoted {
         /// The term.
         epoch: Epoch,
     },
     /// This node's term is over. Also named `lost_leadership`.
-    #[serde(rename = "coordinator-demoted")]
-    CoordinatorDemoted {
+    "coordinator-demoted" or "lost_leadership": Election, Warn => CoordinatorDemoted {
         /// The term.
         epoch: Epoch,
         /// Why.
         reason: DemotionReason,
     },
     /// The leader confirmed its mandate.
-    #[serde(rename = "coordinator-epoch-renewed")]
-    CoordinatorEpochRenewed {
+    "coordinator-epoch-renewed": Election, Debug => CoordinatorEpochRenewed {
         /// The term.
         epoch: Epoch,
         /// How long until it must be confirmed again.
         mandate_ms: u64,
     },
     /// The cold start moved on.
-    #[serde(rename = "cold-start-phase-changed")]
-    ColdStartPhaseChanged {
+    "cold-start-phase-changed": Election, Debug => ColdStartPhaseChanged {
         /// The new phase.
         phase: Phase,
         /// How long the phase before it lasted.
         waited_ms: u64,
     },
     /// The leader is gone.
-    #[serde(rename = "leader_down")]
-    LeaderDown {
+    "leader_down": Election, Warn => LeaderDown {
         /// Who it was.
         former: NodeId,
         /// Is its death proved, or did its lease run out?
         proved: bool,
     },
     /// The regular check of who leads.
-    #[serde(rename = "election_check")]
-    ElectionCheck {
+    "election_check": Election, Debug => ElectionCheck {
         /// Who, as far as this node knows.
         current: Option<NodeId>,
     },
     /// A beat took much longer than it should.
-    #[serde(rename = "contention:detected")]
-    ContentionDetected {
+    "contention:detected": Store, Warn => ContentionDetected {
         /// How many times as long.
         ratio: f64,
         /// How long it took from when it was due.
@@ -110,28 +120,23 @@ pub enum Event {
         expected_ms: u64,
     },
     /// The store failed so often that beats are held back.
-    #[serde(rename = "circuitBreaker:open")]
-    BreakerOpen {
+    "circuitBreaker:open": Store, Warn => BreakerOpen {
         /// Failures in a row.
         failures: u32,
     },
     /// The next beat probes the store.
-    #[serde(rename = "circuitBreaker:half-open")]
-    BreakerHalfOpen,
+    "circuitBreaker:half-open": Store, Warn => BreakerHalfOpen,
     /// The store works again.
-    #[serde(rename = "circuitBreaker:closed")]
-    BreakerClosed,
+    "circuitBreaker:closed": Store, Info => BreakerClosed,
     /// The leader cannot reach the store; its term goes on for a while.
-    #[serde(rename = "store:unreachable")]
-    StoreUnreachable {
+    "store:unreachable": Store, Warn => StoreUnreachable {
         /// The term.
         epoch: Epoch,
         /// How long until work is told to stop.
         left_ms: u64,
     },
     /// The hard deadline passed, or the store says that another node holds the lease.
-    #[serde(rename = "lease:lost")]
-    LeaseLost {
+    "lease:lost": Election, Warn => LeaseLost {
         /// The term.
         epoch: Epoch,
         /// Why.
@@ -139,84 +144,71 @@ pub enum Event {
     },
     /// The term's work did not stop before the hard deadline. The process may have to be aborted;
     /// after a pause of the whole process the work may stop right after this.
-    #[serde(rename = "term:overran")]
-    TermOverran {
+    "term:overran": Election, Error => TermOverran {
         /// The term.
         epoch: Epoch,
     },
     /// The store's data went back to an older copy; takeovers wait until any lost term is over.
-    #[serde(rename = "store:went-back")]
-    StoreWentBack {
+    "store:went-back": Store, Error => StoreWentBack {
         /// The highest epoch seen before.
         seen: Epoch,
         /// What the store says now.
         stored: Epoch,
     },
     /// Leadership changes too often.
-    #[serde(rename = "leader:flapping")]
-    LeaderFlapping {
+    "leader:flapping": Election, Warn => LeaderFlapping {
         /// The number of changes.
         changes: u32,
         /// Time window in which leader changes are counted.
         window_ms: u64,
     },
     /// Another live process goes by this node's id; this one must not start.
-    #[serde(rename = "node:id-taken")]
-    NodeIdTaken {
+    "node:id-taken": Member, Error => NodeIdTaken {
         /// The other process.
         by: BootId,
     },
     /// A newer process took this node's id over; this one stops.
-    #[serde(rename = "node:superseded")]
-    NodeSuperseded {
+    "node:superseded": Member, Error => NodeSuperseded {
         /// The newer process.
         by: BootId,
     },
     /// A node fell silent and is dropped from the view.
-    #[serde(rename = "worker:timed-out")]
-    WorkerTimedOut {
+    "worker:timed-out": Member, Warn => WorkerTimedOut {
         /// Which.
         worker: NodeId,
     },
     /// A node is dead: whatever it owned is orphaned.
-    #[serde(rename = "worker:dead")]
-    WorkerDead {
+    "worker:dead": Member, Warn => WorkerDead {
         /// Which.
         worker: NodeId,
     },
     /// Leadership is being handed to a named node.
-    #[serde(rename = "transfer:started")]
-    TransferStarted {
+    "transfer:started": Election, Info => TransferStarted {
         /// The term that ends.
         epoch: Epoch,
         /// To whom.
         to: NodeId,
     },
     /// A transfer was refused.
-    #[serde(rename = "transfer:refused")]
-    TransferRefused {
+    "transfer:refused": Election, Warn => TransferRefused {
         /// To whom it was to be.
         to: NodeId,
         /// Why not.
         reason: TransferRefusal,
     },
     /// No node would prove this node dead: its crash would be noticed late.
-    #[serde(rename = "lifeline:unwatched")]
-    LifelineUnwatched(LateNotice),
+    "lifeline:unwatched": Lifeline, Warn => LifelineUnwatched(LateNotice),
     /// The store rejects this node's requests; a person must act.
-    #[serde(rename = "store:rejected")]
-    StoreRejected,
+    "store:rejected": Store, Error => StoreRejected,
     /// A plugin started in this node's term.
-    #[serde(rename = "plugin:promoted")]
-    PluginPromoted {
+    "plugin:promoted": Plugin, Debug => PluginPromoted {
         /// Which.
         plugin: String,
         /// The term.
         epoch: Epoch,
     },
     /// A plugin has stopped with this node's term.
-    #[serde(rename = "plugin:demoted")]
-    PluginDemoted {
+    "plugin:demoted": Plugin, Debug => PluginDemoted {
         /// Which.
         plugin: String,
         /// The term.
@@ -225,16 +217,14 @@ pub enum Event {
         reason: DemotionReason,
     },
     /// The cluster does better or worse than before.
-    #[serde(rename = "cluster:health-changed")]
-    HealthChanged {
+    "cluster:health-changed": Member, Info => HealthChanged {
         /// How it does now.
         verdict: Verdict,
         /// Why, the worst first.
         reasons: Vec<Reason>,
     },
     /// A plugin returned an error, panicked, took too long, or did not start.
-    #[serde(rename = "plugin:failed")]
-    PluginFailed {
+    "plugin:failed": Plugin, Warn => PluginFailed {
         /// Which.
         plugin: String,
         /// What it said.
@@ -243,8 +233,7 @@ pub enum Event {
         restart_in_ms: Option<u64>,
     },
     /// A plugin removed expired records in one round.
-    #[serde(rename = "plugin:swept")]
-    PluginSwept {
+    "plugin:swept": Plugin, Info => PluginSwept {
         /// Which.
         plugin: String,
         /// What the records belonged to, such as a table.
@@ -253,8 +242,7 @@ pub enum Event {
         records: u64,
     },
     /// A plugin did not stop when it was told to, and could not be cancelled either.
-    #[serde(rename = "plugin:ignored-cancellation")]
-    PluginIgnoredCancellation {
+    "plugin:ignored-cancellation": Plugin, Error => PluginIgnoredCancellation {
         /// Which.
         plugin: String,
     },
@@ -278,11 +266,12 @@ pub enum DemotionReason {
 }
 
 /// How far a node's cold start has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Phase {
     /// Watching who else starts.
+    #[default]
     Observing,
     /// Standing for election.
     Election,

@@ -24,7 +24,7 @@ const PREPARES_A_BEAT: u32 = 1;
 
 /// A limit on how often something happens: `most` times at once, then once in every `step`.
 #[derive(Clone, Debug, Hash)]
-struct Rate {
+pub struct Rate {
     most: u32,
     step: Duration,
     /// When all of it is there again.
@@ -37,19 +37,20 @@ impl Rate {
     }
 
     /// The first moment from `from` on at which it may happen once more.
-    fn next(&self, from: Moment) -> Moment {
+    pub fn next(&self, from: Moment) -> Moment {
         if planted!(HintsWithoutBudget) {
             return from;
         }
         from.max(self.full - self.step * (self.most - 1))
     }
 
-    fn spend(&mut self, at: Moment) {
+    /// It happens then.
+    pub fn spend(&mut self, at: Moment) {
         self.full = self.full.max(at) + self.step;
     }
 
     /// Spends one if there is one now.
-    fn take(&mut self, now: Moment) -> bool {
+    pub fn take(&mut self, now: Moment) -> bool {
         let allowed = self.next(now) <= now;
         if allowed {
             self.spend(now);
@@ -57,7 +58,8 @@ impl Rate {
         allowed
     }
 
-    fn give_back(&mut self) {
+    /// What was spent last was right, and costs nothing.
+    pub fn give_back(&mut self) {
         self.full = self.full - self.step;
     }
 }
@@ -65,10 +67,13 @@ impl Rate {
 /// What hints may still cost.
 #[derive(Clone, Debug, Hash)]
 pub struct HintBudget {
-    looks: Rate,
-    bids: Rate,
-    readings: Rate,
-    prepares: Rate,
+    /// Looks at the lease.
+    pub looks: Rate,
+    pub bids: Rate,
+    /// Readings of the node records.
+    pub readings: Rate,
+    /// Calls of `prepare`.
+    pub prepares: Rate,
     /// The version that a hint last made this node bid for: another hint of it is no news.
     bid_for: Option<Version>,
 }
@@ -85,16 +90,6 @@ impl HintBudget {
         }
     }
 
-    /// The first moment from `from` on at which a hint may cause a look.
-    pub fn next_look(&self, from: Moment) -> Moment {
-        self.looks.next(from)
-    }
-
-    /// A look that a hint asked for is planned for then.
-    pub fn look_planned(&mut self, at: Moment) {
-        self.looks.spend(at);
-    }
-
     /// May a hint cause a bid for this version now? Counted, if so.
     pub fn take_bid(&mut self, now: Moment, version: Version) -> bool {
         let news = self.bid_for != Some(version) || planted!(HintsWithoutBudget);
@@ -103,31 +98,6 @@ impl HintBudget {
             self.bid_for = Some(version);
         }
         allowed
-    }
-
-    /// May a hint cause a reading of the node records now? Counted, if so.
-    pub fn take_reading(&mut self, now: Moment) -> bool {
-        self.readings.take(now)
-    }
-
-    /// A reading of the node records showed a node that joined.
-    pub fn reading_was_right(&mut self) {
-        self.readings.give_back();
-    }
-
-    /// May a hint cause a call of `prepare` now? Counted, if so.
-    pub fn take_prepare(&mut self, now: Moment) -> bool {
-        self.prepares.take(now)
-    }
-
-    /// A look in between showed something new.
-    pub fn look_was_right(&mut self) {
-        self.looks.give_back();
-    }
-
-    /// A bid on a hint showed something new.
-    pub fn bid_was_right(&mut self) {
-        self.bids.give_back();
     }
 }
 
@@ -150,8 +120,8 @@ mod tests {
     fn looks_come_at_once_up_to_the_limit_and_then_evenly() {
         let mut budget = HintBudget::new(BEAT);
         let mut looks = |now| {
-            let at = budget.next_look(at(now));
-            budget.look_planned(at);
+            let at = budget.looks.next(at(now));
+            budget.looks.spend(at);
             at
         };
         let planned: Vec<Moment> = (0..7).map(|_| looks(10_000)).collect();
@@ -177,10 +147,10 @@ mod tests {
         let mut budget = HintBudget::new(BEAT);
         for attempt in 0..100 {
             assert!(budget.take_bid(at(1_000), version(attempt)));
-            budget.bid_was_right();
-            assert_eq!(budget.next_look(at(1_000)), at(1_000));
-            budget.look_planned(at(1_000));
-            budget.look_was_right();
+            budget.bids.give_back();
+            assert_eq!(budget.looks.next(at(1_000)), at(1_000));
+            budget.looks.spend(at(1_000));
+            budget.looks.give_back();
         }
     }
 }

@@ -20,7 +20,7 @@ impl Core {
         if self.running_epoch().is_none() || self.registry.is_certain(boot) {
             return;
         }
-        self.in_flight.read_cadence.is_still(false);
+        self.in_flight.read_cadence.is_still = false;
         if self.registry.announced(boot) {
             return self.publish_view();
         }
@@ -31,13 +31,13 @@ impl Core {
     pub(crate) fn node_left(&mut self, now: Moment, boot: BootId) {
         let reads = self.in_flight.members.is_some();
         if self.running_epoch().is_some() && (reads || self.registry.knows(boot)) {
-            self.in_flight.read_cadence.is_still(false);
+            self.in_flight.read_cadence.is_still = false;
             self.read_members_sooner(now);
         }
     }
 
     fn read_members_sooner(&mut self, now: Moment) {
-        if self.in_flight.hints.take_reading(now) {
+        if self.in_flight.hints.readings.take(now) {
             self.in_flight.members_again = self.in_flight.members.is_some();
             self.read_members();
         }

@@ -44,9 +44,10 @@ impl Core {
         self.take_out_the_dead(&mut members);
         let all_beat = self.all_beat(&members);
         let changes = self.registry.read(now, members, self.view.as_deref());
-        self.metrics.workers_changed(changes.joined.len() as u64, changes.timed_out.len() as u64);
+        self.metrics.report.worker_registrations += changes.joined.len() as u64;
+        self.metrics.report.worker_timeouts += changes.timed_out.len() as u64;
         if !changes.joined.is_empty() {
-            self.in_flight.hints.reading_was_right();
+            self.in_flight.hints.readings.give_back();
         }
         for node in changes.timed_out {
             self.emit(Event::WorkerTimedOut { worker: node });
@@ -55,7 +56,7 @@ impl Core {
             self.emit(Event::WorkerDead { worker: node });
         }
         self.publish_view();
-        self.in_flight.read_cadence.is_still(all_beat && self.in_flight.publish.is_none());
+        self.in_flight.read_cadence.is_still = all_beat && self.in_flight.publish.is_none();
         self.decide_transfer(now);
     }
 

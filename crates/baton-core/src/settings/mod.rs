@@ -7,7 +7,7 @@
 mod derive;
 mod profiles;
 mod relations;
-mod span;
+pub mod span;
 mod spans;
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,8 @@
-//! Relations between settings. Each is one line of a table, and its message has both numbers.
-
-use std::time::Duration;
+//! Ranges of settings, and relations between them. Each message has both numbers.
 
 use super::Settings;
 use super::span::show;
-use super::spans::{LARGEST_LEASE, SMALLEST};
-use crate::election::takeover::RANKS;
+use super::spans::{LARGEST_LEASE, Nanos, RELATIONS, Relation, SMALLEST, Span, duration};
 
 /// Two settings that cannot both hold. The message names both with their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -19,61 +16,63 @@ impl InvalidSettings {
 }
 
 /// One side of a relation: a name, perhaps with a factor, and its value.
-type Side = (&'static str, Duration);
+type Side<'a> = (&'a str, Nanos);
 
-fn at_least(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), InvalidSettings> {
-    if left.1 >= bound {
+/// Says what must hold, unless it does.
+fn demand(
+    holds: bool,
+    left: Side<'_>,
+    phrase: &str,
+    right: Side<'_>,
+) -> Result<(), InvalidSettings> {
+    if holds {
         return Ok(());
     }
-    Err(InvalidSettings(format!(
-        "{} ({}) must be at least {phrase}{} ({})",
-        left.0,
-        show(left.1),
-        right.0,
-        show(right.1)
-    )))
+    let (left_span, right_span) = (show(duration(left.1)), show(duration(right.1)));
+    let (left, right) = (left.0, right.0);
+    let message = format!("{left} ({left_span}) must be {phrase} {right} ({right_span})");
+    Err(InvalidSettings(message))
 }
 
-fn at_most(left: Side, phrase: &str, right: Side, bound: Duration) -> Result<(), InvalidSettings> {
-    if left.1 <= bound {
-        return Ok(());
+impl Relation {
+    fn check(&self, settings: &Settings) -> Result<(), InvalidSettings> {
+        let upper = (self.upper.name(), self.upper.of(settings));
+        let values = self.lowers.iter().map(|(times, span)| (*times, span.of(settings)));
+        let needed: Nanos = values.map(|(times, value)| value * Nanos::from(times)).sum();
+        let holds = upper.1 >= needed;
+        if !self.limits_lowers {
+            let [(times, lower)] = self.lowers else { return settings.check_window() };
+            let phrase = match times {
+                1 => "at least".to_owned(),
+                times => format!("at least {times} ×"),
+            };
+            return demand(holds, upper, &phrase, (lower.name(), lower.of(settings)));
+        }
+        let halved = self.lowers.iter().all(|(times, _)| times % 2 == 0);
+        let (part, phrase) = if halved { (2, "at most half of") } else { (1, "at most") };
+        let lowers = self.lowers.iter().map(|(times, span)| match times / part {
+            1 => span.name().to_owned(),
+            times => format!("{times} × {}", span.name()),
+        });
+        let lowers = lowers.collect::<Vec<_>>().join(" + ");
+        demand(holds, (&lowers, needed / Nanos::from(part)), phrase, upper)
     }
-    Err(InvalidSettings(format!(
-        "{} ({}) must be at most {phrase}{} ({})",
-        left.0,
-        show(left.1),
-        right.0,
-        show(right.1)
-    )))
 }
 
 impl Settings {
     /// Finds the first contradiction. Call it once, before a node starts.
     pub fn check(&self) -> Result<(), InvalidSettings> {
         self.check_ranges()?;
-        self.check_lease()?;
-        self.check_nodes()?;
-        self.check_election()
+        RELATIONS.iter().try_for_each(|relation| relation.check(self))
     }
 
     pub(super) fn check_ranges(&self) -> Result<(), InvalidSettings> {
-        let positive = [
-            ("lease_timeout", self.lease_timeout),
-            ("heartbeat_interval", self.heartbeat_interval),
-            ("request_timeout", self.request_timeout),
-            ("election_interval", self.election_interval),
-            ("stop_grace", self.stop_grace),
-        ];
-        for side in positive {
-            at_least(side, "", ("the smallest span", SMALLEST), SMALLEST)?;
+        let (smallest, largest) = (SMALLEST.as_nanos(), LARGEST_LEASE.as_nanos());
+        for span in Span::ALL {
+            let given = (span.name(), span.of(self));
+            demand(given.1 >= span.least(), given, "at least", ("the smallest span", smallest))?;
+            demand(given.1 <= span.most(), given, "at most", ("the largest lease", largest))?;
         }
-        let largest = LARGEST_LEASE;
-        at_most(
-            ("lease_timeout", self.lease_timeout),
-            "",
-            ("the largest lease", largest),
-            largest,
-        )?;
         if !(0.0..=0.2).contains(&self.clock_drift_max) {
             let given = self.clock_drift_max;
             return Err(InvalidSettings(format!(
@@ -104,84 +103,24 @@ impl Settings {
         Ok(())
     }
 
-    fn check_lease(&self) -> Result<(), InvalidSettings> {
-        let beat = ("heartbeat_interval", self.heartbeat_interval);
-        let lease = ("lease_timeout", self.lease_timeout);
-        at_most(beat, "half of ", lease, self.lease_timeout / 2)?;
-        at_most(
-            ("heartbeat_jitter", self.heartbeat_jitter),
-            "half of ",
-            beat,
-            self.heartbeat_interval / 2,
-        )?;
-        at_most(("request_timeout", self.request_timeout), "", beat, self.heartbeat_interval)?;
-        // A beat, a failed renewal and one more try must fit before the soft deadline.
-        let terms = self.lease_terms();
-        let usable = terms.trusted_span().saturating_sub(self.stop_grace);
+    /// What is left of the lease for the beats that keep it.
+    fn check_window(&self) -> Result<(), InvalidSettings> {
+        let usable = self.lease_terms().trusted_span().saturating_sub(self.stop_grace);
         let needed = self.heartbeat_interval.saturating_add(self.heartbeat_jitter);
         let needed = needed.saturating_add(self.request_timeout);
-        at_least(
-            ("lease_timeout less drift, safety_margin and stop_grace", usable),
-            "",
-            ("heartbeat_interval + heartbeat_jitter + request_timeout", needed),
-            needed,
-        )
-    }
-
-    fn check_nodes(&self) -> Result<(), InvalidSettings> {
-        at_least(
-            ("worker_timeout", self.worker_timeout),
-            "2 × ",
-            ("heartbeat_interval", self.heartbeat_interval),
-            self.heartbeat_interval.saturating_mul(2),
-        )?;
-        at_least(
-            ("dead_node_timeout", self.dead_node_timeout),
-            "",
-            ("worker_timeout", self.worker_timeout),
-            self.worker_timeout,
-        )?;
-        at_least(
-            ("startup_jitter_max", self.startup_jitter_max),
-            "",
-            ("startup_jitter_min", self.startup_jitter_min),
-            self.startup_jitter_min,
-        )?;
-        at_most(
-            ("startup_jitter_max", self.startup_jitter_max),
-            "",
-            ("heartbeat_interval", self.heartbeat_interval),
-            self.heartbeat_interval,
-        )
-    }
-
-    fn check_election(&self) -> Result<(), InvalidSettings> {
-        at_least(
-            ("max_epoch_duration", self.max_epoch_duration),
-            "",
-            ("min_epoch_duration", self.min_epoch_duration),
-            self.min_epoch_duration,
-        )?;
-        at_least(
-            ("min_epoch_duration", self.min_epoch_duration),
-            "",
-            ("lease_timeout", self.lease_timeout),
-            self.lease_timeout,
-        )?;
-        // All successors have had their turn within one beat of the expiry.
-        let turns = self.takeover_stagger.saturating_mul(RANKS);
-        let turns = turns.saturating_add(self.takeover_delay);
-        at_most(
-            ("takeover_delay + 8 × takeover_stagger", turns),
-            "half of ",
-            ("heartbeat_interval", self.heartbeat_interval),
-            self.heartbeat_interval / 2,
+        demand(
+            usable >= needed,
+            ("lease_timeout less drift, safety_margin and stop_grace", usable.as_nanos()),
+            "at least",
+            ("heartbeat_interval + heartbeat_jitter + request_timeout", needed.as_nanos()),
         )
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn s(seconds: u64) -> Duration {

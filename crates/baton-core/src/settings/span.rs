@@ -1,4 +1,4 @@
-//! Lengths of time as people write them: `500ms`, `5s`, `2m`, `1h 30m`.
+//! Lengths of time as people write them: `500ms`, `5s`, `2m`, `1h 30m`. For `#[serde(with)]`.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,10 +10,12 @@ pub fn show(span: Duration) -> impl fmt::Display {
     humantime::format_duration(span)
 }
 
+/// Writes a length of time as text.
 pub fn serialize<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(&show(*span))
 }
 
+/// Reads a length of time from text.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     deserializer.deserialize_any(SpanVisitor)
 }

@@ -84,22 +84,27 @@ pub struct Relation {
     pub drifts: bool,
     /// What it must have room for.
     pub lowers: &'static [(u32, Span)],
+    /// Does its message begin with what is too long, or with what is too short?
+    pub limits_lowers: bool,
 }
 
 const fn at_least(upper: Span, lowers: &'static [(u32, Span)]) -> Relation {
-    Relation { upper, drifts: false, lowers }
+    Relation { upper, drifts: false, lowers, limits_lowers: false }
+}
+
+const fn at_most(lowers: &'static [(u32, Span)], upper: Span) -> Relation {
+    Relation { upper, drifts: false, lowers, limits_lowers: true }
 }
 
 use Span::*;
 
-/// What `Settings::check` demands of spans. No span is above itself, however far one follows them.
+/// What `Settings::check` demands of spans, in its order. No span is above itself, however far one
+/// follows them.
 pub const RELATIONS: &[Relation] = &[
-    at_least(HeartbeatInterval, &[(2, HeartbeatJitter)]),
-    at_least(HeartbeatInterval, &[(1, RequestTimeout)]),
-    at_least(StartupJitterMax, &[(1, StartupJitterMin)]),
-    at_least(HeartbeatInterval, &[(1, StartupJitterMax)]),
-    at_least(HeartbeatInterval, &[(2, TakeoverDelay), (2 * RANKS, TakeoverStagger)]),
-    at_least(LeaseTimeout, &[(2, HeartbeatInterval)]),
+    at_most(&[(2, HeartbeatInterval)], LeaseTimeout),
+    at_most(&[(2, HeartbeatJitter)], HeartbeatInterval),
+    at_most(&[(1, RequestTimeout)], HeartbeatInterval),
+    // A beat, a failed renewal and one more try must fit before the soft deadline.
     Relation {
         upper: LeaseTimeout,
         drifts: true,
@@ -110,11 +115,16 @@ pub const RELATIONS: &[Relation] = &[
             (1, SafetyMargin),
             (1, StopGrace),
         ],
+        limits_lowers: false,
     },
     at_least(WorkerTimeout, &[(2, HeartbeatInterval)]),
     at_least(DeadNodeTimeout, &[(1, WorkerTimeout)]),
-    at_least(MinEpochDuration, &[(1, LeaseTimeout)]),
+    at_least(StartupJitterMax, &[(1, StartupJitterMin)]),
+    at_most(&[(1, StartupJitterMax)], HeartbeatInterval),
     at_least(MaxEpochDuration, &[(1, MinEpochDuration)]),
+    at_least(MinEpochDuration, &[(1, LeaseTimeout)]),
+    // All successors have had their turn within one beat of the expiry.
+    at_most(&[(2, TakeoverDelay), (2 * RANKS, TakeoverStagger)], HeartbeatInterval),
 ];
 
 /// As a length of time; what no length of time can be becomes the longest.

@@ -12,8 +12,8 @@ use crate::plan::{Fault, Overrides};
 use crate::stopwatch::Stopwatch;
 use serde::Serialize;
 
-use super::print::print_line;
-use super::{CommandError, reproduction};
+use super::print::{print_json, print_line};
+use super::{CommandError, cores, reproduction};
 
 /// Fewer seeds than this need not meet every fault.
 const SEEDS_FOR_COVERAGE: u64 = 100;
@@ -37,18 +37,33 @@ struct Report<'a> {
 /// Runs seeds and reports.
 pub fn run(first: u64, seeds: u64, jobs: usize, json: bool) -> Result<(), CommandError> {
     let watch = Stopwatch::default();
-    let summary = run_seeds(first, seeds, jobs, &|summary| summary.violations.len() >= 20);
-    let canary_caught = (first..first + 20).any(canary_dies);
-    report(&summary, canary_caught, watch.elapsed(), json)
+    let summary = run_seeds(first, seeds, jobs, &has_failed);
+    report(&summary, first, watch.elapsed(), json)
 }
 
-/// Prints a summary and judges it.
-pub fn report(
-    summary: &Summary,
-    canary_caught: bool,
-    took: Duration,
-    json: bool,
-) -> Result<(), CommandError> {
+/// Runs fresh seeds until the time is up or promises are broken.
+pub fn soak(first: u64, minutes: u64) -> Result<(), CommandError> {
+    let watch = Stopwatch::default();
+    let limit = Duration::from_secs(60 * minutes);
+    let enough = |summary: &Summary| {
+        if summary.seeds.is_multiple_of(5_000) {
+            let (seeds, broken) = (summary.seeds, summary.violations.len());
+            eprintln!("{seeds} seeds, {broken} violations, {:.0?}", watch.elapsed());
+        }
+        watch.elapsed() >= limit || has_failed(summary)
+    };
+    let summary = run_seeds(first, u64::MAX - first, cores(), &enough);
+    report(&summary, first, watch.elapsed(), false)
+}
+
+/// More broken promises than these say nothing new.
+fn has_failed(summary: &Summary) -> bool {
+    summary.violations.len() >= 20
+}
+
+/// Prints a summary of seeds from `first` on and judges it.
+fn report(summary: &Summary, first: u64, took: Duration, json: bool) -> Result<(), CommandError> {
+    let canary_caught = (first..first + 20).any(canary_dies);
     let missing = match summary.seeds {
         seeds if seeds < SEEDS_FOR_COVERAGE => Vec::new(),
         _ => summary.coverage.missing(),
@@ -68,8 +83,7 @@ pub fn report(
         failover: summary.gaps.iter().map(|(cause, gaps)| (*cause, Spread::of(gaps))).collect(),
     };
     if json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_report(&report);
     }

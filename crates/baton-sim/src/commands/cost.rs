@@ -7,7 +7,10 @@ use crate::figures::{show_count, show_long, show_ms};
 use serde::Serialize;
 
 use super::CommandError;
-use super::print::print_line;
+use super::print::{print_json, print_line};
+
+const HEAD: &str = " nodes simulated       beats    requests  per beat        \
+    beat   renew  members  view  other     took";
 
 #[derive(clap::Args)]
 pub struct CostArguments {
@@ -38,8 +41,7 @@ pub fn run(arguments: &CostArguments) -> Result<(), CommandError> {
     let (rows, most_per_beat) = (rows.as_slice(), cost::MOST_PER_BEAT);
     let report = Report { rows, most_per_beat, problem: problem.as_deref() };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_report(&report);
     }
@@ -51,20 +53,7 @@ fn print_report(report: &Report<'_>) {
         "store requests while nothing fails, by default settings; \
          a beat is one of one node\n"
     );
-    print_line!(
-        "{:>6} {:>9} {:>11} {:>11} {:>9} {:>11} {:>7} {:>8} {:>5} {:>6} {:>8}",
-        "nodes",
-        "simulated",
-        "beats",
-        "requests",
-        "per beat",
-        "beat",
-        "renew",
-        "members",
-        "view",
-        "other",
-        "took",
-    );
+    print_line!("{HEAD}");
     for row in report.rows {
         print_row(row);
     }

@@ -7,10 +7,14 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::CommandError;
-use super::print::print_line;
+use super::print::{print_json, print_line};
 
 /// Fewer distinct states than this, over all configurations, prove too little.
 const STATES_NEEDED: u64 = 1_000_000;
+
+const HEAD: &str = "\
+nodes  clock       faults ticks      states  transitions deepest     terms \
+takeovers  all seen violations";
 
 #[derive(clap::Args)]
 pub struct ExhaustiveArguments {
@@ -45,7 +49,7 @@ struct Report {
 pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
     let watch = Stopwatch::default();
     if !arguments.json {
-        print_head();
+        print_line!("{HEAD}");
     }
     let mut configurations = Vec::new();
     for nodes in [2_u8, 3].into_iter().filter(|n| arguments.nodes.is_none_or(|only| only == *n)) {
@@ -68,8 +72,7 @@ pub fn run(arguments: &ExhaustiveArguments) -> Result<(), CommandError> {
         configurations,
     };
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_verdict(&report);
     }
@@ -88,30 +91,13 @@ fn asked_for(arguments: &ExhaustiveArguments, nodes: usize, clock: ExpiryClock) 
     asked
 }
 
-fn print_head() {
-    print_line!(
-        "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
-        "nodes",
-        "clock",
-        "faults",
-        "ticks",
-        "states",
-        "transitions",
-        "deepest",
-        "terms",
-        "takeovers",
-        "all seen",
-        "violations",
-    );
-}
-
 fn print_row(one: &Findings) {
     print_line!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
-        one.nodes,
-        clock_name(one.clock),
-        one.faults,
-        one.horizon,
+        one.bounds.nodes,
+        clock_name(one.bounds.clock),
+        one.bounds.faults,
+        one.bounds.horizon,
         show_count(one.states),
         show_count(one.transitions),
         one.deepest,
@@ -121,7 +107,7 @@ fn print_row(one: &Findings) {
         u8::from(one.found.is_some()),
     );
     if let Some(found) = &one.found {
-        print_line!("breaks {}", found.broken);
+        print_line!("breaks {}: {}", found.broken.promise, found.broken.what);
         for line in &found.path {
             print_line!("  {line}");
         }

@@ -8,8 +8,6 @@ mod exhaustive;
 mod print;
 mod replay;
 mod seed;
-mod shrink;
-mod soak;
 mod what_if;
 
 use std::path::PathBuf;
@@ -130,9 +128,12 @@ pub fn run(arguments: Arguments) -> Result<(), CommandError> {
     let Arguments { command, campaign, changes, .. } = arguments;
     match command {
         Some(Command::Replay { file }) => replay::run(&file),
-        Some(Command::Shrink { seed }) => shrink::run(seed),
+        Some(Command::Shrink { seed }) => {
+            seed::shrink(seed);
+            Ok(())
+        }
         Some(Command::Determinism { seeds }) => determinism::run(seeds),
-        Some(Command::Soak { minutes, first }) => soak::run(minutes, first),
+        Some(Command::Soak { minutes, first }) => campaign::soak(first, minutes),
         Some(Command::Bugs { seeds, only }) => bugs::run(seeds, only.as_deref()),
         Some(Command::Exhaustive(arguments)) => exhaustive::run(&arguments),
         Some(Command::Cost(arguments)) => cost::run(&arguments),

@@ -13,6 +13,12 @@ pub fn print_text(text: &str) {
     }
 }
 
+/// Writes a report as JSON.
+pub fn print_json(report: &impl serde::Serialize) {
+    let text = serde_json::to_string_pretty(report).expect("plain data has a JSON form");
+    print_line!("{text}");
+}
+
 /// Writes a line.
 macro_rules! print_line {
     () => { $crate::commands::print::print_text("\n") };

@@ -5,8 +5,8 @@ use crate::plan::{Overrides, Plan};
 use crate::trace::Trace;
 use serde::Serialize;
 
-use super::CommandError;
-use super::print::{print_line, print_text};
+use super::print::{print_json, print_line, print_text};
+use super::{CommandError, reproduction};
 
 #[derive(Serialize)]
 struct SeedReport<'a> {
@@ -30,9 +30,8 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
         events: outcome.stats.events,
         terms: outcome.stats.terms.len(),
     };
-    let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
     if json {
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_line!("plan of seed {seed}\n\n{}", plan_text(&plan));
         match &outcome.violation {
@@ -47,6 +46,14 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
         }
     }
     if outcome.violation.is_some() { Err(CommandError::Broken) } else { Ok(()) }
+}
+
+/// Makes a failing seed small and prints the line that reproduces it.
+pub fn shrink(seed: u64) {
+    match crate::shrink::shrink(seed) {
+        None => print_line!("seed {seed} keeps every promise: there is nothing to shrink"),
+        Some(overrides) => print_line!("{}", reproduction(seed, &overrides)),
+    }
 }
 
 /// The plan, as it would stand in a file.

@@ -6,7 +6,7 @@ use crate::figures::show_ms;
 use crate::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 use baton_core::settings::show_span;
 
-use super::print::print_line;
+use super::print::{print_json, print_line};
 use super::{CommandError, input};
 
 /// More nodes than this take too long; `cost` is for larger clusters.
@@ -81,8 +81,7 @@ pub fn run(arguments: &WhatIfArguments) -> Result<(), CommandError> {
     }
     let report = report(&config, &effort).map_err(|broken| broken_promise(&broken))?;
     if arguments.json {
-        let text = serde_json::to_string_pretty(&report).expect("plain data has a JSON form");
-        print_line!("{text}");
+        print_json(&report);
     } else {
         print_report(&report);
     }
@@ -109,17 +108,7 @@ fn broken_promise(broken: &crate::invariants::Violation) -> CommandError {
 fn print_report(report: &Report) {
     print_head(report);
     print_line!("\n{:43}{:>27}", "", "time without a leader");
-    print_line!(
-        "{:<21}{:>8} {:>6} {:>6}{:>9}{:>9}{:>9}{:>9}",
-        "cause",
-        "a month",
-        "tried",
-        "felt",
-        "p50",
-        "p99",
-        "max",
-        "s a day"
-    );
+    print_line!("cause                 a month  tried   felt      p50      p99      max  s a day");
     for row in &report.causes {
         print_cause(row);
     }
@@ -141,22 +130,13 @@ fn print_report(report: &Report) {
 }
 
 fn print_head(report: &Report) {
-    let (settings, environment) = (&report.config.settings, &report.config.environment);
+    let environment = &report.config.environment;
     let clock = serde_json::to_value(environment.store_clock).expect("a plain name");
-    let with = |name: &str, there: bool| format!("{} {name}", if there { "with" } else { "no" });
+    print_line!("{}", report.config.heading(report.nodes));
     print_line!(
-        "{} nodes, profile {}: lease {}, beat {} ± {}",
-        report.nodes,
-        report.config.profile,
-        show_span(settings.lease_timeout),
-        show_span(settings.heartbeat_interval),
-        show_span(settings.heartbeat_jitter),
-    );
-    print_line!(
-        "leases end by the {} clock, {}, {}, latency {}",
+        "leases end by the {} clock, {}, latency {}",
         clock.as_str().unwrap_or_default(),
-        with("lifeline", environment.lifeline),
-        with("push", environment.push),
+        environment.reach(),
         show_span(environment.latency),
     );
 }

@@ -24,13 +24,10 @@ impl State {
 
 impl Run<'_> {
     fn take(&mut self, step: Step) {
+        self.state.left -= u8::from(step.is_fault());
         match step {
             Step::Tick => self.tick(),
-            Step::Start(slot) => self.start(slot.into()),
-            Step::Restart(slot) => {
-                self.state.left -= 1;
-                self.start(slot.into());
-            }
+            Step::Start(slot) | Step::Restart(slot) => self.start(slot.into()),
             Step::Timer(slot, timer) => {
                 let fire = |process: &mut Process| process.timers[timer as usize] = None;
                 self.handle(slot.into(), fire, Input::Timer(timer));
@@ -42,18 +39,9 @@ impl Run<'_> {
                     self.reach_node(slot, id, reply);
                 }
             }
-            Step::Lose(at) => {
-                self.state.left -= 1;
-                self.state.flying.remove(at.into());
-            }
-            Step::Slow(at) => {
-                self.state.left -= 1;
-                self.set_pace(at.into(), Pace::Slow);
-            }
-            Step::Delay(at) => {
-                self.state.left -= 1;
-                self.set_pace(at.into(), Pace::Late);
-            }
+            Step::Lose(at) => drop(self.state.flying.remove(at.into())),
+            Step::Slow(at) => self.set_pace(at.into(), Pace::Slow),
+            Step::Delay(at) => self.set_pace(at.into(), Pace::Late),
             Step::TimeOut(slot, number) => self.time_out(slot.into(), number.into()),
             Step::Stopped(slot) => self.work_stopped(slot.into()),
             Step::Hint(at) => {
@@ -63,11 +51,9 @@ impl Run<'_> {
             Step::Prove(slot) => self.prove(slot.into()),
             Step::Refuse(slot) => self.refuse(slot.into()),
             Step::Resign(slot) => {
-                self.state.left -= 1;
                 self.handle(slot.into(), |_| {}, Input::Command(Command::Resign));
             }
             Step::Pause(slot) => {
-                self.state.left -= 1;
                 self.state.change_process(slot.into(), |one| one.pulse = Pulse::JustPaused);
             }
             Step::Resume(slot) => self.state.change_process(slot.into(), |one| {
@@ -75,7 +61,6 @@ impl Run<'_> {
                 one.lag += std::mem::take(&mut one.slept);
             }),
             Step::Crash(slot) => {
-                self.state.left -= 1;
                 let slot = usize::from(slot);
                 let dead = self.state.slots[slot].clone();
                 if let Some(process) = dead.process.as_ref() {
@@ -186,7 +171,6 @@ impl Run<'_> {
 
     /// A firewall resets the connection to a live process, and refuses the next dial.
     fn refuse(&mut self, slot: usize) {
-        self.state.left -= 1;
         let watched = self.state.process(slot).and_then(|one| one.watch);
         let Some(boot) = watched.map(|watch| watch.boot) else { return };
         for report in [LifelineReport::Broken, LifelineReport::Refused] {

@@ -9,6 +9,7 @@ use baton_core::settings::Settings;
 use baton_core::time::Moment;
 use baton_core::{Core, Identity};
 use baton_store::ExpiryClock;
+use serde::Serialize;
 
 /// One tick of the search's clock.
 pub const TICK: Duration = Duration::from_secs(1);
@@ -33,18 +34,20 @@ pub enum Wrong {
 }
 
 /// How far the search goes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct Bounds {
     pub nodes: usize,
     /// Whose clock judges that a lease is over.
     pub clock: ExpiryClock,
     pub horizon: u32,
     /// A node's first start may be put off until this tick, so that beats fall in and out of step.
+    #[serde(skip)]
     pub start_by: u32,
     /// How many faults may happen, of any kinds and at any times: a message that is slow, late or
     /// lost, a pause, a crash, a start after a crash, a leader that is asked to resign, a
     /// firewall before a lifeline.
     pub faults: u8,
+    #[serde(skip)]
     pub wrong: Option<Wrong>,
 }
 

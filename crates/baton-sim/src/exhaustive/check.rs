@@ -1,7 +1,5 @@
 //! What must hold in every state.
 
-use std::fmt;
-
 use baton_core::ids::{BootId, Epoch};
 use serde::Serialize;
 
@@ -10,12 +8,6 @@ use serde::Serialize;
 pub struct Broken {
     pub promise: &'static str,
     pub what: String,
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.promise, self.what)
-    }
 }
 
 impl Broken {

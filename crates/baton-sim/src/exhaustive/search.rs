@@ -1,6 +1,5 @@
 //! Breadth first, so that the first path found to a broken promise is a shortest one.
 
-use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::bounds::{Bounds, Model};
@@ -20,11 +19,8 @@ pub struct Found {
 /// What a search came to.
 #[derive(Clone, Debug, Serialize)]
 pub struct Findings {
-    pub nodes: usize,
-    /// Whose clock judges that a lease is over.
-    pub clock: ExpiryClock,
-    pub horizon: u32,
-    pub faults: u8,
+    #[serde(flatten)]
+    pub bounds: Bounds,
     pub states: u64,
     /// Steps taken, to new states and to known ones.
     pub transitions: u64,
@@ -44,13 +40,22 @@ pub fn search(bounds: Bounds, most: u64) -> Findings {
     let first = State::first(&model);
     let mut visited = Visited::new(first.fingerprint());
     let mut frontier = vec![(0, first)];
-    let mut findings = Findings::of(&bounds);
+    let mut findings = Findings {
+        bounds,
+        states: 1,
+        transitions: 0,
+        deepest: 0,
+        begun: 0,
+        takeovers: 0,
+        complete: true,
+        found: None,
+    };
     while !frontier.is_empty() && findings.found.is_none() {
         let mut farther = Vec::new();
         for (number, state) in frontier {
-            if visited.len() as u64 >= most {
+            if findings.states >= most {
                 findings.complete = false;
-                return findings.with(&visited);
+                return findings;
             }
             for step in state.steps(&model) {
                 let run = state.apply(&model, step);
@@ -62,40 +67,21 @@ pub fn search(bounds: Bounds, most: u64) -> Findings {
                     let mut steps = visited.path(number);
                     steps.push(step);
                     findings.found = Some(Found { broken, path: describe(&model, &steps) });
-                    return findings.with(&visited);
+                    return findings;
                 }
-                let new = visited.insert(run.state.fingerprint(), number, step);
-                farther.extend(new.map(|new| (new, run.state)));
+                if let Some(new) = visited.insert(run.state.fingerprint(), number, step) {
+                    findings.states += 1;
+                    farther.push((new, run.state));
+                }
             }
         }
         findings.deepest += u32::from(!farther.is_empty());
         frontier = farther;
     }
-    findings.with(&visited)
+    findings
 }
 
 impl Findings {
-    fn of(bounds: &Bounds) -> Self {
-        Self {
-            nodes: bounds.nodes,
-            clock: bounds.clock,
-            horizon: bounds.horizon,
-            faults: bounds.faults,
-            states: 0,
-            transitions: 0,
-            deepest: 0,
-            begun: 0,
-            takeovers: 0,
-            complete: true,
-            found: None,
-        }
-    }
-
-    fn with(mut self, visited: &Visited) -> Self {
-        self.states = visited.len() as u64;
-        self
-    }
-
     fn term_began(&mut self, state: &State) {
         let terms = state.store.history(usize::MAX);
         let others = terms.windows(2).filter(|pair| pair[0].boot != pair[1].boot).count();

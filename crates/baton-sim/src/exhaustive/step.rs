@@ -48,6 +48,23 @@ pub enum Step {
     Restart(u8),
 }
 
+impl Step {
+    /// Is it one of the faults that only so many of may happen?
+    pub fn is_fault(self) -> bool {
+        matches!(
+            self,
+            Self::Lose(_)
+                | Self::Slow(_)
+                | Self::Delay(_)
+                | Self::Refuse(_)
+                | Self::Resign(_)
+                | Self::Pause(_)
+                | Self::Crash(_)
+                | Self::Restart(_)
+        )
+    }
+}
+
 impl State {
     /// All steps that can be taken from here. A tick has three parts:
     ///

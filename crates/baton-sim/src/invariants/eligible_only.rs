@@ -1,23 +1,14 @@
 //! Eligibility: a node that may not lead never does.
 
-use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at who begins a term.
-pub struct EligibleOnly;
-
-impl Invariant for EligibleOnly {
-    fn promise(&self) -> Promise {
-        Promise { checker: "eligible_only", name: "2.5" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        match fact {
-            Fact::TermStarted { node, epoch, eligible: false, .. } => {
-                Err(format!("{node} begins epoch {epoch} although it may not lead"))
-            }
-            _ => Ok(()),
+pub fn check(fact: &Fact<'_>) -> Result<(), String> {
+    match fact {
+        Fact::TermStarted { node, epoch, eligible: false, .. } => {
+            Err(format!("{node} begins epoch {epoch} although it may not lead"))
         }
+        _ => Ok(()),
     }
 }
 
@@ -32,7 +23,7 @@ mod tests {
         let id = node("a");
         let start = |eligible| {
             let (epoch, seen) = (Epoch(1), Epoch::NONE);
-            EligibleOnly.see(&Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible })
+            check(&Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible })
         };
         assert!(start(true).is_ok());
         assert!(start(false).is_err());

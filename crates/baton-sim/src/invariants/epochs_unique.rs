@@ -4,38 +4,23 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// Remembers every term that began. Their order is promised where S1 is: beyond it, a process may
 /// learn late of a grant whose successor has begun already.
-pub struct EpochsUnique {
-    in_order: bool,
-    began: BTreeMap<Epoch, Who>,
-}
-
-impl EpochsUnique {
-    /// A checker of uniqueness, and of order too if that is promised.
-    pub fn new(in_order: bool) -> Self {
-        Self { in_order, began: BTreeMap::new() }
-    }
-}
-
-impl Invariant for EpochsUnique {
-    fn promise(&self) -> Promise {
-        Promise { checker: "epochs_unique", name: "S2" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check(in_order: bool) -> impl Invariant {
+    let mut began: BTreeMap<Epoch, Who> = BTreeMap::new();
+    move |fact: &Fact<'_>| {
         let Fact::TermStarted { who, epoch, .. } = fact else { return Ok(()) };
-        let last = self.began.last_key_value().map(|(last, _)| *last);
-        if let Some(by) = self.began.get(epoch) {
+        let last = began.last_key_value().map(|(last, _)| *last);
+        if let Some(by) = began.get(epoch) {
             return Err(format!("epoch {epoch} begins a second time, after node {}", by.slot));
         }
-        if let Some(last) = last.filter(|last| self.in_order && epoch < last) {
+        if let Some(last) = last.filter(|last| in_order && epoch < last) {
             return Err(format!("epoch {epoch} begins after epoch {last} did"));
         }
-        self.began.insert(*epoch, *who);
+        began.insert(*epoch, *who);
         Ok(())
     }
 }
@@ -55,13 +40,13 @@ mod tests {
             seen: Epoch::NONE,
             eligible: true,
         };
-        let mut checker = EpochsUnique::new(true);
+        let mut checker = check(true);
         assert!(checker.see(&start(1, 1)).is_ok());
         assert!(checker.see(&start(2, 2)).is_ok());
         assert!(checker.see(&start(3, 2)).is_err());
         assert!(checker.see(&start(2, 5)).is_ok());
         assert!(checker.see(&start(3, 4)).is_err());
-        let mut unordered = EpochsUnique::new(false);
+        let mut unordered = check(false);
         assert!(unordered.see(&start(2, 5)).is_ok());
         assert!(unordered.see(&start(3, 4)).is_ok());
         assert!(unordered.see(&start(1, 4)).is_err());

@@ -4,56 +4,37 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_core::ids::Epoch;
-use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// When each process came to know its epoch.
-pub struct FenceGrace {
-    grace: Duration,
-    since: BTreeMap<Who, (Epoch, Moment)>,
-}
-
-impl FenceGrace {
-    /// A checker for these settings.
-    pub fn new(settings: &Settings) -> Self {
-        Self { grace: settings.epoch_grace_period, since: BTreeMap::new() }
-    }
-}
-
-impl Invariant for FenceGrace {
-    fn promise(&self) -> Promise {
-        Promise { checker: "fence_grace", name: "1.6" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        match *fact {
-            Fact::Handled(who, condition) => {
-                let known = self.since.get(&who).map(|(epoch, _)| *epoch);
-                if known != Some(condition.known_epoch) {
-                    self.since.insert(who, (condition.known_epoch, condition.local));
-                }
-                Ok(())
+pub fn check(grace: Duration) -> impl Invariant {
+    let mut since: BTreeMap<Who, (Epoch, Moment)> = BTreeMap::new();
+    move |fact: &Fact<'_>| match *fact {
+        Fact::Handled(who, condition) => {
+            let known = since.get(&who).map(|(epoch, _)| *epoch);
+            if known != Some(condition.known_epoch) {
+                since.insert(who, (condition.known_epoch, condition.local));
             }
-            Fact::Judged { who, local, epoch, created, accepted, known } => {
-                let changed = self.since.get(&who).map_or(Moment::default(), |(_, at)| *at);
-                let fresh =
-                    local.since(changed) <= self.grace && created.since(changed) <= self.grace;
-                let right = epoch >= known || (epoch.next() == known && fresh);
-                if right == accepted {
-                    return Ok(());
-                }
-                let age = local.since(changed);
-                Err(format!(
-                    "node {}: a task of epoch {epoch} {}, {age:?} after epoch {known} was known",
-                    who.slot,
-                    if accepted { "is accepted" } else { "is refused" },
-                ))
-            }
-            _ => Ok(()),
+            Ok(())
         }
+        Fact::Judged { who, local, epoch, created, accepted, known } => {
+            let changed = since.get(&who).map_or(Moment::default(), |(_, at)| *at);
+            let fresh = local.since(changed) <= grace && created.since(changed) <= grace;
+            let right = epoch >= known || (epoch.next() == known && fresh);
+            if right == accepted {
+                return Ok(());
+            }
+            let age = local.since(changed);
+            Err(format!(
+                "node {}: a task of epoch {epoch} {}, {age:?} after epoch {known} was known",
+                who.slot,
+                if accepted { "is accepted" } else { "is refused" },
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -65,7 +46,7 @@ mod tests {
 
     #[test]
     fn accepting_the_previous_epoch_after_the_grace_fires() {
-        let mut checker = FenceGrace::new(&Settings::default());
+        let mut checker = check(Duration::from_secs(5));
         let knows = Condition { known_epoch: Epoch(5), ..idle(100) };
         assert!(checker.see(&Fact::Handled(who(1), knows)).is_ok());
         let judged = |epoch, local, accepted| Fact::Judged {

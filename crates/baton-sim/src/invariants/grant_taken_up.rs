@@ -1,34 +1,24 @@
 //! S7: a process that is shown its own new grant takes it up. A lost reply is re-read, not
 //! forgotten: else the namespace waits for a holder that does not know it is one.
 
-use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares what a process was shown with what it holds afterwards.
-pub struct GrantTakenUp;
-
-impl Invariant for GrantTakenUp {
-    fn promise(&self) -> Promise {
-        Promise { checker: "grant_taken_up", name: "S7" }
+pub fn check(fact: &Fact<'_>) -> Result<(), String> {
+    let Fact::Shown { who, lease: Some(lease), stale: false, condition, ended, seen } = fact else {
+        return Ok(());
+    };
+    let epoch = lease.version.epoch;
+    let new = epoch > *ended && epoch > *seen;
+    let new_grant = lease.is_held_by(who.boot) && new && !condition.leaving;
+    // One that is still busy with an older term ends that first, and gives the grant back.
+    if new_grant && condition.holding.is_none() {
+        return Err(format!(
+            "node {} was shown its own grant of epoch {epoch} and did not take it up",
+            who.slot
+        ));
     }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        let Fact::Shown { who, lease: Some(lease), stale: false, condition, ended, seen } = fact
-        else {
-            return Ok(());
-        };
-        let epoch = lease.version.epoch;
-        let new = epoch > *ended && epoch > *seen;
-        let new_grant = lease.is_held_by(who.boot) && new && !condition.leaving;
-        // One that is still busy with an older term ends that first, and gives the grant back.
-        if new_grant && condition.holding.is_none() {
-            return Err(format!(
-                "node {} was shown its own grant of epoch {epoch} and did not take it up",
-                who.slot
-            ));
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -42,7 +32,7 @@ mod tests {
     fn an_unheeded_grant_fires() {
         let shown = lease(3, 1, Some(1));
         let see = |holding, ended| {
-            GrantTakenUp.see(&Fact::Shown {
+            check(&Fact::Shown {
                 who: who(1),
                 lease: Some(&shown),
                 stale: false,

@@ -1,26 +1,17 @@
 //! S1, S3: a leader that is shown a higher epoch stops at once. The higher epoch stands.
 
-use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Compares what a process was shown with what it goes on running.
-pub struct HigherEpochWins;
-
-impl Invariant for HigherEpochWins {
-    fn promise(&self) -> Promise {
-        Promise { checker: "higher_epoch_wins", name: "S3" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        let Fact::Shown { who, lease: Some(lease), condition, .. } = fact else { return Ok(()) };
-        let shown = lease.version.epoch;
-        match condition.running {
-            Some(running) if running < shown => Err(format!(
-                "node {} goes on with epoch {running} after it was shown epoch {shown}",
-                who.slot
-            )),
-            _ => Ok(()),
-        }
+pub fn check(fact: &Fact<'_>) -> Result<(), String> {
+    let Fact::Shown { who, lease: Some(lease), condition, .. } = fact else { return Ok(()) };
+    let shown = lease.version.epoch;
+    match condition.running {
+        Some(running) if running < shown => Err(format!(
+            "node {} goes on with epoch {running} after it was shown epoch {shown}",
+            who.slot
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -35,7 +26,7 @@ mod tests {
     fn going_on_below_a_higher_epoch_fires() {
         let shown = lease(3, 1, Some(2));
         let see = |running| {
-            HigherEpochWins.see(&Fact::Shown {
+            check(&Fact::Shown {
                 who: who(1),
                 lease: Some(&shown),
                 stale: false,

@@ -5,24 +5,16 @@ use std::collections::BTreeMap;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ViewVersion;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// What each process knew last.
-#[derive(Default)]
-pub struct KnownNeverBack {
-    known: BTreeMap<Who, (Epoch, ViewVersion)>,
-}
-
-impl Invariant for KnownNeverBack {
-    fn promise(&self) -> Promise {
-        Promise { checker: "known_never_back", name: "S7" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check() -> impl Invariant {
+    let mut known: BTreeMap<Who, (Epoch, ViewVersion)> = BTreeMap::new();
+    move |fact: &Fact<'_>| {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         let now = (condition.known_epoch, condition.known_view);
-        let before = self.known.insert(*who, now).unwrap_or_default();
+        let before = known.insert(*who, now).unwrap_or_default();
         if now.0 < before.0 || now.1 < before.1 {
             return Err(format!("node {} knew {before:?} and now knows {now:?}", who.slot));
         }
@@ -39,7 +31,7 @@ mod tests {
     #[test]
     fn forgetting_an_epoch_fires() {
         let knows = |epoch| Condition { known_epoch: Epoch(epoch), ..idle(1) };
-        let mut checker = KnownNeverBack::default();
+        let mut checker = check();
         assert!(checker.see(&Fact::Handled(who(1), knows(4))).is_ok());
         assert!(checker.see(&Fact::Handled(who(2), knows(3))).is_ok());
         assert!(checker.see(&Fact::Handled(who(1), knows(3))).is_err());

@@ -5,30 +5,15 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_store::ExpiryClock;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Cause, Fact};
 
 /// States each rule a second time, apart from the store's own code.
-pub struct LeaseRules {
-    clock: ExpiryClock,
-    written: BTreeSet<Epoch>,
-}
-
-impl LeaseRules {
-    /// A checker for stores whose leases are judged by this clock.
-    pub fn new(clock: ExpiryClock) -> Self {
-        Self { clock, written: BTreeSet::new() }
-    }
-}
-
-impl Invariant for LeaseRules {
-    fn promise(&self) -> Promise {
-        Promise { checker: "lease_rules", name: "S2" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check(clock: ExpiryClock) -> impl Invariant {
+    let mut written = BTreeSet::new();
+    move |fact: &Fact<'_>| {
         if let Fact::ViewStored(version) = fact {
-            self.written.insert(version.epoch);
+            written.insert(version.epoch);
         }
         let Fact::LeaseMoved { before, after, expired, cause } = fact else { return Ok(()) };
         let Some(after) = after else {
@@ -41,12 +26,12 @@ impl Invariant for LeaseRules {
                 let next = stored.max(*floor).next();
                 let leapt = (epoch.0 - 1).checked_sub(stored.0).map(|ahead| ahead % Epoch::LEAP);
                 let fenced = epoch.0.checked_sub(1).map(Epoch);
-                let fenced = fenced.is_some_and(|below| self.written.contains(&below));
+                let fenced = fenced.is_some_and(|below| written.contains(&below));
                 if epoch != next && (epoch < next || (leapt != Some(0) && !fenced)) {
                     return Err(format!("epoch {epoch} was granted where {next} comes next"));
                 }
             }
-            Cause::Renew if *expired && self.clock != ExpiryClock::Observer => {
+            Cause::Renew if *expired && clock != ExpiryClock::Observer => {
                 return Err(format!("epoch {epoch} was renewed after it expired"));
             }
             Cause::Renew | Cause::Release if epoch != stored => {
@@ -66,7 +51,7 @@ mod tests {
     #[test]
     fn each_broken_rule_fires() {
         let (one, two, five) = (lease(1, 1, Some(1)), lease(2, 2, Some(2)), lease(5, 3, Some(3)));
-        let mut checker = LeaseRules::new(ExpiryClock::Store);
+        let mut checker = check(ExpiryClock::Store);
         let mut see = |before, after, expired, cause| {
             checker.see(&Fact::LeaseMoved { before, after, expired, cause }).is_ok()
         };

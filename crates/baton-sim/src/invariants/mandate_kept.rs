@@ -5,58 +5,40 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Release, ReleaseReason, Request};
-use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// When each process took its term up, by its own clock.
-pub struct MandateKept {
-    least: Duration,
-    held: BTreeMap<Who, (Epoch, Moment)>,
-}
-
-impl MandateKept {
-    /// A checker for these settings.
-    pub fn new(settings: &Settings) -> Self {
-        Self { least: settings.min_epoch_duration, held: BTreeMap::new() }
-    }
-}
-
-impl Invariant for MandateKept {
-    fn promise(&self) -> Promise {
-        Promise { checker: "mandate_kept", name: "3.3" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        match fact {
-            Fact::Handled(who, condition) => {
-                if let Some(epoch) = condition.holding
-                    && self.held.get(who).is_none_or(|(held, _)| *held != epoch)
-                {
-                    self.held.insert(*who, (epoch, condition.local));
-                }
-                Ok(())
+pub fn check(least: Duration) -> impl Invariant {
+    let mut held: BTreeMap<Who, (Epoch, Moment)> = BTreeMap::new();
+    move |fact: &Fact<'_>| match fact {
+        Fact::Handled(who, condition) => {
+            if let Some(epoch) = condition.holding
+                && held.get(who).is_none_or(|(held, _)| *held != epoch)
+            {
+                held.insert(*who, (epoch, condition.local));
             }
-            Fact::Sent {
-                who,
-                local,
-                request: Request::Release(Release { reason: ReleaseReason::Preempted, expect, .. }),
-                ..
-            } => {
-                let since = self.held.get(who).filter(|(epoch, _)| *epoch == expect.epoch);
-                let age = since.map_or(Duration::ZERO, |(_, since)| local.since(*since));
-                if age >= self.least {
-                    return Ok(());
-                }
-                Err(format!(
-                    "node {} yields epoch {} after {age:?}, before its mandate of {:?} is over",
-                    who.slot, expect.epoch, self.least
-                ))
-            }
-            _ => Ok(()),
+            Ok(())
         }
+        Fact::Sent {
+            who,
+            local,
+            request: Request::Release(Release { reason: ReleaseReason::Preempted, expect, .. }),
+            ..
+        } => {
+            let since = held.get(who).filter(|(epoch, _)| *epoch == expect.epoch);
+            let age = since.map_or(Duration::ZERO, |(_, since)| local.since(*since));
+            if age >= least {
+                return Ok(());
+            }
+            Err(format!(
+                "node {} yields epoch {} after {age:?}, before its mandate of {:?} is over",
+                who.slot, expect.epoch, least
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -84,7 +66,7 @@ mod tests {
             known_view: ViewVersion::default(),
             heard: Duration::ZERO,
         };
-        let mut checker = MandateKept::new(&Settings::default());
+        let mut checker = check(Duration::from_secs(60));
         let holding = Condition { holding: Some(Epoch(1)), ..idle(100) };
         assert!(checker.see(&Fact::Handled(who(1), holding)).is_ok());
         assert!(checker.see(&sent(159)).is_err());

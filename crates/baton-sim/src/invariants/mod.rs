@@ -34,19 +34,35 @@ use serde::Serialize;
 use crate::fact::Fact;
 use crate::plan::Plan;
 
-/// A promise of `docs/guarantees.md`, and the file that checks it.
+/// A promise of `docs/guarantees.md`.
 pub struct Promise {
-    pub checker: &'static str,
     pub name: &'static str,
+    /// The file that checks it.
+    pub checker: &'static str,
+    pub invariant: Box<dyn Invariant>,
 }
 
-/// A promise that is checked against every fact of a run.
-pub trait Invariant {
-    /// The promise that it checks.
-    fn promise(&self) -> Promise;
+impl Promise {
+    /// A promise that this checks.
+    pub fn new(
+        name: &'static str,
+        checker: &'static str,
+        invariant: impl Invariant + 'static,
+    ) -> Self {
+        Self { name, checker, invariant: Box::new(invariant) }
+    }
+}
 
-    /// Looks at a fact; an error is a broken promise.
+/// Checks a promise: a function, or a closure if it has to remember something.
+pub trait Invariant {
+    /// Looks at a fact of the run; an error is a broken promise.
     fn see(&mut self, fact: &Fact<'_>) -> Result<(), String>;
+}
+
+impl<F: FnMut(&Fact<'_>) -> Result<(), String>> Invariant for F {
+    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+        self(fact)
+    }
 }
 
 /// A broken promise.
@@ -62,32 +78,34 @@ pub struct Violation {
 }
 
 /// The checkers that apply to a plan. Those of S1 do not where S1 is not promised.
-pub fn for_plan(plan: &Plan) -> Vec<Box<dyn Invariant>> {
-    let mut all: Vec<Box<dyn Invariant>> = vec![
-        Box::new(epochs_above_seen::EpochsAboveSeen),
-        Box::new(no_resumption::NoResumption::default()),
-        Box::new(work_in_window::WorkInWindow),
-        Box::new(stop_in_time::StopInTime::default()),
-        Box::new(proved_stop::ProvedStop::default()),
-        Box::new(grant_taken_up::GrantTakenUp),
-        Box::new(higher_epoch_wins::HigherEpochWins),
-        Box::new(failed_plugins_hand_over::FailedPluginsHandOver),
-        Box::new(eligible_only::EligibleOnly),
-        Box::new(mandate_kept::MandateKept::new(&plan.settings)),
-        Box::new(known_never_back::KnownNeverBack::default()),
-        Box::new(fence_grace::FenceGrace::new(&plan.settings)),
-        Box::new(no_stampede::NoStampede::new(plan)),
-        Box::new(no_usurper::NoUsurper::new(&plan.settings)),
-        Box::new(polite::Polite::new(&plan.settings)),
-        Box::new(lease_rules::LeaseRules::new(plan.expiry)),
-        Box::new(window_backed::WindowBacked::new(plan.settings.lease_terms())),
+pub fn for_plan(plan: &Plan) -> Vec<Promise> {
+    let settings = &plan.settings;
+    let mut all = vec![
+        Promise::new("S2", "epochs_above_seen", epochs_above_seen::check),
+        Promise::new("S4", "no_resumption", no_resumption::check()),
+        Promise::new("S4", "work_in_window", work_in_window::check),
+        Promise::new("S4", "stop_in_time", stop_in_time::check()),
+        Promise::new("S4", "proved_stop", proved_stop::check()),
+        Promise::new("S7", "grant_taken_up", grant_taken_up::check),
+        Promise::new("S3", "higher_epoch_wins", higher_epoch_wins::check),
+        Promise::new("3.8", "failed_plugins_hand_over", failed_plugins_hand_over::check),
+        Promise::new("2.5", "eligible_only", eligible_only::check),
+        Promise::new("3.3", "mandate_kept", mandate_kept::check(settings.min_epoch_duration)),
+        Promise::new("S7", "known_never_back", known_never_back::check()),
+        Promise::new("1.6", "fence_grace", fence_grace::check(settings.epoch_grace_period)),
+        Promise::new("3.5", "no_stampede", no_stampede::check(plan)),
+        Promise::new("2.1", "no_usurper", no_usurper::check(settings.heartbeat_interval)),
+        Promise::new("1.1", "polite", polite::check(settings.heartbeat_interval)),
+        Promise::new("S2", "lease_rules", lease_rules::check(plan.expiry)),
+        Promise::new("S7", "window_backed", window_backed::check(settings.lease_terms())),
     ];
     if plan.promises_one() {
-        all.insert(0, Box::new(one_trusted::OneTrusted));
+        all.insert(0, Promise::new("S1", "one_trusted", one_trusted::check));
     }
     if plan.promises_unique_epochs() {
-        all.insert(0, Box::new(epochs_unique::EpochsUnique::new(plan.promises_one())));
-        all.push(Box::new(view_fenced::ViewFenced::default()));
+        let unique = epochs_unique::check(plan.promises_one());
+        all.insert(0, Promise::new("S2", "epochs_unique", unique));
+        all.push(Promise::new("S3", "view_fenced", view_fenced::check()));
     }
     all
 }

@@ -4,24 +4,16 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// For each process, the term whose window was last open, and whether it has closed since.
-#[derive(Default)]
-pub struct NoResumption {
-    last: BTreeMap<Who, (Epoch, bool)>,
-}
-
-impl Invariant for NoResumption {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_resumption", name: "S4" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check() -> impl Invariant {
+    let mut last: BTreeMap<Who, (Epoch, bool)> = BTreeMap::new();
+    move |fact: &Fact<'_>| {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         let open = condition.window.map(|(epoch, _)| epoch);
-        match (self.last.get_mut(who), open) {
+        match (last.get_mut(who), open) {
             (Some((last, closed)), Some(epoch)) if *last == epoch && *closed => {
                 Err(format!("node {} trusts epoch {epoch} again after its window closed", who.slot))
             }
@@ -30,7 +22,7 @@ impl Invariant for NoResumption {
                 Ok(())
             }
             (_, Some(epoch)) => {
-                self.last.insert(*who, (epoch, false));
+                last.insert(*who, (epoch, false));
                 Ok(())
             }
             (None, None) => Ok(()),
@@ -47,7 +39,7 @@ mod tests {
     #[test]
     fn a_window_that_opens_twice_fires() {
         let open = |epoch| Condition { window: Some((Epoch(epoch), window(10, 12))), ..idle(1) };
-        let mut checker = NoResumption::default();
+        let mut checker = check();
         assert!(checker.see(&Fact::Handled(who(1), open(3))).is_ok());
         assert!(checker.see(&Fact::Handled(who(1), idle(13))).is_ok());
         assert!(checker.see(&Fact::Handled(who(1), open(3))).is_err());

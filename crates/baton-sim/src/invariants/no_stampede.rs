@@ -6,47 +6,36 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Request, Version, ViewVe
 use baton_core::time::Moment;
 use baton_store::ExpiryClock;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 use crate::plan::{Fault, Plan};
 
-/// The claims on the version that is free now.
-pub struct NoStampede {
-    gap: Duration,
-    in_touch: Duration,
-    checked: bool,
-    free: Option<(Version, ViewVersion)>,
-    claims: Vec<(Who, Moment)>,
+/// Looks at the claims on the version that is free now.
+///
+/// Claims closer together than a quarter of a stagger count as one moment. Only where messages
+/// and clocks are even enough for nodes to agree that closely on when a lease is free, and only
+/// for nodes in touch with the store: after an outage, chance decides who comes first. So it
+/// does where each observer counts from its own look: one expiry in some ten thousand looks
+/// like a stampede.
+pub fn check(plan: &Plan) -> impl Invariant + use<> {
+    let stagger = plan.settings.takeover_stagger;
+    let drift = plan.settings.lease_timeout.mul_f64(plan.drift_ppm as f64 / 1e6);
+    let even = plan.expiry != ExpiryClock::Observer
+        && plan.latency.most * 8 < stagger
+        && drift * 8 < stagger
+        && !plan.beyond_drift()
+        && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend, Fault::Freeze]
+            .into_iter()
+            .any(|fault| plan.has(fault));
+    let beat = plan.settings.heartbeat_interval + plan.settings.heartbeat_jitter;
+    let in_touch = beat + plan.latency.most * 2;
+    claims_take_turns(even, stagger / 4, in_touch)
 }
 
-impl NoStampede {
-    /// Claims closer together than a quarter of a stagger count as one moment. Only where messages
-    /// and clocks are even enough for nodes to agree that closely on when a lease is free, and only
-    /// for nodes in touch with the store: after an outage, chance decides who comes first. So it
-    /// does where each observer counts from its own look: one expiry in some ten thousand looks
-    /// like a stampede.
-    pub fn new(plan: &Plan) -> Self {
-        let stagger = plan.settings.takeover_stagger;
-        let drift = plan.settings.lease_timeout.mul_f64(plan.drift_ppm as f64 / 1e6);
-        let even = plan.expiry != ExpiryClock::Observer
-            && plan.latency.most * 8 < stagger
-            && drift * 8 < stagger
-            && !plan.beyond_drift()
-            && ![Fault::SlowMessage, Fault::SlowTimer, Fault::Pause, Fault::Suspend, Fault::Freeze]
-                .into_iter()
-                .any(|fault| plan.has(fault));
-        let beat = plan.settings.heartbeat_interval + plan.settings.heartbeat_jitter;
-        let in_touch = beat + plan.latency.most * 2;
-        Self { gap: stagger / 4, in_touch, checked: even, free: None, claims: Vec::new() }
-    }
-}
-
-impl Invariant for NoStampede {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_stampede", name: "3.5" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+fn claims_take_turns(checked: bool, gap: Duration, in_touch: Duration) -> impl Invariant {
+    let mut free: Option<(Version, ViewVersion)> = None;
+    let mut claims: Vec<(Who, Moment)> = Vec::new();
+    move |fact: &Fact<'_>| {
         let Fact::Sent { who, at, request: Request::Beat(beat), known_view, heard, .. } = fact
         else {
             return Ok(());
@@ -56,19 +45,19 @@ impl Invariant for NoStampede {
         else {
             return Ok(());
         };
-        if !self.checked || *heard > self.in_touch || *known_view == ViewVersion::default() {
+        if !checked || *heard > in_touch || *known_view == ViewVersion::default() {
             return Ok(());
         }
-        if self.free != Some((version, *known_view)) {
-            self.free = Some((version, *known_view));
-            self.claims.clear();
+        if free != Some((version, *known_view)) {
+            free = Some((version, *known_view));
+            claims.clear();
         }
         // A claim that was refused is made again after a random while: only first ones have turns.
-        if self.claims.iter().any(|(by, _)| by == who) {
+        if claims.iter().any(|(by, _)| by == who) {
             return Ok(());
         }
-        self.claims.push((*who, *at));
-        let now = self.claims.iter().filter(|(_, sent)| at.since(*sent) < self.gap);
+        claims.push((*who, *at));
+        let now = claims.iter().filter(|(_, sent)| at.since(*sent) < gap);
         let slots: Vec<usize> = now.map(|(who, _)| who.slot).collect();
         if slots.len() < 3 {
             return Ok(());
@@ -117,13 +106,8 @@ mod tests {
             let heard = Duration::ZERO;
             Fact::Sent { who: who(n), at, local: at, request: &request, known_view, heard }
         };
-        let mut checker = NoStampede {
-            gap: Duration::from_millis(25),
-            in_touch: Duration::from_secs(6),
-            checked: true,
-            free: None,
-            claims: Vec::new(),
-        };
+        let (gap, in_touch) = (Duration::from_millis(25), Duration::from_secs(6));
+        let mut checker = claims_take_turns(true, gap, in_touch);
         assert!(checker.see(&sent(1, 0)).is_ok());
         assert!(checker.see(&sent(2, 100_000)).is_ok());
         assert!(checker.see(&sent(3, 100_010)).is_ok());

@@ -3,36 +3,19 @@
 
 use std::time::Duration;
 
-use baton_core::settings::Settings;
-
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::Fact;
 
 /// Looks at whose record is replaced.
-pub struct NoUsurper {
-    watched: Duration,
-}
-
-impl NoUsurper {
-    /// Two beats, by a clock that may be fast.
-    pub fn new(settings: &Settings) -> Self {
-        Self { watched: settings.heartbeat_interval * 3 / 2 }
-    }
-}
-
-impl Invariant for NoUsurper {
-    fn promise(&self) -> Promise {
-        Promise { checker: "no_usurper", name: "2.1" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        match fact {
-            Fact::Replaced { by, living, after } if *after < self.watched => Err(format!(
-                "node {} takes the id of node {}, which lives, {after:?} after its start",
-                by.slot, living.slot
-            )),
-            _ => Ok(()),
-        }
+pub fn check(beat: Duration) -> impl Invariant {
+    // Two beats, by a clock that may be fast.
+    let watched = beat * 3 / 2;
+    move |fact: &Fact<'_>| match fact {
+        Fact::Replaced { by, living, after } if *after < watched => Err(format!(
+            "node {} takes the id of node {}, which lives, {after:?} after its start",
+            by.slot, living.slot
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -43,7 +26,7 @@ mod tests {
 
     #[test]
     fn a_record_taken_from_a_living_process_at_once_fires() {
-        let mut checker = NoUsurper::new(&Settings::default());
+        let mut checker = check(Duration::from_secs(5));
         let mut replaced = |seconds| {
             let after = Duration::from_secs(seconds);
             checker.see(&Fact::Replaced { by: who(2), living: who(1), after })

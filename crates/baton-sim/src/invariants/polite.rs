@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use baton_core::settings::Settings;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
@@ -14,28 +13,13 @@ use crate::fact::{Fact, Who};
 const MOST: usize = 40;
 
 /// When each process sent its last requests.
-pub struct Polite {
-    beat: Duration,
-    sent: BTreeMap<Who, VecDeque<Moment>>,
-}
-
-impl Polite {
-    /// A checker for these settings.
-    pub fn new(settings: &Settings) -> Self {
-        Self { beat: settings.heartbeat_interval, sent: BTreeMap::new() }
-    }
-}
-
-impl Invariant for Polite {
-    fn promise(&self) -> Promise {
-        Promise { checker: "polite", name: "1.1" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check(beat: Duration) -> impl Invariant {
+    let mut sent: BTreeMap<Who, VecDeque<Moment>> = BTreeMap::new();
+    move |fact: &Fact<'_>| {
         let Fact::Sent { who, at, .. } = fact else { return Ok(()) };
-        let sent = self.sent.entry(*who).or_default();
+        let sent = sent.entry(*who).or_default();
         sent.push_back(*at);
-        while sent.front().is_some_and(|first| at.since(*first) > self.beat) {
+        while sent.front().is_some_and(|first| at.since(*first) > beat) {
             sent.pop_front();
         }
         if sent.len() > MOST {
@@ -53,7 +37,7 @@ mod tests {
 
     #[test]
     fn a_tight_loop_fires() {
-        let mut checker = Polite::new(&Settings::default());
+        let mut checker = check(Duration::from_secs(5));
         let mut send = |micros| {
             let at = Moment::from_micros(micros);
             checker.see(&Fact::Sent {

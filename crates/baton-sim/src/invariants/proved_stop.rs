@@ -5,30 +5,22 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Release, Request};
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// The terms whose work was started and has not stopped.
-#[derive(Default)]
-pub struct ProvedStop {
-    working: BTreeSet<(Who, Epoch)>,
-}
-
-impl Invariant for ProvedStop {
-    fn promise(&self) -> Promise {
-        Promise { checker: "proved_stop", name: "S4" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check() -> impl Invariant {
+    let mut working: BTreeSet<(Who, Epoch)> = BTreeSet::new();
+    move |fact: &Fact<'_>| {
         match fact {
             Fact::TermStarted { who, epoch, .. } => {
-                self.working.insert((*who, *epoch));
+                working.insert((*who, *epoch));
             }
             Fact::WorkStopped(who, epoch) => {
-                self.working.remove(&(*who, *epoch));
+                working.remove(&(*who, *epoch));
             }
             Fact::Sent { who, request: Request::Release(Release { expect, .. }), .. }
-                if self.working.contains(&(*who, expect.epoch)) =>
+                if working.contains(&(*who, expect.epoch)) =>
             {
                 return Err(format!(
                     "node {} releases epoch {} while its work runs",
@@ -67,7 +59,7 @@ mod tests {
             known_view: ViewVersion::default(),
             heard: Duration::ZERO,
         };
-        let mut checker = ProvedStop::default();
+        let mut checker = check();
         let (epoch, seen) = (Epoch(1), Epoch::NONE);
         let start = Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible: true };
         assert!(checker.see(&start).is_ok());

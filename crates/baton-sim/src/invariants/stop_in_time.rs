@@ -4,27 +4,19 @@ use std::collections::BTreeMap;
 
 use baton_core::lease::Window;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// Remembers each process's last window, because a closed one is not shown any more.
-#[derive(Default)]
-pub struct StopInTime {
-    windows: BTreeMap<Who, Window>,
-}
-
-impl Invariant for StopInTime {
-    fn promise(&self) -> Promise {
-        Promise { checker: "stop_in_time", name: "S4" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check() -> impl Invariant {
+    let mut windows: BTreeMap<Who, Window> = BTreeMap::new();
+    move |fact: &Fact<'_>| {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };
         if let Some((_, window)) = condition.window {
-            self.windows.insert(*who, window);
+            windows.insert(*who, window);
         }
         let Some(epoch) = condition.running else { return Ok(()) };
-        let late = self.windows.get(who).is_none_or(|window| !window.may_start(condition.local));
+        let late = windows.get(who).is_none_or(|window| !window.may_start(condition.local));
         if late {
             let local = condition.local;
             return Err(format!(
@@ -47,7 +39,7 @@ mod tests {
     fn running_past_the_soft_deadline_fires() {
         let open = Some((Epoch(1), window(10, 12)));
         let running = |local, window| Condition { running: Some(Epoch(1)), window, ..idle(local) };
-        let mut checker = StopInTime::default();
+        let mut checker = check();
         assert!(checker.see(&Fact::Handled(who(1), running(9, open))).is_ok());
         assert!(checker.see(&Fact::Handled(who(1), running(10, open))).is_err());
         assert!(checker.see(&Fact::Handled(who(1), running(13, None))).is_err());

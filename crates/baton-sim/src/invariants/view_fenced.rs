@@ -2,31 +2,22 @@
 
 use baton_core::protocol::ViewVersion;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Cause, Fact};
 
 /// The last view that the store accepted.
-#[derive(Default)]
-pub struct ViewFenced {
-    last: ViewVersion,
-}
-
-impl Invariant for ViewFenced {
-    fn promise(&self) -> Promise {
-        Promise { checker: "view_fenced", name: "S3" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
+pub fn check() -> impl Invariant {
+    let mut last = ViewVersion::default();
+    move |fact: &Fact<'_>| {
         match fact {
             Fact::ViewStored(version) => {
-                if version.epoch < self.last.epoch {
-                    let last = self.last;
+                if version.epoch < last.epoch {
                     return Err(format!("view {version:?} replaced the later {last:?}"));
                 }
-                self.last = *version;
+                last = *version;
             }
             // What a failover lost may be written again.
-            Fact::LeaseMoved { cause: Cause::Rollback, .. } => self.last = ViewVersion::default(),
+            Fact::LeaseMoved { cause: Cause::Rollback, .. } => last = ViewVersion::default(),
             _ => {}
         }
         Ok(())
@@ -41,7 +32,7 @@ mod tests {
     #[test]
     fn a_view_of_an_earlier_epoch_fires() {
         let stored = |epoch, number| Fact::ViewStored(ViewVersion { epoch: Epoch(epoch), number });
-        let mut checker = ViewFenced::default();
+        let mut checker = check();
         assert!(checker.see(&stored(2, 1)).is_ok());
         assert!(checker.see(&stored(2, 2)).is_ok());
         assert!(checker.see(&stored(1, 9)).is_err());

@@ -6,48 +6,31 @@ use baton_core::ids::Epoch;
 use baton_core::lease::LeaseTerms;
 use baton_core::time::Moment;
 
-use super::{Invariant, Promise};
+use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// The latest applied write of each term of each process, by when it was sent.
-pub struct WindowBacked {
-    terms: LeaseTerms,
-    sent: BTreeMap<(Who, Epoch), Moment>,
-}
-
-impl WindowBacked {
-    /// A checker for these terms.
-    pub fn new(terms: LeaseTerms) -> Self {
-        Self { terms, sent: BTreeMap::new() }
-    }
-}
-
-impl Invariant for WindowBacked {
-    fn promise(&self) -> Promise {
-        Promise { checker: "window_backed", name: "S7" }
-    }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        match *fact {
-            Fact::Applied { who, epoch, sent } => {
-                let latest = self.sent.entry((who, epoch)).or_insert(sent);
-                *latest = sent.max(*latest);
-                Ok(())
-            }
-            Fact::Handled(who, condition) => {
-                let Some((epoch, window)) = condition.window else { return Ok(()) };
-                let backing = self.sent.get(&(who, epoch));
-                let bound = backing.map(|sent| *sent + self.terms.ttl);
-                if bound.is_some_and(|bound| window.hard <= bound) {
-                    return Ok(());
-                }
-                Err(format!(
-                    "node {} trusts epoch {epoch} until {:?}, but its writes carry it to {bound:?}",
-                    who.slot, window.hard
-                ))
-            }
-            _ => Ok(()),
+pub fn check(terms: LeaseTerms) -> impl Invariant {
+    let mut sent_at: BTreeMap<(Who, Epoch), Moment> = BTreeMap::new();
+    move |fact: &Fact<'_>| match *fact {
+        Fact::Applied { who, epoch, sent } => {
+            let latest = sent_at.entry((who, epoch)).or_insert(sent);
+            *latest = sent.max(*latest);
+            Ok(())
         }
+        Fact::Handled(who, condition) => {
+            let Some((epoch, window)) = condition.window else { return Ok(()) };
+            let backing = sent_at.get(&(who, epoch));
+            let bound = backing.map(|sent| *sent + terms.ttl);
+            if bound.is_some_and(|bound| window.hard <= bound) {
+                return Ok(());
+            }
+            Err(format!(
+                "node {} trusts epoch {epoch} until {:?}, but its writes carry it to {bound:?}",
+                who.slot, window.hard
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -60,7 +43,7 @@ mod tests {
 
     #[test]
     fn a_window_without_a_write_behind_it_fires() {
-        let mut checker = WindowBacked::new(Settings::default().lease_terms());
+        let mut checker = check(Settings::default().lease_terms());
         let open = |hard| Condition { window: Some((Epoch(1), window(1, hard))), ..idle(1) };
         assert!(checker.see(&Fact::Handled(who(1), open(14))).is_err());
         let applied = Fact::Applied { who: who(1), epoch: Epoch(1), sent: at(0) };

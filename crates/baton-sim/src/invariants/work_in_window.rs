@@ -1,27 +1,18 @@
 //! S4: no call into a plugin begins outside of the trust window, or after the soft deadline.
 
-use super::{Invariant, Promise};
 use crate::fact::Fact;
 
 /// Looks at the window at the moment work begins.
-pub struct WorkInWindow;
-
-impl Invariant for WorkInWindow {
-    fn promise(&self) -> Promise {
-        Promise { checker: "work_in_window", name: "S4" }
+pub fn check(fact: &Fact<'_>) -> Result<(), String> {
+    let Fact::WorkBegan { who, epoch, local, window } = fact else { return Ok(()) };
+    let inside = window.is_some_and(|(of, window)| of == *epoch && window.may_start(*local));
+    if inside {
+        return Ok(());
     }
-
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        let Fact::WorkBegan { who, epoch, local, window } = fact else { return Ok(()) };
-        let inside = window.is_some_and(|(of, window)| of == *epoch && window.may_start(*local));
-        if inside {
-            return Ok(());
-        }
-        Err(format!(
-            "node {} begins work of epoch {epoch} at {local:?} outside of its window {window:?}",
-            who.slot
-        ))
-    }
+    Err(format!(
+        "node {} begins work of epoch {epoch} at {local:?} outside of its window {window:?}",
+        who.slot
+    ))
 }
 
 #[cfg(test)]
@@ -38,8 +29,8 @@ mod tests {
             local: at(local),
             window: Some((Epoch(2), window(10, 12))),
         };
-        assert!(WorkInWindow.see(&began(2, 9)).is_ok());
-        assert!(WorkInWindow.see(&began(2, 10)).is_err());
-        assert!(WorkInWindow.see(&began(1, 9)).is_err());
+        assert!(check(&began(2, 9)).is_ok());
+        assert!(check(&began(2, 10)).is_err());
+        assert!(check(&began(1, 9)).is_err());
     }
 }

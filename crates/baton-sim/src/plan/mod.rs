@@ -7,11 +7,11 @@ mod overrides;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use baton_core::settings::{Settings, show_span};
+use baton_core::settings::{Settings, span};
 use baton_store::ExpiryClock;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-pub use fault::Fault;
+pub use fault::{Fault, Strikes};
 pub use overrides::{Overrides, UnknownFault};
 
 /// What may be lost when the store fails over, and whether the store can tell.
@@ -26,24 +26,20 @@ pub enum Loss {
     Untold,
 }
 
-fn as_span<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&show_span(*span))
-}
-
 /// How long messages take.
 #[derive(Clone, Debug, Serialize)]
 pub struct Latency {
     /// The fastest, one way.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub least: Duration,
     /// The slowest of three in four, one way.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub usual: Duration,
     /// The slowest of the ordinary ones, one way.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub most: Duration,
     /// The slowest of the extraordinary ones, one way.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub tail: Duration,
 }
 
@@ -74,14 +70,14 @@ pub struct Plan {
     /// One message in this many meets a fault of its own.
     pub message_fault_one_in: u64,
     /// The mean time between two scheduled faults.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub fault_every: Duration,
     /// The most by which a clock's rate is off, in parts per million of true time.
     pub drift_ppm: i64,
     /// The faults of this run.
     pub faults: BTreeSet<Fault>,
     /// How long faults go on.
-    #[serde(serialize_with = "as_span")]
+    #[serde(serialize_with = "span::serialize")]
     pub stormy: Duration,
 }
 

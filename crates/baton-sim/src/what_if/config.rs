@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use baton_core::settings::{Profile, Settings, UnknownProfile};
+use baton_core::settings::{Profile, Settings, UnknownProfile, show_span};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
@@ -50,6 +50,18 @@ impl Config {
         let text = std::fs::read_to_string(file).map_err(Problem::Unreadable);
         let config = text.and_then(|text| Self::parse(&text));
         config.map_err(|problem| ConfigError { file: file.to_owned(), problem })
+    }
+
+    /// How many nodes run with what, in a line.
+    pub fn heading(&self, nodes: usize) -> String {
+        let settings = &self.settings;
+        format!(
+            "{nodes} nodes, profile {}: lease {}, beat {} ± {}",
+            self.profile,
+            show_span(settings.lease_timeout),
+            show_span(settings.heartbeat_interval),
+            show_span(settings.heartbeat_jitter),
+        )
     }
 
     fn parse(text: &str) -> Result<Self, Problem> {

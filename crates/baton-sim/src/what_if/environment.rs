@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use baton_core::settings::{Settings, show_span};
+use baton_core::settings::{Settings, show_span, span};
 use baton_store::ExpiryClock;
 use serde::{Deserialize, Serialize};
 
@@ -22,37 +22,37 @@ pub struct Environment {
     /// Does the store push hints?
     pub push: bool,
     /// How long a request to the store usually takes, there and back.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub latency: Duration,
     /// How long a process that died or left takes to come back.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub restart: Duration,
     /// How often each node's process dies.
     pub crashes_per_node_and_month: f64,
     /// How often every node is replaced.
     pub deploys_per_day: f64,
     /// The time between two nodes' turns in a deploy.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub deploy_pace: Duration,
     /// How often each node's process stops for a while.
     pub pauses_per_node_and_week: f64,
     /// For how long, give or take a fifth.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub pause_length: Duration,
     /// How often each node's machine loses its network.
     pub cuts_per_node_and_month: f64,
     /// For how long, give or take a fifth.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub cut_length: Duration,
     /// How often the store is away for a moment, as in a restart.
     pub brief_outages_per_month: f64,
     /// For how long, give or take a fifth.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub brief_outage_length: Duration,
     /// How often the store is away for long.
     pub outages_per_month: f64,
     /// For how long, give or take a fifth.
-    #[serde(with = "spans")]
+    #[serde(with = "span")]
     pub outage_length: Duration,
 }
 
@@ -118,6 +118,12 @@ impl Environment {
         Ok(())
     }
 
+    /// How nodes learn of each other and of the store's changes, in a few words.
+    pub fn reach(&self) -> String {
+        let with = |there: bool| if there { "with" } else { "no" };
+        format!("{} lifeline, {} push", with(self.lifeline), with(self.push))
+    }
+
     /// A cluster that lives in it.
     pub fn plan(&self, nodes: usize, settings: Settings, seed: u64) -> Plan {
         let usual = self.latency / 2;
@@ -135,25 +141,6 @@ impl Environment {
             faults: [Fault::Restart].into(),
             ..Plan::quiet(nodes, settings)
         }
-    }
-}
-
-/// Lengths of time as the settings have them.
-mod spans {
-    use std::time::Duration;
-
-    use baton_core::settings::show_span;
-    use serde::{Deserialize, Deserializer, Serializer, de};
-
-    pub fn serialize<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&show_span(*span))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        humantime::parse_duration(&text).map_err(|problem| {
-            de::Error::custom(format!("{text:?} is not a length of time ({problem})"))
-        })
     }
 }
 

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::clock::True;
-use crate::outcome::{Mark, Marked, Stats};
+use crate::outcome::{Marked, Stats};
+use crate::timeline::Kind;
 
 /// A stretch without a leader that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +47,7 @@ pub fn leaderless(stats: &Stats) -> Vec<Gap> {
 fn able(from: True, until: True, slot: usize, marks: &[Marked]) -> Vec<(True, True)> {
     let mut parts = vec![(from, until)];
     let unable = |marked: &&Marked| {
-        marked.slot == Some(slot) && matches!(marked.mark, Mark::Pause | Mark::Cut)
+        marked.slot == Some(slot) && matches!(marked.kind, Kind::Pause | Kind::Cut)
     };
     // Marks are in the order of their beginning: only the last part can be affected.
     for marked in marks.iter().filter(unable).take_while(|marked| marked.from < until) {
@@ -85,10 +86,10 @@ mod tests {
     fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
         let mut stats = lived(100);
         stats.term_begins(at(10), who(0), Epoch(1));
-        stats.mark(Mark::Pause, Some(0), at(20), at(50));
+        stats.mark(Kind::Pause, Some(0), at(20), at(50));
         stats.term_ends(at(30), who(0), GapCause::Pause);
         stats.term_begins(at(35), who(1), Epoch(2));
-        stats.mark(Mark::StoreAway, None, at(40), at(70));
+        stats.mark(Kind::Away, None, at(40), at(70));
         stats.term_ends(at(52), who(1), GapCause::Unreachable);
         stats.term_begins(at(72), who(1), Epoch(3));
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
@@ -99,8 +100,8 @@ mod tests {
     fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
         let mut stats = lived(100);
         stats.term_begins(at(10), who(0), Epoch(1));
-        stats.mark(Mark::Pause, Some(0), at(20), at(22));
-        stats.mark(Mark::Cut, Some(1), at(25), at(60));
+        stats.mark(Kind::Pause, Some(0), at(20), at(22));
+        stats.mark(Kind::Cut, Some(1), at(25), at(60));
         stats.term_ends(at(80), who(0), GapCause::CrashSilent);
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use baton_core::settings::show_span;
-
 use super::{Config, Effort, Gap, leaderless, run, scripts};
 use crate::clock::True;
 use crate::figures::show_ms;
 use crate::invariants::Violation;
-use crate::outcome::{Mark, Marked, TermSpan};
+use crate::outcome::{Marked, TermSpan};
 use crate::timeline::{self, Kind, Shape};
 
 /// The most nodes that a picture can show.
@@ -22,7 +20,8 @@ pub fn draw(config: &Config, effort: &Effort) -> Result<String, Violation> {
     let marks = stats.marks.iter().map(mark);
     let shapes: Vec<Shape> = terms.chain(gaps.iter().map(gap)).chain(marks).collect();
     let nodes: Vec<String> = (1..=effort.nodes).map(|node| format!("node {node}")).collect();
-    Ok(timeline::draw(&title(config, effort), &nodes, stats.simulated, &shapes))
+    let title = format!("{}, {}", config.heading(effort.nodes), config.environment.reach());
+    Ok(timeline::draw(&title, &nodes, stats.simulated, &shapes))
 }
 
 fn at(time: True) -> Duration {
@@ -41,31 +40,9 @@ fn gap(gap: &Gap) -> Shape {
 }
 
 fn mark(marked: &Marked) -> Shape {
-    let kind = match marked.mark {
-        Mark::Crash => Kind::Killed,
-        Mark::Leave => Kind::Leave,
-        Mark::Pause => Kind::Pause,
-        Mark::Cut => Kind::Cut,
-        Mark::StoreAway => Kind::Away,
-    };
     let lane = marked.slot.map_or(0, |slot| slot + 1);
     let (from, until) = (at(marked.from), at(marked.until));
-    Shape { kind, lane, from, until, label: String::new() }
-}
-
-fn title(config: &Config, effort: &Effort) -> String {
-    let (settings, environment) = (&config.settings, &config.environment);
-    let with = |name: &str, there: bool| format!("{} {name}", if there { "with" } else { "no" });
-    format!(
-        "{} nodes, profile {}: lease {}, beat {} ± {}, {}, {}",
-        effort.nodes,
-        config.profile,
-        show_span(settings.lease_timeout),
-        show_span(settings.heartbeat_interval),
-        show_span(settings.heartbeat_jitter),
-        with("lifeline", environment.lifeline),
-        with("push", environment.push),
-    )
+    Shape { kind: marked.kind, lane, from, until, label: String::new() }
 }
 
 #[cfg(test)]

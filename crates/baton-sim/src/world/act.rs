@@ -1,12 +1,11 @@
 //! Something reaches a process: the core handles it, and its actions are carried out.
 
 use baton_core::ids::Epoch;
-use baton_core::lease::Window;
 use baton_core::protocol::{Acquire, Claim, LeaseIntent, Reply, Request};
 use baton_core::time::Moment;
 use baton_core::{Action, Command, DemotionReason, Event as CoreEvent, Input};
 
-use super::{Delivery, Event, Spans as _, World};
+use super::{Delivery, Event, World};
 use crate::fact::{Condition, Fact, Who};
 use crate::outcome::GapCause;
 use crate::plan::Fault;
@@ -133,9 +132,13 @@ impl World {
         }
     }
 
+    /// Does a fault of the plan strike in passing, once in so many times while it storms?
+    pub(super) fn strikes(&mut self, fault: Fault, one_in: u64) -> bool {
+        self.plan.has(fault) && !self.recovery.has_begun() && self.rng.one_in(one_in)
+    }
+
     fn dies_midway(&mut self, who: Who) -> bool {
-        let may = self.plan.has(Fault::CrashMidway) && !self.recovery.has_begun();
-        if may && self.rng.one_in(400) {
+        if self.strikes(Fault::CrashMidway, 400) {
             self.coverage.fault(Fault::CrashMidway);
             self.crash(who);
             return true;
@@ -160,7 +163,7 @@ impl World {
                     process.timers[timer as usize] = None;
                 }
             }
-            Action::StartTerm { epoch, window } => self.start_term(who, epoch, window),
+            Action::StartTerm { epoch, .. } => self.start_term(who, epoch),
             Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
             Action::WatchLifeline { boot, address } => self.watch(who, Some((boot, &address))),
             Action::UnwatchLifeline => self.watch(who, None),
@@ -194,20 +197,18 @@ impl World {
 
     /// Now and then a node's standing changes just while its claim is under way.
     fn unsettle_claimant(&mut self, who: Who, request: &Request) {
-        let may = self.plan.has(Fault::StandingChange) && !self.recovery.has_begun();
-        if may && request.kind() == "acquire" && self.rng.one_in(20) && self.toggle_standing(who) {
-            self.coverage.fault(Fault::StandingChange);
+        let fault = Fault::StandingChange;
+        if request.kind() == "acquire" && self.strikes(fault, 20) && self.toggle_standing(who) {
+            self.coverage.fault(fault);
         }
     }
 
     fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
-        let late =
-            self.plan.has(Fault::SlowTimer) && !self.recovery.has_begun() && self.rng.one_in(50);
-        let lag = if late {
+        let lag = if self.strikes(Fault::SlowTimer, 50) {
             self.coverage.fault(Fault::SlowTimer);
             self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
         } else {
-            self.rng.span_ms(0, 1)
+            self.span_ms(0, 1)
         };
         let at = self.slots[who.slot].clock.when(due).max(self.now) + lag;
         if let Some(process) = self.process_mut(who) {
@@ -216,7 +217,7 @@ impl World {
         }
     }
 
-    fn start_term(&mut self, who: Who, epoch: Epoch, _window: Window) {
+    fn start_term(&mut self, who: Who, epoch: Epoch) {
         let node = self.slots[who.slot].node.clone();
         let Some(process) = self.process_mut(who) else { return };
         let (seen, eligible) = (process.shown, process.eligible);
@@ -225,9 +226,8 @@ impl World {
         process.shown = seen.max(epoch);
         self.stats.term_begins(self.now, who, epoch);
         self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
-        let fails =
-            self.plan.has(Fault::StartFails) && !self.recovery.has_begun() && self.rng.one_in(6);
-        let at = self.now + self.rng.span_ms(0, 200);
+        let fails = self.strikes(Fault::StartFails, 6);
+        let at = self.now + self.span_ms(0, 200);
         self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
         self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
     }
@@ -262,9 +262,7 @@ impl World {
         };
         self.stats.term_ends(self.now, who, cause);
         let grace = self.plan.settings.stop_grace;
-        let ignores =
-            self.plan.has(Fault::StopIgnored) && !self.recovery.has_begun() && self.rng.one_in(8);
-        let span = if ignores {
+        let span = if self.strikes(Fault::StopIgnored, 8) {
             self.coverage.fault(Fault::StopIgnored);
             self.rng.span(grace, 2 * self.plan.settings.lease_timeout)
         } else {
@@ -291,8 +289,7 @@ impl World {
         if process.core.may_start_work(now, epoch) {
             let window = process.core.window(now);
             self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
-            if self.plan.has(Fault::WorkFails) && !self.recovery.has_begun() && self.rng.one_in(30)
-            {
+            if self.strikes(Fault::WorkFails, 30) {
                 self.coverage.fault(Fault::WorkFails);
                 return self.plugins_failed(who, now, epoch);
             }
@@ -320,9 +317,7 @@ impl World {
             CoreEvent::ContentionDetected { .. } => self.coverage.situation("contention"),
             CoreEvent::NodeIdTaken { .. } => self.coverage.situation("node-id-taken"),
             CoreEvent::NodeSuperseded { .. } => self.coverage.situation("node-superseded"),
-            CoreEvent::CoordinatorEpochRenewed { .. } => {
-                self.coverage.situation("mandate-renewed");
-            }
+            CoreEvent::CoordinatorEpochRenewed { .. } => self.coverage.situation("mandate-renewed"),
             CoreEvent::TermOverran { .. } => self.coverage.situation("term-overran"),
             CoreEvent::TransferRefused { .. } => self.coverage.situation("transfer-refused"),
             _ => {}

@@ -6,11 +6,12 @@ use baton_core::Command;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Hint, LeaseSnapshot};
 
+use super::net::Cut;
 use super::store::{Health, Rollback};
-use super::{Delivery, Event, Spans as _, World, drift};
+use super::{Delivery, Event, World, drift};
 use crate::fact::Who;
-use crate::outcome::Mark;
-use crate::plan::Fault;
+use crate::plan::{Fault, Strikes};
+use crate::timeline::Kind;
 
 /// How long a listener may take to be connected again.
 const LISTENS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
@@ -26,7 +27,7 @@ impl World {
         self.queue.push(at, Event::Chaos);
         self.send_task();
         let plan = self.plan.clone();
-        let ours = || Fault::SCHEDULED.iter().copied().filter(|fault| plan.has(*fault));
+        let ours = || Fault::striking(Strikes::Timed).filter(|fault| plan.has(*fault));
         let pick = self.rng.below(ours().count() as u64) as usize;
         if let Some(fault) = ours().nth(pick).filter(|fault| self.inject(*fault)) {
             self.trace.line(self.now, || format!("fault {}", fault.name()));
@@ -52,12 +53,12 @@ impl World {
             Fault::DriftWithin => self.change_rates(self.plan.drift_ppm.max(1)),
             Fault::DriftBeyond => self.change_rates(150_000),
             Fault::StoreClockStep => {
-                self.store.step_clock(self.now, lease);
+                self.store.clock.step_forward(self.now, lease);
                 true
             }
             Fault::WallStep => {
                 let year_ms = 365 * 24 * 3_600 * 1_000;
-                self.store.step_wall(1_700_000_000_000 + self.rng.below(2 * year_ms));
+                self.store.wall_offset_ms = 1_700_000_000_000 + self.rng.below(2 * year_ms);
                 true
             }
             Fault::CutToStore
@@ -109,8 +110,7 @@ impl World {
 
     /// A grant was made: now and then the store loses it soon after, while it is trusted.
     pub(super) fn threaten_grant(&mut self) {
-        let may = self.plan.has(Fault::StoreFailover) && !self.recovery.has_begun();
-        if may && self.rng.one_in(20) {
+        if self.strikes(Fault::StoreFailover, 20) {
             let soon = self.plan.settings.heartbeat_interval;
             let at = self.now + self.rng.span(Duration::ZERO, soon);
             self.queue.push(at, Event::LoseGrant);
@@ -156,7 +156,7 @@ impl World {
         }
         self.store.health = if self.rng.one_in(2) { Health::Refusing } else { Health::Silent };
         let at = self.now + self.rng.span(least, most);
-        self.stats.mark(Mark::StoreAway, None, self.now, at);
+        self.stats.mark(Kind::Away, None, self.now, at);
         self.queue.push(at, Event::StoreBack);
         true
     }
@@ -223,32 +223,30 @@ impl World {
             slot.clock.set_rate(at, drift(&mut self.rng, bound_ppm));
         }
         let ppm = drift(&mut self.rng, bound_ppm);
-        self.store.set_rate(at, ppm);
+        self.store.clock.set_rate(at, ppm);
         true
     }
 
     fn cut(&mut self, fault: Fault) -> bool {
         let Some(who) = self.target() else { return false };
-        match fault {
-            Fault::CutToStore => self.cuts.cut_to_store(who.slot),
-            Fault::CutFromStore => self.cuts.cut_from_store(who.slot),
-            Fault::CutOffStore => {
-                self.cuts.cut_to_store(who.slot);
-                self.cuts.cut_from_store(who.slot);
-            }
-            Fault::UnheardNode => self.cuts.mute(who.slot),
-            _ => self.cuts.cut_from_nodes(who.slot),
-        }
+        let cuts: &[Cut] = match fault {
+            Fault::CutToStore => &[Cut::ToStore],
+            Fault::CutFromStore => &[Cut::FromStore],
+            Fault::CutOffStore => &[Cut::ToStore, Cut::FromStore],
+            Fault::UnheardNode => &[Cut::Unheard],
+            _ => &[Cut::Nodes],
+        };
+        self.cuts.cut(who.slot, cuts);
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
-        self.stats.mark(Mark::Cut, Some(who.slot), self.now, at);
+        self.stats.mark(Kind::Cut, Some(who.slot), self.now, at);
         self.queue.push(at, Event::Mend(who.slot));
         true
     }
 
     fn raise_firewall(&mut self, fault: Fault) -> bool {
         let Some(who) = self.target().filter(|_| self.plan.lifeline) else { return false };
-        self.cuts.refuse_dials(who.slot);
+        self.cuts.cut(who.slot, &[Cut::Dials]);
         if fault == Fault::FirewallResets {
             self.reset_lifelines(who.boot);
         }
@@ -299,7 +297,7 @@ impl World {
         let local = self.slots[who.slot].clock.read(self.now);
         let epoch = Epoch((known + 1).saturating_sub(self.rng.below(4)));
         let epoch = if self.rng.one_in(8) { epoch } else { epoch.min(Epoch(known)) };
-        let created = local - self.rng.span_ms(0, 8_000);
+        let created = local - self.span_ms(0, 8_000);
         self.queue.push(self.now, Event::Deliver(who, Delivery::Task(epoch, created)));
     }
 }

@@ -8,16 +8,17 @@ use baton_core::protocol::NodeProfile;
 use baton_core::{Core, Identity};
 
 use super::lifeline::address_of;
-use super::{Delivery, Event, Process, Slot, Spans as _, World, drift};
+use super::{Delivery, Event, Process, Slot, World, drift};
 use crate::clock::SimClock;
 use crate::fact::Who;
-use crate::outcome::{GapCause, Mark};
+use crate::outcome::GapCause;
 use crate::plan::Fault;
+use crate::timeline::Kind;
 
 impl World {
     /// A new machine. A twin goes by the node id of another one.
     pub(super) fn add_slot(&mut self, like: usize, twin: bool) {
-        let offset = self.rng.span_s(0, 10_000_000);
+        let offset = self.rng.span(Duration::ZERO, Duration::from_secs(10_000_000));
         let clock = SimClock::new(offset, drift(&mut self.rng, self.plan.drift_ppm));
         let node = match self.slots.get(like) {
             Some(slot) => slot.node.clone(),
@@ -61,7 +62,7 @@ impl World {
             return;
         }
         self.trace.line(self.now, || format!("node {} dies", who.slot));
-        self.stats.mark(Mark::Crash, Some(who.slot), self.now, self.now);
+        self.stats.mark(Kind::Killed, Some(who.slot), self.now, self.now);
         let cause = if self.plan.lifeline { GapCause::CrashProved } else { GapCause::CrashSilent };
         self.gone(who, cause);
         let lease = self.plan.settings.lease_timeout;
@@ -108,7 +109,7 @@ impl World {
         process.paused = true;
         process.paused_with = process.core.window(local).map(|(_, window)| window);
         self.trace.line(self.now, || format!("node {} pauses for {span:?}", who.slot));
-        self.stats.mark(Mark::Pause, Some(who.slot), self.now, self.now + span);
+        self.stats.mark(Kind::Pause, Some(who.slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Resume(who));
     }
 
@@ -138,7 +139,7 @@ impl World {
         }
         while !inbox.is_empty() {
             let next = self.rng.below(inbox.len() as u64) as usize;
-            let at = self.now + self.rng.span_ms(0, 2);
+            let at = self.now + self.span_ms(0, 2);
             self.queue.push(at, Event::Deliver(who, inbox.swap_remove(next)));
         }
     }

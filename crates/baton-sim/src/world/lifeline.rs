@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::LifelineReport;
 use baton_core::ids::BootId;
 
-use super::{Delivery, Event, Process, Spans as _, World};
+use super::{Delivery, Event, Process, World};
 use crate::fact::Who;
 use crate::plan::Fault;
 
@@ -18,7 +18,7 @@ impl World {
         (process.connected, process.was_reset) = (false, false);
         if let Some((boot, address)) = lifeline {
             process.watched_slot = slot_at(address);
-            let at = self.now + self.rng.span_ms(1, 3);
+            let at = self.now + self.span_ms(1, 3);
             self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
         }
     }
@@ -27,7 +27,7 @@ impl World {
     pub(super) fn lifeline_broke(&mut self, boot: BootId) {
         for who in self.processes() {
             if self.process(who).is_some_and(|process| process.watches == Some(boot)) {
-                let at = self.now + self.rng.span_ms(1, 3);
+                let at = self.now + self.span_ms(1, 3);
                 self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
             }
         }

@@ -20,6 +20,7 @@ mod store;
 mod succession;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_core::rng::Rng;
@@ -32,7 +33,7 @@ use store::SimStore;
 use crate::clock::{SimClock, True};
 use crate::coverage::Coverage;
 use crate::fact::{Fact, OpenWindow, Who};
-use crate::invariants::{self, Invariant, Promise, Violation};
+use crate::invariants::{self, Promise, Violation};
 use crate::outcome::{Outcome, Stats};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -80,9 +81,9 @@ pub struct World {
     boots: u128,
     recovery: recovery::Recovery,
     succession: succession::Succession,
-    restart: Option<std::time::Duration>,
+    restart: Option<Duration>,
     checked: bool,
-    invariants: Vec<Box<dyn Invariant>>,
+    promises: Vec<Promise>,
     violation: Option<Violation>,
     open: Vec<OpenWindow>,
     coverage: Coverage,
@@ -102,10 +103,13 @@ impl World {
     /// A cluster that is about to start, and to meet nothing.
     fn quiet(plan: Arc<Plan>, trace: Trace) -> Self {
         let mut rng = Rng::new(plan.seed ^ 0x05ee_d0fb_a70f);
-        let store_clock = SimClock::new(rng.span_s(0, 1_000_000), drift(&mut rng, plan.drift_ppm));
+        let store_clock = SimClock::new(
+            rng.span(Duration::ZERO, Duration::from_secs(1_000_000)),
+            drift(&mut rng, plan.drift_ppm),
+        );
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
-            invariants: invariants::for_plan(&plan),
+            promises: invariants::for_plan(&plan),
             now: True::default(),
             queue: Queue::default(),
             rng,
@@ -126,15 +130,15 @@ impl World {
         };
         for slot in 0..world.plan.nodes {
             world.add_slot(slot, false);
-            let at = world.now + world.rng.span_ms(0, 3_000);
+            let at = world.now + world.span_ms(0, 3_000);
             world.queue.push(at, Event::Boot(slot));
         }
         world
     }
 
-    /// Adds a checker of the caller's own.
-    pub fn add_invariant(&mut self, invariant: Box<dyn Invariant>) {
-        self.invariants.push(invariant);
+    /// Adds a promise of the caller's own.
+    pub fn add_promise(&mut self, promise: Promise) {
+        self.promises.push(promise);
     }
 
     /// Runs without checkers, for measuring large clusters.
@@ -189,9 +193,9 @@ impl World {
         if self.violation.is_some() || !self.checked {
             return;
         }
-        for invariant in &mut self.invariants {
+        for Promise { name, checker, invariant } in &mut self.promises {
             if let Err(message) = invariant.see(fact) {
-                let Promise { checker, name } = invariant.promise();
+                let (checker, name) = (*checker, *name);
                 return self.violate(checker, name, message);
             }
         }
@@ -246,6 +250,11 @@ impl World {
         self.processes().into_iter().find(leads)
     }
 
+    /// A length of time between these, in milliseconds.
+    fn span_ms(&mut self, low: u64, high: u64) -> Duration {
+        self.rng.span(Duration::from_millis(low), Duration::from_millis(high))
+    }
+
     fn next_boot(&mut self) -> BootId {
         self.boots += 1;
         BootId(self.boots)
@@ -256,20 +265,4 @@ impl World {
 fn drift(rng: &mut Rng, bound_ppm: i64) -> i64 {
     let bound = bound_ppm.unsigned_abs();
     rng.between(0, 2 * bound) as i64 - bound_ppm
-}
-
-/// Spans that read well at the call.
-trait Spans {
-    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration;
-    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration;
-}
-
-impl Spans for Rng {
-    fn span_ms(&mut self, low: u64, high: u64) -> std::time::Duration {
-        std::time::Duration::from_micros(self.between(low * 1_000, high * 1_000))
-    }
-
-    fn span_s(&mut self, low: u64, high: u64) -> std::time::Duration {
-        self.span_ms(low * 1_000, high * 1_000)
-    }
 }

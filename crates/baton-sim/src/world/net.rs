@@ -10,7 +10,7 @@ use baton_core::time::Moment;
 use super::store::{Health, Moved};
 use super::{Delivery, Event, World};
 use crate::fact::{Cause, Fact, Who};
-use crate::plan::Fault;
+use crate::plan::{Fault, Strikes};
 
 /// A request on its way.
 pub struct Message {
@@ -25,54 +25,44 @@ pub struct Message {
     pub lag: Option<Duration>,
 }
 
-/// Who cannot reach whom.
-#[derive(Default)]
-pub struct Cuts {
-    to_store: BTreeSet<usize>,
-    from_store: BTreeSet<usize>,
-    nodes: BTreeSet<usize>,
-    unheard: BTreeSet<usize>,
-    refused: BTreeSet<usize>,
+/// What does not get through around a node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cut {
+    /// Its requests to the store.
+    ToStore,
+    /// The store's replies and hints.
+    FromStore,
+    /// Everything between it and the other nodes.
+    Nodes,
+    /// What it says to other nodes.
+    Unheard,
+    /// Dials of its lifeline from another node: a firewall refuses them.
+    Dials,
 }
 
+/// What does not get through, and around which slots.
+#[derive(Default)]
+pub struct Cuts(BTreeSet<(Cut, usize)>);
+
 impl Cuts {
-    /// Cuts a slot's requests off.
-    pub fn cut_to_store(&mut self, slot: usize) {
-        self.to_store.insert(slot);
+    /// Cuts a slot off in some ways.
+    pub fn cut(&mut self, slot: usize, cuts: &[Cut]) {
+        self.0.extend(cuts.iter().map(|cut| (*cut, slot)));
     }
 
-    /// Cuts a slot's replies off.
-    pub fn cut_from_store(&mut self, slot: usize) {
-        self.from_store.insert(slot);
-    }
-
-    /// Cuts a slot off from all other nodes.
-    pub fn cut_from_nodes(&mut self, slot: usize) {
-        self.nodes.insert(slot);
-    }
-
-    /// Nothing a slot says reaches another node.
-    pub fn mute(&mut self, slot: usize) {
-        self.unheard.insert(slot);
-    }
-
-    /// A firewall refuses whatever dials a slot's lifeline from another one.
-    pub fn refuse_dials(&mut self, slot: usize) {
-        self.refused.insert(slot);
+    /// Is a slot cut off in this way?
+    pub fn has(&self, cut: Cut, slot: usize) -> bool {
+        self.0.contains(&(cut, slot))
     }
 
     /// Does a firewall refuse this dial?
     pub fn refuses(&self, from: usize, to: usize) -> bool {
-        from != to && self.refused.contains(&to)
+        from != to && self.has(Cut::Dials, to)
     }
 
     /// Mends everything around a slot.
     pub fn mend(&mut self, slot: usize) {
-        self.to_store.remove(&slot);
-        self.from_store.remove(&slot);
-        self.nodes.remove(&slot);
-        self.unheard.remove(&slot);
-        self.refused.remove(&slot);
+        self.0.retain(|(_, cut)| *cut != slot);
     }
 
     /// Can these two nodes talk to each other, both ways?
@@ -82,8 +72,8 @@ impl Cuts {
 
     /// Does what the one says reach the other?
     pub fn hears(&self, from: usize, to: usize) -> bool {
-        let silent = self.unheard.contains(&from) || self.nodes.contains(&from);
-        from == to || !(silent || self.nodes.contains(&to))
+        let silent = self.has(Cut::Unheard, from) || self.has(Cut::Nodes, from);
+        from == to || !(silent || self.has(Cut::Nodes, to))
     }
 }
 
@@ -100,13 +90,14 @@ impl World {
         if self.recovery.has_begun() || !self.rng.one_in(self.plan.message_fault_one_in) {
             return None;
         }
-        let fault = Fault::MESSAGE[self.rng.below(Fault::MESSAGE.len() as u64) as usize];
-        self.plan.has(fault).then_some(fault)
+        let mut faults = Fault::striking(Strikes::Message);
+        let pick = self.rng.below(Fault::striking(Strikes::Message).count() as u64);
+        faults.nth(pick as usize).filter(|fault| self.plan.has(*fault))
     }
 
     /// Sends a request, which may meet a fault.
     pub(super) fn send(&mut self, who: Who, id: RequestId, sent: Moment, request: Request) {
-        if self.cuts.to_store.contains(&who.slot) {
+        if self.cuts.has(Cut::ToStore, who.slot) {
             return;
         }
         let (mut out, mut back) = (self.one_way(), Some(self.one_way()));
@@ -193,7 +184,7 @@ impl World {
         if let Some(hint) = served.hint {
             self.push_hint(&hint);
         }
-        if let Some(back) = back.filter(|_| !self.cuts.from_store.contains(&who.slot)) {
+        if let Some(back) = back.filter(|_| !self.cuts.has(Cut::FromStore, who.slot)) {
             let delivery = Delivery::Replied(id, Box::new(served.reply), served.stale);
             self.queue.push(self.now + back, Event::Deliver(who, delivery));
         }
@@ -227,7 +218,7 @@ impl World {
             return;
         }
         for who in self.processes() {
-            if !self.cuts.from_store.contains(&who.slot) {
+            if !self.cuts.has(Cut::FromStore, who.slot) {
                 self.send_hint(who, hint.clone());
             }
         }
@@ -244,13 +235,12 @@ impl World {
 
     /// A hint may be lost, or come so late that others overtake it.
     pub(super) fn send_hint(&mut self, who: Who, hint: Hint) {
-        let stormy = !self.recovery.has_begun();
-        if stormy && self.plan.has(Fault::LostHint) && self.rng.one_in(3) {
+        if self.strikes(Fault::LostHint, 3) {
             self.coverage.fault(Fault::LostHint);
             return;
         }
         let mut span = self.one_way();
-        if stormy && self.plan.has(Fault::ReorderedHint) && self.rng.one_in(3) {
+        if self.strikes(Fault::ReorderedHint, 3) {
             self.coverage.fault(Fault::ReorderedHint);
             span = self.rng.span(span, 2 * self.plan.settings.lease_timeout);
         }

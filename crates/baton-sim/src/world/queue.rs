@@ -1,46 +1,18 @@
 //! The queue of things to come, in order of true time, then of scheduling.
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::clock::True;
 
-/// Something due at a time.
-struct Entry<T> {
-    at: True,
-    number: u64,
-    what: T,
-}
-
-impl<T> PartialEq for Entry<T> {
-    fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
-    }
-}
-
-impl<T> Eq for Entry<T> {}
-
-impl<T> PartialOrd for Entry<T> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> Ord for Entry<T> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
-    }
-}
-
-/// Things to come.
+/// Things to come, by when they are due and by their number among all that was scheduled.
 pub struct Queue<T> {
-    heap: BinaryHeap<Reverse<Entry<T>>>,
+    due: BTreeMap<(True, u64), T>,
     scheduled: u64,
 }
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self { heap: BinaryHeap::new(), scheduled: 0 }
+        Self { due: BTreeMap::new(), scheduled: 0 }
     }
 }
 
@@ -48,12 +20,12 @@ impl<T> Queue<T> {
     /// Schedules something.
     pub fn push(&mut self, at: True, what: T) {
         self.scheduled += 1;
-        self.heap.push(Reverse(Entry { at, number: self.scheduled, what }));
+        self.due.insert((at, self.scheduled), what);
     }
 
     /// The next thing, if there is one.
     pub fn pop(&mut self) -> Option<(True, T)> {
-        self.heap.pop().map(|Reverse(entry)| (entry.at, entry.what))
+        self.due.pop_first().map(|((at, _), what)| (at, what))
     }
 }
 

@@ -86,7 +86,7 @@ impl World {
             }
         }
         let ppm = drift(&mut self.rng, self.plan.drift_ppm);
-        self.store.set_rate(self.now, ppm);
+        self.store.clock.set_rate(self.now, ppm);
         for who in self.processes() {
             if self.process(who).is_some_and(|process| process.paused) {
                 self.resume(who);

@@ -62,8 +62,10 @@ pub enum Health {
 /// The store.
 pub struct SimStore {
     space: Space,
-    clock: SimClock,
-    wall_offset_ms: u64,
+    /// The clock that judges leases.
+    pub clock: SimClock,
+    /// How far the clock that people read is ahead of that.
+    pub wall_offset_ms: u64,
     /// Is it there?
     pub health: Health,
     remembers: Option<Duration>,
@@ -208,20 +210,5 @@ impl SimStore {
         if expiry == ExpiryClock::StoreLease {
             self.space.extend_leases(self.clock.read(at));
         }
-    }
-
-    /// Runs at another rate from now on.
-    pub fn set_rate(&mut self, at: True, ppm: i64) {
-        self.clock.set_rate(at, ppm);
-    }
-
-    /// The clock that judges leases jumps.
-    pub fn step_clock(&mut self, at: True, by: Duration) {
-        self.clock.step_forward(at, by);
-    }
-
-    /// The wall clock is set to something else, earlier or later.
-    pub fn step_wall(&mut self, offset_ms: u64) {
-        self.wall_offset_ms = offset_ms;
     }
 }

@@ -45,11 +45,6 @@ impl History {
         }
     }
 
-    /// Forgets all but the newest.
-    pub(super) fn keep(&mut self, most: usize) {
-        self.0.drain(..self.0.len().saturating_sub(most));
-    }
-
     /// Forgets the oldest beyond those to keep, at most `limit` at once; returns how many.
     pub(super) fn forget(&mut self, keep: usize, limit: usize) -> usize {
         let beyond = self.0.len().saturating_sub(keep).min(limit);

@@ -20,4 +20,4 @@ pub(crate) mod testing;
 pub use counters::Counters;
 pub use registry::registration;
 pub use space::{Space, Stamp};
-pub use store::{MemoryConfig, MemoryStore};
+pub use store::MemoryStore;

@@ -214,7 +214,7 @@ impl Space {
 
     /// Forgets all terms but the newest.
     pub fn keep_terms(&mut self, most: usize) {
-        self.history.keep(most);
+        self.history.forget(most, usize::MAX);
     }
 
     /// The lease as a reply shows it.

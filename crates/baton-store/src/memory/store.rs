@@ -20,13 +20,6 @@ use crate::namespaces::namespace_page;
 /// Hints kept for a listener that is behind.
 const HINTS_KEPT: usize = 64;
 
-/// What a memory store pretends to be.
-#[derive(Clone, Debug)]
-pub struct MemoryConfig {
-    /// What it declares, and therefore does.
-    pub declaration: Declaration,
-}
-
 #[derive(Clone, Debug)]
 enum Kept {
     Space(Box<Space>),
@@ -42,15 +35,16 @@ struct Shelves {
 
 /// A store in this process's memory. Handles are clones of an `Arc` around it.
 pub struct MemoryStore {
-    config: MemoryConfig,
+    /// What it declares, and therefore does.
+    declaration: Declaration,
     clock: Arc<dyn Clock>,
     shelves: Mutex<Shelves>,
 }
 
 impl MemoryStore {
     /// An empty store that judges leases by this clock.
-    pub fn new(config: MemoryConfig, clock: Arc<dyn Clock>) -> Self {
-        Self { config, clock, shelves: Mutex::default() }
+    pub fn new(declaration: Declaration, clock: Arc<dyn Clock>) -> Self {
+        Self { declaration, clock, shelves: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Shelves> {
@@ -62,7 +56,7 @@ impl MemoryStore {
     }
 
     fn has(&self, capability: Capability) -> bool {
-        self.config.declaration.has(capability)
+        self.declaration.has(capability)
     }
 
     /// Runs one step in a namespace, which is created if need be.
@@ -74,7 +68,7 @@ impl MemoryStore {
         let at = self.stamp();
         let mut shelves = self.lock();
         let lineage = Lineage(shelves.lineage);
-        let expiry = self.config.declaration.expiry;
+        let expiry = self.declaration.expiry;
         let sees_deaths = self.has(Capability::DeathProof);
         let begin = || Space::new(expiry, lineage).seeing_deaths(sees_deaths);
         let kept = shelves
@@ -165,7 +159,7 @@ impl MemoryStore {
     /// Puts a copy back. A store that declares lineage says so from now on.
     pub fn restore(&self, namespace: &Namespace, mut backup: Space) {
         let tells = self.has(Capability::Lineage);
-        if self.config.declaration.expiry == ExpiryClock::StoreLease {
+        if self.declaration.expiry == ExpiryClock::StoreLease {
             backup.extend_leases(self.clock.now());
         }
         let mut shelves = self.lock();
@@ -185,7 +179,11 @@ impl MemoryStore {
             listeners: BTreeMap::new(),
             lineage: shelves.lineage,
         };
-        Self { config: self.config.clone(), clock: self.clock.clone(), shelves: Mutex::new(kept) }
+        Self {
+            declaration: self.declaration.clone(),
+            clock: self.clock.clone(),
+            shelves: Mutex::new(kept),
+        }
     }
 
     /// The process of this boot is gone. A store that declares proof of death knows it at once.
@@ -209,11 +207,11 @@ impl MemoryStore {
 #[async_trait]
 impl Backend for MemoryStore {
     fn declaration(&self) -> Declaration {
-        self.config.declaration.clone()
+        self.declaration.clone()
     }
 
     async fn call(&self, namespace: &Namespace, call: Call) -> Result<Answer, StoreError> {
-        Election::check_call(&self.config.declaration, &call)?;
+        Election::check_call(&self.declaration, &call)?;
         Election::check_answer(namespace, self.answer(namespace, call)?)
     }
 
@@ -248,9 +246,9 @@ mod tests {
     /// What is left of a lease whose copy, kept when it was fresh, comes back after `waited`.
     async fn left_after_restore(expiry: ExpiryClock, waited: Duration) -> Option<Expiry> {
         let clock = Arc::new(ManualClock::default());
-        let mut config = testing::store(clock.clone()).config.clone();
-        config.declaration.expiry = expiry;
-        let store = MemoryStore::new(config, clock.clone());
+        let mut declaration = testing::store(clock.clone()).declaration();
+        declaration.expiry = expiry;
+        let store = MemoryStore::new(declaration, clock.clone());
         let space = testing::namespace();
         let taken = store.beat(&space, testing::first_claim(TTL)).await;
         assert_eq!(taken.expect("it answers").outcome, Some(Outcome::Applied));

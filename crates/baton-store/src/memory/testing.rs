@@ -8,7 +8,7 @@ use baton_core::protocol::{
     Acquire, BeatRequest, Claim, LeaseIntent, NodeRecord, Recording, ViewVersion,
 };
 
-use super::store::{MemoryConfig, MemoryStore};
+use super::store::MemoryStore;
 use crate::capability::{Capability, Class, Declaration, ExpiryClock};
 use crate::clock::ManualClock;
 
@@ -20,7 +20,7 @@ pub fn store(clock: Arc<ManualClock>) -> Arc<MemoryStore> {
         expiry: ExpiryClock::Store,
         capabilities: Capability::ALL.into(),
     };
-    Arc::new(MemoryStore::new(MemoryConfig { declaration }, clock))
+    Arc::new(MemoryStore::new(declaration, clock))
 }
 
 /// A namespace.

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 use baton_store::clock::ManualClock;
 use baton_store::conformance::{Pace, Subject};
-use baton_store::memory::{MemoryConfig, MemoryStore, Space};
+use baton_store::memory::{MemoryStore, Space};
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{
     Answer, Backend, Call, Capability, Class, Declaration, ExpiryClock, Store, StoreError,
@@ -61,7 +61,7 @@ impl Memory {
     /// A store that declares this.
     pub fn new(declaration: Declaration, pace: Pace) -> Self {
         let clock = Arc::new(ManualClock::default());
-        let store = MemoryStore::new(MemoryConfig { declaration }, clock.clone());
+        let store = MemoryStore::new(declaration, clock.clone());
         Self {
             clock,
             store: Mutex::new(Arc::new(store)),

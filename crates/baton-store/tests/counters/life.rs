@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch, Namespace};
 use baton_core::rng::Rng;
 use baton_store::clock::ManualClock;
-use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::memory::MemoryStore;
 use baton_store::{
     Capability, Change, Class, CounterAnswer, CounterCall, CounterName, Declaration, Delta,
     ExpiryClock, Store,
@@ -58,7 +58,7 @@ impl Life {
             capabilities: Capability::ALL.into(),
         };
         let clock = Arc::new(ManualClock::default());
-        let store = MemoryStore::new(MemoryConfig { declaration }, clock.clone());
+        let store = MemoryStore::new(declaration, clock.clone());
         let mut life = Self {
             store,
             clock,

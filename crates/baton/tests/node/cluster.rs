@@ -9,7 +9,7 @@ use baton::{
     StoreError, async_trait,
 };
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::memory::MemoryStore;
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call, Capability, Class, Declaration, ExpiryClock};
 
@@ -24,7 +24,7 @@ pub fn store() -> Arc<dyn Store> {
         expiry: ExpiryClock::Store,
         capabilities: [Capability::MemberAge, Capability::Lineage].into(),
     };
-    Arc::new(MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock)))
+    Arc::new(MemoryStore::new(declaration, Arc::new(SystemClock)))
 }
 
 /// A lease of a second and a half, for tests that must see one run out.

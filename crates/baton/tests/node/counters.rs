@@ -8,7 +8,7 @@ use baton::plugins::counters::{
 };
 use baton::{Namespace, Store};
 use baton_store::clock::SystemClock;
-use baton_store::memory::{MemoryConfig, MemoryStore};
+use baton_store::memory::MemoryStore;
 use baton_store::wrap::{Fault, Faults, Record, Wrapped};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, StoreError};
 use tokio::task::JoinSet;
@@ -24,7 +24,7 @@ fn store() -> Arc<dyn Store> {
         expiry: ExpiryClock::Store,
         capabilities: Capability::ALL.into(),
     };
-    Arc::new(MemoryStore::new(MemoryConfig { declaration }, Arc::new(SystemClock)))
+    Arc::new(MemoryStore::new(declaration, Arc::new(SystemClock)))
 }
 
 fn namespace() -> Namespace {

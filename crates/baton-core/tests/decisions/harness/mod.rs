@@ -133,7 +133,7 @@ impl Node {
 
     /// Hands an input over.
     pub fn handle(&mut self, now: u64, input: Input) -> Vec<Action> {
-        let actions = self.core.handle(at(now), input).into_vec();
+        let actions = self.core.handle(at(now), input);
         for action in &actions {
             if let Action::Send { id, request, .. } = action {
                 let kind = match request {

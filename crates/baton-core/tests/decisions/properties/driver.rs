@@ -69,7 +69,7 @@ impl Run {
             Input::TermStopped { .. } => (self.work, self.told_to_stop) = (None, false),
             _ => {}
         }
-        let actions = self.core.handle(self.now, input.clone()).into_vec();
+        let actions = self.core.handle(self.now, input.clone());
         for action in &actions {
             self.carry_out(action);
         }
