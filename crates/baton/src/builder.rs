@@ -35,8 +35,12 @@ use crate::shared::Shared;
 enum Place {
     /// On a thread of its own, with this store.
     Own { store: Arc<dyn Store>, lifeline: LifelineConfig },
-    /// On the thread of another node.
-    Beside(Arc<Host>),
+    /// On the thread of another node, whose endpoint it shares unless it is given one.
+    Beside {
+        host: Arc<Host>,
+        #[cfg(feature = "http")]
+        endpoint: Option<Arc<Endpoint>>,
+    },
 }
 
 impl Place {
@@ -51,7 +55,7 @@ impl Place {
                 Host::start(store.clone(), &LifelineConfig::off(), runtime)
             }
             Self::Own { store, lifeline } => Host::start(store.clone(), lifeline, runtime),
-            Self::Beside(host) => Ok(host.clone()),
+            Self::Beside { host, .. } => Ok(host.clone()),
         }
     }
 }
@@ -70,19 +74,11 @@ pub struct NodeBuilder {
     runtime: Option<tokio::runtime::Handle>,
     abort_on_overrun: bool,
     #[cfg(feature = "http")]
-    endpoint: Option<Answers>,
+    endpoint: Option<Result<SocketAddr, BuildError>>,
     #[cfg(feature = "http")]
     endpoint_hosts: Vec<String>,
     #[cfg(feature = "otel")]
     telemetry: Option<Telemetry>,
-}
-
-#[cfg(feature = "http")]
-enum Answers {
-    /// An endpoint of its own, there.
-    At(Result<SocketAddr, BuildError>),
-    /// Another node's.
-    Beside(Arc<Endpoint>),
 }
 
 impl NodeBuilder {
@@ -91,15 +87,17 @@ impl NodeBuilder {
     }
 
     pub(crate) fn beside(node: &Node) -> Self {
-        let builder = Self::at(Place::Beside(node.host.clone()));
+        let builder = Self::at(Place::Beside {
+            host: node.host.clone(),
+            #[cfg(feature = "http")]
+            endpoint: node.endpoint.clone(),
+        });
         let profile = &node.shared.profile;
         Self {
             id: Some(Ok(node.id().clone())),
             settings: node.settings(),
             labels: profile.labels.clone(),
             version: profile.version.clone(),
-            #[cfg(feature = "http")]
-            endpoint: node.endpoint.clone().map(Answers::Beside),
             ..builder
         }
     }
@@ -220,7 +218,7 @@ impl NodeBuilder {
         let first = address.to_socket_addrs().and_then(|mut all| all.next().ok_or_else(none));
         let refused =
             |source| BuildError::EndpointAddress { given: format!("{address:?}"), source };
-        self.endpoint = Some(Answers::At(first.map_err(refused)));
+        self.endpoint = Some(first.map_err(refused));
         self
     }
 
@@ -251,9 +249,13 @@ impl NodeBuilder {
         let id = self.id.take().transpose()?.map_or_else(random::node_id, Ok)?;
         let namespace = self.namespace.take().unwrap_or_else(|| Namespace::new("default"))?;
         #[cfg(feature = "http")]
-        let endpoint = {
-            let hosts = std::mem::take(&mut self.endpoint_hosts);
-            self.endpoint.take().map(|it| it.begin(hosts)).transpose()?
+        let endpoint = match (self.endpoint.take(), &self.place) {
+            (Some(address), _) => {
+                let hosts = std::mem::take(&mut self.endpoint_hosts);
+                Some(Arc::new(Endpoint::serve(address?, hosts)?))
+            }
+            (None, Place::Beside { endpoint, .. }) => endpoint.clone(),
+            (None, Place::Own { .. }) => None,
         };
         let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
         let abort_on_overrun = self.abort_on_overrun;
@@ -350,15 +352,5 @@ impl std::fmt::Debug for NodeBuilder {
             .field("namespace", &self.namespace)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "http")]
-impl Answers {
-    fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
-        match self {
-            Self::At(address) => Endpoint::serve(address?, hosts).map(Arc::new),
-            Self::Beside(endpoint) => Ok(endpoint),
-        }
     }
 }

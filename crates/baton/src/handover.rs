@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use baton_core::ids::{Epoch, NodeId};
-use baton_core::protocol::{Expiry, LeaseSnapshot};
+use baton_core::protocol::LeaseSnapshot;
 use baton_core::settings::show_span;
 use baton_core::time::Moment;
 use baton_core::{Command, Event, TransferRefusal, foresee_refusal};
@@ -133,9 +133,7 @@ impl Before {
 
     /// The holder of a lease that has not run out.
     fn leads(&self) -> Option<&NodeId> {
-        let lasts = |lease: &&LeaseSnapshot| lease.expiry != Expiry::Left(Duration::ZERO);
-        let holder = self.0.as_ref().filter(lasts)?.holder.as_ref()?;
-        Some(&holder.node)
+        Some(&self.0.as_ref()?.leader()?.node)
     }
 
     fn handover(&self, leader: &NodeId) -> Handover {

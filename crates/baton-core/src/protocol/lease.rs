@@ -61,6 +61,11 @@ impl LeaseSnapshot {
     pub fn is_held_by(&self, boot: BootId) -> bool {
         self.holder.as_ref().is_some_and(|holder| holder.boot == boot)
     }
+
+    /// The holder of a lease that is not known to be over.
+    pub fn leader(&self) -> Option<&Holder> {
+        self.holder.as_ref().filter(|_| self.expiry != Expiry::Left(Duration::ZERO))
+    }
 }
 
 /// What a beat wants of the lease.

@@ -138,7 +138,7 @@ impl NodeTasks {
 
     fn handle_turn(&mut self, turn: Turn) {
         for node in turn.starting {
-            let id = node.id();
+            let id = node.node.task;
             self.nodes.insert(id, node);
             self.handle(id, Input::Start);
         }

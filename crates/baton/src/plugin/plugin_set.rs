@@ -57,6 +57,13 @@ struct Members {
     services: Vec<Arc<RegisteredService>>,
 }
 
+impl Members {
+    fn registered(&self) -> impl Iterator<Item = &Registered> {
+        let plugins = self.plugins.iter().map(|it| &it.registered);
+        plugins.chain(self.services.iter().map(|it| &it.registered))
+    }
+}
+
 pub(crate) struct PluginSet {
     members: Mutex<Members>,
     count: watch::Sender<usize>,
@@ -135,11 +142,7 @@ impl PluginSet {
         if name.is_empty() || length > NAME_MAX || !name.chars().all(allowed) {
             return Err(InvalidPluginName::Unfit { length, name }.into());
         }
-        let plugins = members.plugins.iter().map(|it| &it.registered.name);
-        if plugins
-            .chain(members.services.iter().map(|it| &it.registered.name))
-            .any(|it| *it == name)
-        {
+        if members.registered().any(|it| it.name == name) {
             return Err(InvalidPluginName::Taken { name }.into());
         }
         self.work.handle()?;
@@ -194,10 +197,7 @@ impl PluginSet {
 
     /// What each did so far: the plugins, then the services.
     pub(crate) fn reports(&self) -> Vec<PluginReport> {
-        let members = self.members();
-        let plugins = members.plugins.iter().map(|it| it.registered.stats.report());
-        let services = members.services.iter().map(|it| it.registered.stats.report());
-        plugins.chain(services).collect()
+        self.members().registered().map(|it| it.stats.report()).collect()
     }
 
     pub(crate) fn prepare(&self) {
