@@ -152,7 +152,9 @@ impl Runner<'_> {
                 event = events.next() => {
                     let event = event.as_ref().map(|stamped| &stamped.event);
                     if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = event {
-                        self.log_store_error();
+                        // What keeps the node from taking part.
+                        let problem = self.node.last_store_error();
+                        problem.iter().for_each(|problem| log::error(&problem.to_string()));
                     }
                 }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
@@ -162,13 +164,6 @@ impl Runner<'_> {
             }
         }
         None
-    }
-
-    /// Says what keeps the node from taking part.
-    fn log_store_error(&self) {
-        if let Some(problem) = self.node.last_store_error() {
-            log::error(&problem.to_string());
-        }
     }
 
     /// Sees to it that there is a guard. One that was late for a deadline had to be killed,
@@ -271,30 +266,29 @@ impl Runner<'_> {
         self.close_guard().await?;
         let pause = self.backoff.next(Epoch::NONE);
         log::warn(&format!("{lost}; another starts in {}", span(pause)));
-        let again_at = SystemClock.now() + pause;
-        loop {
-            tokio::select! {
-                asked = self.signals.next() => if asked == Request::Stop {
-                    return Ok(Some(Finished::Stopped(None)));
-                },
-                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return Ok(None),
-            }
-        }
+        Ok(self.is_stopped_within(pause).await.then_some(Finished::Stopped(None)))
     }
 
     /// Waits before the next start; `Some` if the term or the process ended meanwhile.
     async fn pause(&mut self, pause: Duration, term: &Leadership) -> Option<Option<Finished>> {
-        let again_at = SystemClock.now() + pause;
+        tokio::select! {
+            biased;
+            _ = term.lost() => Some(self.after_loss()),
+            stopped = self.is_stopped_within(pause) => {
+                stopped.then_some(Some(Finished::Stopped(None)))
+            }
+        }
+    }
+
+    /// Waits for this long, or until a signal asks this process to end.
+    async fn is_stopped_within(&mut self, pause: Duration) -> bool {
+        let mut paused = SystemClock.sleep(pause);
         loop {
             tokio::select! {
-                biased;
-                _ = term.lost() => {
-                    return Some(self.after_loss());
-                }
                 asked = self.signals.next() => if asked == Request::Stop {
-                    return Some(Some(Finished::Stopped(None)));
+                    return true;
                 },
-                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return None,
+                () = &mut paused => return false,
             }
         }
     }

@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io;
 use std::pin::pin;
+use std::task::Poll;
 
 use baton::{DemotionReason, Departure, Leadership, Node};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -144,38 +145,34 @@ pub enum Request {
     Forward(i32),
 }
 
-/// The signals as they come. From its making on, none of them ends the process by itself.
-pub struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-    quit: Signal,
-    user1: Signal,
-    user2: Signal,
-}
+/// The signals as they come, each with what it asks for. From its making on, none of them ends the
+/// process by itself.
+pub struct Signals(Vec<(Signal, Request)>);
 
 impl Signals {
     pub fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
-            quit: signal(SignalKind::quit())?,
-            user1: signal(SignalKind::user_defined1())?,
-            user2: signal(SignalKind::user_defined2())?,
-        })
+        let stop = [SignalKind::terminate(), SignalKind::interrupt()];
+        let forward = [
+            SignalKind::hangup(),
+            SignalKind::quit(),
+            SignalKind::user_defined1(),
+            SignalKind::user_defined2(),
+        ];
+        let stop = stop.map(|kind| (kind, Request::Stop));
+        let forward = forward.map(|kind| (kind, Request::Forward(kind.as_raw_value())));
+        let all = stop.into_iter().chain(forward);
+        all.map(|(kind, request)| Ok((signal(kind)?, request))).collect::<Result<_, _>>().map(Self)
     }
 
     /// The next one. Cancel safe.
     pub async fn next(&mut self) -> Request {
-        let pass = |kind: SignalKind| Request::Forward(kind.as_raw_value());
-        tokio::select! {
-            _ = self.terminate.recv() => Request::Stop,
-            _ = self.interrupt.recv() => Request::Stop,
-            _ = self.hangup.recv() => pass(SignalKind::hangup()),
-            _ = self.quit.recv() => pass(SignalKind::quit()),
-            _ = self.user1.recv() => pass(SignalKind::user_defined1()),
-            _ = self.user2.recv() => pass(SignalKind::user_defined2()),
-        }
+        std::future::poll_fn(|cx| {
+            let came = self
+                .0
+                .iter_mut()
+                .find_map(|(signal, request)| signal.poll_recv(cx).is_ready().then_some(*request));
+            came.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 }
