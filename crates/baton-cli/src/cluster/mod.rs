@@ -26,6 +26,7 @@ use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
 
 pub use error::ClusterError;
 pub use member::Member;
+pub use rustix::process::Signal;
 pub use tick::{Kind, Tick, tick_along};
 pub use ticks::{Overlap, Ticks};
 
@@ -134,11 +135,10 @@ impl Cluster {
     /// Who leads now.
     pub async fn lead(&self) -> Result<Option<Lead>, ClusterError> {
         let shown = self.store.inspect(&self.plan.namespace).await?;
-        let held = shown.lease.and_then(|lease| {
-            let node = lease.holder.as_ref()?.node.clone();
+        Ok(shown.lease.and_then(|lease| {
+            let node = lease.leader()?.node.clone();
             Some(Lead { node, lease })
-        });
-        Ok(held.filter(|lead| lead.left() != Some(Duration::ZERO)))
+        }))
     }
 
     /// What the jobs wrote so far.
@@ -178,8 +178,8 @@ impl Cluster {
     /// Asks every member to end, and waits for it.
     pub async fn stop(&mut self) -> Result<(), ClusterError> {
         for member in self.members.values_mut() {
-            member.resume()?;
-            member.terminate()?;
+            member.signal(Signal::CONT)?;
+            member.signal(Signal::TERM)?;
         }
         for member in self.members.values_mut() {
             member.ended().await?;

@@ -7,7 +7,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::session::Session;
-use crate::cluster::Lead;
+use crate::cluster::{Lead, Signal};
 use crate::error::CommandError;
 
 /// Time between two acts.
@@ -87,7 +87,7 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
             format!("asked {from} to resign")
         }
         Act::Pause => {
-            session.cluster.member(&from)?.pause()?;
+            session.cluster.member(&from)?.signal(Signal::STOP)?;
             session.paused = Some(from.clone());
             format!("paused {from}: its guard must stop its job before the lease ends")
         }

@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use super::acts::Act;
 use super::view::{Scene, render};
 use crate::attempts::poll_until;
-use crate::cluster::{Cluster, ClusterError, Lead, Tick};
+use crate::cluster::{Cluster, ClusterError, Lead, Signal, Tick};
 use crate::error::CommandError;
 use crate::output::live::Live;
 use crate::output::{log, stdout};
@@ -59,7 +59,7 @@ impl Session {
 
     /// Lets a paused node go on.
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
-        self.cluster.member(node)?.resume()?;
+        self.cluster.member(node)?.signal(Signal::CONT)?;
         self.paused = None;
         let is_pause = |note: &&mut Note| matches!(note.act, Some((Act::Pause, _)));
         if let Some(note) = self.notes.iter_mut().rev().find(is_pause) {
