@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use baton::LifelineConfig;
 use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
 use baton_core::settings::{Derived, InvalidSettings, Profile, Settings};
@@ -19,16 +20,6 @@ use super::value::{hosts, leaves, put};
 use super::{ConfigError, file};
 use crate::output::log::Format;
 
-/// The lifeline as it was configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifeline {
-    pub enabled: bool,
-    pub bind: SocketAddr,
-    /// What others are told, if it is not where it listens.
-    pub advertise: Option<SocketAddr>,
-    pub connections_max: usize,
-}
-
 /// What holds in the end.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -40,7 +31,7 @@ pub struct Config {
     pub settings: Settings,
     /// Given settings that cannot hold together, if there are any.
     pub contradiction: Option<InvalidSettings>,
-    pub lifeline: Lifeline,
+    pub lifeline: LifelineConfig,
     pub metrics: Option<SocketAddr>,
     /// By which names they may be asked for, beside addresses and `localhost`.
     pub metrics_hosts: Vec<String>,
@@ -84,12 +75,13 @@ impl Config {
             Ok(derived) => (derived, None),
             Err(problem) => (Derived { settings, causes: BTreeMap::new() }, Some(problem)),
         };
-        let lifeline = Lifeline {
-            enabled: given.parsed("lifeline.enabled").expect("it has a default"),
-            bind: given.parsed("lifeline.bind").expect("it has a default"),
-            advertise: given.parsed("lifeline.advertise"),
-            connections_max: given.parsed("lifeline.connections_max").expect("it has a default"),
-        };
+        let lifeline = LifelineConfig::default().tune(|it| {
+            it.enabled = given.parsed("lifeline.enabled").expect("it has a default");
+            it.bind = given.parsed("lifeline.bind").expect("it has a default");
+            it.advertise = given.parsed("lifeline.advertise");
+            it.connections_max =
+                given.parsed("lifeline.connections_max").expect("it has a default");
+        });
         let after: humantime::Duration =
             given.parsed("own_records.forget_dead_after").expect("it has a default");
         let own_records = OwnRecords {
