@@ -106,7 +106,10 @@ impl Node {
         let mut wait = Wait::new(self, timeout);
         let found = wait.look().await?;
         let now = match (found.leads(), force && desired.is_none()) {
-            (Some(leader), false) => found.handover(leader),
+            (Some(leader), false) => {
+                let (previous, leader) = (Some(leader.clone()), leader.clone());
+                Handover { previous, leader, epoch: found.epoch() }
+            }
             _ => {
                 let ensure = Command::EnsureCoordinator { force, desired: None };
                 wait.ask_for(ensure, &found).await?;
@@ -134,11 +137,6 @@ impl Before {
     /// The holder of a lease that has not run out.
     fn leads(&self) -> Option<&NodeId> {
         Some(&self.0.as_ref()?.leader()?.node)
-    }
-
-    fn handover(&self, leader: &NodeId) -> Handover {
-        let previous = Some(leader.clone());
-        Handover { previous, leader: leader.clone(), epoch: self.epoch() }
     }
 }
 

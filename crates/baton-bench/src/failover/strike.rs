@@ -93,7 +93,7 @@ pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     let before = SystemClock.now();
     stage.cluster.member(&lead.node)?.signal(Signal::STOP)?;
     // No process renews it any more.
-    let left = stage.cluster.lead().await?.and_then(|lead| lead.left());
+    let left = stage.cluster.lead().await?.and_then(|lead| lead.lease.expiry.left());
     let lease_ends = left.map(|left| SystemClock.now() + left);
     let next = log.next_term(epoch_of(&lead), PATIENCE).await;
     SystemClock.sleep(A_MOMENT).await;

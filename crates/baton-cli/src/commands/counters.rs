@@ -1,6 +1,7 @@
 //! `baton counters`: count from a script, and read what was counted: consolidated, pending, and the
 //! sum of both.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton::plugins::counters::{CountError, Counters, CountersConfig, Reading};
@@ -128,7 +129,7 @@ impl Consolidate {
         let client = CountersClient::new(self.store.open_to_write().await?, self.timeout);
         let consolidated = client.ask(client.counters.consolidate_now(self.timeout)).await?;
         if self.store.json {
-            stdout::json(&serde_json::json!({ "consolidated": consolidated }));
+            stdout::json(&BTreeMap::from([("consolidated", consolidated)]));
         }
         if consolidated {
             return Ok(Exit::DONE);

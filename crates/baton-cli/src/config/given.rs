@@ -65,7 +65,7 @@ pub struct Set {
 }
 
 /// All values that were set, by the key of the setting.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Given {
     pub values: BTreeMap<&'static str, Set>,
     pub labels: BTreeMap<String, String>,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use baton::LifelineConfig;
 use baton::plugins::ttl::OwnRecords;
 use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Derived, InvalidSettings, Profile, Settings};
+use baton_core::settings::{Derived, InvalidSettings, Profile, Settings, UnknownProfile};
 use toml::{Table, Value};
 
 use super::environment::Environment;
@@ -61,9 +61,9 @@ impl Config {
 
     fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
         let (name, source) = given.text("profile").expect("it has a default");
-        let place = || source.place("profile");
-        let profile: Profile =
-            name.parse().map_err(|problem| ConfigError::Profile { place: place(), problem })?;
+        let refuse =
+            |problem: UnknownProfile| ConfigError::refused(&source.place("profile"), &problem);
+        let profile: Profile = name.parse().map_err(refuse)?;
         let store = match given.text("store") {
             Some((url, _)) => StoreUrl::new(url),
             None => StoreUrl::default_for(environment)?,
@@ -158,8 +158,7 @@ fn named<T>(
     let Some((text, source)) = given.text(key) else {
         return Ok(None);
     };
-    let refuse = |problem| ConfigError::Name { place: source.place(key), problem };
-    new(text).map(Some).map_err(refuse)
+    new(text).map(Some).map_err(|problem| ConfigError::refused(&source.place(key), &problem))
 }
 
 fn settings(profile: Profile, given: &Given) -> Settings {

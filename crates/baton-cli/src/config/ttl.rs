@@ -33,13 +33,6 @@ pub struct TtlTable {
     pub pause: Option<Duration>,
 }
 
-/// Compared as it was written: two that say the same are the same.
-impl PartialEq for TtlTable {
-    fn eq(&self, other: &Self) -> bool {
-        format!("{self:?}") == format!("{other:?}")
-    }
-}
-
 /// Reads what the file has under `ttl`.
 pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
     let refuse = || ConfigError::Value {
@@ -164,8 +157,7 @@ impl Reader<'_> {
             }
             _ => {
                 let message = "name one of table (SQL), index (Redis) and prefix (S3)";
-                let given = format!("{}:", self.place());
-                Err(ConfigError::Value { given, message: message.to_owned() })
+                Err(ConfigError::refused(&self.place(), &message))
             }
         }
     }

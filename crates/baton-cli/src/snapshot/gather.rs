@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton::lifeline::{late_notice, noticed_without, watchers};
 use baton_core::ids::Namespace;
-use baton_core::protocol::{Expiry, LeaseSnapshot, Member, TermRecord};
+use baton_core::protocol::{LeaseSnapshot, Member, TermRecord};
 use baton_core::settings::Settings;
 use baton_core::time::whole_ms;
 use baton_store::clock::{Clock, SystemClock};
@@ -62,19 +62,14 @@ pub async fn gather(
 
 /// The holder, if its lease lasts.
 fn coordinator(lease: &LeaseSnapshot, terms: &[TermRecord]) -> Option<Coordinator> {
-    let holder = lease.holder.as_ref()?;
-    let left = match lease.expiry {
-        Expiry::Left(left) if left.is_zero() => return None,
-        Expiry::Left(left) => Some(whole_ms(left)),
-        Expiry::Observer => None,
-    };
+    let holder = lease.leader()?;
     let term = terms.first().filter(|term| term.epoch == lease.version.epoch);
     Some(Coordinator {
         node: holder.node.clone(),
         boot: holder.boot,
         since_ms: term.map(|term| term.began_ms),
         lease_timeout_ms: whole_ms(lease.ttl),
-        lease_left_ms: left,
+        lease_left_ms: lease.expiry.left().map(whole_ms),
         lifeline: holder.lifeline.as_deref().map(shown),
         nudged_at: holder.lifeline.clone(),
     })

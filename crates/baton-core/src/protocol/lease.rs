@@ -37,6 +37,16 @@ pub enum Expiry {
     Observer,
 }
 
+impl Expiry {
+    /// How much is left; `None` if only observers can tell.
+    pub fn left(self) -> Option<Duration> {
+        match self {
+            Self::Left(left) => Some(left),
+            Self::Observer => None,
+        }
+    }
+}
+
 /// The lease as one reply showed it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeaseSnapshot {

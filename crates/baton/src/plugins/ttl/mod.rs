@@ -46,15 +46,6 @@ impl Default for OwnRecords {
     }
 }
 
-impl OwnRecords {
-    fn check(&self) -> Result<(), InvalidTtl> {
-        match self.forget_dead_after < FORGET_LEAST {
-            true => Err(InvalidTtl::ForgetDeadAfter(self.forget_dead_after, FORGET_LEAST)),
-            false => Ok(()),
-        }
-    }
-}
-
 /// How much was removed since the plugin was made, by this process.
 #[derive(Clone, Debug, Default)]
 pub struct Counts {
@@ -203,9 +194,11 @@ impl Ttl {
         if self.every.is_zero() {
             return Err(InvalidTtl::Every);
         }
-        match &self.own {
-            Some(own) => own.check(),
-            None => Ok(()),
+        match self.own.map(|own| own.forget_dead_after) {
+            Some(span) if span < FORGET_LEAST => {
+                Err(InvalidTtl::ForgetDeadAfter(span, FORGET_LEAST))
+            }
+            _ => Ok(()),
         }
     }
 }
