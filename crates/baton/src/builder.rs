@@ -43,23 +43,6 @@ enum Place {
     },
 }
 
-impl Place {
-    fn begin(
-        &self,
-        enabled: bool,
-        runtime: Option<tokio::runtime::Handle>,
-    ) -> Result<Arc<Host>, BuildError> {
-        match self {
-            // Single-instance mode has no successors to keep a line to.
-            Self::Own { store, .. } if !enabled => {
-                Host::start(store.clone(), &LifelineConfig::off(), runtime)
-            }
-            Self::Own { store, lifeline } => Host::start(store.clone(), lifeline, runtime),
-            Self::Beside { host, .. } => Ok(host.clone()),
-        }
-    }
-}
-
 /// Builds a [`Node`]. Everything but the store has a default.
 #[must_use = "a node takes part once it is built"]
 pub struct NodeBuilder {
@@ -257,7 +240,15 @@ impl NodeBuilder {
             (None, Place::Beside { endpoint, .. }) => endpoint.clone(),
             (None, Place::Own { .. }) => None,
         };
-        let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
+        let host = match &self.place {
+            Place::Own { store, lifeline } => {
+                // Single-instance mode has no successors to keep a line to.
+                let off = LifelineConfig::off();
+                let lifeline = if self.settings.enabled { lifeline } else { &off };
+                Host::start(store.clone(), lifeline, self.runtime.clone())?
+            }
+            Place::Beside { host, .. } => host.clone(),
+        };
         let abort_on_overrun = self.abort_on_overrun;
         let (shared, core) = self.shared(&host, namespace, id)?;
         let task = NodeTask::new(core, shared.clone(), abort_on_overrun);

@@ -1,13 +1,14 @@
 //! From what was given to what holds: profile, file, environment and flags laid over one another.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use baton::LifelineConfig;
 use baton::plugins::ttl::OwnRecords;
-use baton_core::ids::{InvalidName, Namespace, NodeId};
-use baton_core::settings::{Derived, InvalidSettings, Profile, Settings, UnknownProfile};
+use baton_core::ids::{Namespace, NodeId};
+use baton_core::settings::{Derived, InvalidSettings, Profile, Settings};
 use toml::{Table, Value};
 
 use super::environment::Environment;
@@ -60,10 +61,7 @@ impl Config {
     }
 
     fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
-        let (name, source) = given.text("profile").expect("it has a default");
-        let refuse =
-            |problem: UnknownProfile| ConfigError::refused(&source.place("profile"), &problem);
-        let profile: Profile = name.parse().map_err(refuse)?;
+        let profile: Profile = named(&given, "profile", str::parse)?.expect("it has a default");
         let store = match given.text("store") {
             Some((url, _)) => StoreUrl::new(url),
             None => StoreUrl::default_for(environment)?,
@@ -150,10 +148,10 @@ fn is_core(key: &str) -> bool {
     entry(key).is_some_and(super::table::Entry::is_core)
 }
 
-fn named<T>(
+fn named<T, E: Display>(
     given: &Given,
     key: &str,
-    new: impl Fn(&str) -> Result<T, InvalidName>,
+    new: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ConfigError> {
     let Some((text, source)) = given.text(key) else {
         return Ok(None);

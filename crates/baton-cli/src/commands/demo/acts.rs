@@ -92,7 +92,7 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
             format!("paused {from}: its guard must stop its job before the lease ends")
         }
     };
-    session.note_act(since, act, &from, &text);
+    session.record(since, Some((act, from.clone())), &text);
     let tick = session.until_term(since, epoch(&lead), limit).await?;
     let failover_ms = tick.at.since(since).as_secs_f64() * 1e3;
     let (to, epoch) = (super::node(&tick.node), tick.epoch);

@@ -52,11 +52,6 @@ impl Session {
         self.record(SystemClock.now(), None, text);
     }
 
-    /// Records what was done to a node.
-    pub fn note_act(&mut self, at: Moment, act: Act, node: &NodeId, text: &str) {
-        self.record(at, Some((act, node.clone())), text);
-    }
-
     /// Lets a paused node go on.
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
         self.cluster.member(node)?.signal(Signal::CONT)?;
@@ -68,7 +63,8 @@ impl Session {
         Ok(())
     }
 
-    fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
+    /// Records what happened at this moment, or was done to a node.
+    pub fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
         if self.live.is_none() {
             let seconds = at.since(self.began).as_secs_f64();
             log::info(&format!("{seconds:5.1} s  {text}"));
