@@ -87,6 +87,11 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// The system refused what the command needs.
+    pub fn system(what: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |problem| Self::System { what, problem }
+    }
+
     /// The exit code that scripts see.
     pub fn exit(&self) -> Exit {
         match self {

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime, report_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
-use crate::lifeline::{Lifeline, LifelineConfig};
+use crate::lifeline::LifelineConfig;
 use crate::node::{Node, Presence};
 use crate::observe::NodeCounts;
 #[cfg(feature = "http")]
@@ -281,7 +281,7 @@ impl NodeBuilder {
         let profile = Arc::new(NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
-            lifeline: host.lifeline.as_ref().map(Lifeline::told),
+            lifeline: host.lifeline.as_ref().map(|lifeline| lifeline.told.clone()),
             version: self.version,
         });
         let me = Identity { id: id.clone(), boot: host.boot, profile: profile.clone() };
@@ -302,7 +302,8 @@ impl NodeBuilder {
         let own = self.runtime.map(|it| WorkRuntime::new(Some(it)));
         let runtime = own.unwrap_or_else(|| host.work.clone());
         let plugins = PluginSet::new(runtime, settings.clone());
-        plugins.add_all(self.plugins, self.services)?;
+        self.plugins.into_iter().try_for_each(|plugin| plugins.add(plugin))?;
+        self.services.into_iter().try_for_each(|it| plugins.add_service(it).map(drop))?;
         let shared = Arc::new(Shared {
             task: host.next_node(),
             events,

@@ -73,10 +73,6 @@ impl NodeTask {
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
     }
 
-    pub(crate) fn turned(&self) {
-        self.node.watchdog.reset(SystemClock.now());
-    }
-
     /// A timer that is due, taken off.
     pub(crate) fn due_timer(&mut self, now: Moment) -> Option<Timer> {
         let due = |timer: &Timer| self.timers[*timer as usize].is_some_and(|at| at <= now);

@@ -110,15 +110,6 @@ impl PluginSet {
         Ok(())
     }
 
-    pub(crate) fn add_all(
-        &self,
-        plugins: Vec<Arc<dyn Plugin>>,
-        services: Vec<Arc<dyn Service>>,
-    ) -> Result<(), BuildError> {
-        plugins.into_iter().try_for_each(|plugin| self.add(plugin))?;
-        services.into_iter().try_for_each(|service| self.add_service(service).map(drop))
-    }
-
     /// Adds a service; if the node runs, it starts at once.
     pub(crate) fn add_service(
         &self,

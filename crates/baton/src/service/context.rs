@@ -21,7 +21,7 @@ const CALLS_MAX: usize = 4;
 /// The node that a service runs on, and what tells it to stop.
 #[derive(Clone)]
 pub struct ServiceContext {
-    node: Arc<Shared>,
+    pub(crate) node: Arc<Shared>,
     service: Arc<RegisteredService>,
     store: Arc<dyn Store>,
 }
@@ -31,10 +31,6 @@ impl ServiceContext {
         let budget = CallBudget(Semaphore::new(CALLS_MAX));
         let store = Arc::new(Wrapped::new(node.store.clone(), budget));
         Self { node: node.clone(), service: service.clone(), store }
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.node
     }
 
     /// The node's namespace.

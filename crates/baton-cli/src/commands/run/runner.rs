@@ -82,7 +82,7 @@ fn code_of(ending: Ending) -> u8 {
 
 /// Runs the job whenever the node leads, until there is nothing left to do.
 async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finished, CommandError> {
-    let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
+    let signals = Signals::listen().map_err(CommandError::system("no signals"))?;
     let (guard, unproved, backoff) = (None, None, Backoff::default());
     let mut runner = Runner { node, job, signals, guard, unproved, backoff };
     let finished = runner.stand_by().await;
@@ -97,10 +97,6 @@ async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finish
         log::warn(&unfinished(node));
     }
     finished
-}
-
-pub(super) fn system(what: &'static str, problem: std::io::Error) -> CommandError {
-    CommandError::System { what, problem }
 }
 
 struct Runner<'a> {
@@ -179,10 +175,10 @@ impl Runner<'_> {
     fn start_guard(&self) -> Result<Guard, CommandError> {
         let mut vital: Vec<OwnedFd> = baton_drivers::sqlite::process_locks(self.node.boot());
         let lifeline = self.node.lifeline_descriptor();
-        vital.extend(lifeline.map_err(|problem| system("no lifeline to share", problem))?);
+        vital.extend(lifeline.map_err(CommandError::system("no lifeline to share"))?);
         let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
         let guard = Guard::spawn(&borrowed);
-        guard.map_err(|problem| system("the guard process does not start", problem))
+        guard.map_err(CommandError::system("the guard process does not start"))
     }
 
     /// Ends the guard and whatever runs. False if that takes too long: the guard goes on alone, and
@@ -192,10 +188,9 @@ impl Runner<'_> {
             return Ok(true);
         };
         tokio::select! {
-            closed = guard.close() => match closed {
-                Ok(()) => Ok(true),
-                Err(problem) => Err(system("the guard process did not end", problem)),
-            },
+            closed = guard.close() => {
+                closed.map(|()| true).map_err(CommandError::system("the guard process did not end"))
+            }
             () = SystemClock.sleep(CLOSED_WITHIN) => Ok(false),
         }
     }
@@ -305,7 +300,7 @@ fn guard_lost(report: Report) -> CommandError {
         Report::Lost { how } => how,
         other => format!("unexpected message {other:?}"),
     };
-    system("the guard process died", std::io::Error::other(how))
+    CommandError::system("the guard process died")(std::io::Error::other(how))
 }
 
 /// Doubles with each end in the same term; a new term starts anew.

@@ -9,7 +9,7 @@ use std::task::Poll;
 use baton::{DemotionReason, Departure, Leadership, Node};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::runner::{Job, system};
+use super::runner::Job;
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
@@ -38,9 +38,9 @@ pub async fn lead(
     signals: &mut Signals,
     term: &Leadership,
 ) -> Result<Led, CommandError> {
-    let no_order = |problem| system("the guard process takes no orders", problem);
+    let no_order = CommandError::system("the guard process takes no orders");
     let mut window = term.window();
-    guard.start(order(node, job, term)).map_err(no_order)?;
+    guard.start(order(node, job, term)).map_err(&no_order)?;
     let (mut ended, mut reason) = (None, None);
     let (mut asked, mut left) = (false, false);
     let mut leaving = pin!(node.leave());
@@ -75,15 +75,15 @@ pub async fn lead(
             },
             why = term.lost(), if reason.is_none() => {
                 reason = Some(why);
-                guard.stop(term.stop_by()).map_err(no_order)?;
+                guard.stop(term.stop_by()).map_err(&no_order)?;
             }
             moved = term.renewed(window.hard), if reason.is_none() => {
                 window = moved;
-                guard.extend(window).map_err(no_order)?;
+                guard.extend(window).map_err(&no_order)?;
             }
             signal = signals.next() => match signal {
                 Request::Stop => asked = true,
-                Request::Forward(number) => guard.signal(number).map_err(no_order)?,
+                Request::Forward(number) => guard.signal(number).map_err(&no_order)?,
             },
             // Leaving stops the term, which stops the command.
             departure = &mut leaving, if asked && !left => {

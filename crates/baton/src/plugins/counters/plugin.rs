@@ -130,7 +130,7 @@ impl CountersPlugin {
 }
 
 async fn ask(term: &Leadership, call: CounterCall) -> Result<CounterAnswer, StoreError> {
-    term.node().store.counters(&term.node().namespace, call).await
+    term.node.store.counters(&term.node.namespace, call).await
 }
 
 #[async_trait]
@@ -154,7 +154,7 @@ impl Plugin for CountersPlugin {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.node().store.declaration().has(Capability::Counters) {
+        if !term.node.store.declaration().has(Capability::Counters) {
             return Ok(());
         }
         let known = self.state().served;

@@ -229,7 +229,7 @@ impl Ttl {
         for ((target, _), (before, after)) in self.counted().zip(before.into_iter().zip(so_far())) {
             let (plugin, target, records) = (self.name.clone(), target.to_owned(), after - before);
             if records > 0 {
-                term.node().events.send(Event::PluginSwept { plugin, target, records });
+                term.node.events.send(Event::PluginSwept { plugin, target, records });
             }
         }
         done
@@ -321,7 +321,7 @@ impl Plugin for Ttl {
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         self.check()?;
         for (target, records) in self.counted() {
-            term.node().counts.sweeps(&self.name, target, records);
+            term.node.counts.sweeps(&self.name, target, records);
         }
         Ok(())
     }
