@@ -77,7 +77,7 @@ pub async fn settled(
 
 /// The registry as it stands.
 pub async fn beats(cluster: &Cluster) -> Result<Beats, ClusterError> {
-    let members = cluster.store().members(&cluster.plan().namespace).await?;
+    let members = cluster.store.members(&cluster.plan.namespace).await?;
     let beat = |member: baton_core::protocol::Member| {
         (member.record.id.clone(), (member.record.boot, member.record.beat))
     };
@@ -90,7 +90,7 @@ async fn in_full_view(
     count: usize,
     beats: &Beats,
 ) -> Result<Option<Lead>, ClusterError> {
-    let shown = cluster.store().inspect(&cluster.plan().namespace).await?;
+    let shown = cluster.store.inspect(&cluster.plan.namespace).await?;
     let (Some(lease), Some(view)) = (shown.lease, shown.view) else {
         return Ok(None);
     };

@@ -72,9 +72,11 @@ pub(crate) enum Command {
     /// Ask the leader to step down, so that another node takes over.
     Resign(HandoverArguments),
     /// Change and show durable counters.
-    Counters(counters::Arguments),
+    #[command(subcommand)]
+    Counters(counters::Command),
     /// List or reset the fences that protect your own data.
-    Fences(fences::Arguments),
+    #[command(subcommand)]
+    Fences(fences::Command),
     /// Check the store, the clocks, the network and the settings.
     Doctor(doctor::Arguments),
     /// Show the settings in effect and the source of each.

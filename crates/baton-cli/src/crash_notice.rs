@@ -53,7 +53,7 @@ async fn members(config: &Config, store: &dyn Store) -> Vec<Member> {
 
 /// The address that a node of this configuration registers, without the port.
 pub fn lifeline(config: &Config) -> Option<String> {
-    let lifeline = config.lifeline;
+    let lifeline = &config.lifeline;
     let address = match lifeline.advertise {
         Some(advertised) => advertised.to_string(),
         None => address_for(lifeline.bind),

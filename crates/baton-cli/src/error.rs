@@ -87,31 +87,32 @@ pub enum CommandError {
 }
 
 impl CommandError {
+    /// The system refused what the command needs.
+    pub fn system(what: &'static str) -> impl Fn(std::io::Error) -> Self {
+        move |problem| Self::System { what, problem }
+    }
+
     /// The exit code that scripts see.
     pub fn exit(&self) -> Exit {
         match self {
-            Self::Count(problem) => count_exit(problem),
             Self::Config(_)
             | Self::Simulator(_)
             | Self::Telemetry(_)
             | Self::Fences(_)
             | Self::Unconfirmed { .. }
             | Self::Nested { .. }
+            | Self::Count(CountError::Name(_) | CountError::TooFar { .. })
             | Self::Build(BuildError::Settings(_) | BuildError::Unadvertised(_)) => Exit::USAGE,
-            Self::Open(_) | Self::NoDatabase { .. } | Self::Store { .. } => Exit::STORE,
-            Self::NotInTime { .. } | Self::NoSuccessor { .. } => Exit::TIMED_OUT,
+            Self::Open(_)
+            | Self::NoDatabase { .. }
+            | Self::Store { .. }
+            | Self::Count(CountError::NotCounted { .. } | CountError::Store(_)) => Exit::STORE,
+            Self::NotInTime { .. }
+            | Self::NoSuccessor { .. }
+            | Self::Count(CountError::Unknown { .. }) => Exit::TIMED_OUT,
             Self::IdTaken { .. } => Exit::ID_TAKEN,
             _ => Exit::FAILED,
         }
-    }
-}
-
-fn count_exit(problem: &CountError) -> Exit {
-    match problem {
-        CountError::Name(_) | CountError::TooFar { .. } => Exit::USAGE,
-        CountError::Unknown { .. } => Exit::TIMED_OUT,
-        CountError::NotCounted { .. } | CountError::Store(_) => Exit::STORE,
-        _ => Exit::FAILED,
     }
 }
 

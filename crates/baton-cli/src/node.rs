@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use baton::{LateNotice, LifelineConfig, Node, NodeBuilder};
+use baton::{LateNotice, Node, NodeBuilder};
 use baton_store::{FindingLevel, Store};
 
 use crate::config::{Config, StoreUrl};
@@ -46,17 +46,11 @@ pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
 
 /// A node of this configuration, not yet started.
 pub fn builder(config: &Config, store: Arc<dyn Store>) -> NodeBuilder {
-    let lifeline = LifelineConfig::default().tune(|lifeline| {
-        lifeline.enabled = config.lifeline.enabled;
-        lifeline.bind = config.lifeline.bind;
-        lifeline.advertise = config.lifeline.advertise;
-        lifeline.connections_max = config.lifeline.connections_max;
-    });
     let builder = Node::builder(store)
         .namespace(config.namespace.clone())
         .settings(config.settings.clone())
         .version(env!("CARGO_PKG_VERSION"))
-        .lifeline(lifeline);
+        .lifeline(config.lifeline.clone());
     let builder = match &config.id {
         Some(id) => builder.id(id.clone()),
         None => builder,
@@ -76,9 +70,9 @@ pub struct Telemetry {
     sent: Option<baton::Telemetry>,
 }
 
-#[cfg(feature = "otel")]
 impl Telemetry {
     /// As it was configured.
+    #[cfg(feature = "otel")]
     pub fn of(config: &Config) -> Result<Self, CommandError> {
         let telemetry = config.otlp.as_deref().map(|url| baton::Telemetry::otlp(url, "baton"));
         let sent =
@@ -86,27 +80,8 @@ impl Telemetry {
         Ok(Self { sent: sent? })
     }
 
-    /// The node sends traces and metrics from its start on.
-    pub fn attach(&self, builder: NodeBuilder) -> NodeBuilder {
-        match &self.sent {
-            Some(telemetry) => builder.telemetry(telemetry.clone()),
-            None => builder,
-        }
-    }
-}
-
-#[cfg(feature = "otel")]
-impl Drop for Telemetry {
-    fn drop(&mut self) {
-        if let Some(telemetry) = &self.sent {
-            telemetry.shutdown();
-        }
-    }
-}
-
-#[cfg(not(feature = "otel"))]
-impl Telemetry {
     /// Refused if a collector was named.
+    #[cfg(not(feature = "otel"))]
     pub fn of(config: &Config) -> Result<Self, CommandError> {
         match &config.otlp {
             None => Ok(Self {}),
@@ -117,8 +92,21 @@ impl Telemetry {
         }
     }
 
-    /// Without OpenTelemetry the node stays as it is.
+    /// The node sends traces and metrics from its start on, if a collector was named.
     pub fn attach(&self, builder: NodeBuilder) -> NodeBuilder {
+        #[cfg(feature = "otel")]
+        if let Some(telemetry) = &self.sent {
+            return builder.telemetry(telemetry.clone());
+        }
         builder
+    }
+}
+
+#[cfg(feature = "otel")]
+impl Drop for Telemetry {
+    fn drop(&mut self) {
+        if let Some(telemetry) = &self.sent {
+            telemetry.shutdown();
+        }
     }
 }

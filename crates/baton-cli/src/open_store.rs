@@ -1,6 +1,5 @@
 //! Opening the store that flags, environment and file name, to read from it or to write to it.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use baton_core::ids::Namespace;
@@ -56,16 +55,14 @@ pub async fn open_existing(url: &StoreUrl) -> Result<Arc<dyn Store>, CommandErro
     open(url).await
 }
 
+/// Refuses only a file that certainly does not exist; the driver explains everything else.
 fn check_exists(url: &StoreUrl) -> Result<(), CommandError> {
-    match url.file().filter(|file| is_absent(file)) {
-        Some(file) => Err(CommandError::NoDatabase { file: file.to_owned() }),
-        None => Ok(()),
+    match url.file().filter(|file| !file.as_os_str().is_empty()) {
+        Some(file) if matches!(file.try_exists(), Ok(false)) => {
+            Err(CommandError::NoDatabase { file: file.to_owned() })
+        }
+        _ => Ok(()),
     }
-}
-
-/// Only a file that certainly does not exist is absent; the driver explains everything else.
-fn is_absent(file: &Path) -> bool {
-    !file.as_os_str().is_empty() && matches!(file.try_exists(), Ok(false))
 }
 
 impl OpenStore {

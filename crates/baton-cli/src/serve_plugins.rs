@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton::plugins::counters::CountersPlugin;
 use baton::plugins::health::ClusterHealth;
-use baton::plugins::ttl::{InvalidTtl, Ttl};
+use baton::plugins::ttl::Ttl;
 use baton::{NodeBuilder, Sweep, sweep};
 
 use crate::config::{Config, ConfigError, TtlTable};
@@ -36,9 +36,7 @@ pub fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
     let ttl = Ttl::new().named("own-records").every(OWN_RECORDS_EVERY);
     let ttl = ttl.own_records(config.own_records);
     let key = "own_records.forget_dead_after";
-    let given = || format!("{}:", config.source(key).place(key));
-    let refuse =
-        |invalid: InvalidTtl| ConfigError::Value { given: given(), message: invalid.to_string() };
+    let refuse = |invalid| ConfigError::refused(&config.source(key).place(key), &invalid);
     ttl.check().map_err(refuse)?;
     Ok(ttl)
 }
@@ -47,11 +45,7 @@ pub fn own_records(config: &Config) -> Result<Ttl, ConfigError> {
 pub fn swept(table: &TtlTable, config: &Config) -> Result<Arc<dyn Sweep>, ConfigError> {
     let store = table.store.as_ref().unwrap_or(&config.store).with_secrets();
     let sweep = sweep::open(store, table.target.clone(), table.strategy.clone());
-    sweep.map_err(|unfit| refused(table, unfit.to_string()))
-}
-
-fn refused(table: &TtlTable, message: String) -> ConfigError {
-    ConfigError::Value { given: format!("{}:", table.place), message }
+    sweep.map_err(|unfit| ConfigError::refused(&table.place, &unfit))
 }
 
 /// The plugin of one `[[ttl]]` table, which sweeps this.
@@ -66,6 +60,6 @@ pub fn ttl(number: usize, table: &TtlTable, sweep: Arc<dyn Sweep>) -> Result<Ttl
     if let Some(pause) = table.pause {
         ttl = ttl.pause(pause);
     }
-    ttl.check().map_err(|invalid| refused(table, invalid.to_string()))?;
+    ttl.check().map_err(|invalid| ConfigError::refused(&table.place, &invalid))?;
     Ok(ttl)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::NodeId;
-use crate::protocol::{Expiry, LeaseSnapshot, Member, NodeRecord};
+use crate::protocol::{LeaseSnapshot, Member, NodeRecord};
 use crate::settings::{Settings, show_span};
 use crate::time::whole_ms;
 
@@ -101,8 +101,7 @@ pub fn foresee_refusal(
     members: &[Member],
     settings: &Settings,
 ) -> Option<TransferRefusal> {
-    let lasting = lease.filter(|lease| lease.expiry != Expiry::Left(Duration::ZERO));
-    let Some(holder) = lasting.and_then(|lease| lease.holder.as_ref()) else {
+    let Some(holder) = lease.and_then(LeaseSnapshot::leader) else {
         return Some(TransferRefusal::NoCoordinator);
     };
     if holder.node == *to {

@@ -12,13 +12,14 @@
 
 use baton_core::ids::{Epoch, Namespace};
 use baton_store::StoreError;
+use serde::Serialize;
 
 use crate::OpenError;
 use crate::driver::{DriverError, Fields, Record};
 use crate::open::unusable_scheme;
 
 /// A fence, and the highest epoch that was admitted.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoredFence {
     /// The resource, as errors name it.
     pub resource: String,

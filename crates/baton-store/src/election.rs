@@ -92,6 +92,12 @@ operations! {
     }
 }
 
+impl std::fmt::Debug for dyn Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.declaration().name)
+    }
+}
+
 methods! {
     /// A store that baton can lead through, with the calls of its contract by name. A driver
     /// implements [`Backend`], and has these for it.

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime, report_if_unwatched};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
-use crate::lifeline::{Lifeline, LifelineConfig};
+use crate::lifeline::LifelineConfig;
 use crate::node::{Node, Presence};
 use crate::observe::NodeCounts;
 #[cfg(feature = "http")]
@@ -35,25 +35,12 @@ use crate::shared::Shared;
 enum Place {
     /// On a thread of its own, with this store.
     Own { store: Arc<dyn Store>, lifeline: LifelineConfig },
-    /// On the thread of another node.
-    Beside(Arc<Host>),
-}
-
-impl Place {
-    fn begin(
-        &self,
-        enabled: bool,
-        runtime: Option<tokio::runtime::Handle>,
-    ) -> Result<Arc<Host>, BuildError> {
-        match self {
-            // Single-instance mode has no successors to keep a line to.
-            Self::Own { store, .. } if !enabled => {
-                Host::start(store.clone(), &LifelineConfig::off(), runtime)
-            }
-            Self::Own { store, lifeline } => Host::start(store.clone(), lifeline, runtime),
-            Self::Beside(host) => Ok(host.clone()),
-        }
-    }
+    /// On the thread of another node, whose endpoint it shares unless it is given one.
+    Beside {
+        host: Arc<Host>,
+        #[cfg(feature = "http")]
+        endpoint: Option<Arc<Endpoint>>,
+    },
 }
 
 /// Builds a [`Node`]. Everything but the store has a default.
@@ -70,19 +57,11 @@ pub struct NodeBuilder {
     runtime: Option<tokio::runtime::Handle>,
     abort_on_overrun: bool,
     #[cfg(feature = "http")]
-    endpoint: Option<Answers>,
+    endpoint: Option<Result<SocketAddr, BuildError>>,
     #[cfg(feature = "http")]
     endpoint_hosts: Vec<String>,
     #[cfg(feature = "otel")]
     telemetry: Option<Telemetry>,
-}
-
-#[cfg(feature = "http")]
-enum Answers {
-    /// An endpoint of its own, there.
-    At(Result<SocketAddr, BuildError>),
-    /// Another node's.
-    Beside(Arc<Endpoint>),
 }
 
 impl NodeBuilder {
@@ -91,15 +70,17 @@ impl NodeBuilder {
     }
 
     pub(crate) fn beside(node: &Node) -> Self {
-        let builder = Self::at(Place::Beside(node.host.clone()));
+        let builder = Self::at(Place::Beside {
+            host: node.host.clone(),
+            #[cfg(feature = "http")]
+            endpoint: node.endpoint.clone(),
+        });
         let profile = &node.shared.profile;
         Self {
             id: Some(Ok(node.id().clone())),
             settings: node.settings(),
             labels: profile.labels.clone(),
             version: profile.version.clone(),
-            #[cfg(feature = "http")]
-            endpoint: node.endpoint.clone().map(Answers::Beside),
             ..builder
         }
     }
@@ -220,7 +201,7 @@ impl NodeBuilder {
         let first = address.to_socket_addrs().and_then(|mut all| all.next().ok_or_else(none));
         let refused =
             |source| BuildError::EndpointAddress { given: format!("{address:?}"), source };
-        self.endpoint = Some(Answers::At(first.map_err(refused)));
+        self.endpoint = Some(first.map_err(refused));
         self
     }
 
@@ -251,11 +232,23 @@ impl NodeBuilder {
         let id = self.id.take().transpose()?.map_or_else(random::node_id, Ok)?;
         let namespace = self.namespace.take().unwrap_or_else(|| Namespace::new("default"))?;
         #[cfg(feature = "http")]
-        let endpoint = {
-            let hosts = std::mem::take(&mut self.endpoint_hosts);
-            self.endpoint.take().map(|it| it.begin(hosts)).transpose()?
+        let endpoint = match (self.endpoint.take(), &self.place) {
+            (Some(address), _) => {
+                let hosts = std::mem::take(&mut self.endpoint_hosts);
+                Some(Arc::new(Endpoint::serve(address?, hosts)?))
+            }
+            (None, Place::Beside { endpoint, .. }) => endpoint.clone(),
+            (None, Place::Own { .. }) => None,
         };
-        let host = self.place.begin(self.settings.enabled, self.runtime.clone())?;
+        let host = match &self.place {
+            Place::Own { store, lifeline } => {
+                // Single-instance mode has no successors to keep a line to.
+                let off = LifelineConfig::off();
+                let lifeline = if self.settings.enabled { lifeline } else { &off };
+                Host::start(store.clone(), lifeline, self.runtime.clone())?
+            }
+            Place::Beside { host, .. } => host.clone(),
+        };
         let abort_on_overrun = self.abort_on_overrun;
         let (shared, core) = self.shared(&host, namespace, id)?;
         let task = NodeTask::new(core, shared.clone(), abort_on_overrun);
@@ -288,7 +281,7 @@ impl NodeBuilder {
         let profile = Arc::new(NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
-            lifeline: host.lifeline.as_ref().map(Lifeline::told),
+            lifeline: host.lifeline.as_ref().map(|lifeline| lifeline.told.clone()),
             version: self.version,
         });
         let me = Identity { id: id.clone(), boot: host.boot, profile: profile.clone() };
@@ -309,7 +302,8 @@ impl NodeBuilder {
         let own = self.runtime.map(|it| WorkRuntime::new(Some(it)));
         let runtime = own.unwrap_or_else(|| host.work.clone());
         let plugins = PluginSet::new(runtime, settings.clone());
-        plugins.add_all(self.plugins, self.services)?;
+        self.plugins.into_iter().try_for_each(|plugin| plugins.add(plugin))?;
+        self.services.into_iter().try_for_each(|it| plugins.add_service(it).map(drop))?;
         let shared = Arc::new(Shared {
             task: host.next_node(),
             events,
@@ -350,15 +344,5 @@ impl std::fmt::Debug for NodeBuilder {
             .field("namespace", &self.namespace)
             .field("settings", &self.settings)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(feature = "http")]
-impl Answers {
-    fn begin(self, hosts: Vec<String>) -> Result<Arc<Endpoint>, BuildError> {
-        match self {
-            Self::At(address) => Endpoint::serve(address?, hosts).map(Arc::new),
-            Self::Beside(endpoint) => Ok(endpoint),
-        }
     }
 }

@@ -49,7 +49,7 @@ pub(crate) struct EventSender {
     counts: Arc<NodeCounts>,
     pub(crate) logs: Logs,
     #[cfg(feature = "otel")]
-    spans: Option<Arc<crate::observe::otel::Spans>>,
+    pub(crate) spans: Option<Arc<crate::observe::otel::Spans>>,
 }
 
 impl EventSender {
@@ -68,12 +68,6 @@ impl EventSender {
             #[cfg(feature = "otel")]
             spans: None,
         }
-    }
-
-    #[cfg(feature = "otel")]
-    pub(crate) fn traced(mut self, spans: Arc<crate::observe::otel::Spans>) -> Self {
-        self.spans = Some(spans);
-        self
     }
 
     pub(crate) fn send(&self, event: Event) {

@@ -34,7 +34,7 @@ pub enum FenceRegisterError {
 ///
 /// Ask it right before each act on the resource. That narrows the gap between the question and the
 /// act. A resource that compares epochs itself has no gap: prefer one where there is a choice.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct FenceRegister {
     store: Arc<dyn Store>,
     namespace: Namespace,
@@ -83,14 +83,5 @@ impl FenceRegister {
         let number = std::str::from_utf8(&document.body).ok().and_then(|text| text.parse().ok());
         let foreign = || FenceRegisterError::Foreign { resource: self.resource.clone() };
         Ok((Epoch(number.ok_or_else(foreign)?), Some(document.version)))
-    }
-}
-
-impl std::fmt::Debug for FenceRegister {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("FenceRegister")
-            .field("namespace", &self.namespace)
-            .field("resource", &self.resource)
-            .finish_non_exhaustive()
     }
 }

@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use baton_core::ids::{Epoch, NodeId};
-use baton_core::protocol::{Expiry, LeaseSnapshot};
+use baton_core::protocol::LeaseSnapshot;
 use baton_core::settings::show_span;
 use baton_core::time::Moment;
 use baton_core::{Command, Event, TransferRefusal, foresee_refusal};
@@ -106,7 +106,10 @@ impl Node {
         let mut wait = Wait::new(self, timeout);
         let found = wait.look().await?;
         let now = match (found.leads(), force && desired.is_none()) {
-            (Some(leader), false) => found.handover(leader),
+            (Some(leader), false) => {
+                let (previous, leader) = (Some(leader.clone()), leader.clone());
+                Handover { previous, leader, epoch: found.epoch() }
+            }
             _ => {
                 let ensure = Command::EnsureCoordinator { force, desired: None };
                 wait.ask_for(ensure, &found).await?;
@@ -133,14 +136,7 @@ impl Before {
 
     /// The holder of a lease that has not run out.
     fn leads(&self) -> Option<&NodeId> {
-        let lasts = |lease: &&LeaseSnapshot| lease.expiry != Expiry::Left(Duration::ZERO);
-        let holder = self.0.as_ref().filter(lasts)?.holder.as_ref()?;
-        Some(&holder.node)
-    }
-
-    fn handover(&self, leader: &NodeId) -> Handover {
-        let previous = Some(leader.clone());
-        Handover { previous, leader: leader.clone(), epoch: self.epoch() }
+        Some(&self.0.as_ref()?.leader()?.node)
     }
 }
 

@@ -21,17 +21,13 @@ use crate::term::{Hold, Term};
 #[derive(Clone)]
 pub struct Leadership {
     hold: Hold,
-    node: Arc<Shared>,
+    /// The node that holds it, for the plugins that come with baton.
+    pub(crate) node: Arc<Shared>,
 }
 
 impl Leadership {
     pub(crate) fn take(term: &Arc<Term>, node: &Arc<Shared>) -> Option<Self> {
         Some(Self { hold: Hold::take(term)?, node: node.clone() })
-    }
-
-    /// The node that holds it, for the plugins that come with baton.
-    pub(crate) fn node(&self) -> &Arc<Shared> {
-        &self.node
     }
 
     /// The number of the term. Every write that must not follow a later leader's carries it.

@@ -85,7 +85,7 @@ impl Node {
     /// one.
     #[cfg(feature = "http")]
     pub fn metrics_endpoint(&self) -> Option<SocketAddr> {
-        self.endpoint.as_ref().map(|endpoint| endpoint.address())
+        self.endpoint.as_ref().map(|endpoint| endpoint.address)
     }
 
     /// The node's name.
@@ -275,7 +275,7 @@ impl Node {
 
     /// The address that the lifeline listens on, if there is one.
     pub fn lifeline(&self) -> Option<SocketAddr> {
-        self.host.lifeline.as_ref().and_then(|lifeline| lifeline.local_address().ok())
+        self.host.lifeline.as_ref().and_then(|lifeline| lifeline.listener.local_addr().ok())
     }
 
     /// A duplicate of the lifeline's listening socket. While another process holds it, this process

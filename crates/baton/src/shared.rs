@@ -108,10 +108,6 @@ impl Shared {
         *by
     }
 
-    pub(crate) fn publish(&self, leads_until: u64) {
-        self.leads_until.store(leads_until, Ordering::Release);
-    }
-
     pub(crate) async fn left(&self) -> Departure {
         let mut departed = self.departed.subscribe();
         let departure = departed.wait_for(Option::is_some).await;

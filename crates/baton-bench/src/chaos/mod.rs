@@ -102,12 +102,12 @@ async fn survive(
     let lines = Lines::new(fixture.server(), &names).await;
     let mut stage = begin(sandbox, &fixture, &lines, names).await?;
     settled(&stage).await?;
-    let store = StoreServer::new(&fixture, &stage.cluster.plan().namespace).await?;
+    let store = StoreServer::new(&fixture, &stage.cluster.plan.namespace).await?;
     let kinds = Kind::of(kind);
     let mut campaign = Campaign {
         name: kind.to_string(),
         follow: Follow::from_now(&stage.cluster.log())?,
-        floods: Floods::new(stage.cluster.store().clone(), stage.cluster.plan().namespace.clone()),
+        floods: Floods::new(stage.cluster.store.clone(), stage.cluster.plan.namespace.clone()),
         nodes: Nodes::new(&mut stage),
         lines,
         store,

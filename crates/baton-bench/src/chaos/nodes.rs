@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use baton::NodeId;
 use baton::clock::Moment;
+use baton_cli::cluster::Signal;
 
 use super::fault::ChaosFault;
 use super::kind::Kind;
@@ -53,8 +54,8 @@ impl<'a> Nodes<'a> {
         let member = self.stage.cluster.member(name)?;
         let relief = match fault.kind {
             Kind::Kill => member.kill().map(|()| Relief::Restart)?,
-            Kind::Term => member.terminate().map(|()| Relief::Restart)?,
-            _ => member.pause().map(|()| Relief::Resume)?,
+            Kind::Term => member.signal(Signal::TERM).map(|()| Relief::Restart)?,
+            _ => member.signal(Signal::STOP).map(|()| Relief::Resume)?,
         };
         self.down.insert(name.clone(), (now + fault.lasts, relief));
         Ok(())
@@ -100,7 +101,7 @@ impl<'a> Nodes<'a> {
         for (name, relief) in due {
             let member = self.stage.cluster.member(&name)?;
             match relief {
-                Relief::Resume => member.resume()?,
+                Relief::Resume => member.signal(Signal::CONT)?,
                 Relief::Restart if member.runs()? => {
                     self.down.insert(name, (now + AGAIN_AFTER / 5, relief));
                     continue;

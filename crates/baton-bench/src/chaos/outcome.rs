@@ -75,7 +75,7 @@ impl Outcome {
 async fn history(cluster: &Cluster) -> Result<Vec<TermRecord>, BenchError> {
     let mut attempts = Attempts::new(ASK_EVERY, PATIENCE);
     loop {
-        let asked = cluster.store().history(&cluster.plan().namespace, TERMS_MAX).await;
+        let asked = cluster.store.history(&cluster.plan.namespace, TERMS_MAX).await;
         if asked.is_ok() || !attempts.next().await {
             return Ok(asked?);
         }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use baton::clock::Moment;
-use baton_cli::cluster::Lead;
+use baton_cli::cluster::{Lead, Signal};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::sync::Mutex;
 
@@ -53,7 +53,7 @@ pub async fn terminate(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Be
     let at_work = floor.lock().await;
     let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
-    stage.cluster.member(&lead.node)?.terminate()?;
+    stage.cluster.member(&lead.node)?.signal(Signal::TERM)?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
     stage.cluster.member(&lead.node)?.ended().await?;
     let past = stage.start_again(&lead.node).await?;
@@ -68,7 +68,7 @@ pub async fn resign(stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, Bench
     let _floor = floor.lock().await;
     let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
-    stage.cluster.member(&lead.node)?.resign()?;
+    stage.cluster.member(&lead.node)?.signal(Signal::USR1)?;
     let next = log.next_term(epoch_of(&lead), PATIENCE).await?;
     Ok(trial(&lead, before, next.at))
 }
@@ -91,13 +91,13 @@ pub async fn pause(stage: &mut Stage) -> Result<Trial, BenchError> {
     let lead = stage.settled().await?;
     let mut log = Follow::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
-    stage.cluster.member(&lead.node)?.pause()?;
+    stage.cluster.member(&lead.node)?.signal(Signal::STOP)?;
     // No process renews it any more.
-    let left = stage.cluster.lead().await?.and_then(|lead| lead.left());
+    let left = stage.cluster.lead().await?.and_then(|lead| lead.lease.expiry.left());
     let lease_ends = left.map(|left| SystemClock.now() + left);
     let next = log.next_term(epoch_of(&lead), PATIENCE).await;
     SystemClock.sleep(A_MOMENT).await;
-    stage.cluster.member(&lead.node)?.resume()?;
+    stage.cluster.member(&lead.node)?.signal(Signal::CONT)?;
     Ok(Trial { lease_ends, ..trial(&lead, before, next?.at) })
 }
 

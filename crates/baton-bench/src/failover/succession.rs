@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use baton::NodeId;
 use baton::clock::Moment;
-use baton_cli::cluster::{Body, Tick};
+use baton_cli::cluster::{Body, Signal, Tick};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::{TICK_EVERY, epoch_of};
@@ -189,7 +189,7 @@ async fn strike(
     match blow {
         Blow::Kill => member.kill()?,
         Blow::Term => {
-            member.terminate()?;
+            member.signal(Signal::TERM)?;
             member.ended().await?;
         }
     }

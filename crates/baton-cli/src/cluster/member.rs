@@ -5,9 +5,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use baton::NodeId;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, kill_process};
 
-use super::{Body, ClusterError, Plan, log_in};
+use super::{Body, ClusterError, Plan, Signal, log_in};
 use crate::attempts::Attempts;
 
 /// How long an asked process may take to end, and how often it is looked at meanwhile.
@@ -46,26 +46,6 @@ impl Member {
         waited.map(drop).map_err(|problem| self.trouble("wait for", problem))
     }
 
-    /// Asks it to end.
-    pub fn terminate(&mut self) -> Result<(), ClusterError> {
-        self.signal(Signal::TERM)
-    }
-
-    /// Has it resign, if it is a program with the library in it.
-    pub fn resign(&mut self) -> Result<(), ClusterError> {
-        self.signal(Signal::USR1)
-    }
-
-    /// Stops it where it stands.
-    pub fn pause(&mut self) -> Result<(), ClusterError> {
-        self.signal(Signal::STOP)
-    }
-
-    /// Lets it go on.
-    pub fn resume(&mut self) -> Result<(), ClusterError> {
-        self.signal(Signal::CONT)
-    }
-
     /// Does it still run?
     pub fn runs(&mut self) -> Result<bool, ClusterError> {
         let status = self.process.try_wait();
@@ -84,7 +64,8 @@ impl Member {
         Err(ClusterError::TimedOut { what: "the end of a node", limit: END_LIMIT })
     }
 
-    fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {
+    /// Sends it a signal, if it still runs. A program with the library in it resigns at USR1.
+    pub fn signal(&mut self, signal: Signal) -> Result<(), ClusterError> {
         if !self.runs()? {
             return Ok(());
         }

@@ -22,10 +22,11 @@ use std::time::Duration;
 
 use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
-use baton_core::protocol::{Ask, Expiry, Hint, LeaseSnapshot, Outcome, Wish};
+use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
 
 pub use error::ClusterError;
 pub use member::Member;
+pub use rustix::process::Signal;
 pub use tick::{Kind, Tick, tick_along};
 pub use ticks::{Overlap, Ticks};
 
@@ -65,8 +66,10 @@ impl Body {
 
 /// Several processes that tick while they lead. Dropping it kills whatever still runs.
 pub struct Cluster {
-    plan: Plan,
-    store: Arc<dyn Store>,
+    /// How it runs.
+    pub plan: Plan,
+    /// The store, to look at and to ask.
+    pub store: Arc<dyn Store>,
     members: BTreeMap<NodeId, Member>,
     routes: BTreeMap<NodeId, String>,
 }
@@ -80,31 +83,11 @@ pub struct Lead {
     pub lease: LeaseSnapshot,
 }
 
-impl Lead {
-    /// How long until the lease runs out.
-    pub fn left(&self) -> Option<Duration> {
-        match self.lease.expiry {
-            Expiry::Left(left) => Some(left),
-            Expiry::Observer => None,
-        }
-    }
-}
-
 impl Cluster {
     /// A cluster without members.
     pub async fn new(plan: Plan) -> Result<Self, ClusterError> {
         let store = baton_drivers::open(&plan.store).await?;
         Ok(Self { plan, store, members: BTreeMap::new(), routes: BTreeMap::new() })
-    }
-
-    /// How it runs.
-    pub fn plan(&self) -> &Plan {
-        &self.plan
-    }
-
-    /// The store, to look at and to ask.
-    pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
     }
 
     /// From its next start on, this node opens the store by a URL of its own: a proxy in between
@@ -134,11 +117,10 @@ impl Cluster {
     /// Who leads now.
     pub async fn lead(&self) -> Result<Option<Lead>, ClusterError> {
         let shown = self.store.inspect(&self.plan.namespace).await?;
-        let held = shown.lease.and_then(|lease| {
-            let node = lease.holder.as_ref()?.node.clone();
+        Ok(shown.lease.and_then(|lease| {
+            let node = lease.leader()?.node.clone();
             Some(Lead { node, lease })
-        });
-        Ok(held.filter(|lead| lead.left() != Some(Duration::ZERO)))
+        }))
     }
 
     /// What the jobs wrote so far.
@@ -178,8 +160,8 @@ impl Cluster {
     /// Asks every member to end, and waits for it.
     pub async fn stop(&mut self) -> Result<(), ClusterError> {
         for member in self.members.values_mut() {
-            member.resume()?;
-            member.terminate()?;
+            member.signal(Signal::CONT)?;
+            member.signal(Signal::TERM)?;
         }
         for member in self.members.values_mut() {
             member.ended().await?;

@@ -1,6 +1,7 @@
 //! `baton counters`: count from a script, and read what was counted: consolidated, pending, and the
 //! sum of both.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton::plugins::counters::{CountError, Counters, CountersConfig, Reading};
@@ -14,14 +15,8 @@ use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};
 use crate::output::{log, stdout};
 
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub enum Command {
     /// Add to a counter.
     Add(Change),
     /// Subtract from a counter.
@@ -36,8 +31,8 @@ enum Command {
     Consolidate(Consolidate),
 }
 
-pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    match &arguments.command {
+pub async fn run(command: &Command) -> Result<Exit, CommandError> {
+    match command {
         Command::Add(arguments) => arguments.run("add").await,
         Command::Sub(arguments) => arguments.run("sub").await,
         Command::Set(arguments) => arguments.run("set").await,
@@ -54,14 +49,7 @@ struct CountersClient {
 }
 
 impl CountersClient {
-    async fn to_read(store: &StoreArguments) -> Result<Self, CommandError> {
-        Ok(Self::new(store.open_to_read().await?, Duration::ZERO))
-    }
-
-    async fn to_write(store: &StoreArguments, deadline: Duration) -> Result<Self, CommandError> {
-        Ok(Self::new(store.open_to_write().await?, deadline))
-    }
-
+    /// The deadline is that of changes.
     fn new(opened: OpenStore, deadline: Duration) -> Self {
         // A single change does not wait for others to share its request.
         let config = CountersConfig::default().tune(|config| {
@@ -84,7 +72,7 @@ impl CountersClient {
 }
 
 #[derive(Debug, clap::Args)]
-struct Change {
+pub struct Change {
     /// Name of the counter: 1 to 200 bytes, without control characters.
     name: String,
     /// Amount, or the value to set: a whole number, which may be negative.
@@ -107,15 +95,10 @@ struct Changed<'a> {
     by: i64,
 }
 
-#[derive(Serialize)]
-struct Consolidated {
-    consolidated: bool,
-}
-
 impl Change {
     /// Changes the counter. Without --json the exit code alone says that it was changed.
     async fn run(&self, change: &str) -> Result<Exit, CommandError> {
-        let client = CountersClient::to_write(&self.store, self.timeout).await?;
+        let client = CountersClient::new(self.store.open_to_write().await?, self.timeout);
         let Self { name, n, .. } = self;
         match change {
             "add" => client.ask(client.counters.add(name, *n)).await?,
@@ -130,7 +113,7 @@ impl Change {
 }
 
 #[derive(Debug, clap::Args)]
-struct Consolidate {
+pub struct Consolidate {
     /// How long to wait until the leader has consolidated.
     #[arg(
         long, value_name = "DURATION", default_value = "10s",
@@ -143,10 +126,10 @@ struct Consolidate {
 
 impl Consolidate {
     async fn run(&self) -> Result<Exit, CommandError> {
-        let client = CountersClient::to_write(&self.store, self.timeout).await?;
+        let client = CountersClient::new(self.store.open_to_write().await?, self.timeout);
         let consolidated = client.ask(client.counters.consolidate_now(self.timeout)).await?;
         if self.store.json {
-            stdout::json(&Consolidated { consolidated });
+            stdout::json(&BTreeMap::from([("consolidated", consolidated)]));
         }
         if consolidated {
             return Ok(Exit::DONE);
@@ -160,7 +143,7 @@ impl Consolidate {
 }
 
 #[derive(Debug, clap::Args)]
-struct Get {
+pub struct Get {
     /// Names of the counters.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
@@ -170,7 +153,7 @@ struct Get {
 
 impl Get {
     async fn run(&self) -> Result<Exit, CommandError> {
-        let client = CountersClient::to_read(&self.store).await?;
+        let client = CountersClient::new(self.store.open_to_read().await?, Duration::ZERO);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         let found = client.ask(client.counters.read(&names)).await?;
         print(&found, self.store.json);
@@ -186,7 +169,7 @@ impl Get {
 }
 
 #[derive(Debug, clap::Args)]
-struct List {
+pub struct List {
     /// List only counters whose name starts with this text.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
@@ -196,7 +179,7 @@ struct List {
 
 impl List {
     async fn run(&self) -> Result<Exit, CommandError> {
-        let client = CountersClient::to_read(&self.store).await?;
+        let client = CountersClient::new(self.store.open_to_read().await?, Duration::ZERO);
         let found = client.ask(client.counters.list(&self.prefix)).await?;
         if found.is_empty() && !self.store.json {
             let namespace = client.opened.namespace();
@@ -230,11 +213,10 @@ fn line(reading: &Reading) -> Line<'_> {
 
 fn print(readings: &[Reading], as_json: bool) {
     let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
-    if as_json {
-        stdout::json(&lines);
-    } else if !lines.is_empty() {
-        stdout::text(&table(&lines).render(stdout::width()));
-    }
+    stdout::json_or_text(as_json, &lines, || match lines.is_empty() {
+        true => String::new(),
+        false => table(&lines).render(stdout::width()),
+    });
 }
 
 fn table(lines: &[Line<'_>]) -> Table {

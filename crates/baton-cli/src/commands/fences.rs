@@ -3,7 +3,6 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use baton_drivers::fences::{self, FencesError, StoredFence};
-use serde::Serialize;
 
 use crate::config::{Config, StoreFlags};
 use crate::error::{CommandError, Exit};
@@ -13,14 +12,8 @@ use super::StoreArguments;
 use crate::open_store;
 use crate::output::{log, stdout};
 
-#[derive(Debug, clap::Args)]
-pub struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, clap::Subcommand)]
-enum Command {
+pub enum Command {
     /// List the fences, each with the highest epoch that has written.
     ///
     /// A fence refuses writes of an earlier epoch to data of your own: a table, a key, an object,
@@ -35,7 +28,7 @@ enum Command {
 }
 
 #[derive(Debug, clap::Args)]
-struct Reset {
+pub struct Reset {
     /// Name of the fence, as `baton fences list` and the error of a refused write show it.
     name: String,
     /// Reset without asking for confirmation.
@@ -45,17 +38,11 @@ struct Reset {
     store: StoreFlags,
 }
 
-pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
-    match &arguments.command {
+pub async fn run(command: &Command) -> Result<Exit, CommandError> {
+    match command {
         Command::List(arguments) => list(arguments).await,
         Command::Reset(arguments) => arguments.run().await,
     }
-}
-
-#[derive(Serialize)]
-struct Line {
-    resource: String,
-    epoch: u64,
 }
 
 fn error(config: &Config, problem: FencesError) -> CommandError {
@@ -70,14 +57,12 @@ async fn list(arguments: &StoreArguments) -> Result<Exit, CommandError> {
     let config = open_store::load_existing(&arguments.flags.0)?;
     let fences = fences::list(config.store.with_secrets(), &config.namespace).await;
     let fences = fences.map_err(|problem| error(&config, problem))?;
-    let line = |fence: StoredFence| Line { resource: fence.resource, epoch: fence.epoch.0 };
-    let lines: Vec<Line> = fences.into_iter().map(line).collect();
-    stdout::json_or_text(arguments.json, &lines, || {
-        if lines.is_empty() {
+    stdout::json_or_text(arguments.json, &fences, || {
+        if fences.is_empty() {
             return format!("there are no fences at {}\n", config.store);
         }
         let mut table = Table::new(&["FENCE", ">EPOCH"]);
-        for Line { resource, epoch } in &lines {
+        for StoredFence { resource, epoch } in &fences {
             table.row([resource.as_str().into(), epoch.to_string().into()]);
         }
         table.render(stdout::width())

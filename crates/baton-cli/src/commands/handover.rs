@@ -78,8 +78,8 @@ impl Handover {
 
 /// Leadership goes to a named node.
 pub async fn transfer(arguments: &TransferArguments) -> Result<Exit, CommandError> {
-    let to = NodeId::new(&arguments.to)
-        .map_err(|problem| ConfigError::Name { place: "--to".to_owned(), problem })?;
+    let to = NodeId::new(&arguments.to);
+    let to = to.map_err(|problem| ConfigError::refused("--to", &problem))?;
     let HandoverArguments { store, timeout } = &arguments.handover;
     let opened = store.open_to_write().await?;
     let snapshot = opened.snapshot().await?;

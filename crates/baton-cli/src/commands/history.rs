@@ -1,8 +1,6 @@
 //! `baton history`: the terms, the newest first.
 
-use std::time::Duration;
-
-use baton_core::protocol::{Expiry, LeaseSnapshot, TermRecord};
+use baton_core::protocol::TermRecord;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
@@ -40,7 +38,8 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let opened = arguments.store.open_to_read().await?;
     let limit = usize::try_from(arguments.limit).unwrap_or(usize::MAX);
     let terms = opened.ask(opened.store.history(opened.namespace(), limit)).await?;
-    let is_led = opened.lease().await?.as_ref().is_some_and(is_valid);
+    // The history closes a term only when the next one begins.
+    let is_led = opened.lease().await?.is_some_and(|lease| lease.leader().is_some());
     let now_ms = SystemClock.wall_ms();
     let data: Vec<Term> = terms.iter().map(|term| as_json(term, now_ms)).collect();
     stdout::json_or_text(arguments.store.json, &data, || match terms.is_empty() {
@@ -66,12 +65,6 @@ fn as_json(term: &TermRecord, now_ms: u64) -> Term {
         gap_ms: term.gap_ms,
         gap_at_most_ms: term.gap_at_most_ms,
     }
-}
-
-/// Whether the lease has a holder and has not expired. The history closes a term only when the
-/// next one begins.
-fn is_valid(lease: &LeaseSnapshot) -> bool {
-    lease.holder.is_some() && lease.expiry != Expiry::Left(Duration::ZERO)
 }
 
 fn table(terms: &[TermRecord], now_ms: u64, is_led: bool) -> Table {

@@ -63,8 +63,8 @@ pub fn run(cli: Cli) -> Result<Exit, CommandError> {
             Command::Plugins(arguments) => plugins::run(&arguments).await,
             Command::Transfer(arguments) => handover::transfer(&arguments).await,
             Command::Resign(arguments) => handover::resign(&arguments).await,
-            Command::Counters(arguments) => counters::run(&arguments).await,
-            Command::Fences(arguments) => fences::run(&arguments).await,
+            Command::Counters(command) => counters::run(&command).await,
+            Command::Fences(command) => fences::run(&command).await,
             Command::Doctor(arguments) => doctor::run(&arguments).await,
             Command::Settings(arguments) => settings::run(&arguments),
             Command::Sim(arguments) => sim(*arguments),
@@ -97,8 +97,7 @@ where
     F: Future<Output = Result<Exit, CommandError>>,
 {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let no_runtime = |problem| CommandError::System { what: "no runtime", problem };
-    let runtime = runtime.map_err(no_runtime)?;
+    let runtime = runtime.map_err(CommandError::system("no runtime"))?;
     let done = runtime.block_on(command);
     runtime.shutdown_background();
     done
@@ -112,6 +111,5 @@ pub fn duration(text: &str) -> Result<std::time::Duration, String> {
 
 /// Waits for SIGINT or SIGTERM.
 pub async fn interrupted() -> Result<(), CommandError> {
-    let no_signals = |problem| CommandError::System { what: "no signals", problem };
-    baton::shutdown::signalled().await.map(|_| ()).map_err(no_signals)
+    baton::shutdown::signalled().await.map(|_| ()).map_err(CommandError::system("no signals"))
 }

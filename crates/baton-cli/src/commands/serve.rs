@@ -75,7 +75,7 @@ async fn take_part(
             () = std::future::ready(()) => break,
         }
     }
-    departure.map_err(|problem| CommandError::System { what: "no signals", problem })
+    departure.map_err(CommandError::system("no signals"))
 }
 
 /// Prints events, after a line that names the node.

@@ -33,11 +33,7 @@ struct Row {
 /// Shows the settings, then reports an error if two of them contradict each other.
 pub fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
     let config = load(&arguments.node.0)?;
-    if arguments.json {
-        stdout::json(&rows(&config));
-    } else {
-        stdout::text(&file(&config));
-    }
+    stdout::json_or_text(arguments.json, &rows(&config), || file(&config));
     config.checked()?;
     Ok(Exit::DONE)
 }

@@ -27,12 +27,12 @@ pub enum Source {
 impl Source {
     /// What was said there, as it was written, for the beginning of a message.
     pub fn shown(&self, key: &str, given: &str) -> String {
-        match self {
-            Self::BuiltIn | Self::Profile(_) | Self::Derived(_) => format!("{key} = {given}"),
-            Self::File(file) => format!("{}: {key} = {given}", file.display()),
-            Self::Variable(name) => format!("{name}={given}"),
-            Self::Flag(flag) => format!("{flag} {given}"),
-        }
+        let between = match self {
+            Self::Variable(_) => "=",
+            Self::Flag(_) => " ",
+            _ => " = ",
+        };
+        format!("{}{between}{given}", self.place(key))
     }
 
     /// The place itself, for the beginning of a message that repeats the value.
@@ -65,7 +65,7 @@ pub struct Set {
 }
 
 /// All values that were set, by the key of the setting.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Given {
     pub values: BTreeMap<&'static str, Set>,
     pub labels: BTreeMap<String, String>,

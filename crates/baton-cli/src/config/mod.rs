@@ -20,8 +20,7 @@ mod value;
 
 use std::path::PathBuf;
 
-use baton_core::ids::InvalidName;
-use baton_core::settings::{InvalidSettings, UnknownProfile};
+use baton_core::settings::InvalidSettings;
 
 pub use environment::Environment;
 pub use flags::{Flags, HealthFlags, NodeFlags, StoreFlags};
@@ -43,14 +42,17 @@ pub enum ConfigError {
     /// `given` is source, field and value; `message` goes on from there.
     #[error("{given} {message}")]
     Value { given: String, message: String },
-    #[error("{place}: {problem}")]
-    Profile { place: String, problem: UnknownProfile },
-    #[error("{place}: {problem}")]
-    Name { place: String, problem: InvalidName },
     #[error("{0}; `baton settings` shows where each value comes from")]
     InvalidSettings(#[from] InvalidSettings),
     #[error("neither XDG_STATE_HOME nor HOME is set; name the store with --store")]
     NoHome,
+}
+
+impl ConfigError {
+    /// What stands at this place is refused.
+    pub fn refused(place: &str, problem: &impl ToString) -> Self {
+        Self::Value { given: format!("{place}:"), message: problem.to_string() }
+    }
 }
 
 /// "Did you mean …": the known name most like a misspelt one, if one is similar enough.

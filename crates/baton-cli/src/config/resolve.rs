@@ -1,11 +1,13 @@
 //! From what was given to what holds: profile, file, environment and flags laid over one another.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use baton::LifelineConfig;
 use baton::plugins::ttl::OwnRecords;
-use baton_core::ids::{InvalidName, Namespace, NodeId};
+use baton_core::ids::{Namespace, NodeId};
 use baton_core::settings::{Derived, InvalidSettings, Profile, Settings};
 use toml::{Table, Value};
 
@@ -19,16 +21,6 @@ use super::value::{hosts, leaves, put};
 use super::{ConfigError, file};
 use crate::output::log::Format;
 
-/// The lifeline as it was configured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lifeline {
-    pub enabled: bool,
-    pub bind: SocketAddr,
-    /// What others are told, if it is not where it listens.
-    pub advertise: Option<SocketAddr>,
-    pub connections_max: usize,
-}
-
 /// What holds in the end.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -40,7 +32,7 @@ pub struct Config {
     pub settings: Settings,
     /// Given settings that cannot hold together, if there are any.
     pub contradiction: Option<InvalidSettings>,
-    pub lifeline: Lifeline,
+    pub lifeline: LifelineConfig,
     pub metrics: Option<SocketAddr>,
     /// By which names they may be asked for, beside addresses and `localhost`.
     pub metrics_hosts: Vec<String>,
@@ -69,10 +61,7 @@ impl Config {
     }
 
     fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
-        let (name, source) = given.text("profile").expect("it has a default");
-        let place = || source.place("profile");
-        let profile: Profile =
-            name.parse().map_err(|problem| ConfigError::Profile { place: place(), problem })?;
+        let profile: Profile = named(&given, "profile", str::parse)?.expect("it has a default");
         let store = match given.text("store") {
             Some((url, _)) => StoreUrl::new(url),
             None => StoreUrl::default_for(environment)?,
@@ -84,12 +73,13 @@ impl Config {
             Ok(derived) => (derived, None),
             Err(problem) => (Derived { settings, causes: BTreeMap::new() }, Some(problem)),
         };
-        let lifeline = Lifeline {
-            enabled: given.parsed("lifeline.enabled").expect("it has a default"),
-            bind: given.parsed("lifeline.bind").expect("it has a default"),
-            advertise: given.parsed("lifeline.advertise"),
-            connections_max: given.parsed("lifeline.connections_max").expect("it has a default"),
-        };
+        let lifeline = LifelineConfig::default().tune(|it| {
+            it.enabled = given.parsed("lifeline.enabled").expect("it has a default");
+            it.bind = given.parsed("lifeline.bind").expect("it has a default");
+            it.advertise = given.parsed("lifeline.advertise");
+            it.connections_max =
+                given.parsed("lifeline.connections_max").expect("it has a default");
+        });
         let after: humantime::Duration =
             given.parsed("own_records.forget_dead_after").expect("it has a default");
         let own_records = OwnRecords {
@@ -158,16 +148,15 @@ fn is_core(key: &str) -> bool {
     entry(key).is_some_and(super::table::Entry::is_core)
 }
 
-fn named<T>(
+fn named<T, E: Display>(
     given: &Given,
     key: &str,
-    new: impl Fn(&str) -> Result<T, InvalidName>,
+    new: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ConfigError> {
     let Some((text, source)) = given.text(key) else {
         return Ok(None);
     };
-    let refuse = |problem| ConfigError::Name { place: source.place(key), problem };
-    new(text).map(Some).map_err(refuse)
+    new(text).map(Some).map_err(|problem| ConfigError::refused(&source.place(key), &problem))
 }
 
 fn settings(profile: Profile, given: &Given) -> Settings {

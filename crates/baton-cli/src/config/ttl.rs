@@ -33,13 +33,6 @@ pub struct TtlTable {
     pub pause: Option<Duration>,
 }
 
-/// Compared as it was written: two that say the same are the same.
-impl PartialEq for TtlTable {
-    fn eq(&self, other: &Self) -> bool {
-        format!("{self:?}") == format!("{other:?}")
-    }
-}
-
 /// Reads what the file has under `ttl`.
 pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
     let refuse = || ConfigError::Value {
@@ -53,6 +46,10 @@ pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
         read.push(Reader { file, number: at + 1, table }.read()?);
     }
     Ok(read)
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
 }
 
 /// One table on its way.
@@ -105,47 +102,41 @@ impl Reader<'_> {
         ConfigError::Value { given, message: message.into() }
     }
 
+    /// The value of a key, if it is there.
+    fn given<T>(
+        &self,
+        key: &str,
+        read: impl Fn(&Value) -> Option<T>,
+        message: &str,
+    ) -> Result<Option<T>, ConfigError> {
+        let Some(value) = self.table.get(key) else { return Ok(None) };
+        read(value).map(Some).ok_or_else(|| self.refuse(key, message))
+    }
+
     fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
-        match self.table.get(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(self.refuse(key, "must be text, in quotes")),
-        }
+        self.given(key, text, "must be text, in quotes")
     }
 
     fn span(&self, key: &str) -> Result<Option<Duration>, ConfigError> {
-        let Some(value) = self.table.get(key) else { return Ok(None) };
-        match humantime::parse_duration(&bare(value)) {
-            Ok(span) => Ok(Some(span)),
-            Err(_) => {
-                let message = "is not a length of time; write \"500ms\", \"5s\" or \"30d\"";
-                Err(self.refuse(key, message))
-            }
-        }
+        let read = |value: &Value| humantime::parse_duration(&bare(value)).ok();
+        self.given(key, read, "is not a length of time; write \"500ms\", \"5s\" or \"30d\"")
     }
 
     fn count(&self, key: &str) -> Result<Option<u32>, ConfigError> {
-        let Some(value) = self.table.get(key) else { return Ok(None) };
-        let count = value.as_integer().and_then(|number| u32::try_from(number).ok());
-        match count.filter(|count| *count > 0) {
-            Some(count) => Ok(Some(count)),
-            None => Err(self.refuse(key, "is not a whole number from 1 to 4294967295")),
-        }
+        let read = |value: &Value| u32::try_from(value.as_integer()?).ok().filter(|it| *it > 0);
+        self.given(key, read, "is not a whole number from 1 to 4294967295")
     }
 
     /// The columns of the key: one name, or several.
     fn key(&self) -> Result<Option<Vec<String>>, ConfigError> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
-        let columns = match self.table.get("key") {
-            None => return Ok(None),
-            Some(Value::Array(names)) => names.iter().map(text).collect(),
-            Some(one) => text(one).map(|one| vec![one]),
+        let columns = |value: &Value| -> Option<Vec<String>> {
+            match value {
+                Value::Array(names) if names.is_empty() => None,
+                Value::Array(names) => names.iter().map(text).collect(),
+                one => text(one).map(|one| vec![one]),
+            }
         };
-        let columns: Option<Vec<String>> = columns;
-        match columns.filter(|columns| !columns.is_empty()) {
-            Some(columns) => Ok(Some(columns)),
-            None => Err(self.refuse("key", "must name a column, or several as [\"a\", \"b\"]")),
-        }
+        self.given("key", columns, "must name a column, or several as [\"a\", \"b\"]")
     }
 
     fn target(&self) -> Result<Target, ConfigError> {
@@ -166,8 +157,7 @@ impl Reader<'_> {
             }
             _ => {
                 let message = "name one of table (SQL), index (Redis) and prefix (S3)";
-                let given = format!("{}:", self.place());
-                Err(ConfigError::Value { given, message: message.to_owned() })
+                Err(ConfigError::refused(&self.place(), &message))
             }
         }
     }

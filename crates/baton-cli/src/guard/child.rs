@@ -9,6 +9,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -25,10 +26,13 @@ use crate::output::log;
 /// This very program, even if another has been installed in its place meanwhile.
 pub(super) const THIS_PROGRAM: &str = "/proc/self/exe";
 
-/// What the guard, or the process that waits to become the command, calls itself, whose parent this
-/// is. Nothing that looks for "baton" in command lines finds it.
-pub(super) fn name(parent: Pid) -> String {
-    format!("guard-of-{}", parent.as_raw_nonzero())
+/// What starts the guard, or the process that waits to become the command. Nothing that looks for
+/// "baton" in command lines finds either.
+pub(super) fn guard_command(executable: &Path, control: OwnedFd) -> Command {
+    let mut command = Command::new(executable);
+    command.arg0(format!("guard-of-{}", getpid().as_raw_nonzero()));
+    command.arg("guard").args(log::argument()).stdin(Stdio::from(control));
+    command
 }
 
 /// A process that leads a group of its own and waits. It ends when no process holds the other end
@@ -44,13 +48,8 @@ impl Prefork {
     /// Starts one.
     pub(super) fn start() -> io::Result<Self> {
         let (channel, theirs) = Channel::pair()?;
-        let mut process = Command::new(THIS_PROGRAM)
-            .arg0(name(getpid()))
-            .arg("guard")
-            .args(log::argument())
-            .stdin(Stdio::from(theirs))
-            .process_group(0)
-            .spawn()?;
+        let mut process =
+            guard_command(Path::new(THIS_PROGRAM), theirs).process_group(0).spawn()?;
         let pid = Pid::from_child(&process);
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(exit) => Ok(Self { pid, exit, channel }),

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::future::pending;
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,11 +18,10 @@ use tokio::net::UnixStream;
 use tokio::task::JoinHandle;
 
 use super::channel::{Channel, MOST_DESCRIPTORS, Received};
-use super::child::{THIS_PROGRAM, name};
+use super::child::{THIS_PROGRAM, guard_command};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
 use super::sweep::sweep_children;
-use crate::output::log;
 
 /// How long a guard without a command takes to end, at the most, on a busy machine.
 const ENDS_WITHIN: Duration = Duration::from_millis(100);
@@ -272,12 +270,7 @@ impl Guard {
 /// Starts the process and notes it in one step, so that no sweep comes in between.
 fn spawn_process(executable: &Path, control: OwnedFd) -> io::Result<Child> {
     let mut guards = guards();
-    let process = Command::new(executable)
-        .arg0(name(getpid()))
-        .arg("guard")
-        .args(log::argument())
-        .stdin(Stdio::from(control))
-        .spawn()?;
+    let process = guard_command(executable, control).spawn()?;
     guards.insert(Pid::from_child(&process).as_raw_nonzero().get());
     Ok(process)
 }

@@ -29,7 +29,8 @@ pub(super) struct Deadline {
     window: Window,
     by: Option<Moment>,
     ended: Option<Moment>,
-    terminating: bool,
+    /// Was everything told to stop?
+    pub(super) terminating: bool,
 }
 
 impl Deadline {
@@ -72,11 +73,6 @@ impl Deadline {
             return Due::Terminate;
         }
         Due::Wait(self.window.soft.min(self.kill_at()))
-    }
-
-    /// Was everything terminating to stop?
-    pub(super) fn is_terminating(&self) -> bool {
-        self.terminating
     }
 
     /// When another process has to kill, because the one that should have shows no sign of life.

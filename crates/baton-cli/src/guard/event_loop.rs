@@ -19,7 +19,7 @@ use super::channel::{Channel, Received};
 use super::child::{Prefork, become_command};
 use super::deadline::Deadline;
 use super::message::{Answer, Order, Report, Start};
-use super::term::{Term, TermState};
+use super::term::Term;
 use crate::output::log;
 
 /// What `baton guard` does. Its standard input is the control socket; the first order on it says
@@ -179,20 +179,17 @@ impl EventLoop {
         if let Some((term, span)) = self.term.as_mut().zip(leapt) {
             term.deadline.shorten(span);
         }
-        let state = match &mut self.term {
-            Some(term) => term.advance(SystemClock.now(), &mut self.baton)?,
-            None => TermState::Over,
-        };
-        let wake = match state {
-            TermState::Until(wake) => wake,
-            TermState::Over => {
-                self.term = None;
-                self.baton.flush()?;
-                // Without one the next command starts a little later.
-                self.prefork = self.prefork.take().or_else(|| Prefork::start().ok());
-                Moment::NEVER
-            }
-        };
+        let mut wake = None;
+        if let Some(term) = &mut self.term {
+            wake = term.advance(SystemClock.now(), &mut self.baton)?;
+        }
+        if wake.is_none() {
+            self.term = None;
+            self.baton.flush()?;
+            // Without one the next command starts a little later.
+            self.prefork = self.prefork.take().or_else(|| Prefork::start().ok());
+        }
+        let wake = wake.unwrap_or(Moment::NEVER);
         let micros = i64::try_from(wake.as_micros()).unwrap_or(i64::MAX);
         let (tv_sec, tv_nsec) = (micros / 1_000_000, (micros % 1_000_000) * 1_000);
         let it_value = Timespec { tv_sec, tv_nsec };

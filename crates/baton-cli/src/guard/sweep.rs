@@ -124,17 +124,8 @@ pub(super) fn kill_all(mut note: impl FnMut(Pid, WaitStatus)) {
 /// another thread has waited for may be another process's.
 static NUMBERS: Mutex<()> = Mutex::new(());
 
-pub(super) fn numbers() -> MutexGuard<'static, ()> {
+fn numbers() -> MutexGuard<'static, ()> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Waits for every child that has ended and is not in `spare`. The caller holds the [`numbers`].
-pub(super) fn reap_all_but(spare: &BTreeSet<i32>) {
-    for descendants in descendants().unwrap_or_default() {
-        if !spare.contains(&descendants.pid.as_raw_nonzero().get()) {
-            let _ = waitpid(Some(descendants.pid), WaitOptions::NOHANG);
-        }
-    }
 }
 
 /// Waits for each child that has ended and is not a guard, as long as this is awaited. Process 1 of
@@ -149,7 +140,12 @@ pub async fn reap_orphans() -> Infallible {
         let reap = || {
             let _numbers = numbers();
             // A guard is noted in the same step that starts it, and its handle waits for it.
-            reap_all_but(&guards());
+            let guards = guards();
+            for child in descendants().unwrap_or_default() {
+                if !guards.contains(&child.pid.as_raw_nonzero().get()) {
+                    let _ = waitpid(Some(child.pid), WaitOptions::NOHANG);
+                }
+            }
         };
         // A look that failed is made up for by the next.
         let _ = tokio::task::spawn_blocking(reap).await;

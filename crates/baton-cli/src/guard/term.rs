@@ -15,14 +15,6 @@ use super::deadline::{Deadline, Due};
 use super::message::{Answer, Report};
 use super::sweep;
 
-/// What comes of attending to a term.
-pub(super) enum TermState {
-    /// Nothing before this moment, unless something happens.
-    Until(Moment),
-    /// Nothing of it is left, and baton was terminating.
-    Over,
-}
-
 /// A look through all processes costs a millisecond or two, on the way of every handover.
 const LOOK_AFTER: Duration = Duration::from_millis(10);
 
@@ -42,11 +34,16 @@ impl Term {
         Self { child, deadline, terminating: BTreeSet::new(), look_at: None, exits: Vec::new() }
     }
 
-    /// Minds what has happened and what is due, and tells baton.
-    pub(super) fn advance(&mut self, now: Moment, baton: &mut Channel) -> io::Result<TermState> {
+    /// Minds what has happened and what is due, and tells baton. Returns until when nothing more is
+    /// due; `None` once nothing of the term is left and baton was told.
+    pub(super) fn advance(
+        &mut self,
+        now: Moment,
+        baton: &mut Channel,
+    ) -> io::Result<Option<Moment>> {
         self.report_launch(baton)?;
         if !self.child.reap() {
-            return self.close(baton);
+            return self.close(baton).map(|()| None);
         }
         if self.child.has_ended() {
             self.deadline.end(now);
@@ -54,14 +51,13 @@ impl Term {
         loop {
             match self.deadline.due(now) {
                 Due::Wait(until) => {
-                    let look_at =
-                        if self.deadline.is_terminating() { self.tell(now) } else { None };
-                    return Ok(TermState::Until(look_at.map_or(until, |at| at.min(until))));
+                    let look_at = if self.deadline.terminating { self.tell(now) } else { None };
+                    return Ok(Some(look_at.map_or(until, |at| at.min(until))));
                 }
                 Due::Terminate => {}
                 Due::Kill => {
                     self.child.kill_all();
-                    return self.close(baton);
+                    return self.close(baton).map(|()| None);
                 }
             }
         }
@@ -72,14 +68,13 @@ impl Term {
     }
 
     /// Nothing is left: the last word.
-    fn close(&mut self, baton: &mut Channel) -> io::Result<TermState> {
+    fn close(&mut self, baton: &mut Channel) -> io::Result<()> {
         // The command may have started and ended since this was last asked.
         self.report_launch(baton)?;
         if let Some(ending) = self.child.ending() {
             baton.send(&Answer::Report(Report::Exited(ending)))?;
         }
-        baton.send(&Answer::Report(Report::Stopped))?;
-        Ok(TermState::Over)
+        baton.send(&Answer::Report(Report::Stopped))
     }
 
     /// Tells every process group of the term to stop, each once; some come to light only when the

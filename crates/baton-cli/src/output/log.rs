@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use super::times::utc_ms;
 
 /// How stderr is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     #[default]
     Text,
@@ -30,15 +30,7 @@ pub enum Format {
 impl Format {
     /// The format of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Text, Self::Json].into_iter().find(|format| format.name() == name)
-    }
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        }
+        <Self as clap::ValueEnum>::from_str(name, false).ok()
     }
 
     /// The format that arguments and environment ask for, read before they are parsed: an error in

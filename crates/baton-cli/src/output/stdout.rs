@@ -5,7 +5,6 @@ use std::io::{IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
-use super::log;
 use crate::error::Exit;
 
 /// Narrower than this, tables are cut rather than squeezed further.
@@ -48,11 +47,6 @@ pub fn json(data: &impl Serialize) {
 /// Prints JSON on one line.
 pub fn json_line(data: &impl Serialize) {
     line(&serde_json::to_string(data).expect("plain data has a JSON form"));
-}
-
-/// Says something that is not data, on stderr.
-pub fn aside(line: &str) {
-    log::info(line);
 }
 
 /// Is stdout a screen that can be drawn on?

@@ -7,6 +7,7 @@ use baton_core::ids::NodeId;
 use baton_core::protocol::Wish;
 use serde::Serialize;
 
+use super::render::asked;
 use super::{MemberState, Snapshot, State};
 
 /// One thing that changed, or the state at the beginning of a watch.
@@ -119,16 +120,11 @@ impl fmt::Display for Change {
             Self::Leader { previous: None, new: None, epoch } => {
                 write!(f, "no node leads, epoch {epoch} is over")
             }
-            Self::Asked { wish: Wish::Resign } => f.write_str("the leader is asked to resign"),
-            Self::Asked { wish: Wish::Transfer(to) } => {
-                write!(f, "the leader is asked to hand over to {to}")
-            }
-            Self::Joined { node, state } => write!(f, "{node} joined, {}", state.word()),
+            Self::Asked { wish } => write!(f, "the leader is asked {}", asked(wish)),
+            Self::Joined { node, state } => write!(f, "{node} joined, {state}"),
             Self::Left { node } => write!(f, "{node} left"),
             Self::Restarted { node } => write!(f, "{node} was restarted"),
-            Self::Became { node, from, to } => {
-                write!(f, "{node} is {}, was {}", to.word(), from.word())
-            }
+            Self::Became { node, from, to } => write!(f, "{node} is {to}, was {from}"),
             Self::StoreLost { problem } => write!(f, "the store does not answer: {problem}"),
             Self::StoreBack => f.write_str("the store answers again"),
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton::lifeline::{late_notice, noticed_without, watchers};
 use baton_core::ids::Namespace;
-use baton_core::protocol::{Expiry, LeaseSnapshot, Member, TermRecord};
+use baton_core::protocol::{LeaseSnapshot, Member, TermRecord};
 use baton_core::settings::Settings;
 use baton_core::time::whole_ms;
 use baton_store::clock::{Clock, SystemClock};
@@ -24,10 +24,10 @@ pub async fn gather(
     let terms = store.history(namespace, 2).await?;
     let lease = seen.lease.as_ref();
     let coordinator = lease.and_then(|lease| coordinator(lease, &terms));
-    let holder = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
+    let holder = lease.and_then(|lease| lease.holder.as_ref());
     let epoch = lease.map_or(0, |lease| lease.version.epoch.0);
     let view = seen.view.filter(|view| view.version.epoch.0 == epoch);
-    let holds = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.boot);
+    let holds = holder.map(|holder| holder.boot);
     let state = |member: &Member| {
         if holds != Some(member.record.boot) {
             return state(member, settings.worker_timeout);
@@ -38,7 +38,7 @@ pub async fn gather(
     let crash = lease.filter(|_| coordinator.is_some()).and_then(|lease| {
         let settings = &settings.clone().tune(|it| it.lease_timeout = lease.ttl);
         let watchers = watchers(holds, &members, view.as_deref(), settings);
-        let lifeline = lease.holder.as_ref().and_then(|holder| holder.lifeline.as_deref());
+        let lifeline = holder.and_then(|holder| holder.lifeline.as_deref());
         let is_watched = !watchers.is_empty();
         let after = noticed_without(settings, store.declaration().has(Capability::DeathProof));
         is_watched.then(|| late_notice(lifeline, &watchers, false, after)).flatten()
@@ -50,7 +50,7 @@ pub async fn gather(
         store: name.to_owned(),
         namespace: namespace.clone(),
         epoch,
-        lapsed: holder.filter(|_| coordinator.is_none()),
+        lapsed: holder.filter(|_| coordinator.is_none()).map(|holder| holder.node.clone()),
         asked: lease.and_then(|lease| lease.asked.as_ref()).map(|ask| ask.wish.clone()),
         successors: view.map_or_else(Vec::new, |view| view.successors.clone()),
         last_change: last_change(&terms),
@@ -62,19 +62,14 @@ pub async fn gather(
 
 /// The holder, if its lease lasts.
 fn coordinator(lease: &LeaseSnapshot, terms: &[TermRecord]) -> Option<Coordinator> {
-    let holder = lease.holder.as_ref()?;
-    let left = match lease.expiry {
-        Expiry::Left(left) if left.is_zero() => return None,
-        Expiry::Left(left) => Some(whole_ms(left)),
-        Expiry::Observer => None,
-    };
+    let holder = lease.leader()?;
     let term = terms.first().filter(|term| term.epoch == lease.version.epoch);
     Some(Coordinator {
         node: holder.node.clone(),
         boot: holder.boot,
         since_ms: term.map(|term| term.began_ms),
         lease_timeout_ms: whole_ms(lease.ttl),
-        lease_left_ms: left,
+        lease_left_ms: lease.expiry.left().map(whole_ms),
         lifeline: holder.lifeline.as_deref().map(shown),
         nudged_at: holder.lifeline.clone(),
     })
@@ -114,15 +109,8 @@ fn of_member(member: &Member, state: State) -> MemberState {
 fn last_change(terms: &[TermRecord]) -> Option<LeaderChange> {
     let newest = terms.first()?;
     if let Some((at_ms, end)) = newest.ended {
-        let from = Some(newest.node.clone());
-        return Some(LeaderChange {
-            at_ms,
-            from,
-            to: None,
-            why: Some(end),
-            gap_ms: None,
-            gap_at_most_ms: None,
-        });
+        let (from, why) = (Some(newest.node.clone()), Some(end));
+        return Some(LeaderChange { at_ms, from, why, ..LeaderChange::default() });
     }
     let before = terms.get(1);
     Some(LeaderChange {

@@ -16,6 +16,7 @@ mod render;
 mod tests;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 use baton_core::LateNotice;
@@ -78,16 +79,10 @@ pub enum State {
     Silent,
 }
 
-impl State {
-    /// For people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Leader => "leader",
-            Self::Candidate => "candidate",
-            Self::Observer => "observer",
-            Self::Draining => "draining",
-            Self::Silent => "silent",
-        }
+/// The name that it has in JSON.
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
     }
 }
 
@@ -109,7 +104,7 @@ pub struct MemberState {
 }
 
 /// A change of leader.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeaderChange {
     /// When, in Unix milliseconds.
     pub at_ms: u64,

@@ -85,7 +85,8 @@ fn successors(snapshot: &Snapshot) -> String {
     }
 }
 
-fn asked(wish: &Wish) -> String {
+/// What the leader is asked.
+pub(super) fn asked(wish: &Wish) -> String {
     match wish {
         Wish::Resign => "to resign".to_owned(),
         Wish::Transfer(to) => format!("to hand over to {to}"),
@@ -119,7 +120,7 @@ fn members(members: &[MemberState]) -> Table {
         let version = if member.version.is_empty() { "-" } else { &member.version };
         table.row([
             Cell::new(member.node.as_str(), tone),
-            Cell::new(member.state.word(), tone),
+            Cell::new(member.state.to_string(), tone),
             member.load.to_string().into(),
             member.silent_ms.map_or_else(|| "-".to_owned(), span_ms).into(),
             version.into(),

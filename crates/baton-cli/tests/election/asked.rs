@@ -1,5 +1,7 @@
 //! People who hand leadership over, and what they are told of it.
 
+use baton_cli::cluster::Signal;
+
 use crate::judge::{judged, who};
 use crate::nodes::{beats, code, job, member, start};
 use crate::running::Running;
@@ -46,7 +48,7 @@ async fn resigning_and_transferring_move_the_job_and_every_report_agrees() {
     assert_eq!(job(&cluster, 2).await.node, third);
     shown(&watch, 3).await;
 
-    member(&mut cluster, third).terminate().expect("it lives");
+    member(&mut cluster, third).signal(Signal::TERM).expect("it lives");
     assert_eq!(code(&mut cluster, third).await, Some(128 + 15));
     let fourth = job(&cluster, 3).await;
     shown(&watch, 4).await;

@@ -83,7 +83,7 @@ async fn killed_together_with_its_guard_its_job_is_gone_before_the_next_one_begi
     let first = start(&mut cluster, &["a", "b"]).await;
     let pid = member(&mut cluster, &first.node).pid();
     let guard = children(pid, "guard").pop().expect("a leader has a guard");
-    member(&mut cluster, &first.node).pause().expect("it lives");
+    member(&mut cluster, &first.node).signal(Signal::STOP).expect("it lives");
     kill_process(guard, Signal::KILL).expect("it lives");
     member(&mut cluster, &first.node).kill().expect("it is ours");
     let second = job(&cluster, 1).await;

@@ -1,5 +1,7 @@
 //! Leadership that is given up: one node that ends, and five in a row.
 
+use baton_cli::cluster::Signal;
+
 use crate::judge::{judged, who};
 use crate::nodes::{code, gathered, goes_on, job, lead, member, names, start};
 use crate::stage::{DEFAULT, DEFAULT_BEAT, STEADY, Stage, id, now};
@@ -9,7 +11,7 @@ async fn terminated_it_ends_its_job_first_then_hands_over_and_is_gone_from_the_s
     let stage = Stage::new();
     let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
-    member(&mut cluster, &first.node).terminate().expect("it lives");
+    member(&mut cluster, &first.node).signal(Signal::TERM).expect("it lives");
     // The job had no answer to TERM but to die of it.
     assert_eq!(code(&mut cluster, &first.node).await, Some(128 + 15));
     let second = job(&cluster, 1).await;
@@ -17,7 +19,7 @@ async fn terminated_it_ends_its_job_first_then_hands_over_and_is_gone_from_the_s
     assert_eq!(names(&cluster).await, [id(&second.node)]);
 
     // The last one has no node to hand over to, and still leaves a free lease.
-    member(&mut cluster, &second.node).terminate().expect("it lives");
+    member(&mut cluster, &second.node).signal(Signal::TERM).expect("it lives");
     assert_eq!(code(&mut cluster, &second.node).await, Some(128 + 15));
     assert!(lead(&cluster).await.is_none());
     assert!(names(&cluster).await.is_empty());
@@ -32,7 +34,7 @@ async fn a_standby_that_is_terminated_ends_well_and_the_job_goes_on() {
     let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let standby = if first.node == "a" { "b" } else { "a" };
-    member(&mut cluster, standby).terminate().expect("it lives");
+    member(&mut cluster, standby).signal(Signal::TERM).expect("it lives");
     assert_eq!(code(&mut cluster, standby).await, Some(0));
     goes_on(&cluster, 1, now()).await;
     assert_eq!(names(&cluster).await, [id(&first.node)]);
@@ -46,7 +48,7 @@ async fn a_successor_that_was_killed_is_not_waited_for() {
     let first = start(&mut cluster, &["a", "b", "c"]).await;
     let heir = ["a", "b"].into_iter().find(|node| **node != *first.node).expect("one of two");
     member(&mut cluster, heir).kill().expect("it is ours");
-    member(&mut cluster, &first.node).terminate().expect("it lives");
+    member(&mut cluster, &first.node).signal(Signal::TERM).expect("it lives");
     let asked = now();
     let second = job(&cluster, 1).await;
     // Named, it would have been waited for: a beat and its jitter, to show itself.
@@ -65,7 +67,7 @@ async fn a_rolling_deploy_of_five_hands_the_job_on_five_times() {
     for _ in nodes {
         let leads = lead(&cluster).await.expect("a node leads");
         let epoch = leads.lease.version.epoch.0;
-        member(&mut cluster, leads.node.as_str()).terminate().expect("it lives");
+        member(&mut cluster, leads.node.as_str()).signal(Signal::TERM).expect("it lives");
         assert_eq!(code(&mut cluster, leads.node.as_str()).await, Some(128 + 15));
         cluster.start(&leads.node).expect("the program was built");
         job(&cluster, epoch).await;

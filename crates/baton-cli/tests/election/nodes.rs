@@ -38,7 +38,7 @@ async fn next_term(cluster: &Cluster, after: Moment, beyond: u64) -> Option<Tick
 
 /// What every node said, to find out why nothing happened.
 fn all_said(cluster: &Cluster) -> String {
-    let files = std::fs::read_dir(&cluster.plan().folder).into_iter().flatten();
+    let files = std::fs::read_dir(&cluster.plan.folder).into_iter().flatten();
     let paths = files.filter_map(|file| Some(file.ok()?.path()));
     let said = paths.filter(|path| path.extension().is_some_and(|kind| kind == "err"));
     said.map(|path| std::fs::read_to_string(path).unwrap_or_default()).collect()
@@ -65,7 +65,7 @@ pub async fn lead(cluster: &Cluster) -> Option<Lead> {
 
 /// The registered nodes.
 pub async fn records(cluster: &Cluster) -> Vec<NodeRecord> {
-    let read = cluster.store().members(&cluster.plan().namespace).await;
+    let read = cluster.store.members(&cluster.plan.namespace).await;
     read.expect("the store is there").into_iter().map(|member| member.record).collect()
 }
 

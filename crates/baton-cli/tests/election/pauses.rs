@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use baton_cli::cluster::Signal;
+
 use crate::judge::{judged, who};
 use crate::nodes::{goes_on, job, lead, member, start};
 use crate::stage::{FAST, FAST_LEASE, FAST_MARGIN, STEADY, Stage, id, now, until};
@@ -15,11 +17,11 @@ async fn paused_beyond_its_lease_its_job_ends_in_time_and_it_comes_back_as_a_sta
     let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     let paused = first.node.as_str();
-    member(&mut cluster, paused).pause().expect("it lives");
+    member(&mut cluster, paused).signal(Signal::STOP).expect("it lives");
     let stopped = now();
     let second = job(&cluster, 1).await;
     assert_ne!(second.node, paused);
-    member(&mut cluster, paused).resume().expect("it is only paused");
+    member(&mut cluster, paused).signal(Signal::CONT).expect("it is only paused");
     let over = async || stage.said_by(paused).contains("epoch 1 is over").then_some(());
     until("the old term's end", over).await;
     let stands_by = format!("node {paused} stands by");
@@ -46,7 +48,7 @@ async fn paused_alone_its_job_still_ends_within_the_lease() {
     let stage = Stage::new();
     let mut cluster = stage.cluster(FAST).await;
     let first = start(&mut cluster, &["a"]).await;
-    member(&mut cluster, "a").pause().expect("it lives");
+    member(&mut cluster, "a").signal(Signal::STOP).expect("it lives");
     let stopped = now();
     let process = std::path::Path::new("/proc").join(first.pid.to_string());
     until("the job's end", async || (!process.exists()).then_some(())).await;
@@ -54,7 +56,7 @@ async fn paused_alone_its_job_still_ends_within_the_lease() {
     until("the lease's end", over).await;
     assert_eq!(judged(&cluster).all().last().map(|tick| tick.epoch), Some(1));
 
-    member(&mut cluster, "a").resume().expect("it is only paused");
+    member(&mut cluster, "a").signal(Signal::CONT).expect("it is only paused");
     let second = job(&cluster, 1).await;
     assert_eq!((second.epoch, second.node.as_str()), (2, "a"));
     let last = judged(&cluster).terms()[0].3;
@@ -68,11 +70,11 @@ async fn a_hiccup_changes_nothing() {
     let mut cluster = stage.cluster(STEADY).await;
     let first = start(&mut cluster, &["a", "b"]).await;
     for _ in 0..3 {
-        member(&mut cluster, &first.node).pause().expect("it lives");
+        member(&mut cluster, &first.node).signal(Signal::STOP).expect("it lives");
         let paused = now();
         // The job does not even notice.
         goes_on(&cluster, 1, paused + HICCUP).await;
-        member(&mut cluster, &first.node).resume().expect("it is only paused");
+        member(&mut cluster, &first.node).signal(Signal::CONT).expect("it is only paused");
         goes_on(&cluster, 1, now() + HICCUP).await;
     }
     assert_eq!(who(&judged(&cluster)), [(1, first.node.clone())]);

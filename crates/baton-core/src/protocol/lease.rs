@@ -37,6 +37,16 @@ pub enum Expiry {
     Observer,
 }
 
+impl Expiry {
+    /// How much is left; `None` if only observers can tell.
+    pub fn left(self) -> Option<Duration> {
+        match self {
+            Self::Left(left) => Some(left),
+            Self::Observer => None,
+        }
+    }
+}
+
 /// The lease as one reply showed it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LeaseSnapshot {
@@ -60,6 +70,11 @@ impl LeaseSnapshot {
     /// Is this boot the holder?
     pub fn is_held_by(&self, boot: BootId) -> bool {
         self.holder.as_ref().is_some_and(|holder| holder.boot == boot)
+    }
+
+    /// The holder of a lease that is not known to be over.
+    pub fn leader(&self) -> Option<&Holder> {
+        self.holder.as_ref().filter(|_| self.expiry != Expiry::Left(Duration::ZERO))
     }
 }
 

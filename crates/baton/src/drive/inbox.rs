@@ -72,9 +72,9 @@ impl Inbox {
     pub(crate) fn start(&self, node: NodeTask) -> bool {
         self.put(|waiting| {
             if !waiting.is_closed {
-                let mut mail = Mail::new(node.namespace().clone());
-                mail.plugins = Some(node.plugins().clone());
-                waiting.nodes.insert(node.id(), mail);
+                let mut mail = Mail::new(node.node.namespace.clone());
+                mail.plugins = Some(node.node.plugins.clone());
+                waiting.nodes.insert(node.node.task, mail);
                 waiting.starting.push(node);
             }
             !waiting.is_closed

@@ -99,14 +99,19 @@ pub(crate) async fn drive(
         if let Some(by) = leaps.look(&SystemClock) {
             tasks.handle_all(&Input::ClockLeapt { by });
         }
-        if let Some(message) = message {
-            tasks.handle_message(message);
+        match message {
+            Some(Message::Input { node, input }) => tasks.handle(node, input),
+            Some(Message::HintSent { node }) => {
+                tasks.nodes.get_mut(&node).into_iter().for_each(NodeTask::hint_sent);
+            }
+            None => {}
         }
         let turn = inbox.turn();
         (is_more, is_last) = (turn.is_more, turn.is_last);
         tasks.handle_turn(turn);
         tasks.fire_timers();
-        tasks.nodes.values().for_each(NodeTask::turned);
+        let now = SystemClock.now();
+        tasks.nodes.values().for_each(|it| it.node.watchdog.reset(now));
         tasks.nodes.retain(|_, node| !node.has_left());
     }
     // A term may still be stopping: its plugins are cancelled to the end.
@@ -127,18 +132,9 @@ impl NodeTasks {
         }
     }
 
-    fn handle_message(&mut self, message: Message) {
-        match message {
-            Message::Input { node, input } => self.handle(node, input),
-            Message::HintSent { node } => {
-                self.nodes.get_mut(&node).into_iter().for_each(NodeTask::hint_sent);
-            }
-        }
-    }
-
     fn handle_turn(&mut self, turn: Turn) {
         for node in turn.starting {
-            let id = node.id();
+            let id = node.node.task;
             self.nodes.insert(id, node);
             self.handle(id, Input::Start);
         }

@@ -1,8 +1,8 @@
 //! One node on its thread: its core, its timers, and what the core wants done.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use baton_core::ids::Namespace;
 use baton_core::protocol::{Hint, Request};
 use baton_core::time::Moment;
 use baton_core::timer::Timer;
@@ -10,12 +10,12 @@ use baton_core::{Action, Command, Core, DemotionReason, Event, Input, Snapshot};
 use baton_store::clock::{Clock, SystemClock};
 use tokio::task::JoinSet;
 
+use super::Message;
 use super::call::ask_store;
 use super::push::{forewarn, forward_hints, pass_on};
-use super::{Message, NodeTaskId};
 use crate::lifeline;
 use crate::node::Departure;
-use crate::plugin::{PluginSet, Supervisor};
+use crate::plugin::Supervisor;
 use crate::service;
 use crate::shared::Shared;
 use crate::term::{Ending, Hold, Term};
@@ -23,7 +23,7 @@ use crate::term::{Ending, Hold, Term};
 pub(crate) struct NodeTask {
     core: Core,
     published: Arc<Snapshot>,
-    node: Arc<Shared>,
+    pub(super) node: Arc<Shared>,
     /// Is the process to end at once when work goes on past its deadline?
     abort_on_overrun: bool,
     timers: [Option<Moment>; Timer::ALL.len()],
@@ -57,18 +57,6 @@ impl NodeTask {
         }
     }
 
-    pub(crate) fn id(&self) -> NodeTaskId {
-        self.node.task
-    }
-
-    pub(crate) fn plugins(&self) -> &Arc<PluginSet> {
-        &self.node.plugins
-    }
-
-    pub(crate) fn namespace(&self) -> &Namespace {
-        &self.node.namespace
-    }
-
     pub(crate) fn has_left(&self) -> bool {
         self.halted && self.hints_sent == 0 && !self.services_stopping
     }
@@ -83,10 +71,6 @@ impl NodeTask {
     pub(crate) fn wake_at(&self) -> Moment {
         let due = self.node.watchdog.due();
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
-    }
-
-    pub(crate) fn turned(&self) {
-        self.node.watchdog.reset(SystemClock.now());
     }
 
     /// A timer that is due, taken off.
@@ -227,7 +211,8 @@ impl NodeTask {
             term.extend(window);
         }
         let running = window.filter(|_| self.core.is_leader(now));
-        self.node.publish(running.map_or(0, |(_, window)| window.hard.as_micros()));
+        let leads_until = running.map_or(0, |(_, window)| window.hard.as_micros());
+        self.node.leads_until.store(leads_until, Ordering::Release);
         let snapshot = self.core.snapshot();
         if snapshot != *self.published {
             self.published = Arc::new(snapshot);
@@ -245,7 +230,7 @@ impl Drop for NodeTask {
         if self.has_left() {
             return;
         }
-        self.node.publish(0);
+        self.node.leads_until.store(0, Ordering::Release);
         self.node.snapshot.send_replace(Arc::new(self.published.without_term()));
         if let Some(term) = self.node.term.borrow().as_ref() {
             let (reason, by) = (DemotionReason::WindowClosed, term.window().hard);

@@ -1,6 +1,6 @@
 //! The listening side: a greeting for every process that dials, hints from those that can sign.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -30,10 +30,11 @@ const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// A process's lifeline. The listening socket stays open for as long as anything of it lives.
 pub(crate) struct Lifeline {
-    listener: TcpListener,
+    pub(crate) listener: TcpListener,
     boot: BootId,
     key: Key,
-    told: Arc<str>,
+    /// The address as others are told it, with the key.
+    pub(crate) told: Arc<str>,
     connections_max: usize,
 }
 
@@ -61,15 +62,6 @@ impl Lifeline {
         let told = Arc::from(key.published_with(&Address::advertised(told, bound)));
         let connections_max = config.connections_max;
         Ok(Some(Self { listener, boot, key, told, connections_max }))
-    }
-
-    /// The address as others are told it, with the key.
-    pub(crate) fn told(&self) -> Arc<str> {
-        self.told.clone()
-    }
-
-    pub(crate) fn local_address(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
     }
 
     /// The listening socket again: while any copy of it is open, no dial is refused.

@@ -57,6 +57,13 @@ struct Members {
     services: Vec<Arc<RegisteredService>>,
 }
 
+impl Members {
+    fn registered(&self) -> impl Iterator<Item = &Registered> {
+        let plugins = self.plugins.iter().map(|it| &it.registered);
+        plugins.chain(self.services.iter().map(|it| &it.registered))
+    }
+}
+
 pub(crate) struct PluginSet {
     members: Mutex<Members>,
     count: watch::Sender<usize>,
@@ -103,15 +110,6 @@ impl PluginSet {
         Ok(())
     }
 
-    pub(crate) fn add_all(
-        &self,
-        plugins: Vec<Arc<dyn Plugin>>,
-        services: Vec<Arc<dyn Service>>,
-    ) -> Result<(), BuildError> {
-        plugins.into_iter().try_for_each(|plugin| self.add(plugin))?;
-        services.into_iter().try_for_each(|service| self.add_service(service).map(drop))
-    }
-
     /// Adds a service; if the node runs, it starts at once.
     pub(crate) fn add_service(
         &self,
@@ -135,11 +133,7 @@ impl PluginSet {
         if name.is_empty() || length > NAME_MAX || !name.chars().all(allowed) {
             return Err(InvalidPluginName::Unfit { length, name }.into());
         }
-        let plugins = members.plugins.iter().map(|it| &it.registered.name);
-        if plugins
-            .chain(members.services.iter().map(|it| &it.registered.name))
-            .any(|it| *it == name)
-        {
+        if members.registered().any(|it| it.name == name) {
             return Err(InvalidPluginName::Taken { name }.into());
         }
         self.work.handle()?;
@@ -194,10 +188,7 @@ impl PluginSet {
 
     /// What each did so far: the plugins, then the services.
     pub(crate) fn reports(&self) -> Vec<PluginReport> {
-        let members = self.members();
-        let plugins = members.plugins.iter().map(|it| it.registered.stats.report());
-        let services = members.services.iter().map(|it| it.registered.stats.report());
-        plugins.chain(services).collect()
+        self.members().registered().map(|it| it.stats.report()).collect()
     }
 
     pub(crate) fn prepare(&self) {

@@ -7,13 +7,12 @@ use baton_core::Snapshot;
 use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call, Store, StoreError};
-use tokio::sync::{Notify, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::RegisteredService;
 use crate::lifeline;
 use crate::shared::Shared;
-use crate::term::Lifetime;
 
 /// Calls of one service to the store that are under way at once; further ones wait. The store's
 /// connection is the node's too, whose beats must not queue behind a service.
@@ -22,27 +21,16 @@ const CALLS_MAX: usize = 4;
 /// The node that a service runs on, and what tells it to stop.
 #[derive(Clone)]
 pub struct ServiceContext {
-    node: Arc<Shared>,
-    topic: Arc<str>,
+    pub(crate) node: Arc<Shared>,
+    service: Arc<RegisteredService>,
     store: Arc<dyn Store>,
-    life: Arc<Lifetime>,
-    hinted: Arc<Notify>,
 }
 
 impl ServiceContext {
-    pub(super) fn new(node: &Arc<Shared>, service: &RegisteredService) -> Self {
+    pub(super) fn new(node: &Arc<Shared>, service: &Arc<RegisteredService>) -> Self {
         let budget = CallBudget(Semaphore::new(CALLS_MAX));
-        Self {
-            node: node.clone(),
-            topic: Arc::from(service.registered.name.as_str()),
-            store: Arc::new(Wrapped::new(node.store.clone(), budget)),
-            life: service.life.clone(),
-            hinted: service.hinted.clone(),
-        }
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.node
+        let store = Arc::new(Wrapped::new(node.store.clone(), budget));
+        Self { node: node.clone(), service: service.clone(), store }
     }
 
     /// The node's namespace.
@@ -73,26 +61,26 @@ impl ServiceContext {
 
     /// Waits until the service is to stop: its node leaves, or its handle asks. Cancel safe.
     pub async fn stopped(&self) {
-        self.life.ended().await;
+        self.service.life.ended().await;
     }
 
     /// Is the service to stop?
     pub fn is_stopping(&self) -> bool {
-        self.life.has_ended()
+        self.service.life.has_ended()
     }
 
     /// A token that is cancelled when the service is to stop, for tasks and libraries that take
     /// one.
     #[must_use]
     pub fn token(&self) -> CancellationToken {
-        self.life.token.child_token()
+        self.service.life.token.child_token()
     }
 
     /// Waits until a hint of this service's topic came from another node, at once if one came since
     /// the last call. Any number of hints between two calls are one. Hints may be lost: a service
     /// that waits for one also looks now and then. Cancel safe.
     pub async fn hinted(&self) {
-        self.hinted.notified().await;
+        self.service.hinted.notified().await;
     }
 
     /// Sends a hint to the service of the same name on another node, over that node's lifeline. It
@@ -100,8 +88,8 @@ impl ServiceContext {
     pub async fn hint(&self, to: &NodeId) -> bool {
         match self.node.lifeline_of(to) {
             Some(address) => {
-                let namespace = &self.node.namespace;
-                lifeline::send_topic(&address, namespace, &self.topic).await.is_ok()
+                let (namespace, topic) = (&self.node.namespace, &self.service.registered.name);
+                lifeline::send_topic(&address, namespace, topic).await.is_ok()
             }
             None => false,
         }
@@ -110,7 +98,8 @@ impl ServiceContext {
 
 impl std::fmt::Debug for ServiceContext {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ServiceContext").field("service", &self.topic).finish_non_exhaustive()
+        let name = &self.service.registered.name;
+        f.debug_struct("ServiceContext").field("service", name).finish_non_exhaustive()
     }
 }
 

@@ -98,9 +98,9 @@ pub(crate) struct RegisteredService {
     pub(crate) registered: Registered,
     service: Arc<dyn Service>,
     /// Ends when this service is to stop.
-    pub(crate) life: Arc<Lifetime>,
+    pub(crate) life: Lifetime,
     /// Raised by a hint of its topic, and lowered when the service sees it.
-    pub(crate) hinted: Arc<Notify>,
+    pub(crate) hinted: Notify,
     progress: watch::Sender<Progress>,
 }
 
@@ -116,7 +116,7 @@ enum Progress {
 
 impl RegisteredService {
     pub(crate) fn new(registered: Registered, service: Arc<dyn Service>) -> Self {
-        let (life, hinted) = (Arc::default(), Arc::default());
+        let (life, hinted) = (Lifetime::default(), Notify::new());
         Self { registered, service, life, hinted, progress: watch::channel(Progress::New).0 }
     }
 

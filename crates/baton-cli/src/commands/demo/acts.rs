@@ -7,7 +7,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::session::Session;
-use crate::cluster::Lead;
+use crate::cluster::{Lead, Signal};
 use crate::error::CommandError;
 
 /// Time between two acts.
@@ -87,12 +87,12 @@ async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> 
             format!("asked {from} to resign")
         }
         Act::Pause => {
-            session.cluster.member(&from)?.pause()?;
+            session.cluster.member(&from)?.signal(Signal::STOP)?;
             session.paused = Some(from.clone());
             format!("paused {from}: its guard must stop its job before the lease ends")
         }
     };
-    session.note_act(since, act, &from, &text);
+    session.record(since, Some((act, from.clone())), &text);
     let tick = session.until_term(since, epoch(&lead), limit).await?;
     let failover_ms = tick.at.since(since).as_secs_f64() * 1e3;
     let (to, epoch) = (super::node(&tick.node), tick.epoch);

@@ -71,11 +71,10 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
 
 /// What the demo shows, and a picture of it. All processes have ended when it returns.
 async fn play(arguments: &Arguments) -> Result<(Summary, String), CommandError> {
-    let error = |what| move |problem| CommandError::System { what, problem };
     let folder = tempfile::Builder::new().prefix("baton-demo-").tempdir();
-    let folder = folder.map_err(error("no temporary folder"))?;
+    let folder = folder.map_err(CommandError::system("no temporary folder"))?;
     let plan = Plan {
-        program: std::env::current_exe().map_err(error("no path to baton"))?,
+        program: std::env::current_exe().map_err(CommandError::system("no path to baton"))?,
         store: format!("sqlite://{}", folder.path().join("baton.db").display()),
         folder: folder.path().to_owned(),
         namespace: Namespace::new("demo").expect("it is a valid name"),

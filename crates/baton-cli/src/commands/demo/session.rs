@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use super::acts::Act;
 use super::view::{Scene, render};
 use crate::attempts::poll_until;
-use crate::cluster::{Cluster, ClusterError, Lead, Tick};
+use crate::cluster::{Cluster, ClusterError, Lead, Signal, Tick};
 use crate::error::CommandError;
 use crate::output::live::Live;
 use crate::output::{log, stdout};
@@ -52,14 +52,9 @@ impl Session {
         self.record(SystemClock.now(), None, text);
     }
 
-    /// Records what was done to a node.
-    pub fn note_act(&mut self, at: Moment, act: Act, node: &NodeId, text: &str) {
-        self.record(at, Some((act, node.clone())), text);
-    }
-
     /// Lets a paused node go on.
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
-        self.cluster.member(node)?.resume()?;
+        self.cluster.member(node)?.signal(Signal::CONT)?;
         self.paused = None;
         let is_pause = |note: &&mut Note| matches!(note.act, Some((Act::Pause, _)));
         if let Some(note) = self.notes.iter_mut().rev().find(is_pause) {
@@ -68,7 +63,8 @@ impl Session {
         Ok(())
     }
 
-    fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
+    /// Records what happened at this moment, or was done to a node.
+    pub fn record(&mut self, at: Moment, act: Option<(Act, NodeId)>, text: &str) {
         if self.live.is_none() {
             let seconds = at.since(self.began).as_secs_f64();
             log::info(&format!("{seconds:5.1} s  {text}"));

@@ -69,7 +69,7 @@ fn nodes(scene: &Scene<'_>) -> String {
 
 fn lease(scene: &Scene<'_>) -> String {
     let Some(lead) = scene.lead else { return "no node leads".to_owned() };
-    let left = lead.left().unwrap_or_default();
+    let left = lead.lease.expiry.left().unwrap_or_default();
     let share = left.as_secs_f64() / scene.lease.as_secs_f64().max(f64::MIN_POSITIVE);
     let full = ((share * BAR as f64).round() as usize).min(BAR);
     let bar = format!("{}{}", "█".repeat(full), "░".repeat(BAR - full));

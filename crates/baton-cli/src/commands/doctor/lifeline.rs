@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton::lifeline::probe;
-use baton::{LifelineConfig, Node, Store};
+use baton::{Node, Store};
 use baton_core::LifelineReport;
 use baton_core::settings::Profile;
 
@@ -28,10 +28,7 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
         return vec![Finding::ok("lifeline", "switched off")];
     }
     let address = SocketAddr::new(config.lifeline.bind.ip(), 0);
-    let lifeline = LifelineConfig::default().tune(|it| {
-        it.bind = address;
-        it.advertise = config.lifeline.advertise;
-    });
+    let lifeline = config.lifeline.clone().tune(|it| it.bind = address);
     let remedy = "choose another --lifeline-bind, or --lifeline false";
     let store = match open_store::open(&StoreUrl::new("memory://")).await {
         Ok(store) => store,

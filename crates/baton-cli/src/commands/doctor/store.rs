@@ -26,7 +26,8 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
     };
     let mut findings = declared(&store.declaration());
     findings.extend(config.store.file().into_iter().flat_map(file::examine));
-    findings.extend(server(&*store).await);
+    let server = store.examine().await;
+    findings.extend(server.unwrap_or_else(|problem| vec![failed("server", &problem)]));
     findings.extend(tried(store, config.settings.request_timeout).await);
     findings
 }
@@ -62,10 +63,6 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
     let able =
         if list.is_empty() { "only the required operations".to_owned() } else { list.join(", ") };
     vec![class, Finding::ok("can", able)]
-}
-
-async fn server(store: &dyn Store) -> Vec<Finding> {
-    store.examine().await.unwrap_or_else(|problem| vec![failed("server", &problem)])
 }
 
 /// Something of the store could not be looked at or tried.

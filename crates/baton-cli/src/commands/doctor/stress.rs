@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use baton_core::ids::{BootId, Namespace, NodeId};
-use baton_core::protocol::{BeatRequest, LeaseIntent, NodeRecord, Registration};
+use baton_core::protocol::{LeaseIntent, NodeRecord, Registration};
 use baton_store::{Document, Precondition, Store, StoreError, WriteOutcome};
 use tokio::task::JoinSet;
 
@@ -27,7 +27,10 @@ const DOCUMENT: &str = "stress";
 /// Races for a record that is not there, and for one that is.
 pub async fn examine(url: &StoreUrl) -> Vec<Finding> {
     match Race::new(url).await {
-        Ok(race) => vec![race.creations().await, race.updates().await],
+        Ok(race) => vec![
+            race.rounds("creates", "a record that was not there", Race::creation).await,
+            race.rounds("updates", "a record that all saw at one version", Race::update).await,
+        ],
         Err(problem) => vec![failed("stress", &problem)],
     }
 }
@@ -48,16 +51,6 @@ impl Race {
         }
         let namespace = Namespace::new(NAMESPACE).expect("letters and a dash");
         Ok(Self { handles, namespace })
-    }
-
-    /// All of them register the same new node id, each as another process.
-    async fn creations(&self) -> Finding {
-        self.rounds("creates", "a record that was not there", Self::creation).await
-    }
-
-    /// All of them write a document that they saw at the same version.
-    async fn updates(&self) -> Finding {
-        self.rounds("updates", "a record that all saw at one version", Self::update).await
     }
 
     async fn rounds(
@@ -82,6 +75,7 @@ impl Race {
         Finding::ok(check, detail)
     }
 
+    /// All of them register the same new node id, each as another process.
     async fn creation(&self) -> Winners {
         let contended = NodeId::new("stress").expect("letters alone");
         let mut racers = JoinSet::new();
@@ -89,7 +83,8 @@ impl Race {
             let (store, namespace) = (Arc::clone(store), self.namespace.clone());
             let boot = baton::fresh_boot()
                 .map_err(|problem| StoreError::Refused { detail: problem.to_string() })?;
-            let beat = first_beat(contended.clone(), boot);
+            let record = NodeRecord { beat: 1, ..observer(contended.clone(), boot) };
+            let beat = observer_beat(record, LeaseIntent::Observe);
             racers.spawn(async move {
                 let reply = store.beat(&namespace, beat).await?;
                 let won = reply.registration == Registration::Registered;
@@ -103,6 +98,7 @@ impl Race {
         Ok(winners.len())
     }
 
+    /// All of them write a document that they saw at the same version.
     async fn update(&self) -> Winners {
         let found = self.handles[0].read_document(&self.namespace, DOCUMENT).await?;
         let expected = found.map_or(Precondition::Absent, |Document { version, .. }| {
@@ -128,8 +124,4 @@ async fn all<T: 'static>(mut racers: JoinSet<Result<T, StoreError>>) -> Result<V
         outcomes.push(outcome.map_err(ended)??);
     }
     Ok(outcomes)
-}
-
-fn first_beat(id: NodeId, boot: BootId) -> BeatRequest {
-    observer_beat(NodeRecord { beat: 1, ..observer(id, boot) }, LeaseIntent::Observe)
 }

@@ -112,10 +112,7 @@ impl Trial {
     /// What the store says is left of the trial lease.
     async fn left(&self) -> Result<Duration, StoreError> {
         let lease = self.store.inspect(&self.namespace).await?.lease;
-        Ok(match lease.map(|lease| lease.expiry) {
-            Some(Expiry::Left(left)) => left,
-            Some(Expiry::Observer) | None => Duration::ZERO,
-        })
+        Ok(lease.and_then(|lease| lease.expiry.left()).unwrap_or_default())
     }
 
     /// Takes a lease, renews it, gives it up, and takes it again.

@@ -82,7 +82,7 @@ fn code_of(ending: Ending) -> u8 {
 
 /// Runs the job whenever the node leads, until there is nothing left to do.
 async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finished, CommandError> {
-    let signals = Signals::listen().map_err(|problem| system("no signals", problem))?;
+    let signals = Signals::listen().map_err(CommandError::system("no signals"))?;
     let (guard, unproved, backoff) = (None, None, Backoff::default());
     let mut runner = Runner { node, job, signals, guard, unproved, backoff };
     let finished = runner.stand_by().await;
@@ -97,10 +97,6 @@ async fn run_job(node: &Node, store: &dyn Store, job: &Job<'_>) -> Result<Finish
         log::warn(&unfinished(node));
     }
     finished
-}
-
-pub(super) fn system(what: &'static str, problem: std::io::Error) -> CommandError {
-    CommandError::System { what, problem }
 }
 
 struct Runner<'a> {
@@ -152,7 +148,9 @@ impl Runner<'_> {
                 event = events.next() => {
                     let event = event.as_ref().map(|stamped| &stamped.event);
                     if let Some(Event::StoreRejected | Event::BreakerOpen { .. }) = event {
-                        self.log_store_error();
+                        // What keeps the node from taking part.
+                        let problem = self.node.last_store_error();
+                        problem.iter().for_each(|problem| log::error(&problem.to_string()));
                     }
                 }
                 departure = self.node.left() => return Some(Finished::Departed(departure)),
@@ -162,13 +160,6 @@ impl Runner<'_> {
             }
         }
         None
-    }
-
-    /// Says what keeps the node from taking part.
-    fn log_store_error(&self) {
-        if let Some(problem) = self.node.last_store_error() {
-            log::error(&problem.to_string());
-        }
     }
 
     /// Sees to it that there is a guard. One that was late for a deadline had to be killed,
@@ -184,10 +175,10 @@ impl Runner<'_> {
     fn start_guard(&self) -> Result<Guard, CommandError> {
         let mut vital: Vec<OwnedFd> = baton_drivers::sqlite::process_locks(self.node.boot());
         let lifeline = self.node.lifeline_descriptor();
-        vital.extend(lifeline.map_err(|problem| system("no lifeline to share", problem))?);
+        vital.extend(lifeline.map_err(CommandError::system("no lifeline to share"))?);
         let borrowed: Vec<BorrowedFd<'_>> = vital.iter().map(AsFd::as_fd).collect();
         let guard = Guard::spawn(&borrowed);
-        guard.map_err(|problem| system("the guard process does not start", problem))
+        guard.map_err(CommandError::system("the guard process does not start"))
     }
 
     /// Ends the guard and whatever runs. False if that takes too long: the guard goes on alone, and
@@ -197,10 +188,9 @@ impl Runner<'_> {
             return Ok(true);
         };
         tokio::select! {
-            closed = guard.close() => match closed {
-                Ok(()) => Ok(true),
-                Err(problem) => Err(system("the guard process did not end", problem)),
-            },
+            closed = guard.close() => {
+                closed.map(|()| true).map_err(CommandError::system("the guard process did not end"))
+            }
             () = SystemClock.sleep(CLOSED_WITHIN) => Ok(false),
         }
     }
@@ -271,30 +261,29 @@ impl Runner<'_> {
         self.close_guard().await?;
         let pause = self.backoff.next(Epoch::NONE);
         log::warn(&format!("{lost}; another starts in {}", span(pause)));
-        let again_at = SystemClock.now() + pause;
-        loop {
-            tokio::select! {
-                asked = self.signals.next() => if asked == Request::Stop {
-                    return Ok(Some(Finished::Stopped(None)));
-                },
-                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return Ok(None),
-            }
-        }
+        Ok(self.is_stopped_within(pause).await.then_some(Finished::Stopped(None)))
     }
 
     /// Waits before the next start; `Some` if the term or the process ended meanwhile.
     async fn pause(&mut self, pause: Duration, term: &Leadership) -> Option<Option<Finished>> {
-        let again_at = SystemClock.now() + pause;
+        tokio::select! {
+            biased;
+            _ = term.lost() => Some(self.after_loss()),
+            stopped = self.is_stopped_within(pause) => {
+                stopped.then_some(Some(Finished::Stopped(None)))
+            }
+        }
+    }
+
+    /// Waits for this long, or until a signal asks this process to end.
+    async fn is_stopped_within(&mut self, pause: Duration) -> bool {
+        let mut paused = SystemClock.sleep(pause);
         loop {
             tokio::select! {
-                biased;
-                _ = term.lost() => {
-                    return Some(self.after_loss());
-                }
                 asked = self.signals.next() => if asked == Request::Stop {
-                    return Some(Some(Finished::Stopped(None)));
+                    return true;
                 },
-                () = SystemClock.sleep(again_at.since(SystemClock.now())) => return None,
+                () = &mut paused => return false,
             }
         }
     }
@@ -311,7 +300,7 @@ fn guard_lost(report: Report) -> CommandError {
         Report::Lost { how } => how,
         other => format!("unexpected message {other:?}"),
     };
-    system("the guard process died", std::io::Error::other(how))
+    CommandError::system("the guard process died")(std::io::Error::other(how))
 }
 
 /// Doubles with each end in the same term; a new term starts anew.

@@ -4,11 +4,12 @@
 use std::ffi::OsString;
 use std::io;
 use std::pin::pin;
+use std::task::Poll;
 
 use baton::{DemotionReason, Departure, Leadership, Node};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::runner::{Job, system};
+use super::runner::Job;
 use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
@@ -37,9 +38,9 @@ pub async fn lead(
     signals: &mut Signals,
     term: &Leadership,
 ) -> Result<Led, CommandError> {
-    let no_order = |problem| system("the guard process takes no orders", problem);
+    let no_order = CommandError::system("the guard process takes no orders");
     let mut window = term.window();
-    guard.start(order(node, job, term)).map_err(no_order)?;
+    guard.start(order(node, job, term)).map_err(&no_order)?;
     let (mut ended, mut reason) = (None, None);
     let (mut asked, mut left) = (false, false);
     let mut leaving = pin!(node.leave());
@@ -74,15 +75,15 @@ pub async fn lead(
             },
             why = term.lost(), if reason.is_none() => {
                 reason = Some(why);
-                guard.stop(term.stop_by()).map_err(no_order)?;
+                guard.stop(term.stop_by()).map_err(&no_order)?;
             }
             moved = term.renewed(window.hard), if reason.is_none() => {
                 window = moved;
-                guard.extend(window).map_err(no_order)?;
+                guard.extend(window).map_err(&no_order)?;
             }
             signal = signals.next() => match signal {
                 Request::Stop => asked = true,
-                Request::Forward(number) => guard.signal(number).map_err(no_order)?,
+                Request::Forward(number) => guard.signal(number).map_err(&no_order)?,
             },
             // Leaving stops the term, which stops the command.
             departure = &mut leaving, if asked && !left => {
@@ -144,38 +145,34 @@ pub enum Request {
     Forward(i32),
 }
 
-/// The signals as they come. From its making on, none of them ends the process by itself.
-pub struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-    hangup: Signal,
-    quit: Signal,
-    user1: Signal,
-    user2: Signal,
-}
+/// The signals as they come, each with what it asks for. From its making on, none of them ends the
+/// process by itself.
+pub struct Signals(Vec<(Signal, Request)>);
 
 impl Signals {
     pub fn listen() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-            hangup: signal(SignalKind::hangup())?,
-            quit: signal(SignalKind::quit())?,
-            user1: signal(SignalKind::user_defined1())?,
-            user2: signal(SignalKind::user_defined2())?,
-        })
+        let stop = [SignalKind::terminate(), SignalKind::interrupt()];
+        let forward = [
+            SignalKind::hangup(),
+            SignalKind::quit(),
+            SignalKind::user_defined1(),
+            SignalKind::user_defined2(),
+        ];
+        let stop = stop.map(|kind| (kind, Request::Stop));
+        let forward = forward.map(|kind| (kind, Request::Forward(kind.as_raw_value())));
+        let all = stop.into_iter().chain(forward);
+        all.map(|(kind, request)| Ok((signal(kind)?, request))).collect::<Result<_, _>>().map(Self)
     }
 
     /// The next one. Cancel safe.
     pub async fn next(&mut self) -> Request {
-        let pass = |kind: SignalKind| Request::Forward(kind.as_raw_value());
-        tokio::select! {
-            _ = self.terminate.recv() => Request::Stop,
-            _ = self.interrupt.recv() => Request::Stop,
-            _ = self.hangup.recv() => pass(SignalKind::hangup()),
-            _ = self.quit.recv() => pass(SignalKind::quit()),
-            _ = self.user1.recv() => pass(SignalKind::user_defined1()),
-            _ = self.user2.recv() => pass(SignalKind::user_defined2()),
-        }
+        std::future::poll_fn(|cx| {
+            let came = self
+                .0
+                .iter_mut()
+                .find_map(|(signal, request)| signal.poll_recv(cx).is_ready().then_some(*request));
+            came.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await
     }
 }

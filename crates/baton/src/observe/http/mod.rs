@@ -48,7 +48,7 @@ impl Nodes {
 
 /// What answers. Dropped, it has ended: no connection of it is left.
 pub(crate) struct Endpoint {
-    address: SocketAddr,
+    pub(crate) address: SocketAddr,
     nodes: Nodes,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -71,10 +71,6 @@ impl Endpoint {
         let thread = thread
             .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
         Ok(Self { address, nodes, stop: Some(stop), thread: Some(thread) })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
     }
 
     pub(crate) fn add(&self, node: &Arc<Shared>) {

@@ -70,14 +70,15 @@ impl Telemetry {
     /// Makes spans of the node's events and of every call of the store.
     pub(crate) fn trace(
         &self,
-        events: EventSender,
+        mut events: EventSender,
         (namespace, node): (&Namespace, &NodeId),
     ) -> (EventSender, Option<Observer>) {
         let whose = [("namespace", namespace.to_string()), ("node", node.to_string())];
         let whose = whose.map(|(label, name)| KeyValue::new(label, name));
         let spans = Arc::new(Spans::new(self.tracers.tracer(SCOPE), whose));
         let observer = spans::of_calls(spans.clone(), &self.meters.meter(SCOPE));
-        (events.traced(spans), Some(observer))
+        events.spans = Some(spans);
+        (events, Some(observer))
     }
 
     pub(crate) fn measure(&self, node: &Arc<Shared>) {

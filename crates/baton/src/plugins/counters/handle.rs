@@ -128,11 +128,12 @@ impl From<BuildError> for CountError {
 ///
 /// A change whose future is dropped before it resolves is not taken back. It is counted once if the
 /// handle lives on, and may be lost together with the last handle: [`Counters::flush`] first.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Counters {
     inner: Arc<Inner>,
 }
 
+#[derive(Debug)]
 struct Inner {
     store: Arc<dyn Store>,
     namespace: Namespace,
@@ -141,6 +142,7 @@ struct Inner {
 }
 
 /// The writer's task ends when this is dropped.
+#[derive(Debug)]
 struct Running {
     jobs: mpsc::Sender<Job>,
     _task: JoinSet<()>,
@@ -283,11 +285,5 @@ impl Counters {
     /// Says whether it was done: not if no node leads, or the leader does not have the plugin.
     pub async fn consolidate_now(&self, patience: Duration) -> Result<bool, CountError> {
         consolidated(&*self.inner.store, &self.inner.namespace, patience).await
-    }
-}
-
-impl std::fmt::Debug for Counters {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Counters").field("namespace", &self.inner.namespace).finish_non_exhaustive()
     }
 }

@@ -130,7 +130,7 @@ impl CountersPlugin {
 }
 
 async fn ask(term: &Leadership, call: CounterCall) -> Result<CounterAnswer, StoreError> {
-    term.node().store.counters(&term.node().namespace, call).await
+    term.node.store.counters(&term.node.namespace, call).await
 }
 
 #[async_trait]
@@ -154,13 +154,13 @@ impl Plugin for CountersPlugin {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.node().store.declaration().has(Capability::Counters) {
+        if !term.node.store.declaration().has(Capability::Counters) {
             return Ok(());
         }
         let known = self.state().served;
         let served = match known {
             Some(served) => served,
-            None => last_served(term).await?,
+            None => number(term.read_document(DONE).await?.as_ref()),
         };
         self.state().served = Some(served);
         let wanted = wanted(term, served).await?;
@@ -172,7 +172,8 @@ impl Plugin for CountersPlugin {
         }
         self.state().consolidated_at = Some(SystemClock.now());
         if let Some(wanted) = wanted {
-            answer(term, wanted).await?;
+            let body = wanted.to_string().into_bytes();
+            term.write_document(DONE, body, Precondition::Any).await?;
             self.state().served = Some(wanted);
         }
         self.forget_writers(term).await?;
@@ -209,15 +210,6 @@ async fn wanted(term: &Leadership, served: u64) -> Result<Option<u64>, StoreErro
 }
 
 /// The newest request that was served, in any term.
-async fn last_served(term: &Leadership) -> Result<u64, StoreError> {
-    Ok(number(term.read_document(DONE).await?.as_ref()))
-}
-
-async fn answer(term: &Leadership, wanted: u64) -> Result<(), StoreError> {
-    let body = wanted.to_string().into_bytes();
-    term.write_document(DONE, body, Precondition::Any).await.map(|_| ())
-}
-
 fn number(document: Option<&Document>) -> u64 {
     let text = document.and_then(|document| std::str::from_utf8(&document.body).ok());
     text.and_then(|text| text.parse().ok()).unwrap_or(0)

@@ -32,14 +32,6 @@ struct Batch {
 }
 
 impl Batch {
-    fn len(&self) -> usize {
-        self.deltas.len()
-    }
-
-    fn waiting(&self) -> usize {
-        self.waiting.len()
-    }
-
     /// Takes one more change in, after all that are there.
     fn take(&mut self, counter: CounterName, change: Change, waiter: Waiter) {
         self.waiting.push(waiter);
@@ -51,10 +43,6 @@ impl Batch {
         }
         self.last.insert(counter.clone(), self.deltas.len());
         self.deltas.push(Delta { counter, change });
-    }
-
-    fn deltas(&self) -> &[Delta] {
-        &self.deltas
     }
 
     /// Tells all that wait. Some may not wait any more.
@@ -74,6 +62,7 @@ fn merged(earlier: Change, later: Change) -> Option<Change> {
     }
 }
 
+#[derive(Debug)]
 pub(super) enum Job {
     /// A change, and who waits for it.
     Change(CounterName, Change, Waiter),
@@ -97,7 +86,7 @@ impl Writer {
         while let Some(job) = jobs.recv().await {
             let mut batch = Batch::default();
             let flush = self.gather(job, &mut jobs, &mut batch).await;
-            if batch.len() > 0 {
+            if !batch.deltas.is_empty() {
                 number += 1;
                 let outcome = self.append(number, &batch).await;
                 batch.settle(&outcome);
@@ -123,7 +112,7 @@ impl Writer {
                 Job::Change(counter, change, waiter) => batch.take(counter, change, waiter),
                 Job::Flush(flushed) => return Some(flushed),
             }
-            if batch.len() >= self.config.append_max || batch.waiting() >= WAITING_MAX {
+            if batch.deltas.len() >= self.config.append_max || batch.waiting.len() >= WAITING_MAX {
                 return None;
             }
             next = tokio::select! {
@@ -139,7 +128,7 @@ impl Writer {
         let gives_up_at = SystemClock.now() + self.config.deadline;
         let (mut pause, mut doubt) = (PAUSE_MIN, None);
         loop {
-            let (writer, deltas) = (self.boot, batch.deltas().to_vec());
+            let (writer, deltas) = (self.boot, batch.deltas.clone());
             let call = CounterCall::Append { writer, number, deltas };
             let Err(error) = self.store.counters(&self.namespace, call).await else {
                 return Ok(());
@@ -172,8 +161,8 @@ mod tests {
             let counter = CounterName::new(counter).expect("it is a name");
             batch.take(counter, *change, oneshot::channel().0);
         }
-        assert_eq!(batch.waiting(), changes.len());
-        batch.deltas().iter().map(|it| (it.counter.to_string(), it.change)).collect()
+        assert_eq!(batch.waiting.len(), changes.len());
+        batch.deltas.iter().map(|it| (it.counter.to_string(), it.change)).collect()
     }
 
     #[test]

@@ -79,13 +79,13 @@ impl ClusterHealth {
     }
 
     fn limits(&self, term: &Leadership) -> Limits {
-        let limits = Limits::of(&term.node().settings);
+        let limits = Limits::of(&term.node.settings);
         let candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
         Limits { candidates_min, ..limits }
     }
 
     async fn judge_and_publish(&self, term: &Leadership) -> Result<(), StoreError> {
-        let (node, limits) = (term.node(), self.limits(term));
+        let (node, limits) = (&term.node, self.limits(term));
         let mut facts = look(&*node.store, &node.namespace, &limits).await?;
         let now = SystemClock.now();
         self.remember(|memory| memory.silences.fill_in(now, &mut facts.members));
@@ -126,7 +126,7 @@ impl Plugin for ClusterHealth {
 
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         // What the last leader told is not told again.
-        let node = term.node();
+        let node = &term.node;
         let last = published(&*node.store, &node.namespace).await.ok().flatten();
         let told = last.map(|health| health.verdict);
         self.remember(|memory| *memory = Memory { told, ..Memory::default() });
@@ -134,7 +134,7 @@ impl Plugin for ClusterHealth {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.node().settings.enabled {
+        if !term.node.settings.enabled {
             // A node that leads alone has no other node to judge, and no store to be judged.
             return Ok(());
         }

@@ -26,18 +26,11 @@ const TRIES_MAX: u32 = 64;
 static REQUESTS: AtomicU64 = AtomicU64::new(1);
 
 /// The polls of a namespace: asks for one, takes one back, or looks.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct PollClient {
     store: Arc<dyn Store>,
     namespace: Namespace,
     boot: BootId,
-}
-
-impl std::fmt::Debug for PollClient {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let namespace = &self.namespace;
-        f.debug_struct("PollClient").field("namespace", namespace).finish_non_exhaustive()
-    }
 }
 
 impl Node {

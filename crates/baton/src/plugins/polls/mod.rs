@@ -82,10 +82,10 @@ impl Polls {
     }
 
     async fn round(&self, term: &Leadership) -> Result<(), PollError> {
-        let client = PollClient::new(term.node(), term.node().store.clone());
+        let client = PollClient::new(&term.node, term.node.store.clone());
         let table = client.table().await?;
         let present = present(term, &table).await?;
-        let patience = 3 * self.look_every + 2 * term.node().settings.request_timeout;
+        let patience = 3 * self.look_every + 2 * term.node.settings.request_timeout;
         let fence = Some(term.epoch());
         client
             .change(fence, |table| {
@@ -100,7 +100,7 @@ impl Polls {
 
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
 async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreError> {
-    let node = term.node();
+    let node = &term.node;
     let (view, settings) = (node.snapshot().view.clone(), &node.settings);
     let mut live = BTreeMap::new();
     let mut undead = BTreeSet::from([node.boot]);

@@ -46,23 +46,8 @@ impl Default for OwnRecords {
     }
 }
 
-impl OwnRecords {
-    fn check(&self) -> Result<(), InvalidTtl> {
-        match self.forget_dead_after < FORGET_LEAST {
-            true => Err(InvalidTtl::ForgetDeadAfter(self.forget_dead_after, FORGET_LEAST)),
-            false => Ok(()),
-        }
-    }
-}
-
-/// One thing to sweep, and how much of it is gone so far.
-struct Target {
-    sweep: Arc<dyn Sweep>,
-    swept: Arc<AtomicU64>,
-}
-
 /// How much was removed since the plugin was made, by this process.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Counts {
     targets: Vec<(String, Arc<AtomicU64>)>,
     own_records: Arc<AtomicU64>,
@@ -111,9 +96,10 @@ impl Counts {
 /// error that names it, and the next round tries again.
 pub struct Ttl {
     name: String,
-    targets: Vec<Target>,
+    sweeps: Vec<Arc<dyn Sweep>>,
     own: Option<OwnRecords>,
-    pruned: Arc<AtomicU64>,
+    /// Those of the sweeps in the same order.
+    counts: Counts,
     every: Duration,
     batch: u32,
     pause: Duration,
@@ -141,9 +127,9 @@ impl Ttl {
     pub fn new() -> Self {
         Self {
             name: "ttl".to_owned(),
-            targets: Vec::new(),
+            sweeps: Vec::new(),
             own: None,
-            pruned: Arc::default(),
+            counts: Counts::default(),
             every: Duration::from_secs(10),
             batch: 2_000,
             pause: Duration::from_millis(10),
@@ -159,7 +145,8 @@ impl Ttl {
     /// Sweeps this too.
     #[must_use]
     pub fn sweep(mut self, sweep: impl Sweep) -> Self {
-        self.targets.push(Target { sweep: Arc::new(sweep), swept: Arc::default() });
+        self.counts.targets.push((sweep.name().to_owned(), Arc::default()));
+        self.sweeps.push(Arc::new(sweep));
         self
     }
 
@@ -190,15 +177,13 @@ impl Ttl {
 
     /// How much was removed: keep it, and read it whenever you like.
     pub fn counts(&self) -> Counts {
-        let of = |target: &Target| (target.sweep.name().to_owned(), Arc::clone(&target.swept));
-        let targets = self.targets.iter().map(of).collect();
-        Counts { targets, own_records: Arc::clone(&self.pruned) }
+        self.counts.clone()
     }
 
     /// What it removes by name, and how much of it is gone so far.
     fn counted(&self) -> impl Iterator<Item = (&str, &Arc<AtomicU64>)> {
-        let targets = self.targets.iter().map(|target| (target.sweep.name(), &target.swept));
-        targets.chain(self.own.map(|_| (OWN_RECORDS, &self.pruned)))
+        let targets = self.counts.targets.iter().map(|(name, swept)| (name.as_str(), swept));
+        targets.chain(self.own.map(|_| (OWN_RECORDS, &self.counts.own_records)))
     }
 
     /// Can it work as it is set?
@@ -209,9 +194,11 @@ impl Ttl {
         if self.every.is_zero() {
             return Err(InvalidTtl::Every);
         }
-        match &self.own {
-            Some(own) => own.check(),
-            None => Ok(()),
+        match self.own.map(|own| own.forget_dead_after) {
+            Some(span) if span < FORGET_LEAST => {
+                Err(InvalidTtl::ForgetDeadAfter(span, FORGET_LEAST))
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -231,14 +218,6 @@ pub enum InvalidTtl {
     ForgetDeadAfter(Duration, Duration),
 }
 
-/// What went wrong in one round, all of it in one line. What is not named went well.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .failures.join("; "))]
-pub struct RoundFailed {
-    /// Each failure, with the target that it is about.
-    pub failures: Vec<String>,
-}
-
 impl Ttl {
     /// One round, and an event for each target of which something was removed in it.
     async fn round(&self, term: &Leadership) -> Result<(), PluginError> {
@@ -250,18 +229,19 @@ impl Ttl {
         for ((target, _), (before, after)) in self.counted().zip(before.into_iter().zip(so_far())) {
             let (plugin, target, records) = (self.name.clone(), target.to_owned(), after - before);
             if records > 0 {
-                term.node().events.send(Event::PluginSwept { plugin, target, records });
+                term.node.events.send(Event::PluginSwept { plugin, target, records });
             }
         }
         done
     }
 
-    /// A backlog of one target does not keep the others waiting: they take turns.
+    /// A backlog of one target does not keep the others waiting: they take turns. The error names
+    /// each target that failed; what it does not name went well.
     async fn sweep_all(&self, term: &Leadership) -> Result<(), PluginError> {
         let mut failures = Vec::new();
-        let mut waiting: VecDeque<&Target> = self.targets.iter().collect();
+        let mut waiting: VecDeque<_> = self.sweeps.iter().zip(&self.counts.targets).collect();
         let mut is_first = true;
-        while let Some(target) = waiting.pop_front() {
+        while let Some((sweep, target)) = waiting.pop_front() {
             if !is_first && !self.paused(term).await {
                 break;
             }
@@ -269,11 +249,11 @@ impl Ttl {
             if !term.may_start_work() {
                 break;
             }
-            match target.sweep.batch(term.epoch(), self.batch).await {
+            match sweep.batch(term.epoch(), self.batch).await {
                 Ok(swept) => {
-                    target.swept.fetch_add(u64::from(swept.records), Ordering::Relaxed);
+                    target.1.fetch_add(u64::from(swept.records), Ordering::Relaxed);
                     if swept.more {
-                        waiting.push_back(target);
+                        waiting.push_back((sweep, target));
                     }
                 }
                 Err(error) => failures.push(error.to_string()),
@@ -284,7 +264,7 @@ impl Ttl {
         }
         match failures.is_empty() {
             true => Ok(()),
-            false => Err(RoundFailed { failures }.into()),
+            false => Err(failures.join("; ").into()),
         }
     }
 
@@ -300,7 +280,7 @@ impl Ttl {
             let PruneOutcome::Pruned { records } = term.prune(prune).await? else {
                 return Ok(());
             };
-            self.pruned.fetch_add(u64::from(records), Ordering::Relaxed);
+            self.counts.own_records.fetch_add(u64::from(records), Ordering::Relaxed);
             if records < self.batch || !self.paused(term).await {
                 return Ok(());
             }
@@ -341,7 +321,7 @@ impl Plugin for Ttl {
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         self.check()?;
         for (target, records) in self.counted() {
-            term.node().counts.sweeps(&self.name, target, records);
+            term.node.counts.sweeps(&self.name, target, records);
         }
         Ok(())
     }
