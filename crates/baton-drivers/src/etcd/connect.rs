@@ -3,7 +3,6 @@
 //! A request that was sent is never sent again, to this endpoint or to the next. The exceptions are
 //! certain not to have been done: no connection came about, or the login had run out.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -16,7 +15,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response, redirect, retry};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::NAME;
 use super::config::EtcdConfig;
@@ -148,8 +147,7 @@ impl Connection {
         if self.lock_token().is_some() {
             return Ok(false);
         }
-        let body =
-            bytes(&BTreeMap::from([("name", name.as_str()), ("password", password.reveal())]));
+        let body = bytes(&json!({ "name": name, "password": password.reveal() }));
         let path = "auth/authenticate";
         let request = Request { path, body: &body, deadline, is_stream: false };
         let token = match self.send_to_any(request).await {

@@ -15,6 +15,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
     Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, HintStream, StoreError,
 };
+use serde_json::json;
 use tokio::task::JoinSet;
 
 use super::cache::Cache;
@@ -205,7 +206,7 @@ impl<'e> CallContext<'e> {
         ];
         ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
         ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
-        ranges.into_iter().map(Op::Range).collect()
+        ranges.into_iter().map(Op::range).collect()
     }
 
     /// Their answers, in the same order.
@@ -273,7 +274,7 @@ impl<'e> CallContext<'e> {
     /// What etcd says is left of a lease, the second that has begun included; `None` if it does not
     /// say, `Some(None)` if the lease is gone.
     async fn left(&self, lease: i64) -> Option<Option<Duration>> {
-        let query = EtcdLease { id: lease, ttl: 0 };
+        let query = json!({ "ID": lease.to_string() });
         let answer = self.engine.connection.ask_by("lease/timetolive", &query, self.deadline);
         let answer: EtcdLease = answer.await.ok()?;
         Some(u64::try_from(answer.ttl).ok().map(|whole| Duration::from_secs(whole + 1)))
@@ -282,7 +283,7 @@ impl<'e> CallContext<'e> {
     /// An etcd lease of at least this length. It belongs to no term until a transaction says so,
     /// and ends by itself if none does.
     pub(super) async fn grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
-        let query = EtcdLease { id: 0, ttl: whole_seconds(ttl) };
+        let query = json!({ "TTL": whole_seconds(ttl).to_string() });
         let answer = self.engine.connection.ask_by("lease/grant", &query, self.deadline);
         let granted: EtcdLease = answer.await.map_err(GatewayError::of_read)?;
         let seconds = u64::try_from(granted.ttl).unwrap_or(0);

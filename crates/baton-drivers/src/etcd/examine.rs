@@ -1,6 +1,5 @@
 //! What `baton doctor` says of the cluster: version, members, alarms, room, rights, speed.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use baton_store::clock::{Clock, SystemClock};
@@ -24,11 +23,11 @@ const SLOW: Duration = Duration::from_millis(100);
 #[serde(default)]
 struct Status {
     version: String,
-    #[serde(deserialize_with = "decimal::deserialize")]
+    #[serde(deserialize_with = "decimal")]
     leader: u64,
-    #[serde(rename = "dbSize", deserialize_with = "decimal::deserialize")]
+    #[serde(rename = "dbSize", deserialize_with = "decimal")]
     size: i64,
-    #[serde(rename = "dbSizeQuota", deserialize_with = "decimal::deserialize")]
+    #[serde(rename = "dbSizeQuota", deserialize_with = "decimal")]
     quota: i64,
 }
 
@@ -103,8 +102,7 @@ async fn endpoints(connection: &Connection) -> Vec<Finding> {
 }
 
 async fn alarms(connection: &Connection) -> Result<Finding, GatewayError> {
-    let found: Value =
-        connection.ask("maintenance/alarm", &BTreeMap::from([("action", "GET")])).await?;
+    let found: Value = connection.ask("maintenance/alarm", &json!({ "action": "GET" })).await?;
     let alarms = found["alarms"].as_array().into_iter().flatten();
     let names: Vec<&str> = alarms.filter_map(|alarm| alarm["alarm"].as_str()).collect();
     let remedy = "NOSPACE: compact, defragment, then etcdctl alarm disarm; CORRUPT: replace the \
@@ -144,10 +142,10 @@ fn privacy(connection: &Connection) -> Finding {
 
 /// The shortest lease that etcd grants: it depends on its election timeout.
 async fn shortest(connection: &Connection) -> Result<Finding, GatewayError> {
-    let query = EtcdLease { id: 0, ttl: 1 };
-    let EtcdLease { id, ttl } = connection.ask("lease/grant", &query).await?;
+    let EtcdLease { id, ttl } = connection.ask("lease/grant", &json!({ "TTL": "1" })).await?;
     // It would end by itself; this is only tidier.
-    let _: Result<Value, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
+    let lease = json!({ "ID": id.to_string() });
+    let _: Result<Value, _> = connection.ask("lease/revoke", &lease).await;
     let detail = format!("a lease lasts {ttl} s at least, whatever lease_timeout says");
     Ok(Finding::warn_if(ttl > 5, "ttl", detail, "lower etcd's --election-timeout"))
 }
