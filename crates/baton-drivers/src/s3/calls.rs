@@ -68,7 +68,7 @@ impl CallContext<'_> {
     }
 
     async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = self.engine.bucket.list(&self.keys.prefix, self.deadline).await?;
+        let found = self.bucket.list(&self.keys.prefix).await?;
         Ok(found.folders.iter().filter_map(schema::namespace).collect())
     }
 

@@ -1,11 +1,13 @@
 //! The client: signed requests over HTTP/1.1, none of them repeated behind our back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::time::Instant;
 
 use super::bucket::Bucket;
 use super::config::Config;
@@ -21,7 +23,10 @@ const PLATFORM: [&str; 5] = [
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
 
-/// A client for the bucket. Connects to nothing yet.
+/// No call takes longer, whatever the URL says.
+const TIMEOUT_MAX: Duration = Duration::from_secs(3_600);
+
+/// A client for the bucket, for a call that begins now. Connects to nothing yet.
 pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let tls = |detail| OpenError::Tls { store: "s3", place: config.place(), detail };
     let tls_config = tls_config(config).map_err(tls)?;
@@ -38,7 +43,9 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let client = builder.build().map_err(|problem| config.strange(&problem))?;
     let client = ObservingClient(client);
     let store = signed(config, client.clone()).map_err(|problem| config.strange(&problem))?;
-    Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
+    let (url, region) = (url(config), config.region.clone());
+    let timeout = config.timeout.min(TIMEOUT_MAX);
+    Ok(Bucket { store, client, url, region, timeout, deadline: Instant::now() + timeout })
 }
 
 /// Which authorities to trust. None, where nothing is encrypted: reading those of the system takes

@@ -18,15 +18,11 @@ use baton_store::memory::registration;
 use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got, Listing, Put};
+use super::bucket::{Bucket, Got, Listing, Put, for_each};
 use super::context::CallContext;
 use super::schema::{FIRST_FORMAT, check, corrupt};
 use crate::reader::Access;
-
-const AT_ONCE: usize = 16;
 
 /// A mark is swept when it is so much older than the newest record, both by the server's clock.
 const SWEPT_AFTER_SECONDS: i64 = 3_600;
@@ -129,8 +125,7 @@ impl CallContext<'_> {
 
     /// Every node record, sorted. Only those are read that say something new, or may.
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
-        let Listing { objects, at, .. } =
-            self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
+        let Listing { objects, at, .. } = self.bucket.list(&self.keys.workers).await?;
         let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
         let known = self.known_by_key();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
@@ -149,7 +144,7 @@ impl CallContext<'_> {
         };
         for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
             // A mark that stays costs one line of the next listing.
-            let _ = self.engine.bucket.delete(&meta.location, self.deadline).await;
+            let _ = self.bucket.delete(&meta.location).await;
         }
         let present = found.iter().filter_map(|(_, seen)| seen.present().cloned());
         let sorted: BTreeMap<NodeId, NodeRecord> =
@@ -163,7 +158,7 @@ impl CallContext<'_> {
         seconds: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        let listing = self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
+        let listing = self.bucket.list(&self.keys.workers).await?;
         let mut gone = 0;
         for (meta, seen) in self.read_all(listing.older_than(seconds)).await? {
             if gone == limit {
@@ -182,27 +177,24 @@ impl CallContext<'_> {
 
     async fn read_all(
         &self,
-        mut unread: Vec<ObjectMeta>,
+        unread: Vec<ObjectMeta>,
     ) -> Result<Vec<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
-        let (mut reads, mut found) = (JoinSet::new(), Vec::new());
-        loop {
-            while reads.len() < AT_ONCE
-                && let Some(meta) = unread.pop()
-            {
-                reads.spawn(read_one(Arc::clone(&self.engine.bucket), meta, self.deadline));
-            }
-            let Some(read) = reads.join_next().await else { return Ok(found) };
+        let mut found = Vec::new();
+        let read = |meta| read_one(self.bucket.clone(), meta);
+        for_each(unread, read, |read| {
             // Remembered one by one: if there is no time for all, the next reading has fewer.
-            if let Some((meta, seen)) = read.expect("reading does not panic")? {
+            if let Some((meta, seen)) = read {
                 self.remember(&seen.node.id, Some(Arc::clone(&seen)));
                 found.push((meta, seen));
             }
-        }
+        })
+        .await?;
+        Ok(found)
     }
 
     async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<SeenRecord>>, StoreError> {
         let key = self.keys.worker(node);
-        let got = self.engine.bucket.get(&key, None, self.deadline).await?;
+        let got = self.bucket.get(&key, None).await?;
         let seen = SeenRecord::read(key.as_ref(), got)?.map(Arc::new);
         self.remember(node, seen.clone());
         Ok(seen)
@@ -223,7 +215,7 @@ impl CallContext<'_> {
         let body = serde_json::to_vec(&written).expect("it is plain data");
         let etag = known.map(|seen| seen.etag.as_str());
         let key = self.keys.worker(&node.id);
-        match self.engine.bucket.put(&key, body, Some(node.beat), etag, self.deadline).await {
+        match self.bucket.put(&key, body, Some(node.beat), etag).await {
             Ok(Put::Written(etag)) => {
                 let seen = SeenRecord { etag, left, node: node.clone(), written: None };
                 self.remember(&node.id, Some(Arc::new(seen)));
@@ -247,11 +239,10 @@ impl CallContext<'_> {
 
 /// Reads a record that a listing showed; it may have been removed since.
 async fn read_one(
-    bucket: Arc<Bucket>,
+    bucket: Bucket,
     meta: ObjectMeta,
-    deadline: Instant,
 ) -> Result<Option<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
-    let got = bucket.get(&meta.location, None, deadline).await?;
+    let got = bucket.get(&meta.location, None).await?;
     let seen = SeenRecord::read(meta.location.as_ref(), got)?;
     Ok(seen.map(|seen| (meta, Arc::new(seen))))
 }

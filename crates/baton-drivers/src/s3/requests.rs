@@ -1,8 +1,8 @@
 //! The HTTP client, which records the outcome of every request: by number and type, not by text;
 //! and what the caller must do about one that did not do what it should.
 
+use std::cell::RefCell;
 use std::error::Error;
-use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
@@ -43,27 +43,19 @@ impl RequestOutcome {
 }
 
 tokio::task_local! {
-    /// The observation of whatever request this task makes; the library has no place for it.
-    static OBSERVATION: Observation;
+    /// What became of the last request that this task made; the library has no place for it.
+    static OUTCOME: RefCell<RequestOutcome>;
 }
 
-/// Travels with a request; what became of it is written on it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Observation(Arc<Mutex<RequestOutcome>>);
+/// Makes a request, and says what became of it. If it makes several, the last counts.
+pub(super) async fn observed<T>(request: impl Future<Output = T>) -> (T, RequestOutcome) {
+    let observed = async { (request.await, OUTCOME.with(RefCell::take)) };
+    OUTCOME.scope(RefCell::default(), observed).await
+}
 
-impl Observation {
-    /// Makes a request that this observation travels with. If it makes several, the last is noted.
-    pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
-        OBSERVATION.scope(self.clone(), request).await
-    }
-
-    pub(super) fn outcome(&self) -> RequestOutcome {
-        self.0.lock().expect("no holder of this lock panics").clone()
-    }
-
-    fn set(&self, outcome: RequestOutcome) {
-        *self.0.lock().expect("no holder of this lock panics") = outcome;
-    }
+fn note(outcome: RequestOutcome) {
+    // A client of the user's own is not observed.
+    let _ = OUTCOME.try_with(|noted| noted.replace(outcome));
 }
 
 /// The client that all requests go through.
@@ -73,25 +65,18 @@ pub(super) struct ObservingClient(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for ObservingClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let observation = OBSERVATION.try_with(Clone::clone).unwrap_or_default();
-        let answer = match HttpService::call(&self.0, request).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                observation.set(outcome_of(&error));
-                return Err(error);
-            }
-        };
+        let answer = HttpService::call(&self.0, request).await.inspect_err(failed)?;
         let status = answer.status().as_u16();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
         let at = date.and_then(unix_seconds);
-        observation.set(RequestOutcome::Answered { status, code: None, at });
+        note(RequestOutcome::Answered { status, code: None, at });
         if answer.status().is_success() || status == 304 {
             return Ok(answer);
         }
         let (parts, body) = answer.into_parts();
-        let body = body.bytes().await.inspect_err(|error| observation.set(outcome_of(error)))?;
+        let body = body.bytes().await.inspect_err(failed)?;
         let code = code(&String::from_utf8_lossy(&body));
-        observation.set(RequestOutcome::Answered { status, code, at });
+        note(RequestOutcome::Answered { status, code, at });
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
 }
@@ -102,13 +87,13 @@ impl HttpConnector for ObservingClient {
     }
 }
 
-fn outcome_of(error: &HttpError) -> RequestOutcome {
+fn failed(error: &HttpError) {
     let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
     let detail = innermost(error);
-    match source.is_some_and(reqwest::Error::is_connect) {
+    note(match source.is_some_and(reqwest::Error::is_connect) {
         true => RequestOutcome::NotSent(detail),
         false => RequestOutcome::NotAnswered(detail),
-    }
+    });
 }
 
 /// The first cause; what wraps it repeats the address.

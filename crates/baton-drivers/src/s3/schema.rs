@@ -119,9 +119,7 @@ impl CallContext<'_> {
         }
         let key = &self.keys.metadata;
         loop {
-            if let Got::Found { body, .. } =
-                self.engine.bucket.get(key, None, self.deadline).await?
-            {
+            if let Got::Found { body, .. } = self.bucket.get(key, None).await? {
                 check(key.as_ref(), &body)?;
                 break;
             }
@@ -131,7 +129,7 @@ impl CallContext<'_> {
             let made_by = format!("baton {}", env!("CARGO_PKG_VERSION"));
             let metadata = Metadata { format: FIRST_FORMAT, made_by };
             let body = serde_json::to_vec(&metadata).expect("it is plain data");
-            let put = self.engine.bucket.put(key, body, None, None, self.deadline).await?;
+            let put = self.bucket.put(key, body, None, None).await?;
             if put != Put::Lost {
                 break;
             }
