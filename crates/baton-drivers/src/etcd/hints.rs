@@ -69,7 +69,7 @@ impl Watcher {
                 events = within(SILENCE, stream.next()) => events.flatten(),
             };
             let hints = match events {
-                Some(events) => {
+                Some(Events { events, .. }) => {
                     for event in &events {
                         // So that the call that follows a hint need not read first.
                         self.cache.receive(&self.namespace, &self.keys, event);
@@ -150,23 +150,19 @@ impl EventStream {
         let watch = json!({ "create_request": Range::under(&keys.lead) });
         let response = connection.stream("watch", &watch).await?;
         let mut stream = Self { response, buffer: Vec::new() };
-        match within(connection.config.timeout, stream.line()).await.flatten() {
-            Some(events) if events.created && !events.canceled => Ok(stream),
+        match within(connection.config.timeout, stream.next()).await.flatten() {
+            Some(events) if events.created => Ok(stream),
             _ => Err(GatewayError::NoAnswer("the watch did not begin".to_owned())),
         }
     }
 
     /// The next events; `None` when the watch is over.
-    async fn next(&mut self) -> Option<Vec<Event>> {
-        let events = self.line().await?;
-        (!events.canceled).then_some(events.events)
-    }
-
-    async fn line(&mut self) -> Option<Events> {
+    async fn next(&mut self) -> Option<Events> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                return serde_json::from_slice::<WatchLine>(&line).ok()?.result;
+                let events = serde_json::from_slice::<WatchLine>(&line).ok()?.result?;
+                return (!events.canceled).then_some(events);
             }
             let more = self.response.chunk().await.ok()??;
             self.buffer.extend_from_slice(&more);

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use ::redis::{Cmd, FromRedisValue, RedisError, Value, cmd};
+use ::redis::{Cmd, FromRedisValue, ParsingError, RedisError, Value, cmd};
 use baton_core::ids::Epoch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -49,14 +49,11 @@ impl Script {
 
     /// What follows `ok` in an answer; anything else that a script can say is an error.
     pub(super) fn read<T: FromRedisValue>(&self, answer: Value) -> Result<T, DriverError> {
-        let mut words = Vec::<Value>::from_redis_value(answer)?;
-        let rest = if words.is_empty() { Vec::new() } else { words.split_off(1) };
-        let first = String::from_redis_value(words.pop().unwrap_or_default())?;
+        let (first, rest) = cut(answer)?;
         if first == "ok" {
-            return T::from_redis_value(Value::Array(rest))
-                .map_err(|problem| self.strange(problem));
+            return T::from_redis_value(rest).map_err(|problem| self.strange(problem));
         }
-        let said = Vec::<String>::from_redis_value(Value::Array(rest))?;
+        let said = Vec::<String>::from_redis_value(rest)?;
         Err(match (first.as_str(), &said[..]) {
             ("corrupt", [record, detail]) => DriverError::corrupt(record, detail),
             ("partial", [detail]) => {
@@ -85,6 +82,13 @@ impl Script {
         let read = T::deserialize(StrDeserializer::<Error>::new(word));
         read.map_err(|problem| self.strange(problem))
     }
+}
+
+/// The word that an answer begins with, and the rest of it.
+pub(super) fn cut(answer: Value) -> Result<(String, Value), ParsingError> {
+    let mut words = Vec::<Value>::from_redis_value(answer)?.into_iter();
+    let first = String::from_redis_value(words.next().unwrap_or_default())?;
+    Ok((first, Value::Array(words.collect())))
 }
 
 /// Declares the scripts, each a file of its name in `lua/`, after what all have in common and after

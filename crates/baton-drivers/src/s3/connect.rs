@@ -1,11 +1,9 @@
 //! The client: signed requests over HTTP/1.1, none of them repeated behind our back.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
-use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::Instant;
 
@@ -55,10 +53,7 @@ fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     if !plain || config.tls.any() {
         return config.tls.client_config();
     }
-    let versions = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions();
-    let builder = versions.map_err(|problem| problem.to_string())?;
-    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    config.tls.with_roots(RootCertStore::empty())
 }
 
 fn signed(config: &Config, client: ObservingClient) -> object_store::Result<AmazonS3> {

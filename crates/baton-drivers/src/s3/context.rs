@@ -127,7 +127,6 @@ impl CallContext<'_> {
         &self,
         rule: impl FnOnce(&J) -> T,
     ) -> Result<T, StoreError> {
-        self.admit(false).await?;
         Ok(match self.read().await? {
             Some(found) => rule(&found.content),
             None => rule(&J::default()),

@@ -64,7 +64,6 @@ impl CallContext<'_> {
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
         is_small_enough(name, body.len())?;
-        self.admit(true).await?;
         let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use baton_core::ids::{BootId, NodeId};
+use baton_core::ids::BootId;
 use baton_store::StoreError;
 use object_store::path::Path;
 use serde::de::DeserializeOwned;
@@ -95,7 +95,7 @@ pub(super) struct NamespaceCache {
     pub(super) counters: CacheSlot<StoredCounters>,
     /// The last number of each writer of counters.
     pub(super) watched: Mutex<Unchanged<BootId, u64>>,
-    records: Mutex<BTreeMap<NodeId, Arc<SeenRecord>>>,
+    records: Mutex<BTreeMap<Path, Arc<SeenRecord>>>,
     /// The body of each document that was read or written here, and the key of its object.
     bodies: Mutex<BTreeMap<String, (String, Vec<u8>)>>,
     /// Bodies that no document has any more, each with the time from which it may be removed.
@@ -111,8 +111,8 @@ impl NamespaceCache {
         locked(J::slot(self))
     }
 
-    /// The node records as this handle last saw them.
-    pub(super) fn records(&self) -> MutexGuard<'_, BTreeMap<NodeId, Arc<SeenRecord>>> {
+    /// The node records as this handle last saw them, by their keys.
+    pub(super) fn records(&self) -> MutexGuard<'_, BTreeMap<Path, Arc<SeenRecord>>> {
         locked(&self.records)
     }
 

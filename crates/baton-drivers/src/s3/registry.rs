@@ -86,7 +86,7 @@ impl CallContext<'_> {
     /// this handle knows of no other: a process that took the id over is met at the next beat.
     pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
         let (node, replaces) = (&beat.node, beat.replaces);
-        let mut seen = self.cache.records().get(&node.id).cloned();
+        let mut seen = self.cache.records().get(&self.keys.worker(&node.id)).cloned();
         let present = seen.as_deref().and_then(SeenRecord::present);
         if beat.may_leave_record() && present.is_some_and(|known| known.boot == node.boot) {
             return Ok(Registration::Registered);
@@ -127,7 +127,7 @@ impl CallContext<'_> {
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
         let Listing { objects, at, .. } = self.bucket.list(&self.keys.workers).await?;
         let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
-        let known = self.known_by_key();
+        let known = self.cache.records().clone();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
         for meta in objects {
             match known.get(&meta.location).and_then(|seen| seen.listed(&meta, at)) {
@@ -136,7 +136,7 @@ impl CallContext<'_> {
             }
         }
         found.extend(self.read_all(unread).await?);
-        let records = found.iter().map(|(_, seen)| (seen.node.id.clone(), Arc::clone(seen)));
+        let records = found.iter().map(|(meta, seen)| (meta.location.clone(), Arc::clone(seen)));
         *self.cache.records() = records.collect();
         let old = |meta: &ObjectMeta| {
             let age = newest - meta.last_modified.timestamp();
@@ -170,11 +170,6 @@ impl CallContext<'_> {
         Ok(gone)
     }
 
-    fn known_by_key(&self) -> BTreeMap<Path, Arc<SeenRecord>> {
-        let records = self.cache.records();
-        records.iter().map(|(node, seen)| (self.keys.worker(node), Arc::clone(seen))).collect()
-    }
-
     async fn read_all(
         &self,
         unread: Vec<ObjectMeta>,
@@ -184,7 +179,7 @@ impl CallContext<'_> {
         for_each(unread, read, |read| {
             // Remembered one by one: if there is no time for all, the next reading has fewer.
             if let Some((meta, seen)) = read {
-                self.remember(&seen.node.id, Some(Arc::clone(&seen)));
+                self.remember(&meta.location, Some(Arc::clone(&seen)));
                 found.push((meta, seen));
             }
         })
@@ -196,7 +191,7 @@ impl CallContext<'_> {
         let key = self.keys.worker(node);
         let got = self.bucket.get(&key, None).await?;
         let seen = SeenRecord::read(key.as_ref(), got)?.map(Arc::new);
-        self.remember(node, seen.clone());
+        self.remember(&key, seen.clone());
         Ok(seen)
     }
 
@@ -218,21 +213,21 @@ impl CallContext<'_> {
         match self.bucket.put(&key, body, Some(node.beat), etag).await {
             Ok(Put::Written(etag)) => {
                 let seen = SeenRecord { etag, left, node: node.clone(), written: None };
-                self.remember(&node.id, Some(Arc::new(seen)));
+                self.remember(&key, Some(Arc::new(seen)));
                 Ok(true)
             }
             Ok(Put::Lost) => Ok(false),
             Err(error) => {
-                self.remember(&node.id, None);
+                self.remember(&key, None);
                 Err(error.into())
             }
         }
     }
 
-    fn remember(&self, node: &NodeId, seen: Option<Arc<SeenRecord>>) {
+    fn remember(&self, key: &Path, seen: Option<Arc<SeenRecord>>) {
         match seen {
-            Some(seen) => self.cache.records().insert(node.clone(), seen),
-            None => self.cache.records().remove(node),
+            Some(seen) => self.cache.records().insert(key.clone(), seen),
+            None => self.cache.records().remove(key),
         };
     }
 }

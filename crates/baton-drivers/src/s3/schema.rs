@@ -30,7 +30,6 @@ const NAME_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     folder: Path,
-    pub(super) prefix: Path,
     /// Lease, fence, view, terms and which documents there are: what changes in one step.
     pub(super) state: Path,
     /// The counters: what changes with every append.
@@ -55,7 +54,6 @@ impl Keys {
             metadata: folder.clone().join("metadata.json"),
             workers: folder.clone().join("workers"),
             documents: folder.clone().join(DOCUMENTS),
-            prefix: prefix.clone(),
             folder,
         }
     }

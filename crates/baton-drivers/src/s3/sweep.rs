@@ -20,7 +20,7 @@ use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use object_store::ObjectMeta;
 use object_store::path::Path;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
 use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
@@ -179,10 +179,10 @@ impl Sweep for S3Sweep {
 
 /// An object as a callback gets it.
 fn record(meta: &ObjectMeta) -> Value {
-    let mut fields = Map::new();
-    fields.insert("key".to_owned(), Value::from(meta.location.as_ref()));
-    fields.insert("bytes".to_owned(), Value::from(meta.size));
-    fields.insert("written_ms".to_owned(), Value::from(meta.last_modified.timestamp_millis()));
-    fields.insert("etag".to_owned(), Value::from(meta.e_tag.clone()));
-    Value::Object(fields)
+    json!({
+        "key": meta.location.as_ref(),
+        "bytes": meta.size,
+        "written_ms": meta.last_modified.timestamp_millis(),
+        "etag": meta.e_tag,
+    })
 }
