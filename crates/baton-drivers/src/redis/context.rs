@@ -49,9 +49,8 @@ impl RedisEngine {
         };
         let connection = engine.slot.get().await?;
         if access == Access::Write {
-            let (scripts, keys) = (&engine.scripts, &engine.keys);
             let place = engine.slot.connector().config.place();
-            let missing = examine::missing_rights(&connection, scripts, keys, &place);
+            let missing = examine::missing_rights(&engine, &connection);
             let Some(missing) = within(engine.slot.timeout(), missing).await else {
                 let detail = "it does not answer EVAL".to_owned();
                 return Err(OpenError::Unreachable { store: NAME, place, detail });
@@ -95,7 +94,7 @@ impl CallContext<'_> {
             .text(self.namespace);
         let (keys, arguments) = (engine.keys.of(self.namespace), common.and(arguments));
         let run = engine.slot.run(|connection| async move {
-            let answer = script.run(&connection, &keys[..script.keys], &arguments).await?;
+            let answer = script.run(&connection, &keys, &arguments).await?;
             script.read(answer)
         });
         run.await

@@ -13,7 +13,7 @@
 use std::collections::BTreeSet;
 
 use ::redis::aio::ConnectionLike;
-use ::redis::{Arg, Cmd, RedisError, Script, Value, cmd};
+use ::redis::{Arg, Cmd, RedisError, Script, Value, cmd, from_redis_value};
 use baton_core::ids::Epoch;
 use baton_store::{StaleEpoch, StoreError};
 
@@ -105,13 +105,12 @@ impl Fence {
             }
         }
         let (word, rest) = cut(call.invoke_async(connection).await?).map_err(RedisError::from)?;
-        let rest: Vec<Value> = ::redis::from_redis_value(rest).map_err(RedisError::from)?;
         match word.as_str() {
-            "written" => Ok(rest),
+            "written" => Ok(from_redis_value(rest).map_err(RedisError::from)?),
             "behind" => {
-                let highest = rest.into_iter().next().unwrap_or_default();
-                let highest = Epoch(::redis::from_redis_value(highest).map_err(RedisError::from)?);
-                Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
+                let (highest,) = from_redis_value(rest).map_err(RedisError::from)?;
+                let (resource, highest) = (self.resource.clone(), Epoch(highest));
+                Err(StaleEpoch { resource, given: epoch, highest }.into())
             }
             _ => Err(FenceError::Foreign {
                 resource: self.resource.clone(),

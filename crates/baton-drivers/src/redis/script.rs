@@ -20,14 +20,12 @@ pub(super) struct Script {
     name: &'static str,
     text: &'static str,
     hash: String,
-    /// How many of the namespace's keys it is given.
-    pub(super) keys: usize,
 }
 
 impl Script {
-    pub(super) fn new(name: &'static str, text: &'static str, keys: usize) -> Self {
+    pub(super) fn new(name: &'static str, text: &'static str) -> Self {
         let hash = ::redis::Script::new(text).get_hash().to_owned();
-        Self { name, text, hash, keys }
+        Self { name, text, hash }
     }
 
     /// One round trip; two if the server has not seen this script since it started, in which case
@@ -94,7 +92,7 @@ pub(super) fn cut(answer: Value) -> Result<(String, Value), ParsingError> {
 /// Declares the scripts, each a file of its name in `lua/`, after what all have in common and after
 /// what it is about.
 macro_rules! scripts {
-    ($($keys:path, $about:literal: $($name:ident)+;)+) => {
+    ($($about:literal: $($name:ident)+;)+) => {
         pub(super) struct Scripts {
             $($(pub(super) $name: Script,)+)+
             pub(super) rights: Script,
@@ -112,13 +110,8 @@ macro_rules! scripts {
                             include_str!(concat!("lua/", $about, ".lua")),
                             include_str!(concat!("lua/", stringify!($name), ".lua")),
                         ),
-                        $keys,
                     ),)+)+
-                    rights: Script::new(
-                        "rights",
-                        include_str!("lua/rights.lua"),
-                        schema::WITH_COUNTERS,
-                    ),
+                    rights: Script::new("rights", include_str!("lua/rights.lua")),
                 }
             }
         }
@@ -126,10 +119,10 @@ macro_rules! scripts {
 }
 
 scripts! {
-    schema::WITHOUT_COUNTERS, "terms":
+    "terms":
         beat members publish_view release leave ask inspect read_document write_document history
         prune;
-    schema::WITH_COUNTERS, "counters":
+    "counters":
         append consolidate forget_writers read_counters list_counters;
 }
 

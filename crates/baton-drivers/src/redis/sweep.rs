@@ -70,7 +70,7 @@ pub(crate) fn sweep(
         name: format!("{NAME} index {}", keys[1]),
         resource,
         slot: RedisConnector::slot(config, None)?,
-        script: Script::new("sweep", text, keys.len()),
+        script: Script::new("sweep", text),
         keys,
         strategy,
     }))

@@ -34,14 +34,6 @@ const AT_ONCE: usize = 16;
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Put {
-    /// Written; this is its ETag.
-    Written(String),
-    /// The condition did not hold, or another write was under way: read, and decide anew.
-    Lost,
-}
-
 #[derive(Debug)]
 pub(super) enum Got {
     Absent,
@@ -96,14 +88,16 @@ impl Bucket {
         Self { deadline: Instant::now() + self.timeout, ..self.clone() }
     }
 
-    /// Writes an object if it is still the one with this ETag, or if there is still none.
+    /// Writes an object if it is still the one with this ETag, or if there is still none, and gives
+    /// its new ETag. `None` if the write is lost: the condition did not hold, or another write was
+    /// under way. Then read, and decide anew.
     pub(super) async fn put(
         &self,
         key: &Path,
         body: Vec<u8>,
         beat: Option<u64>,
         known: Option<&str>,
-    ) -> Result<Put, RequestError> {
+    ) -> Result<Option<String>, RequestError> {
         let mode = match known {
             None => PutMode::Create,
             Some(etag) => {
@@ -118,9 +112,9 @@ impl Bucket {
             written.e_tag.ok_or_else(|| unexpected("the answer names no ETag"))
         };
         match self.answered("PUT", key, request).await {
-            Ok((etag, _)) => Ok(Put::Written(etag)),
-            Err(error) if matches!(error.status(), 409 | 412) => Ok(Put::Lost),
-            Err(error) if known.is_some() && error.is_absent() => Ok(Put::Lost),
+            Ok((etag, _)) => Ok(Some(etag)),
+            Err(error) if matches!(error.status(), 409 | 412) => Ok(None),
+            Err(error) if known.is_some() && error.is_absent() => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -22,10 +22,10 @@ use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Fin
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got, Put};
+use super::bucket::{Bucket, Got};
 use super::config::Config;
-use super::json_object::{self, Cached, JsonObject, NamespaceCache};
-use super::schema::Keys;
+use super::json_object::{self, Cached, JsonObject, NamespaceCache, Stored};
+use super::schema::{self, Keys};
 use super::{connect, random};
 use crate::OpenError;
 use crate::reader::Access;
@@ -114,7 +114,8 @@ impl CallContext<'_> {
             Got::Same => return Ok(known),
             Got::Absent => None,
             Got::Found { body, etag, .. } => {
-                let content = json_object::read(&self.keys, &body)?;
+                let key = J::key(&self.keys).as_ref();
+                let content = schema::read::<Stored<J>>(key, &body)?.space;
                 Some(Arc::new(Cached { etag, content }))
             }
         };
@@ -192,11 +193,11 @@ impl CallContext<'_> {
         let body = json_object::to_bytes(&self.keys, &content, self.engine.next_mark())?;
         let etag = etag.as_deref();
         match self.bucket.put(J::key(&self.keys), body, None, etag).await {
-            Ok(Put::Written(etag)) => {
+            Ok(Some(etag)) => {
                 *self.cache.object() = Some(Arc::new(Cached { etag, content }));
                 Ok(true)
             }
-            Ok(Put::Lost) => Ok(false),
+            Ok(None) => Ok(false),
             Err(error) => {
                 *self.cache.object::<J>() = None;
                 Err(error.into())

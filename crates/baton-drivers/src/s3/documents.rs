@@ -18,7 +18,7 @@ use baton_store::{Document, Precondition, StoreError, WriteOutcome};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Got, Put};
+use super::bucket::Got;
 use super::context::CallContext;
 use super::requests::RequestError;
 use super::schema::corrupt;
@@ -99,8 +99,8 @@ impl CallContext<'_> {
         // Whatever became of it: the document is as it was.
         let put = put.await.map_err(|error| RequestError { writes: false, ..error })?;
         let committed = match put {
-            Put::Written(_) => self.write(etag, state).await,
-            Put::Lost => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
+            Some(_) => self.write(etag, state).await,
+            None => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
         };
         let is_unknown = |error: &StoreError| error.failure() == Failure::Unknown;
         if committed != Ok(true) && !committed.as_ref().is_err_and(is_unknown) {

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::counters::StoredCounters;
 use super::registry::SeenRecord;
-use super::schema::{FIRST_FORMAT, Keys, check, corrupt};
+use super::schema::{FIRST_FORMAT, Keys};
 use super::state::State;
 use crate::driver::Unchanged;
 
@@ -53,19 +53,12 @@ pub(super) struct Cached<J> {
 pub(super) type CacheSlot<J> = Mutex<Option<Arc<Cached<J>>>>;
 
 #[derive(Serialize, Deserialize)]
-struct Stored<J> {
+pub(super) struct Stored<J> {
     format: u32,
     /// Tells this write from every other: an ETag is made from the content, and equal content
     /// would have an equal one.
     write: String,
-    space: J,
-}
-
-pub(super) fn read<J: JsonObject>(keys: &Keys, body: &[u8]) -> Result<J, StoreError> {
-    let record = J::key(keys).as_ref();
-    check(record, body)?;
-    let stored: Result<Stored<J>, _> = serde_json::from_slice(body);
-    stored.map(|stored| stored.space).map_err(|problem| corrupt(record, &problem))
+    pub(super) space: J,
 }
 
 /// The object as bytes; too large a one is refused with both numbers.

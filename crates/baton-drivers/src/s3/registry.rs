@@ -19,9 +19,9 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Bucket, Got, Listing, Put, for_each};
+use super::bucket::{Bucket, Got, Listing, for_each};
 use super::context::CallContext;
-use super::schema::{FIRST_FORMAT, check, corrupt};
+use super::schema::{self, FIRST_FORMAT, corrupt};
 use crate::reader::Access;
 
 /// A mark is swept when it is so much older than the newest record, both by the server's clock.
@@ -50,10 +50,7 @@ pub(super) struct SeenRecord {
 impl SeenRecord {
     fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
         let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
-        check(record, &body)?;
-        let kept: Result<StoredRecord, _> = serde_json::from_slice(&body);
-        let StoredRecord { left, mut node, .. } =
-            kept.map_err(|problem| corrupt(record, &problem))?;
+        let StoredRecord { left, mut node, .. } = schema::read(record, &body)?;
         node.beat = beat.ok_or_else(|| corrupt(record, &"its metadata names no count of beats"))?;
         Ok(Some(Self { etag, left, node, written: Some(written) }))
     }
@@ -95,17 +92,14 @@ impl CallContext<'_> {
         loop {
             let present = seen.as_deref().and_then(SeenRecord::present);
             let wanted = registration(present, node, |boot| Some(boot) == replaces);
-            match wanted {
-                Registration::TakenBy { .. } if is_fresh => return Ok(wanted),
-                Registration::TakenBy { .. } => {}
-                Registration::Registered => {
-                    if self.write_record(seen.as_deref(), node, false).await? {
-                        return Ok(wanted);
-                    }
-                }
+            let is_settled = match wanted {
+                Registration::TakenBy { .. } => is_fresh,
+                Registration::Registered => self.write_record(seen.as_deref(), node, false).await?,
+            };
+            if is_settled {
+                return Ok(wanted);
             }
-            seen = self.read_record(&node.id).await?;
-            is_fresh = true;
+            (seen, is_fresh) = (self.read_record(&node.id).await?, true);
         }
     }
 
@@ -211,12 +205,12 @@ impl CallContext<'_> {
         let etag = known.map(|seen| seen.etag.as_str());
         let key = self.keys.worker(&node.id);
         match self.bucket.put(&key, body, Some(node.beat), etag).await {
-            Ok(Put::Written(etag)) => {
+            Ok(Some(etag)) => {
                 let seen = SeenRecord { etag, left, node: node.clone(), written: None };
                 self.remember(&key, Some(Arc::new(seen)));
                 Ok(true)
             }
-            Ok(Put::Lost) => Ok(false),
+            Ok(None) => Ok(false),
             Err(error) => {
                 self.remember(&key, None);
                 Err(error.into())

@@ -25,8 +25,8 @@ pub(super) enum RequestOutcome {
     NotAnswered(String),
     Answered {
         status: u16,
-        /// The code that S3 gives an error, such as `NoSuchBucket`.
-        code: Option<String>,
+        /// The code that S3 gives an error, such as `NoSuchBucket`; otherwise empty.
+        code: String,
         /// When, in Unix seconds of the server's.
         at: Option<i64>,
     },
@@ -69,7 +69,7 @@ impl HttpService for ObservingClient {
         let status = answer.status().as_u16();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
         let at = date.and_then(unix_seconds);
-        note(RequestOutcome::Answered { status, code: None, at });
+        note(RequestOutcome::Answered { status, code: String::new(), at });
         if answer.status().is_success() || status == 304 {
             return Ok(answer);
         }
@@ -105,10 +105,10 @@ fn innermost(error: &dyn Error) -> String {
     cause.to_string().replace('\n', " ")
 }
 
-fn code(body: &str) -> Option<String> {
-    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
-    let known = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-    (code.len() <= 64 && known(code)).then(|| code.to_owned())
+fn code(body: &str) -> String {
+    let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    let plain = |code: &&str| code.len() <= 64 && code.chars().all(|c| c.is_ascii_alphanumeric());
+    code.map(|(code, _)| code).filter(plain).unwrap_or_default().to_owned()
 }
 
 /// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
@@ -144,16 +144,15 @@ impl RequestError {
             RequestOutcome::NotSent(why) | RequestOutcome::NotAnswered(why) => {
                 format!("{asked}: {why}")
             }
-            RequestOutcome::Answered { status, code: Some(code), .. } => {
-                format!("{asked}: {status} {code}")
+            RequestOutcome::Answered { status, code, .. } => {
+                format!("{asked}: {status} {code}").trim_end().to_owned()
             }
-            RequestOutcome::Answered { status, .. } => format!("{asked}: {status}"),
         }
     }
 
     fn code(&self) -> &str {
         match &self.outcome {
-            RequestOutcome::Answered { code: Some(code), .. } => code,
+            RequestOutcome::Answered { code, .. } => code,
             _ => "",
         }
     }
@@ -249,8 +248,7 @@ mod tests {
     }
 
     fn answered(status: u16, code: &str) -> RequestOutcome {
-        let code = Some(code.to_owned()).filter(|code| !code.is_empty());
-        RequestOutcome::Answered { status, code, at: None }
+        RequestOutcome::Answered { status, code: code.to_owned(), at: None }
     }
 
     #[test]
@@ -277,8 +275,8 @@ mod tests {
     #[test]
     fn the_code_of_an_error_is_found_in_its_xml() {
         let xml = "<?xml version=\"1.0\"?>\n<Error><Code>NoSuchBucket</Code><Key>x</Key></Error>";
-        assert_eq!(code(xml).as_deref(), Some("NoSuchBucket"));
-        assert_eq!(code("<html>Bad gateway</html>"), None);
-        assert_eq!(code("<Code>two words</Code>"), None);
+        assert_eq!(code(xml), "NoSuchBucket");
+        assert_eq!(code("<html>Bad gateway</html>"), "");
+        assert_eq!(code("<Code>two words</Code>"), "");
     }
 }

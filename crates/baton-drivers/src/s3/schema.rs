@@ -10,9 +10,10 @@ use std::sync::atomic::Ordering;
 use baton_core::ids::{Namespace, NodeId};
 use baton_store::StoreError;
 use object_store::path::Path;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Got, Put};
+use super::bucket::Got;
 use super::context::CallContext;
 
 /// The format that programs began with.
@@ -91,7 +92,7 @@ struct Head {
 }
 
 /// Is the object in a format that is known? Looked at before anything else in it.
-pub(super) fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
+fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
     let head: Head = serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))?;
     match head.format {
         FIRST_FORMAT..=KNOWN_FORMAT => Ok(()),
@@ -102,6 +103,12 @@ pub(super) fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
             ),
         }),
     }
+}
+
+/// Reads an object, unless its format is a later one.
+pub(super) fn read<T: DeserializeOwned>(record: &str, body: &[u8]) -> Result<T, StoreError> {
+    check(record, body)?;
+    serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))
 }
 
 /// The error for an object that is not one of baton's.
@@ -128,7 +135,7 @@ impl CallContext<'_> {
             let metadata = Metadata { format: FIRST_FORMAT, made_by };
             let body = serde_json::to_vec(&metadata).expect("it is plain data");
             let put = self.bucket.put(key, body, None, None).await?;
-            if put != Put::Lost {
+            if put.is_some() {
                 break;
             }
         }
