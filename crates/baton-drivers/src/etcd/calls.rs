@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Reply, Request, TermRecord, View};
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
     Answer, Call, Document, Precondition, Prune, PruneOutcome, StoreError, WriteOutcome,
     namespace_page,
@@ -194,7 +195,7 @@ impl CallContext<'_> {
         let records = self.node_records().await?.into_iter();
         let present = records.map(|stored| (stored.record.id, stored.revision));
         Ok(self.engine.cache.with(self.namespace, |cached| {
-            cached.unwritten.look(self.now(), present, prune.dead_for)
+            cached.unwritten.look(SystemClock.now(), present, prune.dead_for)
         }))
     }
 }

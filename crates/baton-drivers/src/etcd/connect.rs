@@ -3,6 +3,7 @@
 //! A request that was sent is never sent again, to this endpoint or to the next. The exceptions are
 //! certain not to have been done: no connection came about, or the login had run out.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -15,7 +16,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response, redirect, retry};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::NAME;
 use super::config::EtcdConfig;
@@ -139,7 +140,8 @@ impl Connection {
         if self.lock_token().is_some() {
             return Ok(false);
         }
-        let body = bytes(&json!({ "name": name, "password": password.reveal() }));
+        let body =
+            bytes(&BTreeMap::from([("name", name.as_str()), ("password", password.reveal())]));
         let path = "auth/authenticate";
         let request = Request { path, body: &body, deadline, is_stream: false };
         let token = match self.send_to_any(request).await {

@@ -7,6 +7,7 @@
 //!     └── again, with growing pauses, and one Look: something may have been missed
 //! ```
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,6 @@ use baton_core::protocol::Hint;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{HintStream, StoreError};
 use reqwest::Response;
-use serde_json::json;
 use tokio::sync::mpsc;
 
 use super::cache::Cache;
@@ -147,7 +147,7 @@ struct EventStream {
 impl EventStream {
     /// Returns once etcd has said that it watches.
     async fn open(connection: &Connection, keys: &Keys) -> Result<Self, GatewayError> {
-        let watch = json!({ "create_request": Range::under(&keys.lead) });
+        let watch = BTreeMap::from([("create_request", Range::under(&keys.lead))]);
         let response = connection.stream("watch", &watch).await?;
         let mut stream = Self { response, buffer: Vec::new() };
         match within(connection.config.timeout, stream.next()).await.flatten() {

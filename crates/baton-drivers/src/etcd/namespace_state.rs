@@ -45,11 +45,6 @@ impl NamespaceState {
         self.held().is_some_and(|row| row.lease != 0 && row.lease == key)
     }
 
-    /// Is there a holder key that is attached to a lease?
-    pub(super) fn has_leased_holder_key(&self) -> bool {
-        self.holder.as_ref().is_some_and(|stored| stored.lease != 0)
-    }
-
     /// The highest epoch that is known here, by a grant or by a write.
     pub(super) fn highest_epoch(&self) -> Epoch {
         let granted = self.row().map_or(Epoch::NONE, |row| row.record.epoch);

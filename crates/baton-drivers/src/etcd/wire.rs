@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 fn encoded(bytes: impl AsRef<[u8]>) -> String {
     BASE64_STANDARD.encode(bytes)
@@ -18,7 +18,7 @@ fn base64<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Erro
     BASE64_STANDARD.decode(String::deserialize(deserializer)?).map_err(D::Error::custom)
 }
 
-pub(super) fn decimal<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+fn decimal<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: FromStr<Err: Display>,
     D: Deserializer<'de>,
@@ -32,7 +32,9 @@ pub(super) struct Compare(Value);
 
 impl Compare {
     fn new(key: &str, result: &str, target: &str, field: &str, operand: String) -> Self {
-        Self(json!({ "key": encoded(key), "result": result, "target": target, field: operand }))
+        let (key, result, target) = (encoded(key), result.to_owned(), target.to_owned());
+        let fields = [("key", key), ("result", result), ("target", target), (field, operand)];
+        Self(Value::from_iter(fields))
     }
 
     pub(super) fn absent(key: &str) -> Self {
@@ -65,17 +67,17 @@ pub(super) struct Range(Value);
 
 impl Range {
     pub(super) fn key(key: &str) -> Self {
-        Self(json!({ "key": encoded(key) }))
+        Self(Value::from_iter([("key", encoded(key))]))
     }
 
     /// One key, whose value comes only if it was written after this revision.
     pub(super) fn key_after(key: &str, revision: i64) -> Self {
         let least = revision.saturating_add(1).to_string();
-        Self(json!({ "key": encoded(key), "minModRevision": least }))
+        Self(Value::from_iter([("key", encoded(key)), ("minModRevision", least)]))
     }
 
     fn from_to(from: &str, to: impl AsRef<[u8]>) -> Self {
-        Self(json!({ "key": encoded(from), "rangeEnd": encoded(to) }))
+        Self(Value::from_iter([("key", encoded(from)), ("rangeEnd", encoded(to))]))
     }
 
     /// Every key with this prefix.
@@ -86,16 +88,23 @@ impl Range {
     /// The first key with this prefix that is not before that one.
     pub(super) fn first_under(prefix: &str, from: &str) -> Self {
         let end = encoded(end_of(prefix));
-        Self(json!({ "key": encoded(from), "rangeEnd": end, "limit": "1" }))
+        Self(Value::from_iter([
+            ("key", encoded(from)),
+            ("rangeEnd", end),
+            ("limit", "1".to_owned()),
+        ]))
     }
 
     /// The last keys with this prefix, at most this many, the last first.
     pub(super) fn last_under(prefix: &str, limit: usize) -> Self {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX).to_string();
-        Self(json!({
-            "key": encoded(prefix), "rangeEnd": encoded(end_of(prefix)), "limit": limit,
-            "sortOrder": "DESCEND", "sortTarget": "KEY",
-        }))
+        Self(Value::from_iter([
+            ("key", encoded(prefix)),
+            ("rangeEnd", encoded(end_of(prefix))),
+            ("limit", limit),
+            ("sortOrder", "DESCEND".to_owned()),
+            ("sortTarget", "KEY".to_owned()),
+        ]))
     }
 }
 
@@ -110,20 +119,21 @@ impl Op {
     /// The key is removed when the lease ends; 0 stands for none.
     pub(super) fn put_with(key: &str, value: impl AsRef<[u8]>, lease: i64) -> Self {
         let (key, value, lease) = (encoded(key), encoded(value), lease.to_string());
-        Self(json!({ "requestPut": { "key": key, "value": value, "lease": lease } }))
+        let put = Value::from_iter([("key", key), ("value", value), ("lease", lease)]);
+        Self(Value::from_iter([("requestPut", put)]))
     }
 
     pub(super) fn range(range: Range) -> Self {
-        Self(json!({ "requestRange": range.0 }))
+        Self(Value::from_iter([("requestRange", range.0)]))
     }
 
     pub(super) fn delete(key: &str) -> Self {
-        Self(json!({ "requestDeleteRange": Range::key(key).0 }))
+        Self(Value::from_iter([("requestDeleteRange", Range::key(key).0)]))
     }
 
     /// Deletes from the first key to just before the second.
     pub(super) fn delete_range(from: &str, to: &str) -> Self {
-        Self(json!({ "requestDeleteRange": Range::from_to(from, to).0 }))
+        Self(Value::from_iter([("requestDeleteRange", Range::from_to(from, to).0)]))
     }
 }
 

@@ -15,7 +15,7 @@ use async_trait::async_trait;
 use baton_core::ids::Epoch;
 use baton_store::StaleEpoch;
 use baton_store::sweep::{Sweep, SweepError, Swept};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use super::NAME;
 use super::config::RedisConfig;
@@ -164,7 +164,8 @@ impl Sweep for RedisSweep {
 /// The name of a key that is due, and what a callback gets of it.
 fn record((key, score, value): Due) -> (Vec<u8>, Json) {
     let name = String::from_utf8_lossy(&key);
-    let fields = json!({ "key": name, "expires_ms": score, "value": json(value) });
+    let (name, score) = (Json::from(name), Json::from(score));
+    let fields = Json::from_iter([("key", name), ("expires_ms", score), ("value", json(value))]);
     (key, fields)
 }
 

@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Namespace};
+use baton_core::ids::Epoch;
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Reply, Request};
 use baton_store::memory::Stamp;
 use baton_store::{Answer, Call, Operation, Prune, PruneOutcome, StoreError, namespace_page};
@@ -40,7 +40,8 @@ impl CallContext<'_> {
             }
             Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
             Call::Namespaces { after, limit } => {
-                let all = self.namespaces().await?;
+                let found = self.bucket.list(&self.engine.prefix).await?;
+                let all: Vec<_> = found.folders.iter().filter_map(schema::namespace).collect();
                 Ok(Answer::Namespaces(namespace_page(all, after.as_ref(), limit)))
             }
             Call::Counters(call) => self.count(call).await.map(Answer::Counters),
@@ -65,11 +66,6 @@ impl CallContext<'_> {
                 self.change(rule).await
             }
         }
-    }
-
-    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = self.bucket.list(&self.engine.prefix).await?;
-        Ok(found.folders.iter().filter_map(schema::namespace).collect())
     }
 
     async fn beat(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {

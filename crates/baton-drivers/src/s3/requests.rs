@@ -215,20 +215,18 @@ impl RequestError {
 
 impl From<RequestError> for StoreError {
     fn from(error: RequestError) -> Self {
-        let (detail, code) = (error.detail(), error.code().to_owned());
+        let detail = error.detail();
         let refused = |remedy: &str| Self::Refused { detail: format!("{detail}; {remedy}") };
         match (&error.outcome, error.status()) {
             (RequestOutcome::NotMade, _) => refused("give access_key and secret_key"),
-            (RequestOutcome::NotSent(_), _) => Self::Unavailable { detail },
             (RequestOutcome::NotAnswered(_), _) | (_, 500 | 502..) if error.writes => {
                 Self::Unknown { detail }
             }
-            (RequestOutcome::NotAnswered(_), _) => Self::Unavailable { detail },
-            // The server waited for the request's body and gave up on it.
-            (_, 400) if code == "RequestTimeout" => Self::Unavailable { detail },
-            (_, 408) => Self::Unavailable { detail },
             (_, 429 | 503) => Self::Throttled { detail },
-            (_, 500 | 502..) => Self::Unavailable { detail },
+            (RequestOutcome::NotSent(_) | RequestOutcome::NotAnswered(_), _)
+            | (_, 408 | 500 | 502..) => Self::Unavailable { detail },
+            // The server waited for the request's body and gave up on it.
+            (_, 400) if error.code() == "RequestTimeout" => Self::Unavailable { detail },
             (_, 404) => refused("create the bucket, or check its name and endpoint"),
             (_, 401 | 403) => refused("check the keys and what they may do; see docs/stores/s3.md"),
             _ => refused("see docs/stores/s3.md"),

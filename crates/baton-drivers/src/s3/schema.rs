@@ -10,8 +10,9 @@ use std::sync::atomic::Ordering;
 use baton_core::ids::{Namespace, NodeId};
 use baton_store::StoreError;
 use object_store::path::Path;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::bucket::Got;
 use super::context::CallContext;
@@ -77,14 +78,6 @@ impl Keys {
     }
 }
 
-/// `metadata.json`: written once, by the first node of a namespace.
-#[derive(Debug, Serialize, Deserialize)]
-struct Metadata {
-    format: u32,
-    /// For people.
-    made_by: String,
-}
-
 /// What every object begins with.
 #[derive(Deserialize)]
 struct Head {
@@ -131,11 +124,11 @@ impl CallContext<'_> {
             if !writes {
                 return Ok(());
             }
-            let made_by = format!("baton {}", env!("CARGO_PKG_VERSION"));
-            let metadata = Metadata { format: FIRST_FORMAT, made_by };
-            let body = serde_json::to_vec(&metadata).expect("it is plain data");
-            let put = self.bucket.put(key, body, None, None).await?;
-            if put.is_some() {
+            // Who made it is for people.
+            let made_by = concat!("baton ", env!("CARGO_PKG_VERSION"));
+            let fields = [("format", Value::from(FIRST_FORMAT)), ("made_by", Value::from(made_by))];
+            let body = Value::from_iter(fields).to_string();
+            if self.bucket.put(key, body.into_bytes(), None, None).await?.is_some() {
                 break;
             }
         }

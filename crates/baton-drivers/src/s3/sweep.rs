@@ -20,7 +20,7 @@ use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use object_store::ObjectMeta;
 use object_store::path::Path;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
@@ -179,10 +179,10 @@ impl Sweep for S3Sweep {
 
 /// An object as a callback gets it.
 fn record(meta: &ObjectMeta) -> Value {
-    json!({
-        "key": meta.location.as_ref(),
-        "bytes": meta.size,
-        "written_ms": meta.last_modified.timestamp_millis(),
-        "etag": meta.e_tag,
-    })
+    Value::from_iter([
+        ("key", Value::from(meta.location.as_ref())),
+        ("bytes", Value::from(meta.size)),
+        ("written_ms", Value::from(meta.last_modified.timestamp_millis())),
+        ("etag", Value::from(meta.e_tag.clone())),
+    ])
 }
