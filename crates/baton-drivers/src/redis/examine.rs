@@ -25,7 +25,7 @@ struct Server<'a> {
 }
 
 pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreError> {
-    let config = &engine.slot.connector().config;
+    let config = engine.config();
     let look = engine.slot.run(|connection| async move {
         let facts = connection.facts(&["server", "memory", "persistence", "replication"]).await;
         let missing = missing_rights(engine, &connection).await;
@@ -45,15 +45,15 @@ pub(super) async fn missing_rights(
     engine: &RedisEngine,
     connection: &Connection,
 ) -> Result<Vec<String>, OpenError> {
-    let (scripts, keys) = (&engine.scripts, &engine.keys);
+    let config = engine.config();
     let namespace = Namespace::new("any").expect("it is a name");
-    let arguments = Arguments::default().text(keys.channel(&namespace));
-    match scripts.rights.run(connection, &keys.of(&namespace), &arguments).await {
+    let arguments = Arguments::default().text(config.channel(&namespace));
+    match engine.scripts.rights.run(connection, &config.keys(&namespace), &arguments).await {
         Ok(missing) => Ok(missing),
         Err(problem) if problem.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => {
             Ok(vec!["EVALSHA and EVAL".to_owned()])
         }
-        Err(problem) => Err(error::at_opening(&problem, engine.slot.connector().config.place())),
+        Err(problem) => Err(error::at_opening(&problem, config.place())),
     }
 }
 

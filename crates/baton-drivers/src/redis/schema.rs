@@ -35,19 +35,9 @@ pub(super) fn refusal(version: &str, lowest: &str) -> Option<IncompatibleSchema>
     found.check(KNOWN).err()
 }
 
-#[derive(Debug)]
-pub(super) struct Keys {
-    prefix: String,
-    lease_key: Option<String>,
-}
-
-impl Keys {
-    pub(super) fn new(config: &RedisConfig) -> Self {
-        Self { prefix: config.prefix.clone(), lease_key: config.lease_key.clone() }
-    }
-
+impl RedisConfig {
     /// The keys of a namespace, in the order in which every script wants them.
-    pub(super) fn of(&self, namespace: &Namespace) -> [String; KEYS] {
+    pub(super) fn keys(&self, namespace: &Namespace) -> [String; KEYS] {
         let names = [
             "meta",
             "lease",
@@ -93,7 +83,7 @@ mod tests {
 
     fn keys(rest: &str) -> [String; KEYS] {
         let config = RedisConfig::parse("redis", rest).expect("it is sound");
-        Keys::new(&config).of(&Namespace::new("web").expect("it is a name"))
+        config.keys(&Namespace::new("web").expect("it is a name"))
     }
 
     #[test]

@@ -192,22 +192,20 @@ impl Bucket {
         }
     }
 
-    /// Removes an object if it still has this ETag, where the server honours that. Says whether it
-    /// did.
-    pub(super) async fn delete_if(&self, key: &Path, etag: &str) -> Result<bool, RequestError> {
+    /// Removes an object. If an ETag is given, only one that still has it, where the server honours
+    /// that. Says whether it did.
+    pub(super) async fn delete(
+        &self,
+        key: &Path,
+        etag: Option<&str>,
+    ) -> Result<bool, RequestError> {
         let target = utf8_percent_encode(key.as_ref(), PLAIN).to_string();
-        let request = self.signed(Method::DELETE, &target, Some(etag));
+        let request = self.signed(Method::DELETE, &target, etag);
         match self.answered("DELETE", key, request).await {
             Ok(_) => Ok(true),
-            Err(error) if matches!(error.status(), 404 | 409 | 412) => Ok(false),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) if etag.is_some() && matches!(error.status(), 409 | 412) => Ok(false),
             Err(error) => Err(error),
-        }
-    }
-
-    pub(super) async fn delete(&self, key: &Path) -> Result<(), RequestError> {
-        match self.answered("DELETE", key, self.store.delete(key)).await {
-            Err(error) if !error.is_absent() => Err(error),
-            _ => Ok(()),
         }
     }
 

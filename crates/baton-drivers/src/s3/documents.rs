@@ -113,7 +113,7 @@ impl CallContext<'_> {
     /// that stays is pruned.
     pub(super) async fn remove_discarded(&self) {
         for body in self.cache.take_discarded(Instant::now()) {
-            let _ = self.bucket.delete(&body).await;
+            let _ = self.bucket.delete(&body, None).await;
         }
     }
 
@@ -149,7 +149,7 @@ impl CallContext<'_> {
         });
         let Some(orphans) = orphans.await? else { return Ok(None) };
         for body in &orphans {
-            self.bucket.delete(body).await?;
+            self.bucket.delete(body, None).await?;
         }
         Ok(Some(orphans.len()))
     }

@@ -191,7 +191,7 @@ pub(crate) async fn reset(
         return Ok(None);
     }
     if key.prefix_matches(&folder) {
-        bucket.delete(&key).await.map_err(StoreError::from)?;
+        bucket.delete(&key, None).await.map_err(StoreError::from)?;
     } else {
         checked(fence.forget(&bucket.store).await)?;
     }

@@ -138,7 +138,7 @@ impl CallContext<'_> {
         };
         for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
             // A mark that stays costs one line of the next listing.
-            let _ = self.bucket.delete(&meta.location).await;
+            let _ = self.bucket.delete(&meta.location, None).await;
         }
         let present = found.iter().filter_map(|(_, seen)| seen.present().cloned());
         let sorted: BTreeMap<NodeId, NodeRecord> =

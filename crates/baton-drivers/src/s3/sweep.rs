@@ -137,7 +137,7 @@ async fn remove(
     if !bucket.is_still(&meta).await? {
         return Ok(false);
     }
-    Ok(bucket.delete_if(&meta.location, etag).await?)
+    Ok(bucket.delete(&meta.location, Some(etag)).await?)
 }
 
 #[async_trait]
