@@ -1,6 +1,7 @@
 //! A beat: the node record and the lease in one transaction. And looking without taking part.
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Registration};
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::registration;
 use baton_store::{Inspection, StoreError};
 
@@ -20,7 +21,7 @@ impl CallContext<'_> {
         {
             // It knows better than this handle.
             let has_spare = self.engine.cache.with(self.namespace, |cached| {
-                cached.spare.is_some_and(|spare| spare.serves(claim.ttl, self.now()))
+                cached.spare.is_some_and(|spare| spare.serves(claim.ttl, SystemClock.now()))
             });
             state = if has_spare {
                 self.read().await?
@@ -80,7 +81,7 @@ impl CallContext<'_> {
         ruling: &Ruling,
         granted: Option<Grant>,
     ) -> (Vec<Compare>, Vec<Op>) {
-        let (keys, now_ms) = (&self.keys, self.wall_ms());
+        let (keys, now_ms) = (&self.keys, SystemClock.wall_ms());
         let node = keys.node(&beat.node.id);
         let mut compare = unchanged(&node, &state.node);
         let known = state.node.as_ref().is_some_and(|stored| stored.record.boot == beat.node.boot);
@@ -119,7 +120,7 @@ impl CallContext<'_> {
         let view = state.view.as_ref().map(|stored| &stored.record);
         BeatReply {
             registration,
-            lease: life.snapshot(state, self.now()),
+            lease: life.snapshot(state, SystemClock.now()),
             outcome,
             lineage: super::LINEAGE,
             view: view.filter(|view| view.version > beat.known_view).cloned(),
@@ -135,7 +136,7 @@ impl CallContext<'_> {
         }
         let life = self.life(&state).await;
         let view = state.view.as_ref().map(|stored| stored.record.clone());
-        let lease = life.snapshot(&state, self.now());
+        let lease = life.snapshot(&state, SystemClock.now());
         Ok(Inspection { lease, lineage: super::LINEAGE, view })
     }
 }

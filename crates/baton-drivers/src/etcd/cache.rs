@@ -9,13 +9,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
-use std::time::Duration;
 
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::NodeRecord;
-use baton_core::time::Moment;
 
-use super::lease::Grant;
 use super::namespace_state::{Life, NamespaceState, Slot};
 use super::record::{self, Record};
 use super::schema::Keys;
@@ -95,20 +92,6 @@ impl Cache {
                 take_in(&mut state.fence, event);
             }
         });
-    }
-
-    pub(super) fn forget(&self, namespace: &Namespace) {
-        self.all().namespaces.remove(namespace);
-    }
-
-    pub(super) fn take_spare(
-        &self,
-        namespace: &Namespace,
-        ttl: Duration,
-        now: Moment,
-    ) -> Option<Grant> {
-        let spare = self.with(namespace, |cached| cached.spare.take());
-        spare.filter(|spare| spare.serves(ttl, now)).map(|spare| spare.grant)
     }
 
     pub(super) fn revision(&self) -> i64 {

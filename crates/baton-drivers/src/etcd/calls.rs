@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Reply, Request, TermRecord, View};
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
     Answer, Call, Document, Precondition, Prune, PruneOutcome, StoreError, WriteOutcome,
     namespace_page,
 };
 
 use super::context::{ATTEMPTS, CallContext, Plan, overtaken};
-use super::namespace_state::{NamespaceState, unchanged};
+use super::namespace_state::unchanged;
 use super::record::{self, Record, Stored};
 use super::schema;
 use super::wire::{Compare, Op, Range};
@@ -63,14 +64,16 @@ impl CallContext<'_> {
     ) -> Result<Outcome, StoreError> {
         let keys = &self.keys;
         self.carry_out(|state| {
-            if is_refused(state, fence, &view) {
+            let known = state.view.as_ref().map(|stored| stored.record.version);
+            let is_older = known
+                .is_some_and(|known| known.epoch == view.version.epoch && known >= view.version);
+            let admitted = state.admit(keys, fence).filter(|_| !is_older);
+            let Some((mut compare, mut writes)) = admitted else {
                 return Plan::Answer(Outcome::Conflict);
-            }
-            let known = state.view.as_ref().map_or(0, |stored| stored.revision);
-            let mut compare = vec![Compare::written_at(&keys.view, known)];
-            compare.extend(state.same_epochs(keys));
-            let mut writes = vec![Op::put(&keys.view, view.write())];
-            writes.extend(state.raised(keys, fence));
+            };
+            let revision = state.view.as_ref().map_or(0, |stored| stored.revision);
+            compare.push(Compare::written_at(&keys.view, revision));
+            writes.push(Op::put(&keys.view, view.write()));
             Plan::Write(compare, writes, Outcome::Applied)
         })
         .await
@@ -116,9 +119,13 @@ impl CallContext<'_> {
     ) -> Result<WriteOutcome, StoreError> {
         let keys = &self.keys;
         self.carry_out(|state| {
-            if fence.is_some_and(|fence| fence < state.highest_epoch()) {
+            let admitted = match fence {
+                Some(fence) => state.admit(keys, fence),
+                None => Some(Default::default()),
+            };
+            let Some((mut compare, mut writes)) = admitted else {
                 return Plan::Answer(WriteOutcome::Fenced);
-            }
+            };
             let known = state.document.as_ref();
             let present = known.map_or(0, |stored| stored.record.version);
             if !precondition.holds(present) {
@@ -126,12 +133,8 @@ impl CallContext<'_> {
             }
             let next = Document { version: present.saturating_add(1), body: body.to_vec() };
             let revision = known.map_or(0, |stored| stored.revision);
-            let mut compare = vec![Compare::written_at(key, revision)];
-            let mut writes = vec![Op::put(key, next.write())];
-            if let Some(fence) = fence {
-                compare.extend(state.same_epochs(keys));
-                writes.extend(state.raised(keys, fence));
-            }
+            compare.push(Compare::written_at(key, revision));
+            writes.push(Op::put(key, next.write()));
             Plan::Write(compare, writes, WriteOutcome::Written(next.version))
         })
         .await
@@ -158,9 +161,9 @@ impl CallContext<'_> {
         let limit = usize::try_from(prune.limit).unwrap_or(usize::MAX);
         let mut state = self.read().await?;
         for _ in 0..ATTEMPTS {
-            if fence < state.highest_epoch() {
+            let Some((mut compare, mut writes)) = state.admit(keys, fence) else {
                 return Ok(PruneOutcome::Fenced);
-            }
+            };
             let mut nodes = self.silent(prune).await?;
             nodes.truncate(limit.min(NODES_MAX));
             let terms = self.engine.connection.range(&Range::under(&keys.terms)).await?;
@@ -170,8 +173,6 @@ impl CallContext<'_> {
             if records == 0 {
                 return Ok(PruneOutcome::Pruned { records });
             }
-            let mut compare = state.same_epochs(keys);
-            let mut writes: Vec<Op> = state.raised(keys, fence).into_iter().collect();
             for (node, revision) in &nodes {
                 let key = keys.node(node);
                 compare.push(Compare::written_at(&key, *revision));
@@ -194,14 +195,7 @@ impl CallContext<'_> {
         let records = self.node_records().await?.into_iter();
         let present = records.map(|stored| (stored.record.id, stored.revision));
         Ok(self.engine.cache.with(self.namespace, |cached| {
-            cached.unwritten.look(self.now(), present, prune.dead_for)
+            cached.unwritten.look(SystemClock.now(), present, prune.dead_for)
         }))
     }
-}
-
-fn is_refused(state: &NamespaceState, fence: Epoch, view: &View) -> bool {
-    let known = state.view.as_ref().map(|stored| stored.record.version);
-    let older =
-        known.is_some_and(|known| known.epoch == view.version.epoch && known >= view.version);
-    older || fence < state.highest_epoch()
 }

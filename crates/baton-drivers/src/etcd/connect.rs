@@ -14,8 +14,8 @@ use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response, redirect, retry};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::NAME;
@@ -45,14 +45,6 @@ struct Request<'a> {
     deadline: Moment,
     /// The answer goes on for as long as the connection does; only its beginning must come in time.
     is_stream: bool,
-}
-
-/// What the gateway answers to a request that it refuses.
-#[derive(Deserialize)]
-struct Refusal {
-    code: i64,
-    #[serde(default)]
-    message: String,
 }
 
 impl Connection {
@@ -214,7 +206,8 @@ impl Connection {
             return Ok((at, response));
         }
         let body = response.bytes().await.map_err(|problem| self.broken(at, &problem))?;
-        let Ok(Refusal { code, message }) = serde_json::from_slice(&body) else {
+        let refusal: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let Some(code) = refusal["code"].as_i64() else {
             self.give_up(at);
             return Err(GatewayError::Strange(format!("HTTP status {}", status.as_u16())));
         };
@@ -222,6 +215,7 @@ impl Connection {
             // This member may have lost its cluster; the next may not.
             self.give_up(at);
         }
+        let message = refusal["message"].as_str().unwrap_or_default().to_owned();
         Err(GatewayError::Refused { code, message })
     }
 

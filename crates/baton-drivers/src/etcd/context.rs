@@ -4,6 +4,7 @@
 //! A transaction whose comparisons fail has done nothing, for certain, and shows how things are; so
 //! it is right to judge again and to try again.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use baton_store::{
 };
 use tokio::task::JoinSet;
 
-use super::cache::Cache;
+use super::cache::{Cache, CachedNamespace};
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::lease::{Grant, whole_seconds};
@@ -34,14 +35,7 @@ pub(super) struct EtcdEngine {
     pub(super) connection: Arc<Connection>,
     pub(super) cache: Arc<Cache>,
     /// One task a receiver of hints.
-    watches: Mutex<JoinSet<()>>,
-}
-
-impl EtcdEngine {
-    pub(super) fn new(connection: Connection) -> Self {
-        let (cache, watches) = (Arc::default(), Mutex::default());
-        Self { connection: Arc::new(connection), cache, watches }
-    }
+    pub(super) watches: Mutex<JoinSet<()>>,
 }
 
 #[async_trait]
@@ -111,15 +105,6 @@ impl<'e> CallContext<'e> {
             view: engine.cache.with(namespace, |cached| cached.state.as_ref()?.view.clone()),
             deadline: engine.connection.deadline(),
         }
-    }
-
-    /// For the history: by this machine's wall clock, as etcd has none to ask.
-    pub(super) fn wall_ms(&self) -> u64 {
-        SystemClock.wall_ms()
-    }
-
-    pub(super) fn now(&self) -> Moment {
-        SystemClock.now()
     }
 
     /// How things were at the last read, if everything that this call rests on was seen then.
@@ -205,7 +190,7 @@ impl<'e> CallContext<'e> {
         ];
         ranges.extend(self.node.iter().map(|node| Range::key(&keys.node(node))));
         ranges.extend(self.document.iter().map(|name| Range::key(&keys.document(name))));
-        ranges.into_iter().map(Op::Range).collect()
+        ranges.into_iter().map(Op::range).collect()
     }
 
     /// Their answers, in the same order.
@@ -238,7 +223,7 @@ impl<'e> CallContext<'e> {
         match &state {
             Ok(state) => cache.keep_state(self.namespace, self.node.as_ref(), state),
             // The next call reads before it writes.
-            Err(_) => cache.forget(self.namespace),
+            Err(_) => cache.with(self.namespace, |cached| *cached = CachedNamespace::default()),
         }
         state
     }
@@ -251,16 +236,16 @@ impl<'e> CallContext<'e> {
         let mut life = cache.with(self.namespace, |cached| cached.life);
         match state.held() {
             // From now on, any lease that comes is a new one.
-            None => life.alive = life.alive.or(Some((0, self.now()))),
+            None => life.alive = life.alive.or(Some((0, SystemClock.now()))),
             Some(row) if state.is_live() && life.alive.is_some() => {
                 if life.alive.is_none_or(|(lease, _)| lease != row.lease) {
-                    life.alive = Some((row.lease, self.now() + row.granted));
+                    life.alive = Some((row.lease, SystemClock.now() + row.granted));
                 }
             }
             Some(row) if life.gone != Some(row.lease) => match self.left(row.lease).await {
                 Some(None) => life.gone = Some(row.lease),
                 Some(Some(left)) => {
-                    life.alive = Some((row.lease, self.now() + left.min(row.granted)));
+                    life.alive = Some((row.lease, SystemClock.now() + left.min(row.granted)));
                 }
                 None => {}
             },
@@ -273,7 +258,7 @@ impl<'e> CallContext<'e> {
     /// What etcd says is left of a lease, the second that has begun included; `None` if it does not
     /// say, `Some(None)` if the lease is gone.
     async fn left(&self, lease: i64) -> Option<Option<Duration>> {
-        let query = EtcdLease { id: lease, ttl: 0 };
+        let query = BTreeMap::from([("ID", lease.to_string())]);
         let answer = self.engine.connection.ask_by("lease/timetolive", &query, self.deadline);
         let answer: EtcdLease = answer.await.ok()?;
         Some(u64::try_from(answer.ttl).ok().map(|whole| Duration::from_secs(whole + 1)))
@@ -282,7 +267,7 @@ impl<'e> CallContext<'e> {
     /// An etcd lease of at least this length. It belongs to no term until a transaction says so,
     /// and ends by itself if none does.
     pub(super) async fn grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
-        let query = EtcdLease { id: 0, ttl: whole_seconds(ttl) };
+        let query = BTreeMap::from([("TTL", whole_seconds(ttl).to_string())]);
         let answer = self.engine.connection.ask_by("lease/grant", &query, self.deadline);
         let granted: EtcdLease = answer.await.map_err(GatewayError::of_read)?;
         let seconds = u64::try_from(granted.ttl).unwrap_or(0);

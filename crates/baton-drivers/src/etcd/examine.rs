@@ -5,37 +5,30 @@ use std::time::Duration;
 
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::schema;
-use super::wire::{EtcdLease, Range, RangeAnswer, decimal};
+use super::wire::{EtcdLease, Range, RangeAnswer};
 
 /// etcd's own limit, where no other is set. It shows the limit from 3.6 on.
-const QUOTA_BYTES: i64 = 2 << 30;
+const QUOTA_BYTES: u64 = 2 << 30;
 
 /// A read that takes longer deserves a look.
 const SLOW: Duration = Duration::from_millis(100);
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Status {
-    version: String,
-    #[serde(deserialize_with = "decimal::deserialize")]
-    leader: u64,
-    #[serde(rename = "dbSize", deserialize_with = "decimal::deserialize")]
-    size: i64,
-    #[serde(rename = "dbSizeQuota", deserialize_with = "decimal::deserialize")]
-    quota: i64,
+/// A number of the status, which JSON carries as text; 0 if it is not shown.
+fn number(status: &Value, name: &str) -> u64 {
+    status[name].as_str().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 pub(super) async fn examine(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
     let status = connection.ask("maintenance/status", &json!({})).await;
-    let status: Status = status.map_err(GatewayError::of_read)?;
-    let mut findings = vec![version(&status.version), leader(&status), room(&status)];
+    let status: Value = status.map_err(GatewayError::of_read)?;
+    let found = status["version"].as_str().unwrap_or_default();
+    let mut findings = vec![version(found), leader(&status), room(&status)];
     findings.push(known("members", members(connection).await));
     findings.extend(endpoints(connection).await);
     findings.push(known("alarms", alarms(connection).await));
@@ -61,8 +54,8 @@ fn version(found: &str) -> Finding {
     }
 }
 
-fn leader(status: &Status) -> Finding {
-    match status.leader {
+fn leader(status: &Value) -> Finding {
+    match number(status, "leader") {
         0 => {
             let remedy = "start more of its members, or look at the network between them";
             Finding::fail("leader", "the cluster has none, so nothing can be written", remedy)
@@ -71,11 +64,12 @@ fn leader(status: &Status) -> Finding {
     }
 }
 
-fn room(status: &Status) -> Finding {
-    let quota = if status.quota > 0 { status.quota } else { QUOTA_BYTES };
-    let detail = format!("{} MiB of {} MiB are used", status.size >> 20, quota >> 20);
+fn room(status: &Value) -> Finding {
+    let (size, quota) = (number(status, "dbSize"), number(status, "dbSizeQuota"));
+    let quota = if quota > 0 { quota } else { QUOTA_BYTES };
+    let detail = format!("{} MiB of {} MiB are used", size >> 20, quota >> 20);
     let remedy = "compact and defragment, or raise --quota-backend-bytes";
-    Finding::warn_if(status.size > quota / 5 * 4, "room", detail, remedy)
+    Finding::warn_if(size > quota / 5 * 4, "room", detail, remedy)
 }
 
 async fn members(connection: &Connection) -> Result<Finding, GatewayError> {
@@ -94,7 +88,7 @@ async fn endpoints(connection: &Connection) -> Vec<Finding> {
     for url in &connection.config.endpoints {
         let config = EtcdConfig { endpoints: vec![url.clone()], ..connection.config.clone() };
         let Ok(only) = Connection::new(config) else { continue };
-        if let Err::<Status, _>(error) = only.ask("maintenance/status", &json!({})).await {
+        if let Err::<Value, _>(error) = only.ask("maintenance/status", &json!({})).await {
             let detail = format!("{url}: {}", error.of_read());
             findings.push(Finding::warn("endpoint", detail, "start it, or take it out of the URL"));
         }
@@ -144,10 +138,11 @@ fn privacy(connection: &Connection) -> Finding {
 
 /// The shortest lease that etcd grants: it depends on its election timeout.
 async fn shortest(connection: &Connection) -> Result<Finding, GatewayError> {
-    let query = EtcdLease { id: 0, ttl: 1 };
-    let EtcdLease { id, ttl } = connection.ask("lease/grant", &query).await?;
+    let EtcdLease { id, ttl } =
+        connection.ask("lease/grant", &BTreeMap::from([("TTL", "1")])).await?;
     // It would end by itself; this is only tidier.
-    let _: Result<Value, _> = connection.ask("lease/revoke", &EtcdLease { id, ttl: 0 }).await;
+    let lease = BTreeMap::from([("ID", id.to_string())]);
+    let _: Result<Value, _> = connection.ask("lease/revoke", &lease).await;
     let detail = format!("a lease lasts {ttl} s at least, whatever lease_timeout says");
     Ok(Finding::warn_if(ttl > 5, "ttl", detail, "lower etcd's --election-timeout"))
 }
@@ -175,7 +170,7 @@ mod tests {
     fn weak_spots_are_warned_of() {
         assert_eq!(version("3.3.27").verdict, FindingLevel::Fail);
         assert_eq!(version("3.10.0").verdict, FindingLevel::Ok);
-        let full = Status { size: 1_900 << 20, ..Status::default() };
+        let full = Value::from_iter([("dbSize", (1_900_u64 << 20).to_string())]);
         assert_eq!(room(&full).verdict, FindingLevel::Warn);
         assert_eq!(leader(&full).verdict, FindingLevel::Fail);
     }

@@ -18,7 +18,7 @@ use baton_store::{StaleEpoch, StoreError};
 use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
-use super::record::Record;
+use super::record::{self, Record};
 use super::schema::Keys;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
 use crate::OpenError;
@@ -60,9 +60,8 @@ impl Fence {
     /// It belongs to a namespace, whose epochs it compares.
     pub async fn open(url: &str, namespace: &Namespace, resource: &str) -> Result<Self, OpenError> {
         let (scheme, rest) = url.split_once("://").unwrap_or(("etcd", url));
-        let config = EtcdConfig::from_location(scheme, rest)?;
-        let connection = Connection::new(config)?;
-        let key = Keys::new(&connection.config.prefix, namespace).resource(resource);
+        let (connection, keys) = opened(scheme, rest, namespace)?;
+        let key = keys.resource(resource);
         let txn = Txn {
             compare: vec![Compare::absent(&key)],
             success: vec![Op::put(&key, Epoch::NONE.write())],
@@ -89,11 +88,7 @@ impl Fence {
     /// [`StaleEpoch`], with nothing written. [`StoreError::Unknown`] if no answer came: read back.
     pub async fn put(&self, epoch: Epoch, key: &str, value: &[u8]) -> Result<(), FenceError> {
         epoch.grantable()?;
-        let answer = self.commit(epoch, Vec::new(), Op::put(key, value), key).await?;
-        match answer.succeeded {
-            true => Ok(()),
-            false => Err(self.behind(epoch, &answer)?.into()),
-        }
+        self.commit(epoch, None, key, value).await.map(drop)
     }
 
     /// Changes what a key says, unless a later epoch has written to the resource. `change` gets
@@ -116,49 +111,49 @@ impl Fence {
             let found = found(&answer, 1);
             let revision = found.map_or(0, |found| found.mod_revision);
             let value = change(found.map(|found| found.value.as_slice()));
-            let same = vec![Compare::written_at(key, revision)];
-            answer = self.commit(epoch, same, Op::put(key, value), key).await?;
-            if answer.succeeded {
-                return Ok(());
-            }
-            if self.highest(&answer)? > epoch {
-                return Err(self.behind(epoch, &answer)?.into());
+            let same = Some(Compare::written_at(key, revision));
+            match self.commit(epoch, same, key, &value).await? {
+                None => return Ok(()),
+                Some(now) => answer = now,
             }
         }
         let detail = format!("others wrote first, {TRIES} times in a row");
         Err(StoreError::Throttled { detail }.into())
     }
 
+    /// Puts the key if no later epoch wrote and this condition holds too. `None` if it was put;
+    /// else the condition did not hold, and this is how things are.
     async fn commit(
         &self,
         epoch: Epoch,
-        mut compare: Vec<Compare>,
-        write: Op,
+        same: Option<Compare>,
         key: &str,
-    ) -> Result<TxnAnswer, FenceError> {
-        let guard = self.guard(epoch);
-        compare.push(Compare::says_less(&guard.key, &guard.less_than));
-        let success = vec![Op::put(&guard.key, guard.value), write];
+        value: &[u8],
+    ) -> Result<Option<TxnAnswer>, FenceError> {
+        let (guard, is_alone) = (self.guard(epoch), same.is_none());
+        let fence = Compare::says_less(&guard.key, &guard.less_than);
+        let compare = same.into_iter().chain([fence]).collect();
+        let success = vec![Op::put(&guard.key, guard.value), Op::put(key, value)];
         let txn = Txn { compare, success, failure: self.both(key) };
-        Ok(self.connection.commit(&txn).await?)
+        let answer = self.connection.commit(&txn).await?;
+        if answer.succeeded {
+            return Ok(None);
+        }
+        let deleted = || StoreError::Corrupt {
+            record: format!("the fence {}", self.key),
+            detail: "it was deleted".to_owned(),
+        };
+        let highest = epoch_of(found(&answer, 0).ok_or_else(deleted)?)?;
+        if is_alone || highest > epoch {
+            return Err(
+                StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into()
+            );
+        }
+        Ok(Some(answer))
     }
 
     fn both(&self, key: &str) -> Vec<Op> {
-        [Range::key(&self.key), Range::key(key)].map(Op::Range).into()
-    }
-
-    fn highest(&self, answer: &TxnAnswer) -> Result<Epoch, StoreError> {
-        let corrupt = |detail: String| {
-            let record = format!("the fence {}", self.key);
-            StoreError::Corrupt { record, detail }
-        };
-        let found = found(answer, 0).ok_or_else(|| corrupt("it was deleted".to_owned()))?;
-        Epoch::read(&found.value).map_err(corrupt)
-    }
-
-    fn behind(&self, given: Epoch, answer: &TxnAnswer) -> Result<StaleEpoch, StoreError> {
-        let highest = self.highest(answer)?;
-        Ok(StaleEpoch { resource: self.resource.clone(), given, highest })
+        [Range::key(&self.key), Range::key(key)].map(Op::range).into()
     }
 }
 
@@ -170,15 +165,15 @@ fn opened(
     scheme: &str,
     rest: &str,
     namespace: &Namespace,
-) -> Result<(Connection, Keys), FencesError> {
-    let config = EtcdConfig::from_location(scheme, rest).map_err(OpenError::from)?;
+) -> Result<(Connection, Keys), OpenError> {
+    let config = EtcdConfig::from_location(scheme, rest)?;
     let keys = Keys::new(&config.prefix, namespace);
     Ok((Connection::new(config)?, keys))
 }
 
 fn epoch_of(found: &KeyValue) -> Result<Epoch, StoreError> {
-    let record = || format!("the fence {}", String::from_utf8_lossy(&found.key));
-    Epoch::read(&found.value).map_err(|detail| StoreError::Corrupt { record: record(), detail })
+    let what = || format!("the fence {}", String::from_utf8_lossy(&found.key));
+    Ok(record::read(found, what)?.record)
 }
 
 /// The fences of a namespace, for people.

@@ -48,7 +48,14 @@ pub(super) async fn watch(
     let (connection, cache) = (Arc::clone(connection), Arc::clone(cache));
     let watcher =
         Watcher { connection, cache, namespace: namespace.clone(), keys, sender, asked: None };
-    Ok((receiver, watcher.run(stream)))
+    let watching = async move {
+        let sender = watcher.sender.clone();
+        tokio::select! {
+            () = sender.closed() => {}
+            () = watcher.run(stream) => {}
+        }
+    };
+    Ok((receiver, watching))
 }
 
 struct Watcher {
@@ -64,12 +71,8 @@ struct Watcher {
 impl Watcher {
     async fn run(mut self, mut stream: EventStream) {
         loop {
-            let events = tokio::select! {
-                () = self.sender.closed() => return,
-                events = within(SILENCE, stream.next()) => events.flatten(),
-            };
-            let hints = match events {
-                Some(events) => {
+            let hints = match within(SILENCE, stream.next()).await.flatten() {
+                Some(Events { events, .. }) => {
                     for event in &events {
                         // So that the call that follows a hint need not read first.
                         self.cache.receive(&self.namespace, &self.keys, event);
@@ -77,8 +80,7 @@ impl Watcher {
                     self.hints(&events)
                 }
                 None => {
-                    let Some(again) = self.open_again().await else { return };
-                    stream = again;
+                    stream = self.open_again().await;
                     vec![Hint::Look]
                 }
             };
@@ -89,16 +91,13 @@ impl Watcher {
         }
     }
 
-    /// Tries until it watches again; `None` if the receiver is gone.
-    async fn open_again(&self) -> Option<EventStream> {
+    /// Tries until it watches again.
+    async fn open_again(&self) -> EventStream {
         let (mut pause, most) = BACKOFF;
         loop {
-            tokio::select! {
-                () = self.sender.closed() => return None,
-                () = SystemClock.sleep(pause) => {}
-            }
+            SystemClock.sleep(pause).await;
             if let Ok(stream) = EventStream::open(&self.connection, &self.keys).await {
-                return Some(stream);
+                return stream;
             }
             pause = (pause * 2).min(most);
         }
@@ -150,23 +149,19 @@ impl EventStream {
         let watch = BTreeMap::from([("create_request", Range::under(&keys.lead))]);
         let response = connection.stream("watch", &watch).await?;
         let mut stream = Self { response, buffer: Vec::new() };
-        match within(connection.config.timeout, stream.line()).await.flatten() {
-            Some(events) if events.created && !events.canceled => Ok(stream),
+        match within(connection.config.timeout, stream.next()).await.flatten() {
+            Some(events) if events.created => Ok(stream),
             _ => Err(GatewayError::NoAnswer("the watch did not begin".to_owned())),
         }
     }
 
     /// The next events; `None` when the watch is over.
-    async fn next(&mut self) -> Option<Vec<Event>> {
-        let events = self.line().await?;
-        (!events.canceled).then_some(events.events)
-    }
-
-    async fn line(&mut self) -> Option<Events> {
+    async fn next(&mut self) -> Option<Events> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
-                return serde_json::from_slice::<WatchLine>(&line).ok()?.result;
+                let events = serde_json::from_slice::<WatchLine>(&line).ok()?.result?;
+                return (!events.canceled).then_some(events);
             }
             let more = self.response.chunk().await.ok()??;
             self.buffer.extend_from_slice(&more);

@@ -22,6 +22,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Ask, LeaseIntent, NodeRecord, Outcome, Release, TermEnd, TermRecord};
 use baton_core::time::whole_ms;
 use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
 use baton_store::lease_rule::{
     self, Below, Facts, Granted, LastTerm, LeaseRecord, Life, Unreleased,
 };
@@ -62,10 +63,11 @@ pub(super) fn rule(
         holder: &|| Life::Unknown,
     };
     let record = state.row().map(|row| &row.record);
+    let has_leased_key = state.holder.as_ref().is_some_and(|stored| stored.lease != 0);
     let ruling = match intent {
         LeaseIntent::Observe => return Ruling::Look,
         // The record was deleted of a term whose holder may still trust it.
-        LeaseIntent::Acquire(_) if record.is_none() && state.has_leased_holder_key() => None,
+        LeaseIntent::Acquire(_) if record.is_none() && has_leased_key => None,
         LeaseIntent::Acquire(claim) => {
             let below = Below { born_in: LINEAGE, fence: state.highest_epoch() };
             lease_rule::acquire(record, facts(is_over), below, node, claim).map(Ruling::Begin)
@@ -173,7 +175,7 @@ pub(super) fn closed(keys: &Keys, row: &LeaseRow) -> Op {
 impl CallContext<'_> {
     pub(super) async fn release(&self, release: &Release) -> Result<Outcome, StoreError> {
         self.change(|state| {
-            let row = released(state.row()?, release, self.wall_ms())?;
+            let row = released(state.row()?, release, SystemClock.wall_ms())?;
             let closed = closed(&self.keys, &row);
             Some((row, vec![Op::delete(&self.keys.holder), closed]))
         })

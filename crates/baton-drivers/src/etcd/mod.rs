@@ -38,7 +38,7 @@ mod schema;
 mod spare;
 mod wire;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use baton_core::ids::Lineage;
 use baton_store::Store;
@@ -64,7 +64,8 @@ pub(crate) async fn open(
     let engine = move || async move {
         let connection = Connection::new(config)?;
         schema::check(&connection, access).await?;
-        Ok(EtcdEngine::new(connection))
+        let (cache, watches) = (Arc::default(), Mutex::default());
+        Ok(EtcdEngine { connection: Arc::new(connection), cache, watches })
     };
     Ok(Arc::new(Service::start("baton-etcd", engine).await?))
 }

@@ -45,11 +45,6 @@ impl NamespaceState {
         self.held().is_some_and(|row| row.lease != 0 && row.lease == key)
     }
 
-    /// Is there a holder key that is attached to a lease?
-    pub(super) fn has_leased_holder_key(&self) -> bool {
-        self.holder.as_ref().is_some_and(|stored| stored.lease != 0)
-    }
-
     /// The highest epoch that is known here, by a grant or by a write.
     pub(super) fn highest_epoch(&self) -> Epoch {
         let granted = self.row().map_or(Epoch::NONE, |row| row.record.epoch);
@@ -62,14 +57,17 @@ impl NamespaceState {
     }
 
     /// No epoch above the highest was granted or written since.
-    pub(super) fn same_epochs(&self, keys: &Keys) -> Vec<Compare> {
+    fn same_epochs(&self, keys: &Keys) -> Vec<Compare> {
         [unchanged(&keys.lease, &self.lease), unchanged(&keys.fence, &self.fence)].concat()
     }
 
-    /// The write that makes this epoch the highest that a write carried, if it is not yet.
-    pub(super) fn raised(&self, keys: &Keys, fence: Epoch) -> Option<Op> {
+    /// What a write that carries this epoch rests on, and the write that makes it the highest if it
+    /// is not yet. `None` if a higher one is known.
+    pub(super) fn admit(&self, keys: &Keys, fence: Epoch) -> Option<(Vec<Compare>, Vec<Op>)> {
         let known = self.fence.as_ref().map(|stored| stored.record);
-        (known < Some(fence)).then(|| Op::put(&keys.fence, fence.write()))
+        let raised = (known < Some(fence)).then(|| Op::put(&keys.fence, fence.write()));
+        (fence >= self.highest_epoch())
+            .then(|| (self.same_epochs(keys), raised.into_iter().collect()))
     }
 }
 

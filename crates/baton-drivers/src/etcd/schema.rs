@@ -107,7 +107,7 @@ impl Keys {
 pub(super) async fn check(connection: &Connection, access: Access) -> Result<(), OpenError> {
     let (place, prefix) = (&connection.config.place, &connection.config.prefix);
     let (format, compatible) = (format(prefix), format!("{prefix}/compatible"));
-    let read = [&format, &compatible].map(|key| Op::Range(Range::key(key)));
+    let read = [&format, &compatible].map(|key| Op::range(Range::key(key)));
     let txn = match access {
         Access::Read => Txn { success: read.into(), ..Txn::default() },
         Access::Write => Txn {

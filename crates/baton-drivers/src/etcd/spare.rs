@@ -15,6 +15,7 @@ use std::time::Duration;
 use baton_core::protocol::NodeRecord;
 use baton_core::time::Moment;
 use baton_store::StoreError;
+use baton_store::clock::{Clock, SystemClock};
 
 use super::context::{CallContext, Plan};
 use super::lease::{self, Grant};
@@ -56,10 +57,11 @@ pub(super) fn after_look(state: &NamespaceState, node: &NodeRecord) -> Option<Fo
 impl CallContext<'_> {
     /// The spare, if it serves; else a lease that is granted now.
     pub(super) async fn spare_or_grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
-        match self.engine.cache.take_spare(self.namespace, ttl, self.now()) {
-            Some(spare) => {
-                self.leave_follow_up(Some(FollowUp::OwnLease(spare.id)));
-                Ok(spare)
+        let spare = self.engine.cache.with(self.namespace, |cached| cached.spare.take());
+        match spare.filter(|spare| spare.serves(ttl, SystemClock.now())) {
+            Some(Spare { grant, .. }) => {
+                self.leave_follow_up(Some(FollowUp::OwnLease(grant.id)));
+                Ok(grant)
             }
             None => self.grant(ttl).await,
         }
@@ -76,7 +78,7 @@ impl CallContext<'_> {
     pub(super) async fn follow_up(&self, due: FollowUp) -> Result<(), StoreError> {
         match due {
             FollowUp::Spare(ttl) => {
-                let since = self.now();
+                let since = SystemClock.now();
                 let grant = self.grant(ttl.saturating_mul(2)).await?;
                 let spare = Some(Spare { grant, since });
                 self.engine.cache.with(self.namespace, |cached| cached.spare = spare);
@@ -97,7 +99,7 @@ impl CallContext<'_> {
         self.carry_out(|state| match begun_with(state, spare) {
             None => Plan::Answer(()),
             Some(row) => {
-                let row = lease::with_lease(row, &row.record, grant, self.wall_ms());
+                let row = lease::with_lease(row, &row.record, grant, SystemClock.wall_ms());
                 let writes = lease::held_writes(keys, &row).into();
                 Plan::Write(state.same_lease(keys), writes, ())
             }

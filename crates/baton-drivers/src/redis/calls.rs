@@ -70,7 +70,7 @@ impl CallContext<'_> {
             Request::Ask { epoch, ask } => (&scripts.ask, arguments.text(epoch).json(ask)),
         };
         if let Some(hint) = request.hint_when_applied() {
-            arguments = arguments.text(self.engine.keys.channel(self.namespace)).json(&hint);
+            arguments = arguments.text(self.engine.config().channel(self.namespace)).json(&hint);
         }
         let (lineage, word): (u64, String) = self.run(script, arguments).await?;
         self.note(Lineage(lineage), 0);

@@ -179,44 +179,31 @@ impl RedisConnector {
         let facts = connection.facts(&["server", "replication"]).await;
         let facts = facts.map_err(|problem| self.failed(&problem))?;
         let fact = |name: &str| facts.get(name).cloned().unwrap_or_default();
+        let unfit = |finding: String, remedy: &str| {
+            let (place, remedy) = (place.clone(), remedy.to_owned());
+            Err(OpenError::Unfit { store: NAME, place, finding, remedy })
+        };
         if fact("role") == "slave" {
-            return Err(OpenError::Unfit {
-                store: NAME,
-                place,
-                finding: "it is a replica".to_owned(),
-                remedy: "name its master, or all hosts of which one is the master".to_owned(),
-            });
+            let remedy = "name its master, or all hosts of which one is the master";
+            return unfit("it is a replica".to_owned(), remedy);
         }
         let (needed, oldest) = OLDEST;
         let found = fact("redis_version");
         if major_minor(&found).is_none_or(|found| found < oldest) {
             return Err(OpenError::Version { store: NAME, place, found, needed });
         }
-        match self.config.syncs {
-            true => self.syncs_every_write(connection, place).await,
-            false => Ok(()),
+        if !self.config.syncs {
+            return Ok(());
         }
-    }
-
-    async fn syncs_every_write(
-        &self,
-        connection: &Connection,
-        place: String,
-    ) -> Result<(), OpenError> {
         let found = connection.settings(&SYNCING.map(|(setting, _)| setting)).await;
         let found = found.map_err(|problem| self.failed(&problem))?;
         for (setting, wanted) in SYNCING {
             let found = found.get(setting).cloned().unwrap_or_default();
             if found != wanted {
-                return Err(OpenError::Unfit {
-                    store: NAME,
-                    place,
-                    finding: format!(
-                        "{setting} is {found:?}, and the URL's option needs {wanted:?}"
-                    ),
-                    remedy: "set it in the server's configuration, or leave the option out"
-                        .to_owned(),
-                });
+                let finding =
+                    format!("{setting} is {found:?}, and the URL's option needs {wanted:?}");
+                let remedy = "set it in the server's configuration, or leave the option out";
+                return unfit(finding, remedy);
             }
         }
         Ok(())

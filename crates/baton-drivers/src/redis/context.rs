@@ -13,7 +13,6 @@ use baton_store::{
 use super::config::RedisConfig;
 use super::connect::{self, RedisConnector};
 use super::hints::Hints;
-use super::schema::Keys;
 use super::script::{Arguments, Script, Scripts};
 use super::{NAME, error, examine};
 use crate::OpenError;
@@ -23,7 +22,6 @@ use crate::service::Engine;
 
 pub(super) struct RedisEngine {
     pub(super) slot: ConnectionSlot<RedisConnector>,
-    pub(super) keys: Keys,
     pub(super) scripts: Scripts,
     seen: Mutex<BTreeMap<Namespace, Seen>>,
     hints: Hints,
@@ -41,7 +39,6 @@ impl RedisEngine {
     /// Connects, and makes sure that this user may run what the scripts run, if they are to write.
     pub(super) async fn open(config: RedisConfig, access: Access) -> Result<Self, OpenError> {
         let engine = Self {
-            keys: Keys::new(&config),
             scripts: Scripts::new(),
             seen: Mutex::default(),
             hints: Hints::new(config.clone())?,
@@ -49,9 +46,8 @@ impl RedisEngine {
         };
         let connection = engine.slot.get().await?;
         if access == Access::Write {
-            let (scripts, keys) = (&engine.scripts, &engine.keys);
-            let place = engine.slot.connector().config.place();
-            let missing = examine::missing_rights(&connection, scripts, keys, &place);
+            let place = engine.config().place();
+            let missing = examine::missing_rights(&engine, &connection);
             let Some(missing) = within(engine.slot.timeout(), missing).await else {
                 let detail = "it does not answer EVAL".to_owned();
                 return Err(OpenError::Unreachable { store: NAME, place, detail });
@@ -66,8 +62,12 @@ impl RedisEngine {
 
     /// Every namespace in which something was written.
     pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = connect::scan(&self.slot, &self.keys.every_meta(), "hash").await?;
-        Ok(found.iter().filter_map(|key| self.keys.namespace(key)).collect())
+        let found = connect::scan(&self.slot, &self.config().every_meta(), "hash").await?;
+        Ok(found.iter().filter_map(|key| self.config().namespace(key)).collect())
+    }
+
+    pub(super) fn config(&self) -> &RedisConfig {
+        &self.slot.connector().config
     }
 
     fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, Seen>> {
@@ -88,14 +88,14 @@ impl CallContext<'_> {
     ) -> Result<T, StoreError> {
         let engine = self.engine;
         let seen = engine.seen().get(self.namespace).copied().unwrap_or_default();
-        let syncs = engine.slot.connector().config.syncs;
+        let syncs = engine.config().syncs;
         let common = Arguments::default()
             .maybe(syncs.then_some(seen.mark_us))
             .text(seen.lineage)
             .text(self.namespace);
-        let (keys, arguments) = (engine.keys.of(self.namespace), common.and(arguments));
+        let (keys, arguments) = (engine.config().keys(self.namespace), common.and(arguments));
         let run = engine.slot.run(|connection| async move {
-            let answer = script.run(&connection, &keys[..script.keys], &arguments).await?;
+            let answer = script.run(&connection, &keys, &arguments).await?;
             script.read(answer)
         });
         run.await
@@ -132,7 +132,7 @@ impl Engine for RedisEngine {
     }
 
     async fn hints(&self, namespace: &Namespace) -> Result<HintStream, StoreError> {
-        self.hints.subscribe(self.keys.channel(namespace), namespace).await
+        self.hints.subscribe(self.config().channel(namespace), namespace).await
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {

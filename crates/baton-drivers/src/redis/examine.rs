@@ -10,8 +10,7 @@ use super::config::RedisConfig;
 use super::connect::{Connection, major_minor};
 use super::context::RedisEngine;
 use super::error;
-use super::schema::Keys;
-use super::script::{Arguments, Scripts};
+use super::script::Arguments;
 use crate::OpenError;
 use crate::driver::{DriverError, is_this_machine};
 
@@ -26,11 +25,10 @@ struct Server<'a> {
 }
 
 pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreError> {
-    let config = &engine.slot.connector().config;
+    let config = engine.config();
     let look = engine.slot.run(|connection| async move {
         let facts = connection.facts(&["server", "memory", "persistence", "replication"]).await;
-        let missing =
-            missing_rights(&connection, &engine.scripts, &engine.keys, &config.place()).await;
+        let missing = missing_rights(engine, &connection).await;
         let server = Server {
             config,
             facts: facts.map_err(|problem| DriverError::from(problem).of_read())?,
@@ -44,19 +42,18 @@ pub(super) async fn examine(engine: &RedisEngine) -> Result<Vec<Finding>, StoreE
 
 /// Each command of the scripts that this user may not run. Servers before 7.0 cannot be asked.
 pub(super) async fn missing_rights(
+    engine: &RedisEngine,
     connection: &Connection,
-    scripts: &Scripts,
-    keys: &Keys,
-    place: &str,
 ) -> Result<Vec<String>, OpenError> {
+    let config = engine.config();
     let namespace = Namespace::new("any").expect("it is a name");
-    let arguments = Arguments::default().text(keys.channel(&namespace));
-    match scripts.rights.run(connection, &keys.of(&namespace), &arguments).await {
+    let arguments = Arguments::default().text(config.channel(&namespace));
+    match engine.scripts.rights.run(connection, &config.keys(&namespace), &arguments).await {
         Ok(missing) => Ok(missing),
         Err(problem) if problem.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => {
             Ok(vec!["EVALSHA and EVAL".to_owned()])
         }
-        Err(problem) => Err(error::at_opening(&problem, place.to_owned())),
+        Err(problem) => Err(error::at_opening(&problem, config.place())),
     }
 }
 

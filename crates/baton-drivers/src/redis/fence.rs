@@ -13,12 +13,13 @@
 use std::collections::BTreeSet;
 
 use ::redis::aio::ConnectionLike;
-use ::redis::{Arg, Cmd, RedisError, Script, Value, cmd};
+use ::redis::{Arg, Cmd, RedisError, Script, Value, cmd, from_redis_value};
 use baton_core::ids::Epoch;
 use baton_store::{StaleEpoch, StoreError};
 
 use super::config::RedisConfig;
 use super::connect::{RedisConnector, ask, literal, scan};
+use super::script::cut;
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence};
@@ -103,14 +104,13 @@ impl Fence {
                 };
             }
         }
-        let mut answer: Vec<Value> = call.invoke_async(connection).await?;
-        let rest = if answer.is_empty() { Vec::new() } else { answer.split_off(1) };
-        match answer.first() {
-            Some(Value::BulkString(word)) if word == b"written" => Ok(rest),
-            Some(Value::BulkString(word)) if word == b"behind" => {
-                let highest = rest.into_iter().next().unwrap_or_default();
-                let highest = Epoch(::redis::from_redis_value(highest).map_err(RedisError::from)?);
-                Err(StaleEpoch { resource: self.resource.clone(), given: epoch, highest }.into())
+        let (word, rest) = cut(call.invoke_async(connection).await?).map_err(RedisError::from)?;
+        match word.as_str() {
+            "written" => Ok(from_redis_value(rest).map_err(RedisError::from)?),
+            "behind" => {
+                let (highest,) = from_redis_value(rest).map_err(RedisError::from)?;
+                let (resource, highest) = (self.resource.clone(), Epoch(highest));
+                Err(StaleEpoch { resource, given: epoch, highest }.into())
             }
             _ => Err(FenceError::Foreign {
                 resource: self.resource.clone(),

@@ -26,11 +26,8 @@ use crate::driver::{IncompatibleSchema, SchemaVersion};
 /// What this program writes; the scripts have the same numbers.
 const KNOWN: SchemaVersion = SchemaVersion::new(1, Some(1));
 
-/// How many keys most scripts are given.
-pub(super) const WITHOUT_COUNTERS: usize = 6;
-
-/// How many the scripts about counters are given.
-pub(super) const WITH_COUNTERS: usize = 9;
+/// How many keys a namespace has. Every script is given all of them.
+const KEYS: usize = 9;
 
 /// Why a namespace of this version, which its scripts refused, cannot be used.
 pub(super) fn refusal(version: &str, lowest: &str) -> Option<IncompatibleSchema> {
@@ -38,19 +35,9 @@ pub(super) fn refusal(version: &str, lowest: &str) -> Option<IncompatibleSchema>
     found.check(KNOWN).err()
 }
 
-#[derive(Debug)]
-pub(super) struct Keys {
-    prefix: String,
-    lease_key: Option<String>,
-}
-
-impl Keys {
-    pub(super) fn new(config: &RedisConfig) -> Self {
-        Self { prefix: config.prefix.clone(), lease_key: config.lease_key.clone() }
-    }
-
+impl RedisConfig {
     /// The keys of a namespace, in the order in which every script wants them.
-    pub(super) fn of(&self, namespace: &Namespace) -> [String; WITH_COUNTERS] {
+    pub(super) fn keys(&self, namespace: &Namespace) -> [String; KEYS] {
         let names = [
             "meta",
             "lease",
@@ -94,9 +81,9 @@ impl Keys {
 mod tests {
     use super::*;
 
-    fn keys(rest: &str) -> [String; WITH_COUNTERS] {
+    fn keys(rest: &str) -> [String; KEYS] {
         let config = RedisConfig::parse("redis", rest).expect("it is sound");
-        Keys::new(&config).of(&Namespace::new("web").expect("it is a name"))
+        config.keys(&Namespace::new("web").expect("it is a name"))
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use ::redis::{Cmd, FromRedisValue, RedisError, Value, cmd};
+use ::redis::{Cmd, FromRedisValue, ParsingError, RedisError, Value, cmd};
 use baton_core::ids::Epoch;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,14 +20,12 @@ pub(super) struct Script {
     name: &'static str,
     text: &'static str,
     hash: String,
-    /// How many of the namespace's keys it is given.
-    pub(super) keys: usize,
 }
 
 impl Script {
-    pub(super) fn new(name: &'static str, text: &'static str, keys: usize) -> Self {
+    pub(super) fn new(name: &'static str, text: &'static str) -> Self {
         let hash = ::redis::Script::new(text).get_hash().to_owned();
-        Self { name, text, hash, keys }
+        Self { name, text, hash }
     }
 
     /// One round trip; two if the server has not seen this script since it started, in which case
@@ -49,14 +47,11 @@ impl Script {
 
     /// What follows `ok` in an answer; anything else that a script can say is an error.
     pub(super) fn read<T: FromRedisValue>(&self, answer: Value) -> Result<T, DriverError> {
-        let mut words = Vec::<Value>::from_redis_value(answer)?;
-        let rest = if words.is_empty() { Vec::new() } else { words.split_off(1) };
-        let first = String::from_redis_value(words.pop().unwrap_or_default())?;
+        let (first, rest) = cut(answer)?;
         if first == "ok" {
-            return T::from_redis_value(Value::Array(rest))
-                .map_err(|problem| self.strange(problem));
+            return T::from_redis_value(rest).map_err(|problem| self.strange(problem));
         }
-        let said = Vec::<String>::from_redis_value(Value::Array(rest))?;
+        let said = Vec::<String>::from_redis_value(rest)?;
         Err(match (first.as_str(), &said[..]) {
             ("corrupt", [record, detail]) => DriverError::corrupt(record, detail),
             ("partial", [detail]) => {
@@ -87,10 +82,17 @@ impl Script {
     }
 }
 
+/// The word that an answer begins with, and the rest of it.
+pub(super) fn cut(answer: Value) -> Result<(String, Value), ParsingError> {
+    let mut words = Vec::<Value>::from_redis_value(answer)?.into_iter();
+    let first = String::from_redis_value(words.next().unwrap_or_default())?;
+    Ok((first, Value::Array(words.collect())))
+}
+
 /// Declares the scripts, each a file of its name in `lua/`, after what all have in common and after
 /// what it is about.
 macro_rules! scripts {
-    ($($keys:path, $about:literal: $($name:ident)+;)+) => {
+    ($($about:literal: $($name:ident)+;)+) => {
         pub(super) struct Scripts {
             $($(pub(super) $name: Script,)+)+
             pub(super) rights: Script,
@@ -108,13 +110,8 @@ macro_rules! scripts {
                             include_str!(concat!("lua/", $about, ".lua")),
                             include_str!(concat!("lua/", stringify!($name), ".lua")),
                         ),
-                        $keys,
                     ),)+)+
-                    rights: Script::new(
-                        "rights",
-                        include_str!("lua/rights.lua"),
-                        schema::WITH_COUNTERS,
-                    ),
+                    rights: Script::new("rights", include_str!("lua/rights.lua")),
                 }
             }
         }
@@ -122,10 +119,10 @@ macro_rules! scripts {
 }
 
 scripts! {
-    schema::WITHOUT_COUNTERS, "terms":
+    "terms":
         beat members publish_view release leave ask inspect read_document write_document history
         prune;
-    schema::WITH_COUNTERS, "counters":
+    "counters":
         append consolidate forget_writers read_counters list_counters;
 }
 

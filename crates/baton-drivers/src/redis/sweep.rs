@@ -10,17 +10,17 @@
 
 use std::sync::Arc;
 
-use ::redis::{FromRedisValue, Value, cmd};
+use ::redis::{Value, cmd, from_redis_value};
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
 use baton_store::StaleEpoch;
 use baton_store::sweep::{Sweep, SweepError, Swept};
-use serde_json::{Map, Value as Json};
+use serde_json::Value as Json;
 
 use super::NAME;
 use super::config::RedisConfig;
 use super::connect::{RedisConnector, ask};
-use super::script::{Arguments, Script};
+use super::script::{Arguments, Script, cut};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::sweep::{Keys, Strategy, Unfit};
@@ -34,10 +34,13 @@ struct RedisSweep {
     strategy: Strategy,
 }
 
+/// A key that is due, its score, and what is under it.
+type Due = (Vec<u8>, f64, Value);
+
 struct Done {
     gone: u32,
     due: u32,
-    found: Vec<Value>,
+    found: Vec<Due>,
 }
 
 /// A sweep of this index.
@@ -67,7 +70,7 @@ pub(crate) fn sweep(
         name: format!("{NAME} index {}", keys[1]),
         resource,
         slot: RedisConnector::slot(config, None)?,
-        script: Script::new("sweep", text, keys.len()),
+        script: Script::new("sweep", text),
         keys,
         strategy,
     }))
@@ -91,28 +94,28 @@ impl RedisSweep {
     }
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
-        let mut words = Vec::<Value>::from_redis_value(answer).unwrap_or_default().into_iter();
-        let mut next = || words.next().unwrap_or(Value::Nil);
-        let strange = || self.rejected("the script answers what it never does".to_owned());
-        match text(next()).as_deref() {
-            Some("swept") => {
-                let number = |value| u32::from_redis_value(value).map_err(|_| strange());
-                let (gone, due) = (number(next())?, number(next())?);
-                Ok(Done { gone, due, found: Vec::from_redis_value(next()).unwrap_or_default() })
+        let strange = |_| self.rejected("the script answers what it never does".to_owned());
+        let (word, rest) = cut(answer).map_err(strange)?;
+        match word.as_str() {
+            "swept" => {
+                let (gone, due, found) = from_redis_value(rest).map_err(strange)?;
+                Ok(Done { gone, due, found })
             }
-            Some("behind") => {
-                let highest = text(next()).and_then(|text| text.parse().ok()).map(Epoch);
-                let highest = highest.ok_or_else(strange)?;
-                let resource = self.resource.clone();
+            "behind" => {
+                let (highest,) = from_redis_value(rest).map_err(strange)?;
+                let (resource, highest) = (self.resource.clone(), Epoch(highest));
                 Err(StaleEpoch { resource, given: epoch, highest }.into())
             }
-            Some("foreign") => {
+            "foreign" => {
                 let detail =
                     format!("its fence {} holds something else than an epoch", self.keys[0]);
                 Err(self.rejected(detail))
             }
-            Some("refused") => Err(self.rejected(text(next()).unwrap_or_default())),
-            _ => Err(strange()),
+            "refused" => {
+                let (why,): (String,) = from_redis_value(rest).map_err(strange)?;
+                Err(self.rejected(why))
+            }
+            word => Err(self.rejected(format!("the script answers {word:?}, which it never does"))),
         }
     }
 
@@ -151,22 +154,19 @@ impl Sweep for RedisSweep {
         if done.due == 0 {
             return Ok(Swept::default());
         }
-        let (keys, records) = done.found.into_iter().filter_map(record).unzip();
+        let (keys, records) = done.found.into_iter().map(record).unzip();
         callback.call(&self.name, records).await?;
         let removed = self.run(epoch, limit, ("remove", ""), keys).await?;
         Ok(Swept { records: removed.gone, more })
     }
 }
 
-/// A key that is due: its name, and what a callback gets of it.
-fn record(found: Value) -> Option<(Vec<u8>, Json)> {
-    let (key, score, value): (Vec<u8>, f64, Value) =
-        FromRedisValue::from_redis_value(found).ok()?;
-    let mut fields = Map::new();
-    fields.insert("key".to_owned(), Json::from(String::from_utf8_lossy(&key)));
-    fields.insert("expires_ms".to_owned(), Json::from(score));
-    fields.insert("value".to_owned(), json(value));
-    Some((key, Json::Object(fields)))
+/// The name of a key that is due, and what a callback gets of it.
+fn record((key, score, value): Due) -> (Vec<u8>, Json) {
+    let name = String::from_utf8_lossy(&key);
+    let (name, score) = (Json::from(name), Json::from(score));
+    let fields = Json::from_iter([("key", name), ("expires_ms", score), ("value", json(value))]);
+    (key, fields)
 }
 
 /// A string as text, a hash as an object; nothing of what is of another type.

@@ -1,7 +1,9 @@
 //! The only place that talks to the server: one request each, never repeated, each with a deadline.
 
 use std::future::Future;
+use std::time::Duration;
 
+use baton_store::StoreError;
 use object_store::aws::{AmazonS3, AwsAuthorizer};
 use object_store::client::{HttpRequest, HttpRequestBody, HttpService};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
@@ -13,9 +15,10 @@ use object_store::{
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::Method;
 use reqwest::header::IF_MATCH;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::requests::{Observation, ObservingClient, RequestError, RequestOutcome};
+use super::requests::{ObservingClient, RequestError, RequestOutcome, observed};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
@@ -24,17 +27,12 @@ const BEAT: &str = "baton-beat";
 /// No page of a listing has more.
 pub(super) const PAGE_MAX: usize = 1_000;
 
+/// How many requests of one call are under way at once.
+const AT_ONCE: usize = 16;
+
 /// What stands as it is in the address of an object.
 const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
-
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Put {
-    /// Written; this is its ETag.
-    Written(String),
-    /// The condition did not hold, or another write was under way: read, and decide anew.
-    Lost,
-}
 
 #[derive(Debug)]
 pub(super) enum Got {
@@ -71,25 +69,35 @@ impl Listing {
     }
 }
 
-#[derive(Debug)]
+/// The bucket as one call uses it: all its requests have the same deadline.
+#[derive(Clone, Debug)]
 pub(super) struct Bucket {
     pub(super) store: AmazonS3,
     /// For what the library has no call for.
     pub(super) client: ObservingClient,
     pub(super) url: String,
     pub(super) region: String,
+    /// How long a call may take, and until when this one may.
+    pub(super) timeout: Duration,
+    pub(super) deadline: Instant,
 }
 
 impl Bucket {
-    /// Writes an object if it is still the one with this ETag, or if there is still none.
+    /// The same for a call that begins now.
+    pub(super) fn anew(&self) -> Self {
+        Self { deadline: Instant::now() + self.timeout, ..self.clone() }
+    }
+
+    /// Writes an object if it is still the one with this ETag, or if there is still none, and gives
+    /// its new ETag. `None` if the write is lost: the condition did not hold, or another write was
+    /// under way. Then read, and decide anew.
     pub(super) async fn put(
         &self,
         key: &Path,
         body: Vec<u8>,
         beat: Option<u64>,
         known: Option<&str>,
-        deadline: Instant,
-    ) -> Result<Put, RequestError> {
+    ) -> Result<Option<String>, RequestError> {
         let mode = match known {
             None => PutMode::Create,
             Some(etag) => {
@@ -103,20 +111,15 @@ impl Bucket {
             let written = self.store.put_opts(key, body.into(), options).await?;
             written.e_tag.ok_or_else(|| unexpected("the answer names no ETag"))
         };
-        match answered("PUT", key, deadline, request).await {
-            Ok((etag, _)) => Ok(Put::Written(etag)),
-            Err(error) if matches!(error.status(), 409 | 412) => Ok(Put::Lost),
-            Err(error) if known.is_some() && error.is_absent() => Ok(Put::Lost),
+        match self.answered("PUT", key, request).await {
+            Ok((etag, _)) => Ok(Some(etag)),
+            Err(error) if matches!(error.status(), 409 | 412) => Ok(None),
+            Err(error) if known.is_some() && error.is_absent() => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    pub(super) async fn get(
-        &self,
-        key: &Path,
-        known: Option<&str>,
-        deadline: Instant,
-    ) -> Result<Got, RequestError> {
+    pub(super) async fn get(&self, key: &Path, known: Option<&str>) -> Result<Got, RequestError> {
         let if_none_match = known.map(str::to_owned);
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
@@ -128,7 +131,7 @@ impl Bucket {
             let written = found.meta.last_modified.timestamp();
             Ok(Got::Found { body: found.bytes().await?.to_vec(), etag, beat, written })
         };
-        match answered("GET", key, deadline, request).await {
+        match self.answered("GET", key, request).await {
             Ok((found, _)) => Ok(found),
             Err(error) if error.status() == 304 => Ok(Got::Same),
             Err(error) if error.is_absent() => Ok(Got::Absent),
@@ -136,13 +139,9 @@ impl Bucket {
         }
     }
 
-    pub(super) async fn list(
-        &self,
-        folder: &Path,
-        deadline: Instant,
-    ) -> Result<Listing, RequestError> {
+    pub(super) async fn list(&self, folder: &Path) -> Result<Listing, RequestError> {
         let request = self.store.list_with_delimiter(Some(folder));
-        let (found, at) = answered("LIST", folder, deadline, request).await?;
+        let (found, at) = self.answered("LIST", folder, request).await?;
         Ok(Listing { objects: found.objects, folders: found.common_prefixes, at, next: None })
     }
 
@@ -151,7 +150,6 @@ impl Bucket {
         prefix: &str,
         token: Option<String>,
         most: usize,
-        deadline: Instant,
     ) -> Result<Listing, RequestError> {
         let options = PaginatedListOptions {
             max_keys: Some(most),
@@ -159,20 +157,16 @@ impl Bucket {
             ..PaginatedListOptions::default()
         };
         let request = self.store.list_paginated(Some(prefix), options);
-        let (found, at) = answered("LIST", &Path::from(prefix), deadline, request).await?;
+        let (found, at) = self.answered("LIST", &Path::from(prefix), request).await?;
         let next = found.page_token;
         Ok(Listing { objects: found.result.objects, folders: Vec::new(), at, next })
     }
 
     /// All objects whose keys begin so, and the earliest time at which one of them was listed.
-    pub(super) async fn all(
-        &self,
-        prefix: &str,
-        deadline: Instant,
-    ) -> Result<Listing, RequestError> {
-        let mut listing = self.page(prefix, None, PAGE_MAX, deadline).await?;
+    pub(super) async fn all(&self, prefix: &str) -> Result<Listing, RequestError> {
+        let mut listing = self.page(prefix, None, PAGE_MAX).await?;
         while listing.next.is_some() {
-            let page = self.page(prefix, listing.next, PAGE_MAX, deadline).await?;
+            let page = self.page(prefix, listing.next, PAGE_MAX).await?;
             listing.objects.extend(page.objects);
             listing.next = page.next;
         }
@@ -180,23 +174,14 @@ impl Bucket {
     }
 
     /// Copies an object at the server, over whatever is there.
-    pub(super) async fn copy(
-        &self,
-        from: &Path,
-        to: &Path,
-        deadline: Instant,
-    ) -> Result<(), RequestError> {
-        answered("COPY", from, deadline, self.store.copy(from, to)).await.map(drop)
+    pub(super) async fn copy(&self, from: &Path, to: &Path) -> Result<(), RequestError> {
+        self.answered("COPY", from, self.store.copy(from, to)).await.map(drop)
     }
 
     /// Is it still the object that was listed?
-    pub(super) async fn is_still(
-        &self,
-        listed: &ObjectMeta,
-        deadline: Instant,
-    ) -> Result<bool, RequestError> {
+    pub(super) async fn is_still(&self, listed: &ObjectMeta) -> Result<bool, RequestError> {
         let key = &listed.location;
-        match answered("HEAD", key, deadline, self.store.head(key)).await {
+        match self.answered("HEAD", key, self.store.head(key)).await {
             Ok((found, _)) => {
                 let (then, now) =
                     (listed.last_modified.timestamp(), found.last_modified.timestamp());
@@ -207,37 +192,27 @@ impl Bucket {
         }
     }
 
-    /// Removes an object if it still has this ETag, where the server honours that. Says whether it
-    /// did.
-    pub(super) async fn delete_if(
+    /// Removes an object. If an ETag is given, only one that still has it, where the server honours
+    /// that. Says whether it did.
+    pub(super) async fn delete(
         &self,
         key: &Path,
-        etag: &str,
-        deadline: Instant,
+        etag: Option<&str>,
     ) -> Result<bool, RequestError> {
         let target = utf8_percent_encode(key.as_ref(), PLAIN).to_string();
-        let request = self.signed(Method::DELETE, &target, Some(etag));
-        match answered("DELETE", key, deadline, request).await {
+        let request = self.signed(Method::DELETE, &target, etag);
+        match self.answered("DELETE", key, request).await {
             Ok(_) => Ok(true),
-            Err(error) if matches!(error.status(), 404 | 409 | 412) => Ok(false),
+            Err(error) if error.is_absent() => Ok(false),
+            Err(error) if etag.is_some() && matches!(error.status(), 409 | 412) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    pub(super) async fn delete(&self, key: &Path, deadline: Instant) -> Result<(), RequestError> {
-        match answered("DELETE", key, deadline, self.store.delete(key)).await {
-            Err(error) if !error.is_absent() => Err(error),
-            _ => Ok(()),
-        }
-    }
-
     /// The XML that says whether old versions of objects are kept, and the server's time.
-    pub(super) async fn versioning(
-        &self,
-        deadline: Instant,
-    ) -> Result<(String, Option<i64>), RequestError> {
+    pub(super) async fn versioning(&self) -> Result<(String, Option<i64>), RequestError> {
         let request = self.signed(Method::GET, "?versioning", None);
-        answered("GET", "?versioning", deadline, request).await
+        self.answered("GET", "?versioning", request).await
     }
 
     /// Sends a request that the library has no call for, and reads the body of the answer.
@@ -263,33 +238,53 @@ impl Bucket {
             false => Err(unexpected(status.to_string())),
         }
     }
+
+    /// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives what
+    /// was answered, and when by the server's clock in Unix seconds.
+    async fn answered<T>(
+        &self,
+        verb: &str,
+        key: &(impl std::fmt::Display + ?Sized),
+        request: impl Future<Output = object_store::Result<T>>,
+    ) -> Result<(T, Option<i64>), RequestError> {
+        let outcome = match timeout_at(self.deadline, observed(request)).await {
+            Err(_) => RequestOutcome::NotAnswered("no answer in time".to_owned()),
+            Ok((Ok(done), outcome)) => return Ok((done, outcome.at())),
+            // It was carried out, and what came back cannot be read.
+            Ok((Err(error), RequestOutcome::Answered { status: 200..300, .. })) => {
+                let text = error.to_string();
+                let line = text.lines().next().unwrap_or_default().chars().take(200).collect();
+                RequestOutcome::NotAnswered(line)
+            }
+            Ok((Err(_), outcome)) => outcome,
+        };
+        let writes = !matches!(verb, "GET" | "HEAD" | "LIST");
+        Err(RequestError { asked: format!("{verb} {key}"), writes, outcome })
+    }
+}
+
+/// Carries this out for each of them, several at once, and hands over what comes of each.
+pub(super) async fn for_each<T, R, F>(
+    items: Vec<T>,
+    work: impl Fn(T) -> F,
+    mut then: impl FnMut(R),
+) -> Result<(), StoreError>
+where
+    R: Send + 'static,
+    F: Future<Output = Result<R, StoreError>> + Send + 'static,
+{
+    let (mut items, mut running) = (items.into_iter(), JoinSet::new());
+    loop {
+        while running.len() < AT_ONCE
+            && let Some(item) = items.next()
+        {
+            running.spawn(work(item));
+        }
+        let Some(done) = running.join_next().await else { return Ok(()) };
+        then(done.expect("a request does not panic")?);
+    }
 }
 
 fn unexpected(problem: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
     Error::Generic { store: "s3", source: problem.into() }
-}
-
-/// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives what
-/// was answered, and when by the server's clock in Unix seconds.
-async fn answered<T>(
-    verb: &str,
-    key: &(impl std::fmt::Display + ?Sized),
-    deadline: Instant,
-    request: impl Future<Output = object_store::Result<T>>,
-) -> Result<(T, Option<i64>), RequestError> {
-    let observation = Observation::default();
-    let done = timeout_at(deadline, observation.follow(request)).await;
-    let outcome = match (done, observation.outcome()) {
-        (Err(_), _) => RequestOutcome::NotAnswered("no answer in time".to_owned()),
-        (Ok(Ok(done)), outcome) => return Ok((done, outcome.at())),
-        // It was carried out, and what came back cannot be read.
-        (Ok(Err(error)), RequestOutcome::Answered { status: 200..300, .. }) => {
-            let text = error.to_string();
-            let line = text.lines().next().unwrap_or_default().chars().take(200).collect();
-            RequestOutcome::NotAnswered(line)
-        }
-        (Ok(Err(_)), outcome) => outcome,
-    };
-    let writes = !matches!(verb, "GET" | "HEAD" | "LIST");
-    Err(RequestError { asked: format!("{verb} {key}"), writes, outcome })
 }

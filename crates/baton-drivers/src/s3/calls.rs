@@ -11,10 +11,10 @@
 
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Namespace};
+use baton_core::ids::Epoch;
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Reply, Request};
 use baton_store::memory::Stamp;
-use baton_store::{Answer, Call, Prune, PruneOutcome, StoreError, namespace_page};
+use baton_store::{Answer, Call, Operation, Prune, PruneOutcome, StoreError, namespace_page};
 
 use super::context::{CallContext, stamp};
 use super::schema;
@@ -22,6 +22,13 @@ use super::state::State;
 
 impl CallContext<'_> {
     pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
+        match &call {
+            // The namespace plays no part in it.
+            Call::Namespaces { .. } => {}
+            // What was never written cannot be left.
+            Call::Core(Request::Leave { .. }) => self.admit(false).await?,
+            call => self.admit(call.writes()).await?,
+        }
         match call {
             Call::Core(request) => self.perform_core(request).await.map(Answer::Core),
             Call::WriteDocument { name, body, precondition, fence } => {
@@ -33,7 +40,8 @@ impl CallContext<'_> {
             }
             Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
             Call::Namespaces { after, limit } => {
-                let all = self.namespaces().await?;
+                let found = self.bucket.list(&self.engine.prefix).await?;
+                let all: Vec<_> = found.folders.iter().filter_map(schema::namespace).collect();
                 Ok(Answer::Namespaces(namespace_page(all, after.as_ref(), limit)))
             }
             Call::Counters(call) => self.count(call).await.map(Answer::Counters),
@@ -47,16 +55,9 @@ impl CallContext<'_> {
     async fn perform_core(&self, request: Request) -> Result<Reply, StoreError> {
         match request {
             Request::Beat(beat) => self.beat(beat).await.map(Reply::Beat),
-            Request::ReadMembers => {
-                self.admit(false).await?;
-                self.members().await.map(Reply::Members)
-            }
-            Request::Leave { node, boot } => {
-                self.admit(false).await?;
-                self.leave(&node, boot).await.map(Reply::Done)
-            }
+            Request::ReadMembers => self.members().await.map(Reply::Members),
+            Request::Leave { node, boot } => self.leave(&node, boot).await.map(Reply::Done),
             request => {
-                self.admit(true).await?;
                 let rule = |state: &mut State, at| {
                     let reply = state.space.perform(at, request.clone(), false);
                     let changed = reply == Reply::Done(Outcome::Applied);
@@ -67,13 +68,7 @@ impl CallContext<'_> {
         }
     }
 
-    async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = self.engine.bucket.list(&self.keys.prefix, self.deadline).await?;
-        Ok(found.folders.iter().filter_map(schema::namespace).collect())
-    }
-
     async fn beat(&self, beat: BeatRequest) -> Result<BeatReply, StoreError> {
-        self.admit(true).await?;
         if beat.lease == LeaseIntent::Observe {
             return self.observe(beat).await;
         }
@@ -102,7 +97,6 @@ impl CallContext<'_> {
     /// still the one that was listed. A node that comes back in that very moment writes a new one
     /// with its next beat.
     async fn prune(&self, fence: Epoch, prune: Prune) -> Result<PruneOutcome, StoreError> {
-        self.admit(true).await?;
         let rule = |state: &mut State, at: Stamp| {
             let outcome = state.space.prune(at.now, fence, prune);
             (outcome, matches!(outcome, PruneOutcome::Pruned { records: 1.. }))

@@ -1,11 +1,11 @@
 //! The client: signed requests over HTTP/1.1, none of them repeated behind our back.
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
-use rustls::crypto::ring::default_provider;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::time::Instant;
 
 use super::bucket::Bucket;
 use super::config::Config;
@@ -21,7 +21,10 @@ const PLATFORM: [&str; 5] = [
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 ];
 
-/// A client for the bucket. Connects to nothing yet.
+/// No call takes longer, whatever the URL says.
+const TIMEOUT_MAX: Duration = Duration::from_secs(3_600);
+
+/// A client for the bucket, for a call that begins now. Connects to nothing yet.
 pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let tls = |detail| OpenError::Tls { store: "s3", place: config.place(), detail };
     let tls_config = tls_config(config).map_err(tls)?;
@@ -38,7 +41,9 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let client = builder.build().map_err(|problem| config.strange(&problem))?;
     let client = ObservingClient(client);
     let store = signed(config, client.clone()).map_err(|problem| config.strange(&problem))?;
-    Ok(Bucket { store, client, url: url(config), region: config.region.clone() })
+    let (url, region) = (url(config), config.region.clone());
+    let timeout = config.timeout.min(TIMEOUT_MAX);
+    Ok(Bucket { store, client, url, region, timeout, deadline: Instant::now() + timeout })
 }
 
 /// Which authorities to trust. None, where nothing is encrypted: reading those of the system takes
@@ -48,10 +53,7 @@ fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     if !plain || config.tls.any() {
         return config.tls.client_config();
     }
-    let versions = ClientConfig::builder_with_provider(Arc::new(default_provider()))
-        .with_safe_default_protocol_versions();
-    let builder = versions.map_err(|problem| problem.to_string())?;
-    Ok(builder.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+    config.tls.with_roots(RootCertStore::empty())
 }
 
 fn signed(config: &Config, client: ObservingClient) -> object_store::Result<AmazonS3> {

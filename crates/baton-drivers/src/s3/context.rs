@@ -12,7 +12,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
@@ -23,10 +22,10 @@ use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Fin
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got, Put};
+use super::bucket::{Bucket, Got};
 use super::config::Config;
-use super::json_object::{self, Cached, JsonObject, NamespaceCache};
-use super::schema::Keys;
+use super::json_object::{self, Cached, JsonObject, NamespaceCache, Stored};
+use super::schema::{self, Keys};
 use super::{connect, random};
 use crate::OpenError;
 use crate::reader::Access;
@@ -35,7 +34,7 @@ use crate::service::Engine;
 pub(super) struct S3Engine {
     pub(super) config: Config,
     pub(super) access: Access,
-    pub(super) bucket: Arc<Bucket>,
+    pub(super) bucket: Bucket,
     /// What all keys begin with.
     pub(super) prefix: Path,
     /// A number that no other handle has, and how many marks were made with it.
@@ -49,7 +48,7 @@ impl S3Engine {
     /// no conditions to be honoured.
     pub(super) async fn open(config: Config, access: Access) -> Result<Self, OpenError> {
         let prefix = Path::parse(&config.prefix).map_err(|problem| config.strange(&problem))?;
-        let bucket = Arc::new(connect::bucket(&config)?);
+        let bucket = connect::bucket(&config)?;
         let handle = random().map_err(|problem| config.strange(&problem))?;
         let (marks, caches) = (AtomicU64::new(0), Mutex::default());
         let engine = Self { config, access, bucket, prefix, handle, marks, caches };
@@ -65,22 +64,13 @@ impl S3Engine {
             engine: self,
             keys: Keys::new(&self.prefix, namespace),
             cache: Arc::clone(caches.entry(namespace.clone()).or_default()),
-            deadline: self.deadline(),
+            bucket: self.bucket.anew(),
         }
     }
 
     /// A mark for a write that no other write of any process has.
     pub(super) fn next_mark(&self) -> String {
         format!("{:032x}-{}", self.handle, self.marks.fetch_add(1, Ordering::Relaxed))
-    }
-
-    pub(super) fn timeout(&self) -> Duration {
-        self.config.timeout.min(Duration::from_secs(3_600))
-    }
-
-    /// When a call that begins now must have ended.
-    pub(super) fn deadline(&self) -> Instant {
-        Instant::now() + self.timeout()
     }
 }
 
@@ -112,26 +102,7 @@ pub(super) struct CallContext<'a> {
     pub(super) engine: &'a S3Engine,
     pub(super) keys: Keys,
     pub(super) cache: Arc<NamespaceCache>,
-    pub(super) deadline: Instant,
-}
-
-/// An object between being read and being written.
-pub(super) struct Attempt<J> {
-    known: Option<Arc<Cached<J>>>,
-    /// Was it read by this call? Otherwise it is what this handle remembered.
-    pub(super) is_fresh: bool,
-    /// How many writes of this call lost.
-    lost: u32,
-}
-
-impl<J: JsonObject> Attempt<J> {
-    pub(super) fn known(&self) -> Option<&Cached<J>> {
-        self.known.as_deref()
-    }
-
-    pub(super) fn content(&self) -> J {
-        self.known.as_ref().map_or_else(J::default, |known| known.content.clone())
-    }
+    pub(super) bucket: Bucket,
 }
 
 impl CallContext<'_> {
@@ -139,11 +110,12 @@ impl CallContext<'_> {
     pub(super) async fn read<J: JsonObject>(&self) -> Result<Option<Arc<Cached<J>>>, StoreError> {
         let known = self.cache.object::<J>().clone();
         let etag = known.as_ref().map(|known| known.etag.as_str());
-        let found = match self.engine.bucket.get(J::key(&self.keys), etag, self.deadline).await? {
+        let found = match self.bucket.get(J::key(&self.keys), etag).await? {
             Got::Same => return Ok(known),
             Got::Absent => None,
             Got::Found { body, etag, .. } => {
-                let content = json_object::read(&self.keys, &body)?;
+                let key = J::key(&self.keys).as_ref();
+                let content = schema::read::<Stored<J>>(key, &body)?.space;
                 Some(Arc::new(Cached { etag, content }))
             }
         };
@@ -156,7 +128,6 @@ impl CallContext<'_> {
         &self,
         rule: impl FnOnce(&J) -> T,
     ) -> Result<T, StoreError> {
-        self.admit(false).await?;
         Ok(match self.read().await? {
             Some(found) => rule(&found.content),
             None => rule(&J::default()),
@@ -168,60 +139,65 @@ impl CallContext<'_> {
         &self,
         rule: impl Fn(&mut J, Stamp) -> (T, bool),
     ) -> Result<T, StoreError> {
-        let mut attempt = self.first_attempt().await?;
-        loop {
-            let mut content = attempt.content();
-            let (answer, changed) = rule(&mut content, stamp());
-            if !changed && attempt.is_fresh {
-                return Ok(answer);
-            }
-            if changed && self.write(attempt.known(), content).await? {
-                return Ok(answer);
-            }
-            self.try_again(&mut attempt, changed).await?;
-        }
+        let commit = |answer, etag, content| async move {
+            Ok(self.write(etag, content).await?.then_some(answer))
+        };
+        self.change_by(rule, commit).await
     }
 
-    /// The object as this handle remembers it, or else as the server has it.
-    pub(super) async fn first_attempt<J: JsonObject>(&self) -> Result<Attempt<J>, StoreError> {
-        let known = self.cache.object::<J>().clone();
-        let is_fresh = known.is_none();
-        let known = if is_fresh { self.read().await? } else { known };
-        Ok(Attempt { known, is_fresh, lost: 0 })
-    }
-
-    /// The same as the server has it now, if there is time left.
-    pub(super) async fn try_again<J: JsonObject>(
+    /// The same where the write is a step of what `commit` does: it is given the answer, the ETag
+    /// of the object as it was known and what the rule made of it, and gives the answer back if no
+    /// other write came between. Begins with the object as this handle remembers it, or else as the
+    /// server has it.
+    pub(super) async fn change_by<J, T, F>(
         &self,
-        attempt: &mut Attempt<J>,
-        has_lost: bool,
-    ) -> Result<(), StoreError> {
-        attempt.lost += u32::from(has_lost);
-        if Instant::now() >= self.deadline {
-            let (key, lost) = (J::key(&self.keys), attempt.lost);
-            let detail = format!("others wrote {key} first, {lost} times");
-            return Err(StoreError::Throttled { detail });
+        rule: impl Fn(&mut J, Stamp) -> (T, bool),
+        commit: impl Fn(T, Option<String>, J) -> F,
+    ) -> Result<T, StoreError>
+    where
+        J: JsonObject,
+        F: Future<Output = Result<Option<T>, StoreError>>,
+    {
+        let remembered = self.cache.object::<J>().clone();
+        let (mut is_fresh, mut lost) = (remembered.is_none(), 0);
+        let mut known = if is_fresh { self.read().await? } else { remembered };
+        loop {
+            let mut content = known.as_ref().map_or_else(J::default, |it| it.content.clone());
+            match rule(&mut content, stamp()) {
+                (answer, false) if is_fresh => return Ok(answer),
+                (_, false) => {}
+                (answer, true) => {
+                    let etag = known.as_ref().map(|known| known.etag.clone());
+                    match commit(answer, etag, content).await? {
+                        Some(answer) => return Ok(answer),
+                        None => lost += 1,
+                    }
+                }
+            }
+            if Instant::now() >= self.bucket.deadline {
+                let key = J::key(&self.keys);
+                let detail = format!("others wrote {key} first, {lost} times");
+                return Err(StoreError::Throttled { detail });
+            }
+            (known, is_fresh) = (self.read().await?, true);
         }
-        attempt.known = self.read().await?;
-        attempt.is_fresh = true;
-        Ok(())
     }
 
-    /// Writes the object, if it is still the one that is known. Says whether it was.
+    /// Writes the object, if it is still the one with this ETag. Says whether it was.
     pub(super) async fn write<J: JsonObject>(
         &self,
-        known: Option<&Cached<J>>,
+        etag: Option<String>,
         mut content: J,
     ) -> Result<bool, StoreError> {
         content.trim();
         let body = json_object::to_bytes(&self.keys, &content, self.engine.next_mark())?;
-        let etag = known.map(|known| known.etag.as_str());
-        match self.engine.bucket.put(J::key(&self.keys), body, None, etag, self.deadline).await {
-            Ok(Put::Written(etag)) => {
+        let etag = etag.as_deref();
+        match self.bucket.put(J::key(&self.keys), body, None, etag).await {
+            Ok(Some(etag)) => {
                 *self.cache.object() = Some(Arc::new(Cached { etag, content }));
                 Ok(true)
             }
-            Ok(Put::Lost) => Ok(false),
+            Ok(None) => Ok(false),
             Err(error) => {
                 *self.cache.object::<J>() = None;
                 Err(error.into())

@@ -49,7 +49,6 @@ impl CallContext<'_> {
     pub(super) async fn count(&self, call: CounterCall) -> Result<CounterAnswer, StoreError> {
         match call {
             CounterCall::Append { writer, number, .. } => {
-                self.admit(true).await?;
                 self.change(|stored: &mut StoredCounters, at| {
                     let is_new = number > stored.counters.last_number(writer);
                     (stored.counters.perform(at.now, call.clone()), is_new)
@@ -95,7 +94,6 @@ impl CallContext<'_> {
         fence: Epoch,
         rule: impl Fn(&mut StoredCounters) -> (CounterAnswer, bool),
     ) -> Result<CounterAnswer, StoreError> {
-        self.admit(true).await?;
         let noted = self.change(|state: &mut State, _| match state.space.is_fenced_off(fence) {
             true => (false, false),
             false => (true, state.space.raise_fence(fence)),

@@ -18,7 +18,7 @@ use baton_store::{Document, Precondition, StoreError, WriteOutcome};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Got, Put};
+use super::bucket::Got;
 use super::context::CallContext;
 use super::requests::RequestError;
 use super::schema::corrupt;
@@ -42,9 +42,7 @@ impl CallContext<'_> {
                 return Ok(Some(Document { version, body }));
             }
             let path = self.keys.body(&key)?;
-            if let Got::Found { body, .. } =
-                self.engine.bucket.get(&path, None, self.deadline).await?
-            {
+            if let Got::Found { body, .. } = self.bucket.get(&path, None).await? {
                 self.cache.keep_body(name, key, body.clone());
                 return Ok(Some(Document { version, body }));
             }
@@ -66,47 +64,43 @@ impl CallContext<'_> {
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
         is_small_enough(name, body.len())?;
-        self.admit(true).await?;
-        let mut attempt = self.first_attempt::<State>().await?;
-        loop {
-            let mut state = attempt.content();
+        let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());
             let outcome = state.write_document(name, &key, precondition, fence);
-            let is_written = matches!(outcome, WriteOutcome::Written(_));
-            if !is_written && attempt.is_fresh {
-                return Ok(outcome);
+            ((outcome, key, before), matches!(outcome, WriteOutcome::Written(_)))
+        };
+        let commit = |(outcome, key, before): (_, String, _), etag, state| {
+            let committed = self.commit_body(key.clone(), &body, etag, state);
+            async move { Ok(committed.await?.then_some((outcome, key, before))) }
+        };
+        let (outcome, key, before) = self.change_by(rule, commit).await?;
+        if let WriteOutcome::Written(_) = outcome {
+            self.cache.keep_body(name, key, body);
+            if let Some(before) = before {
+                // A call that has read the state before ends in this time.
+                let from = Instant::now() + self.bucket.timeout * 2;
+                self.cache.discard(self.keys.body(&before)?, from);
             }
-            if is_written && self.commit_body(&key, &body, attempt.known(), state).await? {
-                self.cache.keep_body(name, key, body);
-                if let Some(before) = before {
-                    // A call that has read the state before ends in this time.
-                    self.cache.discard(
-                        self.keys.body(&before)?,
-                        Instant::now() + self.engine.timeout() * 2,
-                    );
-                }
-                return Ok(outcome);
-            }
-            self.try_again(&mut attempt, is_written).await?;
         }
+        Ok(outcome)
     }
 
     /// Writes the body and then the state that names it. Says whether that was still the state.
     async fn commit_body(
         &self,
-        key: &str,
+        key: String,
         body: &[u8],
-        known: Option<&super::json_object::Cached<State>>,
+        etag: Option<String>,
         state: State,
     ) -> Result<bool, StoreError> {
-        let path = self.keys.body(key)?;
-        let put = self.engine.bucket.put(&path, body.to_vec(), None, None, self.deadline);
+        let path = self.keys.body(&key)?;
+        let put = self.bucket.put(&path, body.to_vec(), None, None);
         // Whatever became of it: the document is as it was.
         let put = put.await.map_err(|error| RequestError { writes: false, ..error })?;
         let committed = match put {
-            Put::Written(_) => self.write(known, state).await,
-            Put::Lost => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
+            Some(_) => self.write(etag, state).await,
+            None => Err(StoreError::Throttled { detail: format!("{path} is taken") }),
         };
         let is_unknown = |error: &StoreError| error.failure() == Failure::Unknown;
         if committed != Ok(true) && !committed.as_ref().is_err_and(is_unknown) {
@@ -119,7 +113,7 @@ impl CallContext<'_> {
     /// that stays is pruned.
     pub(super) async fn remove_discarded(&self) {
         for body in self.cache.take_discarded(Instant::now()) {
-            let _ = self.engine.bucket.delete(&body, self.deadline).await;
+            let _ = self.bucket.delete(&body, None).await;
         }
     }
 
@@ -132,7 +126,7 @@ impl CallContext<'_> {
         limit: usize,
     ) -> Result<Option<usize>, StoreError> {
         let folder = format!("{}/", self.keys.documents);
-        let listing = self.engine.bucket.all(&folder, self.deadline).await?;
+        let listing = self.bucket.all(&folder).await?;
         let old: Vec<Path> =
             listing.older_than(seconds).into_iter().map(|meta| meta.location).collect();
         if old.is_empty() {
@@ -155,7 +149,7 @@ impl CallContext<'_> {
         });
         let Some(orphans) = orphans.await? else { return Ok(None) };
         for body in &orphans {
-            self.engine.bucket.delete(body, self.deadline).await?;
+            self.bucket.delete(body, None).await?;
         }
         Ok(Some(orphans.len()))
     }

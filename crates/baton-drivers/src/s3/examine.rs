@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
 use object_store::path::Path;
 
-use super::bucket::{Got, Put};
+use super::bucket::Got;
 use super::context::S3Engine;
 use super::requests::RequestError;
 use crate::OpenError;
@@ -41,13 +41,13 @@ impl S3Engine {
         let object = folder.clone().join(format!("{name:032x}.json"));
         let tried = self.try_out(&folder, &object).await;
         // Whatever was found, the object is not left behind if that can be helped.
-        let removed = self.bucket.delete(&object, self.deadline()).await;
+        let removed = self.bucket.anew().delete(&object, None).await;
         match tried.map_err(|error| error.open_error(&place))? {
             Some(finding) => {
                 let remedy = REMEDY.to_owned();
                 return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
             }
-            None => removed.map_err(|error| error.open_error(&place))?,
+            None => drop(removed.map_err(|error| error.open_error(&place))?),
         }
         FIT.lock().expect("no holder of this lock panics").insert(key);
         Ok(())
@@ -57,31 +57,29 @@ impl S3Engine {
     async fn try_out(&self, folder: &Path, key: &Path) -> Result<Option<String>, RequestError> {
         let found = |text: &str| Ok(Some(text.to_owned()));
         let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
-        let put = async |number, etag| {
-            self.bucket.put(key, body(number), None, etag, self.deadline()).await
-        };
-        let Put::Written(first) = put(1, None).await? else {
+        let put = async |number, etag| self.bucket.anew().put(key, body(number), None, etag).await;
+        let Some(first) = put(1, None).await? else {
             return found("a first create was refused as if the object were there");
         };
-        if put(2, None).await? != Put::Lost {
+        if put(2, None).await?.is_some() {
             return found("If-None-Match: * was ignored: a second create was answered 200");
         }
-        if put(3, Some(NO_ETAG)).await? != Put::Lost {
+        if put(3, Some(NO_ETAG)).await?.is_some() {
             return found(
                 "If-Match was ignored: a write on an ETag that never was is answered 200",
             );
         }
-        let Put::Written(second) = put(4, Some(&first)).await? else {
+        let Some(second) = put(4, Some(&first)).await? else {
             return found("If-Match with the ETag that was just given is refused");
         };
-        if put(5, Some(&first)).await? != Put::Lost {
+        if put(5, Some(&first)).await?.is_some() {
             return found("If-Match was ignored: a write on an earlier ETag was answered 200");
         }
-        match self.bucket.get(key, None, self.deadline()).await? {
+        match self.bucket.anew().get(key, None).await? {
             Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
             _ => return found("a read after a write shows something else than was written"),
         }
-        let listed = self.bucket.list(folder, self.deadline()).await?;
+        let listed = self.bucket.anew().list(folder).await?;
         if !listed.objects.iter().any(|meta| meta.location == *key) {
             return found("a listing after a write does not show it");
         }
@@ -97,7 +95,7 @@ impl S3Engine {
             Finding::ok("timeout", format!("every call ends within {timeout} ms")),
             self.wire(),
         ];
-        let (versioning, at) = match self.bucket.versioning(self.deadline()).await {
+        let (versioning, at) = match self.bucket.anew().versioning().await {
             Ok((body, at)) => (versions(&body), at),
             Err(error) if error.status() > 0 => {
                 (Finding::ok("versioning", "this user may not ask"), error.outcome.at())

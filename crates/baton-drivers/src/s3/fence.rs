@@ -22,7 +22,6 @@ use object_store::{
 };
 
 use baton_store::{StaleEpoch, StoreError};
-use tokio::time::Instant;
 
 use super::bucket::Bucket;
 use super::config::Config;
@@ -141,11 +140,11 @@ impl Fence {
     }
 }
 
-/// The bucket of a URL, the folder of its sweeps' fences, and when a call to it must have ended.
-fn opened(scheme: &str, rest: &str) -> Result<(Bucket, Path, Instant), FencesError> {
+/// The bucket of a URL, and the folder of its sweeps' fences.
+fn opened(scheme: &str, rest: &str) -> Result<(Bucket, Path), FencesError> {
     let config = Config::parse(scheme, rest)?;
     let folder = Path::from(format!("{}/fences", config.prefix));
-    Ok((connect::bucket(&config)?, folder, Instant::now() + config.timeout))
+    Ok((connect::bucket(&config)?, folder))
 }
 
 fn checked<T>(done: Result<T, FenceError>) -> Result<T, StoreError> {
@@ -165,9 +164,9 @@ fn checked<T>(done: Result<T, FenceError>) -> Result<T, StoreError> {
 }
 
 pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
-    let (bucket, folder, deadline) = opened(scheme, rest)?;
+    let (bucket, folder) = opened(scheme, rest)?;
     let mut fences = Vec::new();
-    let listing = bucket.all(&format!("{folder}/"), deadline).await.map_err(StoreError::from)?;
+    let listing = bucket.all(&format!("{folder}/")).await.map_err(StoreError::from)?;
     for meta in listing.objects {
         let fence = Fence::new(meta.location.clone());
         if let Some(epoch) = checked(fence.highest(&bucket.store).await)? {
@@ -183,7 +182,7 @@ pub(crate) async fn reset(
     rest: &str,
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
-    let (bucket, folder, deadline) = opened(scheme, rest)?;
+    let (bucket, folder) = opened(scheme, rest)?;
     let Ok(key) = Path::parse(resource) else { return Ok(None) };
     let fence = Fence::new(key.clone());
     let highest = checked(fence.highest(&bucket.store).await)?;
@@ -192,7 +191,7 @@ pub(crate) async fn reset(
         return Ok(None);
     }
     if key.prefix_matches(&folder) {
-        bucket.delete(&key, deadline).await.map_err(StoreError::from)?;
+        bucket.delete(&key, None).await.map_err(StoreError::from)?;
     } else {
         checked(fence.forget(&bucket.store).await)?;
     }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use baton_core::ids::{BootId, NodeId};
+use baton_core::ids::BootId;
 use baton_store::StoreError;
 use object_store::path::Path;
 use serde::de::DeserializeOwned;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use super::counters::StoredCounters;
 use super::registry::SeenRecord;
-use super::schema::{FIRST_FORMAT, Keys, check, corrupt};
+use super::schema::{FIRST_FORMAT, Keys};
 use super::state::State;
 use crate::driver::Unchanged;
 
@@ -53,19 +53,12 @@ pub(super) struct Cached<J> {
 pub(super) type CacheSlot<J> = Mutex<Option<Arc<Cached<J>>>>;
 
 #[derive(Serialize, Deserialize)]
-struct Stored<J> {
+pub(super) struct Stored<J> {
     format: u32,
     /// Tells this write from every other: an ETag is made from the content, and equal content
     /// would have an equal one.
     write: String,
-    space: J,
-}
-
-pub(super) fn read<J: JsonObject>(keys: &Keys, body: &[u8]) -> Result<J, StoreError> {
-    let record = J::key(keys).as_ref();
-    check(record, body)?;
-    let stored: Result<Stored<J>, _> = serde_json::from_slice(body);
-    stored.map(|stored| stored.space).map_err(|problem| corrupt(record, &problem))
+    pub(super) space: J,
 }
 
 /// The object as bytes; too large a one is refused with both numbers.
@@ -95,7 +88,7 @@ pub(super) struct NamespaceCache {
     pub(super) counters: CacheSlot<StoredCounters>,
     /// The last number of each writer of counters.
     pub(super) watched: Mutex<Unchanged<BootId, u64>>,
-    records: Mutex<BTreeMap<NodeId, Arc<SeenRecord>>>,
+    records: Mutex<BTreeMap<Path, Arc<SeenRecord>>>,
     /// The body of each document that was read or written here, and the key of its object.
     bodies: Mutex<BTreeMap<String, (String, Vec<u8>)>>,
     /// Bodies that no document has any more, each with the time from which it may be removed.
@@ -111,8 +104,8 @@ impl NamespaceCache {
         locked(J::slot(self))
     }
 
-    /// The node records as this handle last saw them.
-    pub(super) fn records(&self) -> MutexGuard<'_, BTreeMap<NodeId, Arc<SeenRecord>>> {
+    /// The node records as this handle last saw them, by their keys.
+    pub(super) fn records(&self) -> MutexGuard<'_, BTreeMap<Path, Arc<SeenRecord>>> {
         locked(&self.records)
     }
 

@@ -18,15 +18,11 @@ use baton_store::memory::registration;
 use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
-use tokio::task::JoinSet;
-use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got, Listing, Put};
+use super::bucket::{Bucket, Got, Listing, for_each};
 use super::context::CallContext;
-use super::schema::{FIRST_FORMAT, check, corrupt};
+use super::schema::{self, FIRST_FORMAT, corrupt};
 use crate::reader::Access;
-
-const AT_ONCE: usize = 16;
 
 /// A mark is swept when it is so much older than the newest record, both by the server's clock.
 const SWEPT_AFTER_SECONDS: i64 = 3_600;
@@ -54,10 +50,7 @@ pub(super) struct SeenRecord {
 impl SeenRecord {
     fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
         let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
-        check(record, &body)?;
-        let kept: Result<StoredRecord, _> = serde_json::from_slice(&body);
-        let StoredRecord { left, mut node, .. } =
-            kept.map_err(|problem| corrupt(record, &problem))?;
+        let StoredRecord { left, mut node, .. } = schema::read(record, &body)?;
         node.beat = beat.ok_or_else(|| corrupt(record, &"its metadata names no count of beats"))?;
         Ok(Some(Self { etag, left, node, written: Some(written) }))
     }
@@ -90,7 +83,7 @@ impl CallContext<'_> {
     /// this handle knows of no other: a process that took the id over is met at the next beat.
     pub(super) async fn register(&self, beat: &BeatRequest) -> Result<Registration, StoreError> {
         let (node, replaces) = (&beat.node, beat.replaces);
-        let mut seen = self.cache.records().get(&node.id).cloned();
+        let mut seen = self.cache.records().get(&self.keys.worker(&node.id)).cloned();
         let present = seen.as_deref().and_then(SeenRecord::present);
         if beat.may_leave_record() && present.is_some_and(|known| known.boot == node.boot) {
             return Ok(Registration::Registered);
@@ -99,17 +92,14 @@ impl CallContext<'_> {
         loop {
             let present = seen.as_deref().and_then(SeenRecord::present);
             let wanted = registration(present, node, |boot| Some(boot) == replaces);
-            match wanted {
-                Registration::TakenBy { .. } if is_fresh => return Ok(wanted),
-                Registration::TakenBy { .. } => {}
-                Registration::Registered => {
-                    if self.write_record(seen.as_deref(), node, false).await? {
-                        return Ok(wanted);
-                    }
-                }
+            let is_settled = match wanted {
+                Registration::TakenBy { .. } => is_fresh,
+                Registration::Registered => self.write_record(seen.as_deref(), node, false).await?,
+            };
+            if is_settled {
+                return Ok(wanted);
             }
-            seen = self.read_record(&node.id).await?;
-            is_fresh = true;
+            (seen, is_fresh) = (self.read_record(&node.id).await?, true);
         }
     }
 
@@ -129,10 +119,9 @@ impl CallContext<'_> {
 
     /// Every node record, sorted. Only those are read that say something new, or may.
     pub(super) async fn members(&self) -> Result<Vec<Member>, StoreError> {
-        let Listing { objects, at, .. } =
-            self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
+        let Listing { objects, at, .. } = self.bucket.list(&self.keys.workers).await?;
         let newest = objects.iter().map(|meta| meta.last_modified.timestamp()).max().unwrap_or(0);
-        let known = self.known_by_key();
+        let known = self.cache.records().clone();
         let (mut found, mut unread) = (Vec::new(), Vec::new());
         for meta in objects {
             match known.get(&meta.location).and_then(|seen| seen.listed(&meta, at)) {
@@ -141,7 +130,7 @@ impl CallContext<'_> {
             }
         }
         found.extend(self.read_all(unread).await?);
-        let records = found.iter().map(|(_, seen)| (seen.node.id.clone(), Arc::clone(seen)));
+        let records = found.iter().map(|(meta, seen)| (meta.location.clone(), Arc::clone(seen)));
         *self.cache.records() = records.collect();
         let old = |meta: &ObjectMeta| {
             let age = newest - meta.last_modified.timestamp();
@@ -149,7 +138,7 @@ impl CallContext<'_> {
         };
         for (meta, _) in found.iter().filter(|(meta, seen)| seen.left && old(meta)) {
             // A mark that stays costs one line of the next listing.
-            let _ = self.engine.bucket.delete(&meta.location, self.deadline).await;
+            let _ = self.bucket.delete(&meta.location, None).await;
         }
         let present = found.iter().filter_map(|(_, seen)| seen.present().cloned());
         let sorted: BTreeMap<NodeId, NodeRecord> =
@@ -163,7 +152,7 @@ impl CallContext<'_> {
         seconds: i64,
         limit: usize,
     ) -> Result<usize, StoreError> {
-        let listing = self.engine.bucket.list(&self.keys.workers, self.deadline).await?;
+        let listing = self.bucket.list(&self.keys.workers).await?;
         let mut gone = 0;
         for (meta, seen) in self.read_all(listing.older_than(seconds)).await? {
             if gone == limit {
@@ -175,36 +164,28 @@ impl CallContext<'_> {
         Ok(gone)
     }
 
-    fn known_by_key(&self) -> BTreeMap<Path, Arc<SeenRecord>> {
-        let records = self.cache.records();
-        records.iter().map(|(node, seen)| (self.keys.worker(node), Arc::clone(seen))).collect()
-    }
-
     async fn read_all(
         &self,
-        mut unread: Vec<ObjectMeta>,
+        unread: Vec<ObjectMeta>,
     ) -> Result<Vec<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
-        let (mut reads, mut found) = (JoinSet::new(), Vec::new());
-        loop {
-            while reads.len() < AT_ONCE
-                && let Some(meta) = unread.pop()
-            {
-                reads.spawn(read_one(Arc::clone(&self.engine.bucket), meta, self.deadline));
-            }
-            let Some(read) = reads.join_next().await else { return Ok(found) };
+        let mut found = Vec::new();
+        let read = |meta| read_one(self.bucket.clone(), meta);
+        for_each(unread, read, |read| {
             // Remembered one by one: if there is no time for all, the next reading has fewer.
-            if let Some((meta, seen)) = read.expect("reading does not panic")? {
-                self.remember(&seen.node.id, Some(Arc::clone(&seen)));
+            if let Some((meta, seen)) = read {
+                self.remember(&meta.location, Some(Arc::clone(&seen)));
                 found.push((meta, seen));
             }
-        }
+        })
+        .await?;
+        Ok(found)
     }
 
     async fn read_record(&self, node: &NodeId) -> Result<Option<Arc<SeenRecord>>, StoreError> {
         let key = self.keys.worker(node);
-        let got = self.engine.bucket.get(&key, None, self.deadline).await?;
+        let got = self.bucket.get(&key, None).await?;
         let seen = SeenRecord::read(key.as_ref(), got)?.map(Arc::new);
-        self.remember(node, seen.clone());
+        self.remember(&key, seen.clone());
         Ok(seen)
     }
 
@@ -223,35 +204,34 @@ impl CallContext<'_> {
         let body = serde_json::to_vec(&written).expect("it is plain data");
         let etag = known.map(|seen| seen.etag.as_str());
         let key = self.keys.worker(&node.id);
-        match self.engine.bucket.put(&key, body, Some(node.beat), etag, self.deadline).await {
-            Ok(Put::Written(etag)) => {
+        match self.bucket.put(&key, body, Some(node.beat), etag).await {
+            Ok(Some(etag)) => {
                 let seen = SeenRecord { etag, left, node: node.clone(), written: None };
-                self.remember(&node.id, Some(Arc::new(seen)));
+                self.remember(&key, Some(Arc::new(seen)));
                 Ok(true)
             }
-            Ok(Put::Lost) => Ok(false),
+            Ok(None) => Ok(false),
             Err(error) => {
-                self.remember(&node.id, None);
+                self.remember(&key, None);
                 Err(error.into())
             }
         }
     }
 
-    fn remember(&self, node: &NodeId, seen: Option<Arc<SeenRecord>>) {
+    fn remember(&self, key: &Path, seen: Option<Arc<SeenRecord>>) {
         match seen {
-            Some(seen) => self.cache.records().insert(node.clone(), seen),
-            None => self.cache.records().remove(node),
+            Some(seen) => self.cache.records().insert(key.clone(), seen),
+            None => self.cache.records().remove(key),
         };
     }
 }
 
 /// Reads a record that a listing showed; it may have been removed since.
 async fn read_one(
-    bucket: Arc<Bucket>,
+    bucket: Bucket,
     meta: ObjectMeta,
-    deadline: Instant,
 ) -> Result<Option<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
-    let got = bucket.get(&meta.location, None, deadline).await?;
+    let got = bucket.get(&meta.location, None).await?;
     let seen = SeenRecord::read(meta.location.as_ref(), got)?;
     Ok(seen.map(|seen| (meta, Arc::new(seen))))
 }

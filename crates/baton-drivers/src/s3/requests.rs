@@ -1,8 +1,8 @@
 //! The HTTP client, which records the outcome of every request: by number and type, not by text;
 //! and what the caller must do about one that did not do what it should.
 
+use std::cell::RefCell;
 use std::error::Error;
-use std::sync::{Arc, Mutex};
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
@@ -25,8 +25,8 @@ pub(super) enum RequestOutcome {
     NotAnswered(String),
     Answered {
         status: u16,
-        /// The code that S3 gives an error, such as `NoSuchBucket`.
-        code: Option<String>,
+        /// The code that S3 gives an error, such as `NoSuchBucket`; otherwise empty.
+        code: String,
         /// When, in Unix seconds of the server's.
         at: Option<i64>,
     },
@@ -43,27 +43,19 @@ impl RequestOutcome {
 }
 
 tokio::task_local! {
-    /// The observation of whatever request this task makes; the library has no place for it.
-    static OBSERVATION: Observation;
+    /// What became of the last request that this task made; the library has no place for it.
+    static OUTCOME: RefCell<RequestOutcome>;
 }
 
-/// Travels with a request; what became of it is written on it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Observation(Arc<Mutex<RequestOutcome>>);
+/// Makes a request, and says what became of it. If it makes several, the last counts.
+pub(super) async fn observed<T>(request: impl Future<Output = T>) -> (T, RequestOutcome) {
+    let observed = async { (request.await, OUTCOME.with(RefCell::take)) };
+    OUTCOME.scope(RefCell::default(), observed).await
+}
 
-impl Observation {
-    /// Makes a request that this observation travels with. If it makes several, the last is noted.
-    pub(super) async fn follow<T>(&self, request: impl Future<Output = T>) -> T {
-        OBSERVATION.scope(self.clone(), request).await
-    }
-
-    pub(super) fn outcome(&self) -> RequestOutcome {
-        self.0.lock().expect("no holder of this lock panics").clone()
-    }
-
-    fn set(&self, outcome: RequestOutcome) {
-        *self.0.lock().expect("no holder of this lock panics") = outcome;
-    }
+fn note(outcome: RequestOutcome) {
+    // A client of the user's own is not observed.
+    let _ = OUTCOME.try_with(|noted| noted.replace(outcome));
 }
 
 /// The client that all requests go through.
@@ -73,25 +65,18 @@ pub(super) struct ObservingClient(pub(super) reqwest::Client);
 #[async_trait]
 impl HttpService for ObservingClient {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let observation = OBSERVATION.try_with(Clone::clone).unwrap_or_default();
-        let answer = match HttpService::call(&self.0, request).await {
-            Ok(answer) => answer,
-            Err(error) => {
-                observation.set(outcome_of(&error));
-                return Err(error);
-            }
-        };
+        let answer = HttpService::call(&self.0, request).await.inspect_err(failed)?;
         let status = answer.status().as_u16();
         let date = answer.headers().get("date").and_then(|date| date.to_str().ok());
         let at = date.and_then(unix_seconds);
-        observation.set(RequestOutcome::Answered { status, code: None, at });
+        note(RequestOutcome::Answered { status, code: String::new(), at });
         if answer.status().is_success() || status == 304 {
             return Ok(answer);
         }
         let (parts, body) = answer.into_parts();
-        let body = body.bytes().await.inspect_err(|error| observation.set(outcome_of(error)))?;
+        let body = body.bytes().await.inspect_err(failed)?;
         let code = code(&String::from_utf8_lossy(&body));
-        observation.set(RequestOutcome::Answered { status, code, at });
+        note(RequestOutcome::Answered { status, code, at });
         Ok(HttpResponse::from_parts(parts, body.into()))
     }
 }
@@ -102,13 +87,13 @@ impl HttpConnector for ObservingClient {
     }
 }
 
-fn outcome_of(error: &HttpError) -> RequestOutcome {
+fn failed(error: &HttpError) {
     let source = error.source().and_then(|source| source.downcast_ref::<reqwest::Error>());
     let detail = innermost(error);
-    match source.is_some_and(reqwest::Error::is_connect) {
+    note(match source.is_some_and(reqwest::Error::is_connect) {
         true => RequestOutcome::NotSent(detail),
         false => RequestOutcome::NotAnswered(detail),
-    }
+    });
 }
 
 /// The first cause; what wraps it repeats the address.
@@ -120,10 +105,10 @@ fn innermost(error: &dyn Error) -> String {
     cause.to_string().replace('\n', " ")
 }
 
-fn code(body: &str) -> Option<String> {
-    let (code, _) = body.split_once("<Code>")?.1.split_once("</Code>")?;
-    let known = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric());
-    (code.len() <= 64 && known(code)).then(|| code.to_owned())
+fn code(body: &str) -> String {
+    let code = body.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
+    let plain = |code: &&str| code.len() <= 64 && code.chars().all(|c| c.is_ascii_alphanumeric());
+    code.map(|(code, _)| code).filter(plain).unwrap_or_default().to_owned()
 }
 
 /// The date of an HTTP answer as Unix time in seconds; `None` if it is no such date.
@@ -159,16 +144,15 @@ impl RequestError {
             RequestOutcome::NotSent(why) | RequestOutcome::NotAnswered(why) => {
                 format!("{asked}: {why}")
             }
-            RequestOutcome::Answered { status, code: Some(code), .. } => {
-                format!("{asked}: {status} {code}")
+            RequestOutcome::Answered { status, code, .. } => {
+                format!("{asked}: {status} {code}").trim_end().to_owned()
             }
-            RequestOutcome::Answered { status, .. } => format!("{asked}: {status}"),
         }
     }
 
     fn code(&self) -> &str {
         match &self.outcome {
-            RequestOutcome::Answered { code: Some(code), .. } => code,
+            RequestOutcome::Answered { code, .. } => code,
             _ => "",
         }
     }
@@ -231,20 +215,18 @@ impl RequestError {
 
 impl From<RequestError> for StoreError {
     fn from(error: RequestError) -> Self {
-        let (detail, code) = (error.detail(), error.code().to_owned());
+        let detail = error.detail();
         let refused = |remedy: &str| Self::Refused { detail: format!("{detail}; {remedy}") };
         match (&error.outcome, error.status()) {
             (RequestOutcome::NotMade, _) => refused("give access_key and secret_key"),
-            (RequestOutcome::NotSent(_), _) => Self::Unavailable { detail },
             (RequestOutcome::NotAnswered(_), _) | (_, 500 | 502..) if error.writes => {
                 Self::Unknown { detail }
             }
-            (RequestOutcome::NotAnswered(_), _) => Self::Unavailable { detail },
-            // The server waited for the request's body and gave up on it.
-            (_, 400) if code == "RequestTimeout" => Self::Unavailable { detail },
-            (_, 408) => Self::Unavailable { detail },
             (_, 429 | 503) => Self::Throttled { detail },
-            (_, 500 | 502..) => Self::Unavailable { detail },
+            (RequestOutcome::NotSent(_) | RequestOutcome::NotAnswered(_), _)
+            | (_, 408 | 500 | 502..) => Self::Unavailable { detail },
+            // The server waited for the request's body and gave up on it.
+            (_, 400) if error.code() == "RequestTimeout" => Self::Unavailable { detail },
             (_, 404) => refused("create the bucket, or check its name and endpoint"),
             (_, 401 | 403) => refused("check the keys and what they may do; see docs/stores/s3.md"),
             _ => refused("see docs/stores/s3.md"),
@@ -264,8 +246,7 @@ mod tests {
     }
 
     fn answered(status: u16, code: &str) -> RequestOutcome {
-        let code = Some(code.to_owned()).filter(|code| !code.is_empty());
-        RequestOutcome::Answered { status, code, at: None }
+        RequestOutcome::Answered { status, code: code.to_owned(), at: None }
     }
 
     #[test]
@@ -292,8 +273,8 @@ mod tests {
     #[test]
     fn the_code_of_an_error_is_found_in_its_xml() {
         let xml = "<?xml version=\"1.0\"?>\n<Error><Code>NoSuchBucket</Code><Key>x</Key></Error>";
-        assert_eq!(code(xml).as_deref(), Some("NoSuchBucket"));
-        assert_eq!(code("<html>Bad gateway</html>"), None);
-        assert_eq!(code("<Code>two words</Code>"), None);
+        assert_eq!(code(xml), "NoSuchBucket");
+        assert_eq!(code("<html>Bad gateway</html>"), "");
+        assert_eq!(code("<Code>two words</Code>"), "");
     }
 }

@@ -10,9 +10,11 @@ use std::sync::atomic::Ordering;
 use baton_core::ids::{Namespace, NodeId};
 use baton_store::StoreError;
 use object_store::path::Path;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use super::bucket::{Got, Put};
+use super::bucket::Got;
 use super::context::CallContext;
 
 /// The format that programs began with.
@@ -30,7 +32,6 @@ const NAME_MAX: usize = 64;
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     folder: Path,
-    pub(super) prefix: Path,
     /// Lease, fence, view, terms and which documents there are: what changes in one step.
     pub(super) state: Path,
     /// The counters: what changes with every append.
@@ -55,7 +56,6 @@ impl Keys {
             metadata: folder.clone().join("metadata.json"),
             workers: folder.clone().join("workers"),
             documents: folder.clone().join(DOCUMENTS),
-            prefix: prefix.clone(),
             folder,
         }
     }
@@ -78,14 +78,6 @@ impl Keys {
     }
 }
 
-/// `metadata.json`: written once, by the first node of a namespace.
-#[derive(Debug, Serialize, Deserialize)]
-struct Metadata {
-    format: u32,
-    /// For people.
-    made_by: String,
-}
-
 /// What every object begins with.
 #[derive(Deserialize)]
 struct Head {
@@ -93,7 +85,7 @@ struct Head {
 }
 
 /// Is the object in a format that is known? Looked at before anything else in it.
-pub(super) fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
+fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
     let head: Head = serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))?;
     match head.format {
         FIRST_FORMAT..=KNOWN_FORMAT => Ok(()),
@@ -104,6 +96,12 @@ pub(super) fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
             ),
         }),
     }
+}
+
+/// Reads an object, unless its format is a later one.
+pub(super) fn read<T: DeserializeOwned>(record: &str, body: &[u8]) -> Result<T, StoreError> {
+    check(record, body)?;
+    serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))
 }
 
 /// The error for an object that is not one of baton's.
@@ -119,20 +117,18 @@ impl CallContext<'_> {
         }
         let key = &self.keys.metadata;
         loop {
-            if let Got::Found { body, .. } =
-                self.engine.bucket.get(key, None, self.deadline).await?
-            {
+            if let Got::Found { body, .. } = self.bucket.get(key, None).await? {
                 check(key.as_ref(), &body)?;
                 break;
             }
             if !writes {
                 return Ok(());
             }
-            let made_by = format!("baton {}", env!("CARGO_PKG_VERSION"));
-            let metadata = Metadata { format: FIRST_FORMAT, made_by };
-            let body = serde_json::to_vec(&metadata).expect("it is plain data");
-            let put = self.engine.bucket.put(key, body, None, None, self.deadline).await?;
-            if put != Put::Lost {
+            // Who made it is for people.
+            let made_by = concat!("baton ", env!("CARGO_PKG_VERSION"));
+            let fields = [("format", Value::from(FIRST_FORMAT)), ("made_by", Value::from(made_by))];
+            let body = Value::from_iter(fields).to_string();
+            if self.bucket.put(key, body.into_bytes(), None, None).await?.is_some() {
                 break;
             }
         }

@@ -20,26 +20,21 @@ use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use object_store::ObjectMeta;
 use object_store::path::Path;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::Mutex;
-use tokio::task::JoinSet;
-use tokio::time::Instant;
 
-use super::bucket::{Bucket, Listing, PAGE_MAX};
+use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
 use super::config::Config;
 use super::connect;
 use super::fence::Fence;
 use crate::sweep::{Objects, Strategy, Unfit};
-
-const AT_ONCE: usize = 16;
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
 const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
 
 struct S3Sweep {
     name: String,
-    config: Config,
-    bucket: Arc<Bucket>,
+    bucket: Bucket,
     objects: Objects,
     strategy: Strategy,
     fence: Fence,
@@ -81,17 +76,13 @@ pub(crate) fn sweep(
     if let Some(own) = OWN.iter().find(overlaps) {
         return Err(Unfit::Own { target: target(), own: format!("{home}{own}") });
     }
-    let bucket = Arc::new(connect::bucket(&config)?);
+    let bucket = connect::bucket(&config)?;
     let fence = Path::from(format!("{home}fences/ttl:{}", objects.prefix));
     let (name, fence, place) = (format!("s3 {}", target()), Fence::new(fence), Mutex::default());
-    Ok(Arc::new(S3Sweep { name, config, bucket, objects, strategy, fence, place }))
+    Ok(Arc::new(S3Sweep { name, bucket, objects, strategy, fence, place }))
 }
 
 impl S3Sweep {
-    fn deadline(&self) -> Instant {
-        Instant::now() + self.config.timeout
-    }
-
     async fn admit(&self, epoch: Epoch) -> Result<(), SweepError> {
         let body = |mark: &str| mark.as_bytes().to_vec();
         let admitted = self.fence.put(&self.bucket.store, epoch, body).await;
@@ -112,24 +103,20 @@ impl S3Sweep {
 
     /// Archives if that is wanted, and removes, many at once. How many went.
     async fn remove(&self, due: Vec<ObjectMeta>) -> Result<u32, SweepError> {
-        let (mut due, mut work, mut gone) = (due.into_iter(), JoinSet::new(), 0);
-        loop {
-            while work.len() < AT_ONCE
-                && let Some(meta) = due.next()
-            {
-                let archived = match &self.strategy {
-                    Strategy::Archive { into } => {
-                        let rest = meta.location.as_ref().get(self.objects.prefix.len()..);
-                        Some(Path::from(format!("{into}{}", rest.unwrap_or_default())))
-                    }
-                    _ => None,
-                };
-                work.spawn(remove(Arc::clone(&self.bucket), meta, archived, self.deadline()));
-            }
-            let Some(done) = work.join_next().await else { return Ok(gone) };
-            let removed = done.expect("removing does not panic");
-            gone += u32::from(removed.map_err(|error| self.sweep_error(error))?);
-        }
+        let work = |meta: ObjectMeta| {
+            let archived = match &self.strategy {
+                Strategy::Archive { into } => {
+                    let rest = meta.location.as_ref().get(self.objects.prefix.len()..);
+                    Some(Path::from(format!("{into}{}", rest.unwrap_or_default())))
+                }
+                _ => None,
+            };
+            remove(self.bucket.anew(), meta, archived)
+        };
+        let mut gone = 0;
+        let removed = for_each(due, work, |removed| gone += u32::from(removed));
+        removed.await.map_err(|error| self.sweep_error(error))?;
+        Ok(gone)
     }
 
     fn sweep_error(&self, error: StoreError) -> SweepError {
@@ -139,19 +126,18 @@ impl S3Sweep {
 
 /// Removes one object, unless it is another one by now. Says whether it did.
 async fn remove(
-    bucket: Arc<Bucket>,
+    bucket: Bucket,
     meta: ObjectMeta,
     archived: Option<Path>,
-    deadline: Instant,
 ) -> Result<bool, StoreError> {
     let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
     if let Some(into) = archived {
-        bucket.copy(&meta.location, &into, deadline).await?;
+        bucket.copy(&meta.location, &into).await?;
     }
-    if !bucket.is_still(&meta, deadline).await? {
+    if !bucket.is_still(&meta).await? {
         return Ok(false);
     }
-    Ok(bucket.delete_if(&meta.location, etag, deadline).await?)
+    Ok(bucket.delete(&meta.location, Some(etag)).await?)
 }
 
 #[async_trait]
@@ -161,7 +147,7 @@ impl Sweep for S3Sweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        let page = self.bucket.page(&self.objects.prefix, None, 1, self.deadline()).await;
+        let page = self.bucket.anew().page(&self.objects.prefix, None, 1).await;
         page.map(drop).map_err(|error| self.sweep_error(error.into()))
     }
 
@@ -171,7 +157,7 @@ impl Sweep for S3Sweep {
         let most = usize::try_from(limit).unwrap_or(PAGE_MAX).min(PAGE_MAX);
         // An error begins the listing anew.
         let token = place.take();
-        let page = self.bucket.page(&self.objects.prefix, token, most, self.deadline()).await;
+        let page = self.bucket.anew().page(&self.objects.prefix, token, most).await;
         let Listing { objects, at, next, .. } =
             page.map_err(|error| self.sweep_error(error.into()))?;
         let at = at.ok_or_else(|| SweepError::Rejected {
@@ -193,10 +179,10 @@ impl Sweep for S3Sweep {
 
 /// An object as a callback gets it.
 fn record(meta: &ObjectMeta) -> Value {
-    let mut fields = Map::new();
-    fields.insert("key".to_owned(), Value::from(meta.location.as_ref()));
-    fields.insert("bytes".to_owned(), Value::from(meta.size));
-    fields.insert("written_ms".to_owned(), Value::from(meta.last_modified.timestamp_millis()));
-    fields.insert("etag".to_owned(), Value::from(meta.e_tag.clone()));
-    Value::Object(fields)
+    Value::from_iter([
+        ("key", Value::from(meta.location.as_ref())),
+        ("bytes", Value::from(meta.size)),
+        ("written_ms", Value::from(meta.last_modified.timestamp_millis())),
+        ("etag", Value::from(meta.e_tag.clone())),
+    ])
 }
