@@ -50,7 +50,7 @@ pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, 
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => Ok(crate::sqlite::fence::list(rest)?),
+        "sqlite" => crate::sqlite::fence::list(rest),
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => crate::postgres::fence::list(scheme, rest).await,
         #[cfg(feature = "mysql")]

@@ -139,19 +139,6 @@ impl From<rusqlite::Error> for DriverError {
     }
 }
 
-/// The error of a statement that read this record: if its columns are to blame, the record is not
-/// one of baton's.
-pub(super) fn reading(record: impl FnOnce() -> String, error: rusqlite::Error) -> DriverError {
-    match error {
-        rusqlite::Error::FromSqlConversionFailure(..)
-        | rusqlite::Error::IntegralValueOutOfRange(..)
-        | rusqlite::Error::InvalidColumnType(..) => {
-            DriverError::corrupt(record(), error.to_string())
-        }
-        error => error.into(),
-    }
-}
-
 pub(super) fn undone(error: &rusqlite::Error) -> StoreError {
     let detail = error.to_string();
     if let rusqlite::Error::StatementChangedRows(_) = error {
