@@ -9,15 +9,16 @@
 //! ways, so an `@` after the hosts is refused, and so is a port that is no number.
 
 /// Why a URL cannot be cut. Says nothing of what is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// Nothing stands where a host must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "each message says what its variant means")]
+pub enum Flaw {
+    #[error("it names no host")]
     NoHost,
-    /// A host has a character that no host has.
+    #[error("a host has a character that no host has")]
     Host,
-    /// A port is no number from 1 to 65535.
+    #[error("a port is not a number from 1 to 65535")]
     Port,
-    /// There is an `@` in the path or in the options.
+    #[error("there is an '@' after the hosts")]
     At,
 }
 

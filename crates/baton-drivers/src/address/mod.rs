@@ -18,7 +18,9 @@ use std::fmt;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::driver::all_shown;
-use crate::parts::{Flaw, Parts};
+use crate::parts::Parts;
+
+pub use crate::parts::Flaw;
 
 /// What to do about a URL that can be cut in several ways.
 const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %26 for &";
@@ -31,12 +33,8 @@ const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %
 pub enum AddressError {
     #[error("{scheme}:// names no host; write {example}")]
     NoHost { scheme: String, example: &'static str },
-    #[error("{scheme} address: a host has a character that no host has; {ESCAPES}")]
-    Host { scheme: String },
-    #[error("{scheme} address: a port is not a number from 1 to 65535; {ESCAPES}")]
-    Port { scheme: String },
-    #[error("{scheme} address: there is an '@' after the hosts; {ESCAPES}")]
-    At { scheme: String },
+    #[error("{scheme} address: {flaw}; {ESCAPES}")]
+    Cut { scheme: String, flaw: Flaw },
     #[error("{scheme} address {part} is not UTF-8 once its %-escapes are read")]
     Escapes { scheme: String, part: &'static str },
     /// The name is shown if it cannot be a piece of a password.
@@ -105,7 +103,10 @@ pub struct Address {
 impl Address {
     /// Takes what follows `scheme://` apart. `example` is shown if no host is named.
     pub fn parse(scheme: &str, rest: &str, example: &'static str) -> Result<Self, AddressError> {
-        let parts = Parts::of(rest).map_err(|flaw| refused(flaw, scheme, example))?;
+        let parts = Parts::of(rest).map_err(|flaw| match flaw {
+            Flaw::NoHost => AddressError::NoHost { scheme: scheme.to_owned(), example },
+            flaw => AddressError::Cut { scheme: scheme.to_owned(), flaw },
+        })?;
         let decoded = |text: &str, part| decoded(scheme, text, part);
         let user = decoded(parts.user, "user")?;
         let given = decoded(parts.password.unwrap_or_default(), "password")?;
@@ -127,16 +128,6 @@ impl Address {
     /// The hosts, each with its port, or with this one if none was given.
     pub(crate) fn hosts_or(&self, port: u16) -> Vec<(String, u16)> {
         self.hosts.iter().map(|host| (host.name.clone(), host.port.unwrap_or(port))).collect()
-    }
-}
-
-fn refused(flaw: Flaw, scheme: &str, example: &'static str) -> AddressError {
-    let scheme = scheme.to_owned();
-    match flaw {
-        Flaw::NoHost => AddressError::NoHost { scheme, example },
-        Flaw::Host => AddressError::Host { scheme },
-        Flaw::Port => AddressError::Port { scheme },
-        Flaw::At => AddressError::At { scheme },
     }
 }
 

@@ -57,11 +57,6 @@ impl Boots {
     }
 
     /// The folder, made if it is not there.
-    pub(super) fn ready(&self) -> Result<Folder, SqliteOpenError> {
-        self.make().map_err(|error| SqliteOpenError::Boots { path: self.path.clone(), error })
-    }
-
-    /// The same, in the words of the system.
     pub(super) fn make(&self) -> io::Result<Folder> {
         match rustix::fs::mkdirat(CWD, &self.path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -173,7 +168,7 @@ mod tests {
     }
 
     fn why(boots: &Boots) -> String {
-        boots.ready().err().expect("it is refused").to_string()
+        boots.make().err().expect("it is refused").to_string()
     }
 
     #[test]
@@ -181,10 +176,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room for tests");
         let mode = |boots: &Boots| fs::metadata(&boots.path).map(|it| it.mode() & 0o777).ok();
         let boots = database(folder.path(), 0o644);
-        boots.ready().expect("it can be made");
+        boots.make().expect("it can be made");
         assert_eq!(mode(&boots), Some(0o700));
         let shared = database(folder.path(), 0o660);
-        let file = shared.ready().expect("it is widened").create("x").expect("it is ours");
+        let file = shared.make().expect("it is widened").create("x").expect("it is ours");
         assert_eq!(mode(&shared), Some(0o770));
         assert_eq!(file.metadata().map(|it| it.mode() & 0o777).ok(), Some(0o640));
     }
@@ -214,7 +209,7 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_file_is_not_followed() {
         let folder = tempfile::tempdir().expect("there is room for tests");
-        let boots = database(folder.path(), 0o644).ready().expect("it can be made");
+        let boots = database(folder.path(), 0o644).make().expect("it can be made");
         let victim = folder.path().join("victim");
         fs::write(&victim, "precious").expect("there is room for tests");
         let inside = folder.path().join("a.db-boots");

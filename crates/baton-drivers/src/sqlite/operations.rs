@@ -86,9 +86,8 @@ impl CallContext<'_> {
         if older || self.is_fenced_off(fence)? {
             return Ok(Outcome::Conflict);
         }
-        let sql = "INSERT INTO baton_views (namespace, epoch, number, body) \
-                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (namespace) \
-                   DO UPDATE SET epoch = ?2, number = ?3, body = ?4";
+        let sql = "INSERT OR REPLACE INTO baton_views (namespace, epoch, number, body) \
+                   VALUES (?1, ?2, ?3, ?4)";
         self.run(sql, (self.namespace.as_str(), Bits(epoch.0), Bits(number), json(view)))?;
         self.raise_fence(fence)?;
         Ok(Outcome::Applied)
@@ -137,9 +136,8 @@ impl CallContext<'_> {
         if !precondition.holds(present) {
             return Ok(WriteOutcome::Conflict(present));
         }
-        let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (namespace, name) \
-                   DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
+        let sql = "INSERT OR REPLACE INTO baton_documents \
+                   (namespace, name, version, body, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
         self.run(sql, (namespace, name, Bits(next), body, at))?;
         if let Some(fence) = fence {
