@@ -1,6 +1,7 @@
 //! One call in one namespace, inside a transaction.
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
+use baton_store::lease_rule::Below;
 use baton_store::memory::Stamp;
 use rusqlite::{Connection, Params};
 
@@ -20,15 +21,6 @@ pub(super) struct CallContext<'a> {
     pub(super) machine: &'a Machine,
     pub(super) lineage: Lineage,
     pub(super) boots: &'a Boots,
-}
-
-/// What a namespace has beside its lease.
-#[derive(Clone, Copy)]
-pub(super) struct Space {
-    /// The lineage in which it was first written to.
-    pub(super) born_in: Lineage,
-    /// The highest epoch that a write carried.
-    pub(super) fence: Epoch,
 }
 
 impl CallContext<'_> {
@@ -70,12 +62,12 @@ impl CallContext<'_> {
         machine == &*self.machine.boot && locks::is_alive(self.boots, boot)
     }
 
-    /// The namespace, which begins now if it was never written to.
-    pub(super) fn space_or_begin(&self) -> Result<Space, DriverError> {
+    /// What every epoch of the namespace is above. It begins now if it was never written to.
+    pub(super) fn space_or_begin(&self) -> Result<Below, DriverError> {
         let sql = "SELECT born_in, fence FROM baton_namespaces WHERE namespace = ?1";
         let space = self.one(sql, [self.namespace.as_str()], "the record", |it| {
             let (born_in, fence) = (it.number("born_in")?, it.number("fence")?);
-            Ok(Space { born_in: Lineage(born_in), fence: Epoch(fence) })
+            Ok(Below { born_in: Lineage(born_in), fence: Epoch(fence) })
         });
         if let Some(space) = space? {
             return Ok(space);
@@ -83,7 +75,7 @@ impl CallContext<'_> {
         let sql = "INSERT INTO baton_namespaces (namespace, born_in, fence, created_at) \
                    VALUES (?1, ?2, 0, ?3)";
         self.run(sql, (self.namespace.as_str(), Bits(self.lineage.0), Bits(self.at.wall_ms)))?;
-        Ok(Space { born_in: self.lineage, fence: Epoch::NONE })
+        Ok(Below { born_in: self.lineage, fence: Epoch::NONE })
     }
 
     /// Is a later epoch known here, by a grant or by a write?

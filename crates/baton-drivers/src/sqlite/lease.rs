@@ -11,7 +11,7 @@ use baton_core::time::{Moment, whole_ms};
 use baton_store::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
 
 use super::columns::{Bits, ReadRow, json};
-use super::context::{CallContext, Space};
+use super::context::CallContext;
 use crate::driver::{DriverError, Record, boot_id};
 
 /// The one record of a namespace, and what is kept beside it. Never deleted.
@@ -149,14 +149,13 @@ impl CallContext<'_> {
     /// Begins a new term, if the claim holds.
     pub(super) fn acquire(
         &self,
-        space: Space,
+        below: Below,
         lease: &mut Option<LeaseRow>,
         node: &NodeRecord,
         grant: &Acquire,
     ) -> Result<Outcome, DriverError> {
         let row = lease.as_ref();
         let life = || row.map_or(Life::Unknown, |row| row.holder_life(self));
-        let below = Below { born_in: space.born_in, fence: space.fence };
         let record = row.map(|row| &row.record);
         let facts = self.facts(row, &life);
         let Some(granted) = lease_rule::acquire(record, facts, below, node, grant) else {

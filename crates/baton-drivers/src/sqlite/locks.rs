@@ -68,9 +68,7 @@ pub(super) fn hold(
     let mut locks = held();
     let key = (boots.path.clone(), boot);
     if let Some(held) = locks.get_mut(&key) {
-        if !held.namespaces.contains(namespace) {
-            held.namespaces.insert(namespace.clone());
-        }
+        held.namespaces.insert(namespace.clone());
         return Ok(());
     }
     let file = locked(boots, boot, machine)?;

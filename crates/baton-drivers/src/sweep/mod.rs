@@ -41,7 +41,7 @@ pub use target::{Keys, Objects, Target, Unfit};
 pub(crate) const CLOCK_WENT_BACK: &str =
     "rows that were due when they were copied are not due any more: the server's clock went back";
 
-/// Bytes that are no text, for a callback.
+/// Bytes as hexadecimal digits.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
