@@ -58,14 +58,9 @@ impl<'a> Parts<'a> {
         let hosts = hosts_text.split(',').map(host).collect::<Result<_, _>>()?;
         Ok(Self { user, password, hosts, hosts_text, path, query })
     }
-
-    /// The options, each with its value if there is a `=`.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&'a str, Option<&'a str>)> + use<'a> {
-        options(self.query)
-    }
 }
 
-/// The options of what stands after `?`.
+/// The options of what stands after `?`, each with its value if there is a `=`.
 pub(crate) fn options(query: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     query.split('&').filter(|option| !option.is_empty()).map(|option| {
         option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)))
@@ -140,6 +135,6 @@ mod tests {
         let parts = Parts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
         assert_eq!((parts.user, parts.password), ("me", Some("a@b:c")));
         assert_eq!(parts.hosts, [("db-1", Some(5433)), ("::1", None)]);
-        assert_eq!(parts.options().collect::<Vec<_>>(), [("x", Some("1")), ("y", None)]);
+        assert_eq!(options(parts.query).collect::<Vec<_>>(), [("x", Some("1")), ("y", None)]);
     }
 }

@@ -106,14 +106,9 @@ impl Fence {
     }
 }
 
-fn has_fences(conn: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'baton_fences'";
-    Ok(conn.query_row(sql, (), |_| Ok(())).optional()?.is_some())
-}
-
 /// The rows of one statement on the register; none if there is no register.
 fn register(conn: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Vec<ReadRow>> {
-    match has_fences(conn)? {
+    match conn.table_exists(Some("main"), "baton_fences")? {
         true => ReadRow::all(&mut conn.prepare(sql)?, values),
         false => Ok(Vec::new()),
     }

@@ -128,18 +128,14 @@ impl CallContext<'_> {
         if is_fenced_off {
             return Ok(WriteOutcome::Fenced);
         }
-        let namespace = self.namespace.as_str();
-        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
-        let record = format!("document {name:?}");
-        let present = self.one(sql, (namespace, name), &record, |it| it.number("version"))?;
-        let present = present.unwrap_or(0);
+        let present = self.document(name)?.map_or(0, |document| document.version);
         if !precondition.holds(present) {
             return Ok(WriteOutcome::Conflict(present));
         }
         let sql = "INSERT OR REPLACE INTO baton_documents \
                    (namespace, name, version, body, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
-        self.run(sql, (namespace, name, Bits(next), body, at))?;
+        self.run(sql, (self.namespace.as_str(), name, Bits(next), body, at))?;
         if let Some(fence) = fence {
             self.raise_fence(fence)?;
         }

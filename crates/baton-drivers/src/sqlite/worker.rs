@@ -1,9 +1,6 @@
 //! The thread that has the connection: it takes all that is queued and makes one transaction of it,
 //! with one commit, however many jobs.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{BeatReply, Reply, Request};
 use baton_store::{Answer, Call, Operation, StoreError};
@@ -48,7 +45,6 @@ pub(super) struct Worker {
     config: SqliteConfig,
     machine: Machine,
     connection: Option<FileConnection>,
-    commits: Arc<AtomicU64>,
     /// The highest lineage seen.
     lineage: u64,
     leases: SeenLeases,
@@ -59,11 +55,10 @@ pub(super) fn start(
     config: SqliteConfig,
     machine: Machine,
     connection: FileConnection,
-    commits: Arc<AtomicU64>,
 ) -> Result<mpsc::Sender<Job>, SqliteOpenError> {
     let (sender, jobs) = mpsc::channel(QUEUE_MAX);
     let (connection, leases) = (Some(connection), SeenLeases::default());
-    let worker = Worker { config, machine, connection, commits, lineage: 0, leases };
+    let worker = Worker { config, machine, connection, lineage: 0, leases };
     let thread = std::thread::Builder::new().name("baton-sqlite".to_owned());
     let started = thread.spawn(move || worker.run(jobs));
     started.map_err(|error| SqliteOpenError::NoThread { error })?;
@@ -92,8 +87,7 @@ impl Worker {
             }
         };
         let batch = locked(batch, &connection);
-        let (answers, committed) = self.transact(&mut connection, &batch);
-        self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
+        let answers = self.transact(&mut connection, &batch);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
                 locks::let_go(&connection.boots, *boot, &job.namespace);
@@ -116,15 +110,15 @@ impl Worker {
         FileConnection::open(&self.config, &self.machine, false, self.lineage)
     }
 
-    /// Carries the jobs out, and says whether there was a commit of something written.
-    fn transact(&mut self, connection: &mut FileConnection, jobs: &[Job]) -> (Answers, bool) {
+    /// Carries the jobs out.
+    fn transact(&mut self, connection: &mut FileConnection, jobs: &[Job]) -> Answers {
         if jobs.is_empty() {
-            return (Vec::new(), false);
+            return Vec::new();
         }
         self.attempt(connection, jobs).unwrap_or_else(|error| {
             let error = error.into_store_error();
             roll_back(connection);
-            (jobs.iter().map(|_| Err(error.clone())).collect(), false)
+            jobs.iter().map(|_| Err(error.clone())).collect()
         })
     }
 
@@ -132,7 +126,7 @@ impl Worker {
         &mut self,
         connection: &mut FileConnection,
         jobs: &[Job],
-    ) -> Result<(Answers, bool), DriverError> {
+    ) -> Result<Answers, DriverError> {
         let writes = jobs.iter().any(Job::writes);
         if writes {
             let durably = begins_one(connection, jobs)?;
@@ -150,7 +144,7 @@ impl Worker {
         }
         run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
         beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
-        Ok((still_there(connection, jobs, answers), writes))
+        Ok(still_there(connection, jobs, answers))
     }
 
     /// Begins a transaction, in the lineage that the data is in.
