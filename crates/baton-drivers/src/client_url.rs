@@ -2,7 +2,7 @@
 //! reads.
 
 use crate::OpenError;
-use crate::open::unusable_scheme;
+use crate::open::cut;
 
 /// The URL of the same server or file as another client takes it: without baton's own options, and
 /// with the password that `password_env` or `password_file` names. **It holds the password**: show
@@ -26,7 +26,7 @@ use crate::open::unusable_scheme;
 /// # Ok::<(), baton_drivers::OpenError>(())
 /// ```
 pub fn client_url(url: &str) -> Result<String, OpenError> {
-    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let (scheme, rest) = cut(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
@@ -39,13 +39,13 @@ pub fn client_url(url: &str) -> Result<String, OpenError> {
         "mysql" | "mariadb" => crate::mysql::client_url(scheme, rest),
         #[cfg(feature = "redis")]
         "redis" | "rediss" => crate::redis::client_url(scheme, rest),
-        scheme => Err(unusable_scheme(scheme).unwrap_or_else(|| {
+        scheme => {
             let remedy = match scheme {
                 "s3" => "take the client of baton_drivers::s3::client",
                 _ => "configure the client by itself",
             };
-            OpenError::NoClientUrl { scheme: scheme.to_owned(), remedy }
-        })),
+            Err(OpenError::NoClientUrl { scheme: scheme.to_owned(), remedy })
+        }
     }
 }
 

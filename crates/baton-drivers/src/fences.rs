@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::OpenError;
 use crate::driver::{DriverError, Fields, Record};
-use crate::open::unusable_scheme;
+use crate::open::cut;
 
 /// A fence, and the highest epoch that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,10 +48,10 @@ pub enum FencesError {
 /// The fences of the store that the URL names, sorted by resource. Nothing is made or written. On
 /// etcd they belong to the namespace; elsewhere it does not matter.
 pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, FencesError> {
-    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let (scheme, rest) = cut(url)?;
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
-        "sqlite" => Ok(crate::sqlite::fence::list(rest)?),
+        "sqlite" => crate::sqlite::fence::list(rest),
         #[cfg(feature = "postgres")]
         "postgres" | "postgresql" => crate::postgres::fence::list(scheme, rest).await,
         #[cfg(feature = "mysql")]
@@ -62,7 +62,7 @@ pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, 
         "s3" => crate::s3::fence::list(scheme, rest).await,
         #[cfg(feature = "etcd")]
         "etcd" => crate::etcd::fence::list(scheme, rest, namespace).await,
-        scheme => Err(unfenced(scheme)),
+        _ => Err(FencesError::Unfenced { scheme: scheme.to_owned() }),
     };
     let mut found = found?;
     found.sort_by(|a, b| a.resource.cmp(&b.resource));
@@ -76,7 +76,7 @@ pub async fn reset(
     namespace: &Namespace,
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
-    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let (scheme, rest) = cut(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => crate::sqlite::fence::reset(rest, resource),
@@ -90,7 +90,7 @@ pub async fn reset(
         "s3" => crate::s3::fence::reset(scheme, rest, resource).await,
         #[cfg(feature = "etcd")]
         "etcd" => crate::etcd::fence::reset(scheme, rest, namespace, resource).await,
-        scheme => Err(unfenced(scheme)),
+        _ => Err(FencesError::Unfenced { scheme: scheme.to_owned() }),
     }
 }
 
@@ -101,11 +101,4 @@ pub(crate) fn stored<F: Fields>(rows: &[F]) -> Result<Vec<StoredFence>, FencesEr
         Ok(StoredFence { resource, epoch: Epoch(record.number("epoch")?) })
     });
     Ok(fences.map_err(DriverError::into_store_error)?)
-}
-
-fn unfenced(scheme: &str) -> FencesError {
-    match unusable_scheme(scheme) {
-        Some(error) => error.into(),
-        None => FencesError::Unfenced { scheme: scheme.to_owned() },
-    }
 }

@@ -1,6 +1,6 @@
 //! On which hosts a store's servers are, as far as its URL says.
 
-use crate::parts::Parts;
+use crate::parts::{Parts, options};
 
 /// Where S3 is unless an endpoint is given.
 const AWS: &str = "amazonaws.com";
@@ -19,16 +19,14 @@ pub fn server_hosts(url: &str) -> Vec<String> {
     if matches!(scheme, "sqlite" | "memory") {
         return Vec::new();
     }
-    let Ok(parts) = Parts::of(rest) else { return Vec::new() };
-    if scheme != "s3" {
-        return parts.hosts.iter().map(|(host, _)| (*host).to_owned()).collect();
+    let Ok(mut parts) = Parts::of(rest) else { return Vec::new() };
+    if scheme == "s3" {
+        let endpoint = options(parts.query).find(|(name, _)| *name == "endpoint");
+        let server = endpoint.and_then(|(_, endpoint)| endpoint?.split_once("://"));
+        let Ok(named) = Parts::of(server.map_or(AWS, |it| it.1)) else { return Vec::new() };
+        parts = named;
     }
-    let endpoint = parts.options().find(|(name, _)| *name == "endpoint").and_then(|it| it.1);
-    let Some((_, server)) = endpoint.and_then(|endpoint| endpoint.split_once("://")) else {
-        return vec![AWS.to_owned()];
-    };
-    let named = Parts::of(server).map(|parts| parts.hosts).unwrap_or_default();
-    named.iter().map(|(host, _)| (*host).to_owned()).collect()
+    parts.hosts.iter().map(|(host, _)| (*host).to_owned()).collect()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::open_error::OpenError;
 use crate::reader::{Access, Reader};
 
 /// Every scheme, and the feature that its driver is built with.
-const SCHEMES: [(&str, &str, bool); 9] = [
+const SCHEMES: [(&str, &str, bool); 10] = [
     ("sqlite", "sqlite", cfg!(feature = "sqlite")),
     ("postgres", "postgres", cfg!(feature = "postgres")),
     ("postgresql", "postgres", cfg!(feature = "postgres")),
@@ -20,16 +20,14 @@ const SCHEMES: [(&str, &str, bool); 9] = [
     ("rediss", "redis", cfg!(feature = "redis")),
     ("s3", "s3", cfg!(feature = "s3")),
     ("etcd", "etcd", cfg!(feature = "etcd")),
+    ("memory", "memory", true),
 ];
 
 /// What a URL may begin with in this build, each store by its first name.
 pub(crate) fn known_stores() -> String {
-    let mut stores: Vec<&str> = Vec::new();
-    for (_, store, _) in SCHEMES.iter().filter(|(_, _, built)| *built) {
-        if !stores.contains(store) {
-            stores.push(store);
-        }
-    }
+    let mut stores: Vec<&str> = SCHEMES.iter().filter(|it| it.2).map(|it| it.1).collect();
+    stores.dedup();
+    stores.pop();
     format!("{} and memory, as in sqlite://baton.db", stores.join(", "))
 }
 
@@ -58,7 +56,7 @@ pub async fn open_to_read(url: &str) -> Result<Arc<dyn Store>, OpenError> {
 }
 
 async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let (scheme, rest) = cut(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
@@ -80,27 +78,25 @@ async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> 
         "etcd" => crate::etcd::open(scheme, rest, access).await,
         // It is empty, and gone with its handle, whatever may be done to it.
         "memory" if rest.is_empty() => Ok(Arc::new(memory())),
-        "memory" => Err(OpenError::NotMemory),
-        scheme => Err(unusable_scheme(scheme).expect("what is known and built is above")),
+        _ => Err(OpenError::NotMemory),
     }
 }
 
-/// What to say of a scheme that this build has no store for; `None` if it has one.
-pub(crate) fn unusable_scheme(scheme: &str) -> Option<OpenError> {
-    let known = SCHEMES.iter().find(|(known, _, _)| *known == scheme);
-    match known {
-        _ if scheme == "memory" => None,
-        Some((_, _, true)) => None,
+/// The scheme of a URL, for which this build has a store, and what follows it.
+pub(crate) fn cut(url: &str) -> Result<(&str, &str), OpenError> {
+    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    match SCHEMES.iter().find(|(known, _, _)| *known == scheme) {
+        Some((_, _, true)) => Ok((scheme, rest)),
         Some((_, feature, false)) => {
-            Some(OpenError::NotBuilt { scheme: scheme.to_owned(), feature })
+            Err(OpenError::NotBuilt { scheme: scheme.to_owned(), feature })
         }
-        None => Some(OpenError::UnknownScheme),
+        None => Err(OpenError::UnknownScheme),
     }
 }
 
 /// Is it the scheme of a store, built or not?
 pub(crate) fn is_scheme(scheme: &str) -> bool {
-    scheme == "memory" || SCHEMES.iter().any(|(known, _, _)| *known == scheme)
+    SCHEMES.iter().any(|(known, _, _)| *known == scheme)
 }
 
 /// A store that only its handle can see, empty at first.

@@ -72,22 +72,16 @@ pub enum OpenError {
     Ended,
 }
 
-impl OpenError {
-    /// The same, met while the store was in use already and a connection was to be made. Nothing
-    /// was sent. A server that is away, that restarts or that became a standby may come back.
-    pub(crate) fn into_store_error(self) -> StoreError {
-        let detail = self.to_string();
-        match self {
-            Self::Unreachable { .. } | Self::Unfit { .. } | Self::Tls { .. } => {
-                StoreError::Unavailable { detail }
-            }
-            _ => StoreError::Refused { detail },
-        }
-    }
-}
-
+/// The same, met while the store was in use already and a connection was to be made. Nothing was
+/// sent. A server that is away, that restarts or that became a standby may come back.
 impl From<OpenError> for StoreError {
     fn from(error: OpenError) -> Self {
-        error.into_store_error()
+        let detail = error.to_string();
+        match error {
+            OpenError::Unreachable { .. } | OpenError::Unfit { .. } | OpenError::Tls { .. } => {
+                Self::Unavailable { detail }
+            }
+            _ => Self::Refused { detail },
+        }
     }
 }

@@ -9,15 +9,19 @@
 //! ways, so an `@` after the hosts is refused, and so is a port that is no number.
 
 /// Why a URL cannot be cut. Says nothing of what is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flaw {
-    /// Nothing stands where a host must.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(
+    feature = "network",
+    expect(missing_docs, reason = "each message says what its variant means")
+)]
+pub enum Flaw {
+    #[error("it names no host")]
     NoHost,
-    /// A host has a character that no host has.
+    #[error("a host has a character that no host has")]
     Host,
-    /// A port is no number from 1 to 65535.
+    #[error("a port is not a number from 1 to 65535")]
     Port,
-    /// There is an `@` in the path or in the options.
+    #[error("there is an '@' after the hosts")]
     At,
 }
 
@@ -54,14 +58,9 @@ impl<'a> Parts<'a> {
         let hosts = hosts_text.split(',').map(host).collect::<Result<_, _>>()?;
         Ok(Self { user, password, hosts, hosts_text, path, query })
     }
-
-    /// The options, each with its value if there is a `=`.
-    pub(crate) fn options(&self) -> impl Iterator<Item = (&'a str, Option<&'a str>)> + use<'a> {
-        options(self.query)
-    }
 }
 
-/// The options of what stands after `?`.
+/// The options of what stands after `?`, each with its value if there is a `=`.
 pub(crate) fn options(query: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     query.split('&').filter(|option| !option.is_empty()).map(|option| {
         option.split_once('=').map_or((option, None), |(name, value)| (name, Some(value)))
@@ -136,6 +135,6 @@ mod tests {
         let parts = Parts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
         assert_eq!((parts.user, parts.password), ("me", Some("a@b:c")));
         assert_eq!(parts.hosts, [("db-1", Some(5433)), ("::1", None)]);
-        assert_eq!(parts.options().collect::<Vec<_>>(), [("x", Some("1")), ("y", None)]);
+        assert_eq!(options(parts.query).collect::<Vec<_>>(), [("x", Some("1")), ("y", None)]);
     }
 }

@@ -62,7 +62,7 @@ pub fn shown(url: &str) -> String {
 }
 
 fn of_server(scheme: &str, parts: &Parts<'_>) -> String {
-    let has_option = parts.options().any(|(name, _)| name.starts_with("password"));
+    let has_option = options(parts.query).any(|(name, _)| name.starts_with("password"));
     let login = match (parts.user, parts.password) {
         ("", None) => String::new(),
         // A password may stand where the user is to: `redis://hush@cache`, or a ':' was forgotten.
@@ -71,7 +71,7 @@ fn of_server(scheme: &str, parts: &Parts<'_>) -> String {
         (user, Some(_)) => format!("{user}:{HIDDEN}@"),
     };
     let path = parts.path.map_or_else(String::new, |path| format!("/{path}"));
-    let query = question(parts.options().map(option));
+    let query = question(options(parts.query).map(option));
     format!("{scheme}://{login}{}{path}{query}", parts.hosts_text)
 }
 
@@ -117,8 +117,8 @@ pub fn without_secrets(url: &str) -> String {
         user => format!("{user}@"),
     };
     // Half of a pair of keys would be refused.
-    let has_key = parts.options().any(|(name, _)| name == "secret_key");
-    let kept = parts.options().filter_map(|(name, value)| {
+    let has_key = options(parts.query).any(|(name, _)| name == "secret_key");
+    let kept = options(parts.query).filter_map(|(name, value)| {
         let value = value.filter(|value| match name {
             "access_key" => !has_key,
             name => is_harmless(name, value),

@@ -1,8 +1,8 @@
 //! A store's URL, taken apart: `scheme://user:password@host:port,host:port/path?option=value`.
 //!
 //! ```text
-//!   url ──► Address: scheme, user, password, hosts, path
-//!             └── Options: each is taken by name; what is left over is refused by name
+//!   url ──► Address: user, password, hosts, path
+//!       └─► Options: each is taken by name; what is left over is refused by name
 //!   url ◄── plain_url: what every client reads, put together again
 //!   secrets come from the URL, from a variable (…_env=NAME) or from a file (…_file=PATH)
 //! ```
@@ -18,7 +18,9 @@ use std::fmt;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::driver::all_shown;
-use crate::parts::{Flaw, Parts};
+use crate::parts::Parts;
+
+pub use crate::parts::Flaw;
 
 /// What to do about a URL that can be cut in several ways.
 const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %26 for &";
@@ -31,12 +33,8 @@ const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %
 pub enum AddressError {
     #[error("{scheme}:// names no host; write {example}")]
     NoHost { scheme: String, example: &'static str },
-    #[error("{scheme} address: a host has a character that no host has; {ESCAPES}")]
-    Host { scheme: String },
-    #[error("{scheme} address: a port is not a number from 1 to 65535; {ESCAPES}")]
-    Port { scheme: String },
-    #[error("{scheme} address: there is an '@' after the hosts; {ESCAPES}")]
-    At { scheme: String },
+    #[error("{scheme} address: {flaw}; {ESCAPES}")]
+    Cut { scheme: String, flaw: Flaw },
     #[error("{scheme} address {part} is not UTF-8 once its %-escapes are read")]
     Escapes { scheme: String, part: &'static str },
     /// The name is shown if it cannot be a piece of a password.
@@ -76,67 +74,63 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// One host, with its port if it was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
-    /// A name or an address; brackets around IPv6 are taken off.
-    pub name: String,
-    /// The port, if one was given.
-    pub port: Option<u16>,
-}
-
 /// A store's URL, taken apart.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Address {
-    /// What stands before `://`.
-    pub scheme: String,
     /// Who connects.
     pub user: Option<String>,
     /// With which password: from the URL, `password_env` or `password_file`.
     pub password: Option<Secret>,
-    /// Where to. At least one, but for `s3://`, whose host is a bucket.
-    pub hosts: Vec<Host>,
+    /// Where to: at least one name or address, without the brackets around IPv6, and its port.
+    pub hosts: Vec<(String, u16)>,
     /// What stands after the first `/`, without it.
     pub path: String,
-    /// What stands after `?`.
-    pub options: Options,
 }
 
 impl Address {
-    /// Takes what follows `scheme://` apart. `example` is shown if no host is named.
-    pub fn parse(scheme: &str, rest: &str, example: &'static str) -> Result<Self, AddressError> {
-        let parts = Parts::of(rest).map_err(|flaw| refused(flaw, scheme, example))?;
+    /// Takes what follows `scheme://` apart, and the options from it. `example` is shown if no host
+    /// is named; `port` is that of a host without one.
+    pub fn parse(
+        scheme: &str,
+        rest: &str,
+        example: &'static str,
+        port: u16,
+    ) -> Result<(Self, Options), AddressError> {
+        let parts = Parts::of(rest).map_err(|flaw| match flaw {
+            Flaw::NoHost => AddressError::NoHost { scheme: scheme.to_owned(), example },
+            flaw => AddressError::Cut { scheme: scheme.to_owned(), flaw },
+        })?;
         let decoded = |text: &str, part| decoded(scheme, text, part);
         let user = decoded(parts.user, "user")?;
         let given = decoded(parts.password.unwrap_or_default(), "password")?;
         let given = Some(given).filter(|text| !text.is_empty()).map(Secret::new);
         let mut options = Options::parse(scheme, parts.query)?;
-        let host = |(name, port): &(&str, Option<u16>)| {
-            Ok(Host { name: decoded(name, "host")?, port: *port })
+        let host = |(name, given): &(&str, Option<u16>)| {
+            Ok((decoded(name, "host")?, given.unwrap_or(port)))
         };
-        Ok(Self {
-            scheme: scheme.to_owned(),
+        let address = Self {
             user: Some(user).filter(|text| !text.is_empty()),
             password: options.secret("password", given)?,
             hosts: parts.hosts.iter().map(host).collect::<Result<_, _>>()?,
             path: decoded(parts.path.unwrap_or_default(), "path")?,
-            options,
-        })
+        };
+        Ok((address, options))
     }
 
-    /// The hosts, each with its port, or with this one if none was given.
-    pub(crate) fn hosts_or(&self, port: u16) -> Vec<(String, u16)> {
-        self.hosts.iter().map(|host| (host.name.clone(), host.port.unwrap_or(port))).collect()
-    }
-}
-
-fn refused(flaw: Flaw, scheme: &str, example: &'static str) -> AddressError {
-    let scheme = scheme.to_owned();
-    match flaw {
-        Flaw::NoHost => AddressError::NoHost { scheme, example },
-        Flaw::Host => AddressError::Host { scheme },
-        Flaw::Port => AddressError::Port { scheme },
-        Flaw::At => AddressError::At { scheme },
+    /// The URL as every client reads it, secrets included; of the options those that the client
+    /// knows, each with its value.
+    pub(crate) fn plain_url(&self, scheme: &str, options: &[&str]) -> String {
+        let user = self.user.as_deref().map_or_else(String::new, escaped);
+        let login = match &self.password {
+            Some(password) => format!("{user}:{}@", escaped(password.reveal())),
+            None if user.is_empty() => user,
+            None => format!("{user}@"),
+        };
+        let slash = if self.path.is_empty() { "" } else { "/" };
+        let mark = if options.is_empty() { "" } else { "?" };
+        let (hosts, path, options) =
+            (all_shown(&self.hosts), escaped(&self.path), options.join("&"));
+        format!("{scheme}://{login}{hosts}{slash}{path}{mark}{options}")
     }
 }
 
@@ -144,26 +138,6 @@ fn decoded(scheme: &str, text: &str, part: &'static str) -> Result<String, Addre
     let text = percent_decode_str(text).decode_utf8();
     let text = text.map_err(|_| AddressError::Escapes { scheme: scheme.to_owned(), part })?;
     Ok(text.into_owned())
-}
-
-/// What every client reads of a URL, secrets included; of the options those that the client knows,
-/// each with its value.
-pub(crate) fn plain_url(
-    scheme: &str,
-    (user, password): (&Option<String>, &Option<Secret>),
-    hosts: &[(String, u16)],
-    path: Option<&str>,
-    options: &[&str],
-) -> String {
-    let user = user.as_deref().map_or_else(String::new, escaped);
-    let login = match password {
-        Some(password) => format!("{user}:{}@", escaped(password.reveal())),
-        None if user.is_empty() => user,
-        None => format!("{user}@"),
-    };
-    let path = path.map_or_else(String::new, |path| format!("/{}", escaped(path)));
-    let mark = if options.is_empty() { "" } else { "?" };
-    format!("{scheme}://{login}{}{path}{mark}{}", all_shown(hosts), options.join("&"))
 }
 
 fn escaped(text: &str) -> String {
@@ -174,18 +148,16 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn parse(rest: &str) -> Result<Address, AddressError> {
-        Address::parse("postgres", rest, "postgres://db/app")
+    fn parse(rest: &str) -> Result<(Address, Options), AddressError> {
+        Address::parse("postgres", rest, "postgres://db/app", 5432)
     }
 
     #[test]
     fn every_part_is_found() {
-        let address = parse("me:p%40ss@db-1:5433,[::1]/app?tls=require").expect("it is sound");
+        let (address, _) = parse("me:p%40ss@db-1:5433,[::1]/app?tls=require").expect("it is sound");
         assert_eq!(address.user.as_deref(), Some("me"));
         assert_eq!(address.password.as_ref().map(Secret::reveal), Some("p@ss"));
-        let hosts: Vec<(&str, Option<u16>)> =
-            address.hosts.iter().map(|host| (host.name.as_str(), host.port)).collect();
-        assert_eq!(hosts, [("db-1", Some(5433)), ("::1", None)]);
+        assert_eq!(address.hosts, [("db-1".to_owned(), 5433), ("::1".to_owned(), 5432)]);
         assert_eq!(address.path, "app");
     }
 

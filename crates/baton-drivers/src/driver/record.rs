@@ -177,7 +177,8 @@ impl<'a, F: Fields> Record<'a, F> {
         }))
     }
 
-    fn holder(&self) -> Result<Option<Holder>, DriverError> {
+    /// The holder of the lease, if its status says that there is one.
+    pub(crate) fn holder(&self) -> Result<Option<Holder>, DriverError> {
         let held = self.flag("status")?;
         let node = self.read("owner_id", NodeId::new)?;
         let boot = self.read("owner_boot", boot_id)?;

@@ -95,7 +95,7 @@ impl<K: Connector> ConnectionSlot<K> {
         F: Future<Output = Result<T, DriverError>>,
     {
         let began = SystemClock.now();
-        let connection = self.get().await.map_err(OpenError::into_store_error)?;
+        let connection = self.get().await?;
         let left = self.timeout.saturating_sub(SystemClock.now().since(began));
         let done = within(left, call(Arc::clone(&connection))).await;
         let done = done.unwrap_or_else(|| Err(DriverError::timed_out(self.timeout)));

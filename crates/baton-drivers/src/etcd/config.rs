@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::address::{Address, AddressError, Secret};
+use crate::address::{Address, AddressError, Options, Secret};
 use crate::driver::{all_shown, is_this_machine, shown};
 use crate::tls::{TlsFiles, TlsMode};
 
@@ -35,34 +35,36 @@ pub(super) struct EtcdConfig {
 
 impl EtcdConfig {
     pub(super) fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
-        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
-        let options = &mut address.options;
+        let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, PORT)?;
         let timeout = options.timeout()?;
-        let files = TlsFiles::take(options)?;
-        let mode = TlsMode::take(options, &files, &TLS_MODES, "give off or verify")?;
+        let files = TlsFiles::take(&mut options)?;
+        let mode = TlsMode::take(&mut options, &files, &TLS_MODES, "give off or verify")?;
         if mode == TlsMode::Off && files.any() {
             return Err(options.wrong("tls", "off", "give verify, or leave the tls files out"));
         }
         let tls = (mode == TlsMode::Verify).then_some(files);
-        let prefix = prefix(&address)?;
-        let hosts = address.hosts_or(PORT);
-        address.options.finish()?;
+        let prefix = prefix(&address.path, &options)?;
+        options.finish()?;
         let scheme = if tls.is_some() { "https" } else { "http" };
         let password = address.password.unwrap_or_else(|| Secret::new(""));
         Ok(Self {
-            endpoints: hosts.iter().map(|host| format!("{scheme}://{}", shown(host))).collect(),
-            place: all_shown(&hosts),
             login: address.user.map(|user| (user, password)),
+            endpoints: address
+                .hosts
+                .iter()
+                .map(|host| format!("{scheme}://{}", shown(host)))
+                .collect(),
+            place: all_shown(&address.hosts),
             prefix,
             tls,
             timeout,
-            local: hosts.iter().all(|(name, _)| is_this_machine(name)),
+            local: address.hosts.iter().all(|(name, _)| is_this_machine(name)),
         })
     }
 }
 
-fn prefix(address: &Address) -> Result<String, AddressError> {
-    let given = address.path.trim_end_matches('/');
+fn prefix(path: &str, options: &Options) -> Result<String, AddressError> {
+    let given = path.trim_end_matches('/');
     if given.is_empty() {
         return Ok(PREFIX.to_owned());
     }
@@ -71,7 +73,7 @@ fn prefix(address: &Address) -> Result<String, AddressError> {
         true => Ok(given.to_owned()),
         false => {
             let wanted = "use letters, digits, '.', '_', ':', '-', and '/' between them";
-            Err(address.options.wrong("prefix", given, wanted))
+            Err(options.wrong("prefix", given, wanted))
         }
     }
 }

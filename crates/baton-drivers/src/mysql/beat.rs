@@ -9,28 +9,22 @@ use mysql_async::Row;
 
 use super::engine::CallContext;
 use super::error::lease_name;
-use super::statement::{Statement, Text};
+use super::statement::{Ascii, Statement, Text};
 use crate::driver::{BeatServer, DriverError, Record, boot_id};
 
 const LOOK: u64 = 0;
 const ACQUIRE: u64 = 1;
 const RENEW: u64 = 2;
 
-impl CallContext<'_> {
-    /// Carries a beat out, whole or not at all.
-    pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
-        self.engine.leases.beat(self.namespace, beat, self).await
-    }
-}
-
 impl BeatServer for CallContext<'_> {
+    /// Carries a beat out, whole or not at all.
     async fn send(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
         let node = &beat.node;
         let profile = serde_json::to_string(&*node.profile).expect("it is plain data");
         let call = self
             .procedure("beat")
-            .with(&node.id)
-            .with(node.boot)
+            .with(Ascii(&node.id))
+            .with(Ascii(node.boot))
             .with(node.beat)
             .with(node.eligible)
             .with(node.draining)
@@ -38,7 +32,7 @@ impl BeatServer for CallContext<'_> {
             .with(node.seen.0)
             .with(Text(&profile))
             .with(node.profile.lifeline.as_deref().map(Text))
-            .with(beat.replaces)
+            .with(beat.replaces.map(Ascii))
             .with(beat.is_mere_look())
             .with(beat.known_view.epoch.0)
             .with(beat.known_view.number);
@@ -73,13 +67,13 @@ fn with_intent(call: Statement, intent: &LeaseIntent) -> Statement {
     };
     call.with(kind)
         .with(expect.map(|version| version.epoch.0))
-        .with(expect.map(|version| version.nonce.boot))
+        .with(expect.map(|version| Ascii(version.nonce.boot)))
         .with(expect.map(|version| version.nonce.attempt))
         .with(claim)
-        .with(dead)
+        .with(dead.map(Ascii))
         .with(lineage)
         .with(floor)
-        .with(nonce.map(|nonce| nonce.boot))
+        .with(nonce.map(|nonce| Ascii(nonce.boot)))
         .with(nonce.map(|nonce| nonce.attempt))
         .with(u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX))
 }

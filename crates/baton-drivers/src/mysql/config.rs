@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, Secret, plain_url};
+use crate::address::{Address, AddressError};
 use crate::driver::shown;
 use crate::tls::{TlsFiles, TlsMode};
 
@@ -28,12 +28,8 @@ pub(super) fn is_prefix(prefix: &str) -> bool {
 /// What a handle needs to know. Plain data.
 #[derive(Clone, Debug)]
 pub(super) struct MysqlConfig {
-    /// Names and ports, tried in turn.
-    pub(super) hosts: Vec<(String, u16)>,
-    pub(super) user: Option<String>,
-    pub(super) password: Option<Secret>,
-    /// Where the tables are.
-    pub(super) database: String,
+    /// The hosts are tried in turn; its path is the database that the tables are in.
+    pub(super) address: Address,
     /// What the names of tables and procedures begin with.
     pub(super) prefix: String,
     pub(super) timeout: Duration,
@@ -44,16 +40,15 @@ pub(super) struct MysqlConfig {
 impl MysqlConfig {
     /// What follows `mysql://` or `mariadb://` in a URL.
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
-        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
-        let options = &mut address.options;
+        let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, PORT)?;
         let prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
         if !is_prefix(&prefix) {
             return Err(options.wrong("table_prefix", &prefix, &format!("give {PREFIXES}")));
         }
         let timeout = options.timeout()?;
-        let tls_files = TlsFiles::take(options)?;
+        let tls_files = TlsFiles::take(&mut options)?;
         let wanted = "give off, require or verify";
-        let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;
+        let tls = TlsMode::take(&mut options, &tls_files, &TLS_MODES, wanted)?;
         if tls == TlsMode::Off && tls_files.any() {
             return Err(options.wrong("tls", "off", "leave tls_ca, tls_cert and tls_key out"));
         }
@@ -61,36 +56,26 @@ impl MysqlConfig {
             let wanted = format!("name one after the host, as in {EXAMPLE}");
             return Err(options.wrong("database", &address.path, &wanted));
         }
-        let hosts = address.hosts_or(PORT);
-        address.options.finish()?;
-        Ok(Self {
-            hosts,
-            user: address.user,
-            password: address.password,
-            database: address.path,
-            prefix,
-            timeout,
-            tls,
-            tls_files,
-        })
+        options.finish()?;
+        Ok(Self { address, prefix, timeout, tls, tls_files })
     }
 
     /// Where a host's tables are, for messages.
     pub(super) fn place(&self, host: &(String, u16)) -> String {
-        format!("{}/{}", shown(host), self.database)
+        format!("{}/{}", shown(host), self.address.path)
     }
 }
 
 /// The URL as `mysql_async` takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
-    let config = MysqlConfig::parse(scheme, rest)?;
+    let mut config = MysqlConfig::parse(scheme, rest)?;
     let options: &[&str] = match config.tls {
         TlsMode::Off | TlsMode::Prefer => &[],
         TlsMode::Require => &["require_ssl=true", "verify_ca=false", "verify_identity=false"],
         TlsMode::Verify => &["require_ssl=true"],
     };
-    let login = (&config.user, &config.password);
-    Ok(plain_url("mysql", login, &config.hosts[..1], Some(&config.database), options))
+    config.address.hosts.truncate(1);
+    Ok(config.address.plain_url("mysql", options))
 }
 
 #[cfg(test)]
@@ -105,8 +90,8 @@ mod tests {
     fn a_location_is_hosts_a_database_and_options() {
         let config = read("me:hush@db-1,db-2:3307/app?table_prefix=helix_&timeout_ms=250");
         let config = config.expect("it is sound");
-        assert_eq!(config.hosts, [("db-1".to_owned(), 3306), ("db-2".to_owned(), 3307)]);
-        assert_eq!((config.database.as_str(), config.prefix.as_str()), ("app", "helix_"));
+        assert_eq!(config.address.hosts, [("db-1".to_owned(), 3306), ("db-2".to_owned(), 3307)]);
+        assert_eq!((config.address.path.as_str(), config.prefix.as_str()), ("app", "helix_"));
         assert_eq!(config.timeout, Duration::from_millis(250));
         assert_eq!(config.tls, TlsMode::Off);
         assert!(!format!("{config:?}").contains("hush"));

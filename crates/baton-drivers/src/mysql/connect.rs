@@ -48,7 +48,7 @@ impl Servers {
     /// Nothing is connected yet.
     pub(super) fn new(config: MysqlConfig) -> Result<Self, OpenError> {
         let wrong = |detail| {
-            let place = config.place(&config.hosts[0]);
+            let place = config.place(&config.address.hosts[0]);
             OpenError::Tls { store: NAME, place, detail }
         };
         let tls = tls_options(&config).map_err(wrong)?;
@@ -59,9 +59,9 @@ impl Servers {
             let options = OptsBuilder::default()
                 .ip_or_hostname(name)
                 .tcp_port(*port)
-                .user(config.user.as_deref())
-                .pass(config.password.as_ref().map(Secret::reveal))
-                .db_name(Some(&config.database))
+                .user(config.address.user.as_deref())
+                .pass(config.address.password.as_ref().map(Secret::reveal))
+                .db_name(Some(&config.address.path))
                 .prefer_socket(false)
                 .tcp_keepalive(Some(KEEPALIVE))
                 .stmt_cache_size(0)
@@ -71,14 +71,14 @@ impl Servers {
             let pool = Mutex::new(Pool::new(options.clone()));
             (options, pool)
         };
-        let hosts = config.hosts.iter().map(host).collect();
+        let hosts = config.address.hosts.iter().map(host).collect();
         let (current, packet_max) = (AtomicUsize::new(0), AtomicU64::new(u64::MAX));
         Ok(Self { hosts, config, current, packet_max })
     }
 
     /// Where the last answer came from, for messages.
     pub(super) fn place(&self) -> String {
-        self.config.place(&self.config.hosts[self.current.load(Ordering::Relaxed)])
+        self.config.place(&self.config.address.hosts[self.current.load(Ordering::Relaxed)])
     }
 
     /// The error of a call.
@@ -88,7 +88,7 @@ impl Servers {
 
     /// The error of opening the store.
     pub(super) fn refused(&self, error: QueryError) -> OpenError {
-        error.into_open_error(self.place(), &self.config.database)
+        error.into_open_error(self.place(), &self.config.address.path)
     }
 
     /// The next host is to be tried first.

@@ -1,13 +1,12 @@
 //! Counters.
 
-use std::fmt::Write;
-
 use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use mysql_async::Row;
 
 use super::engine::CallContext;
-use super::statement::{Bytes, Statement, Text, literal};
+use super::statement::{Argument, Ascii, Bytes, Statement, Text};
 use crate::driver::{DriverError, Record};
+use crate::sweep::hexadecimal;
 
 const READ: &str = include_str!("sql/read_counters.sql");
 
@@ -16,8 +15,9 @@ impl CallContext<'_> {
     pub(super) async fn count(&self, call: &CounterCall) -> Result<CounterAnswer, DriverError> {
         match call {
             CounterCall::Append { writer, number, deltas } => {
-                let call = Statement::call(self.prefix(), "append_deltas").with(self.namespace);
-                let call = call.with(*writer).with(*number).with(Text(&listed(deltas)));
+                let call =
+                    Statement::call(self.prefix(), "append_deltas").with(Ascii(self.namespace));
+                let call = call.with(Ascii(writer)).with(*number).with(Text(&listed(deltas)));
                 self.rows(call.text()).await?;
                 Ok(CounterAnswer::Appended)
             }
@@ -40,8 +40,8 @@ impl CallContext<'_> {
                 self.readings(&format!("name IN ({})", names.join(",")), names.len() as u64).await
             }
             CounterCall::List { prefix, after, limit } => {
-                let after = after.as_ref().map_or_else(|| literal(Bytes(b"")), name_literal);
-                let (bytes, prefix) = (prefix.len(), literal(Bytes(prefix.as_bytes())));
+                let after = after.as_ref().map_or_else(|| Bytes(b"").literal(), name_literal);
+                let (bytes, prefix) = (prefix.len(), Bytes(prefix.as_bytes()).literal());
                 let filter = format!("name > {after} AND LEFT(name, {bytes}) = {prefix}");
                 self.readings(&filter, u64::from(*limit)).await
             }
@@ -65,7 +65,7 @@ impl CallContext<'_> {
     async fn readings(&self, filter: &str, limit: u64) -> Result<CounterAnswer, DriverError> {
         let text = READ
             .replace("{prefix}", self.prefix())
-            .replace("{namespace}", &literal(self.namespace))
+            .replace("{namespace}", &Ascii(self.namespace).literal())
             .replace("{filter}", filter)
             .replace("{limit}", &limit.to_string());
         let (rows, named) = (self.rows(text).await?, self.counters_name());
@@ -78,24 +78,19 @@ impl CallContext<'_> {
 }
 
 fn name_literal(name: &CounterName) -> String {
-    literal(Bytes(name.as_str().as_bytes()))
+    Bytes(name.as_str().as_bytes()).literal()
 }
 
 /// The changes as the procedure wants them. Digits cannot be mistaken for anything else.
 fn listed(deltas: &[Delta]) -> String {
-    let mut text = "[".to_owned();
-    for delta in deltas {
+    let change = |delta: &Delta| {
         let (is_set, amount) = match delta.change {
             Change::Add(amount) => (0, amount),
             Change::Set(amount) => (1, amount),
         };
-        text.push_str(if text.len() == 1 { "[\"" } else { ",[\"" });
-        for byte in delta.counter.as_str().bytes() {
-            write!(text, "{byte:02x}").expect("a string takes all that is written to it");
-        }
-        write!(text, "\",{is_set},{amount}]").expect("a string takes all that is written to it");
-    }
-    text + "]"
+        format!("[\"{}\",{is_set},{amount}]", hexadecimal(delta.counter.as_str().as_bytes()))
+    };
+    format!("[{}]", deltas.iter().map(change).collect::<Vec<_>>().join(","))
 }
 
 fn reading(record: &Record<'_, Row>) -> Result<Reading, DriverError> {

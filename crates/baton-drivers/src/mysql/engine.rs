@@ -10,7 +10,7 @@ use mysql_async::{Row, Value};
 use super::config::MysqlConfig;
 use super::connect::Servers;
 use super::schema::{self, Flavour};
-use super::statement::Statement;
+use super::statement::{Ascii, Statement};
 use super::{NAME, examine};
 use crate::OpenError;
 use crate::driver::{DriverError, Fields, Record, SchemaPresence, SeenLeases};
@@ -87,7 +87,7 @@ impl CallContext<'_> {
     /// A call of one of our procedures: its first arguments are the namespace and the lineage that
     /// this handle has seen.
     pub(super) fn procedure(&self, name: &str) -> Statement {
-        Statement::call(self.prefix(), name).with(self.namespace).with(self.engine.seen().0)
+        Statement::call(self.prefix(), name).with(Ascii(self.namespace)).with(self.engine.seen().0)
     }
 
     /// Runs a statement.

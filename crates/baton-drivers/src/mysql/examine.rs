@@ -17,7 +17,7 @@ use crate::driver::DriverError;
 /// host is named.
 pub(super) async fn first_look(servers: &Servers) -> Result<Flavour, OpenError> {
     let refused = |error| servers.refused(error);
-    let mut hosts_left = servers.config.hosts.len();
+    let mut hosts_left = servers.config.address.hosts.len();
     loop {
         hosts_left -= 1;
         let look = "SELECT VERSION(), @@global.read_only, @@max_allowed_packet".to_owned();

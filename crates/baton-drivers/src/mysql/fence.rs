@@ -29,7 +29,7 @@ use mysql_async::{Conn, Error, Transaction};
 use super::config::{MysqlConfig, PREFIXES, is_prefix};
 use super::connect::Servers;
 use super::error::QueryError;
-use super::statement::{Bytes, literal};
+use super::statement::{Argument, Bytes};
 use crate::OpenError;
 use crate::fences::{FencesError, StoredFence, stored};
 
@@ -204,7 +204,7 @@ pub(crate) async fn reset(
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
     let (servers, all) = opened(scheme, rest)?;
-    let this = format!(" WHERE resource = {}", literal(Bytes(resource.as_bytes())));
+    let this = format!(" WHERE resource = {}", Bytes(resource.as_bytes()).literal());
     let found = register(&servers, all + &this).await?;
     if !found.is_empty() {
         let table = format!("`{}fences`", servers.config.prefix);

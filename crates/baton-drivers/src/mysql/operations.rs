@@ -12,7 +12,7 @@ use baton_store::{
 
 use super::engine::CallContext;
 use super::error::lease_name;
-use super::statement::{Ascii, Bytes, Statement, Text, literal};
+use super::statement::{Argument, Ascii, Bytes, Statement, Text};
 use crate::driver::{DriverError, Record};
 
 /// The server has no earlier time than the year 1000.
@@ -29,8 +29,8 @@ impl CallContext<'_> {
                 let rows = self.rows(format!(
                     "SELECT version, body FROM `{prefix}documents` \
                      WHERE namespace = {} AND name = {}",
-                    literal(self.namespace),
-                    literal(Bytes(name.as_bytes()))
+                    Ascii(self.namespace).literal(),
+                    Bytes(name.as_bytes()).literal()
                 ));
                 let (rows, named) = (rows.await?, self.document_name(name));
                 let documents = Record::all(&rows, &named, |record| {
@@ -66,13 +66,13 @@ impl CallContext<'_> {
                     "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms, \
                      gap_at_most_ms FROM `{prefix}terms` WHERE namespace = {} \
                      ORDER BY seq DESC LIMIT {limit}",
-                    literal(self.namespace)
+                    Ascii(self.namespace).literal()
                 ));
                 let name = format!("the term history of namespace {}", self.namespace);
                 Answer::History(Record::all(&rows.await?, &name, |record| record.term())?)
             }
             Call::Namespaces { after, limit } => {
-                let after = literal(Ascii(after.as_ref().map_or("", |after| after.as_str())));
+                let after = Ascii(after.as_ref().map_or("", |after| after.as_str())).literal();
                 let rows = self.rows(format!(
                     "SELECT lock_key FROM `{prefix}locks` WHERE lock_key > {after} \
                      ORDER BY lock_key LIMIT {limit}"
@@ -89,14 +89,17 @@ impl CallContext<'_> {
 
     async fn perform_core(&self, request: &Request) -> Result<Reply, DriverError> {
         let call = match request {
-            Request::Beat(beat) => return self.beat(beat).await.map(Reply::Beat),
+            Request::Beat(beat) => {
+                let reply = self.engine.leases.beat(self.namespace, beat, self).await;
+                return reply.map(Reply::Beat);
+            }
             Request::ReadMembers => {
                 let rows = self.rows(format!(
                     "SELECT node_id, boot, beat, eligible, draining, job_count AS `load`, seen, \
                      profile, GREATEST(TIMESTAMPDIFF(MICROSECOND, beat_at, UTC_TIMESTAMP(6)), 0) \
                      AS silent_us FROM `{}nodes` WHERE namespace = {} ORDER BY node_id",
                     self.prefix(),
-                    literal(self.namespace)
+                    Ascii(self.namespace).literal()
                 ));
                 let name = format!("a node record of namespace {}", self.namespace);
                 let members = Record::all(&rows.await?, &name, |record| record.member());
@@ -112,14 +115,16 @@ impl CallContext<'_> {
                 let ended_by = serde_json::to_string(&TermEnd::Released(release.reason));
                 self.procedure("release")
                     .with(release.expect.epoch.0)
-                    .with(release.expect.nonce.boot)
+                    .with(Ascii(release.expect.nonce.boot))
                     .with(release.expect.nonce.attempt)
-                    .with(release.nonce.boot)
+                    .with(Ascii(release.nonce.boot))
                     .with(release.nonce.attempt)
-                    .with(release.successor.as_ref())
+                    .with(release.successor.as_ref().map(Ascii))
                     .with(Text(&ended_by.expect("it is a plain name")))
             }
-            Request::Leave { node, boot } => self.procedure("leave").with(node).with(*boot),
+            Request::Leave { node, boot } => {
+                self.procedure("leave").with(Ascii(node)).with(Ascii(boot))
+            }
             Request::Ask { epoch, ask } => {
                 let asked = serde_json::to_string(ask).expect("it is plain data");
                 self.procedure("ask").with(epoch.0).with(Text(&asked))
@@ -156,7 +161,7 @@ impl CallContext<'_> {
     /// will be.
     async fn inspect(&self) -> Result<Inspection, DriverError> {
         let (prefix, identity) = (self.prefix(), self.engine.flavour.identity());
-        let (namespace, seen) = (literal(self.namespace), self.engine.seen().0);
+        let (namespace, seen) = (Ascii(self.namespace).literal(), self.engine.seen().0);
         let row = self.row(format!(
             "SELECT IF(m.identity = {identity} AND m.lineage >= {seen}, m.lineage, \
              GREATEST(m.lineage, {seen}) + 1) AS lineage, l.epoch, l.nonce_boot, l.nonce_attempt, \

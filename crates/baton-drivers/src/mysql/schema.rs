@@ -158,7 +158,7 @@ async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> 
 }
 
 fn missing(servers: &Servers) -> OpenError {
-    let (prefix, database) = (&servers.config.prefix, &servers.config.database);
+    let (prefix, database) = (&servers.config.prefix, &servers.config.address.path);
     OpenError::Missing {
         store: NAME,
         place: servers.place(),

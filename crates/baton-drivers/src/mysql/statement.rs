@@ -4,85 +4,58 @@
 //! Text and bytes stand in hexadecimal digits: nothing in them can end a literal, whatever the
 //! session's `sql_mode` and character set.
 
-use std::fmt::Write;
+use std::fmt::Display;
 
-use baton_core::ids::{BootId, Namespace, NodeId};
+use crate::sweep::hexadecimal;
 
 /// Something that can be an argument.
 pub(super) trait Argument {
-    /// Writes it as a literal.
-    fn literal(&self, text: &mut String);
+    /// It as a literal.
+    fn literal(&self) -> String;
 }
 
-/// What stands in hexadecimal digits.
-pub(super) enum Hex<'a> {
-    /// Bytes as they are.
-    Bytes(&'a [u8]),
-    /// Text in any language.
-    Text(&'a str),
-    /// Letters and digits: names and boot ids.
-    Ascii(&'a str),
-}
+/// Bytes as they are.
+pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
-pub(super) use Hex::{Ascii, Bytes, Text};
+/// Text in any language.
+pub(super) struct Text<'a>(pub(super) &'a str);
 
-impl Argument for Hex<'_> {
-    fn literal(&self, text: &mut String) {
-        let (introducer, bytes) = match self {
-            Bytes(bytes) => ("x'", *bytes),
-            Text(text) => ("_utf8mb4 x'", text.as_bytes()),
-            Ascii(text) => ("_ascii x'", text.as_bytes()),
-        };
-        text.push_str(introducer);
-        for byte in bytes {
-            write!(text, "{byte:02x}").expect("a string takes all that is written to it");
-        }
-        text.push('\'');
+/// What is written in letters and digits: a namespace, a node id, a boot id.
+pub(super) struct Ascii<T>(pub(super) T);
+
+impl Argument for Bytes<'_> {
+    fn literal(&self) -> String {
+        format!("x'{}'", hexadecimal(self.0))
     }
 }
 
-impl Argument for Namespace {
-    fn literal(&self, text: &mut String) {
-        Ascii(self.as_str()).literal(text);
+impl Argument for Text<'_> {
+    fn literal(&self) -> String {
+        format!("_utf8mb4 x'{}'", hexadecimal(self.0.as_bytes()))
     }
 }
 
-impl Argument for NodeId {
-    fn literal(&self, text: &mut String) {
-        Ascii(self.as_str()).literal(text);
-    }
-}
-
-impl Argument for BootId {
-    fn literal(&self, text: &mut String) {
-        Ascii(&self.to_string()).literal(text);
+impl<T: Display> Argument for Ascii<T> {
+    fn literal(&self) -> String {
+        format!("_ascii x'{}'", hexadecimal(self.0.to_string().as_bytes()))
     }
 }
 
 impl Argument for u64 {
-    fn literal(&self, text: &mut String) {
-        write!(text, "{self}").expect("a string takes all that is written to it");
+    fn literal(&self) -> String {
+        self.to_string()
     }
 }
 
 impl Argument for bool {
-    fn literal(&self, text: &mut String) {
-        u64::from(*self).literal(text);
+    fn literal(&self) -> String {
+        u64::from(*self).literal()
     }
 }
 
 impl<T: Argument> Argument for Option<T> {
-    fn literal(&self, text: &mut String) {
-        match self {
-            Some(it) => it.literal(text),
-            None => text.push_str("NULL"),
-        }
-    }
-}
-
-impl<T: Argument> Argument for &T {
-    fn literal(&self, text: &mut String) {
-        (*self).literal(text);
+    fn literal(&self) -> String {
+        self.as_ref().map_or_else(|| "NULL".to_owned(), T::literal)
     }
 }
 
@@ -103,7 +76,7 @@ impl Statement {
     pub(super) fn with(mut self, argument: impl Argument) -> Self {
         self.text.push_str(self.separator);
         self.separator = ",";
-        argument.literal(&mut self.text);
+        self.text.push_str(&argument.literal());
         self
     }
 
@@ -113,16 +86,10 @@ impl Statement {
     }
 }
 
-/// A value in a statement that is no call.
-pub(super) fn literal(argument: impl Argument) -> String {
-    let mut text = String::new();
-    argument.literal(&mut text);
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use baton_core::ids::BootId;
 
     #[test]
     fn nothing_in_an_argument_can_end_its_literal() {
@@ -132,7 +99,7 @@ mod tests {
             .with(u64::MAX)
             .with(None::<u64>)
             .with(true)
-            .with(BootId(1));
+            .with(Ascii(BootId(1)));
         let zeros = "30".repeat(31);
         let wanted = format!(
             "CALL `baton_beat`(_utf8mb4 x'27225c20c3a4',x'00ff',18446744073709551615,NULL,1,\

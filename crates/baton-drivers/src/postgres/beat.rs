@@ -23,12 +23,6 @@ const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
     (SELECT lineage::text FROM {t}meta) AS lineage";
 
 impl CallContext<'_> {
-    /// Carries a beat out, whole or not at all. That the data went back shows in the position in
-    /// the log too, unless others have written enough since to hide it.
-    pub(super) async fn beat(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
-        self.engine.leases.beat(self.namespace, beat, self).await
-    }
-
     /// The lease and the view, without taking part.
     pub(super) async fn inspect(&self) -> Result<Inspection, DriverError> {
         let row = match self.engine.access() {
@@ -50,6 +44,8 @@ impl CallContext<'_> {
 }
 
 impl BeatServer for CallContext<'_> {
+    /// Carries a beat out, whole or not at all. That the data went back shows in the position in
+    /// the log too, unless others have written enough since to hide it.
     async fn send(&self, beat: &BeatRequest) -> Result<BeatReply, DriverError> {
         let profile = &*beat.node.profile;
         let described = serde_json::to_string(profile).expect("a profile is plain data");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, Secret, plain_url};
+use crate::address::{Address, AddressError};
 use crate::driver::all_shown;
 use crate::tls::{TlsFiles, TlsMode};
 
@@ -39,13 +39,10 @@ pub(super) enum Pooler {
 /// What a handle needs to know. Its `Debug` shows no secret.
 #[derive(Clone, Debug)]
 pub(super) struct PostgresConfig {
-    /// Who connects; without it, the user that the process runs as.
-    pub(super) user: Option<String>,
-    pub(super) password: Option<Secret>,
-    /// Where to: each is tried in turn, and the first that can be written to is kept.
-    pub(super) hosts: Vec<(String, u16)>,
-    /// The database; without it, the one that is called like the user.
-    pub(super) database: Option<String>,
+    /// Without a user, it is the one that the process runs as. Each host is tried in turn, and the
+    /// first that can be written to is kept. The path is the database; without it, it is the one
+    /// that is called like the user.
+    pub(super) address: Address,
     /// The schema that the tables and functions are in.
     pub(super) schema: String,
     /// What their names begin with.
@@ -62,8 +59,7 @@ pub(super) struct PostgresConfig {
 impl PostgresConfig {
     /// What a URL says, from what stands before and after `://`.
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
-        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
-        let options = &mut address.options;
+        let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, PORT)?;
         let schema = options.take("schema").unwrap_or_else(|| "public".to_owned());
         let table_prefix = options.take("table_prefix").unwrap_or_else(|| "baton_".to_owned());
         let wanted = |max| format!("give 1 to {max} of a-z, 0-9 and '_', no digit first");
@@ -73,9 +69,9 @@ impl PostgresConfig {
         if !is_plain(&table_prefix, PREFIX_MAX) {
             return Err(options.wrong("table_prefix", &table_prefix, &wanted(PREFIX_MAX)));
         }
-        let tls_files = TlsFiles::take(options)?;
+        let tls_files = TlsFiles::take(&mut options)?;
         let wanted = "give off, prefer, require or verify";
-        let tls = TlsMode::take(options, &tls_files, &TLS_MODES, wanted)?;
+        let tls = TlsMode::take(&mut options, &tls_files, &TLS_MODES, wanted)?;
         let pooler = match options.take("pooler").as_deref() {
             None | Some("none") => Pooler::None,
             Some("session") => Pooler::Session,
@@ -83,13 +79,9 @@ impl PostgresConfig {
         };
         let timeout = options.timeout()?;
         let application_name = options.take("application_name");
-        let hosts = address.hosts_or(PORT);
-        address.options.finish()?;
+        options.finish()?;
         Ok(Self {
-            hosts,
-            user: address.user,
-            password: address.password,
-            database: Some(address.path).filter(|path| !path.is_empty()),
+            address,
             schema,
             table_prefix,
             tls,
@@ -107,7 +99,7 @@ impl PostgresConfig {
 
     /// Where, for messages.
     pub(super) fn place(&self) -> String {
-        all_shown(&self.hosts)
+        all_shown(&self.address.hosts)
     }
 }
 
@@ -119,10 +111,9 @@ pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> 
         TlsMode::Off => Some("sslmode=disable"),
         TlsMode::Require | TlsMode::Verify => Some("sslmode=require"),
     };
-    let writable = (config.hosts.len() > 1).then_some("target_session_attrs=read-write");
+    let writable = (config.address.hosts.len() > 1).then_some("target_session_attrs=read-write");
     let options: Vec<&str> = sslmode.into_iter().chain(writable).collect();
-    let login = (&config.user, &config.password);
-    Ok(plain_url("postgres", login, &config.hosts, config.database.as_deref(), &options))
+    Ok(config.address.plain_url("postgres", &options))
 }
 
 /// May it stand in a statement as it is?
@@ -143,9 +134,9 @@ mod tests {
     #[test]
     fn every_option_is_read_and_the_rest_has_defaults() {
         let plain = read("db").expect("a host is enough");
-        assert_eq!(plain.hosts, [("db".to_owned(), 5_432)]);
+        assert_eq!(plain.address.hosts, [("db".to_owned(), 5_432)]);
         assert_eq!((plain.names().as_str(), plain.timeout.as_millis()), ("public.baton_", 1_500));
-        assert_eq!((plain.tls, plain.database), (TlsMode::Prefer, None));
+        assert_eq!((plain.tls, plain.address.path.as_str()), (TlsMode::Prefer, ""));
         let full = "me:hush@a:1,b/app?table_prefix=helix_&schema=ops&tls_ca=/ca&timeout_ms=9";
         let full = read(full).expect("it is sound");
         assert_eq!(full.place(), "a:1,b:5432");

@@ -16,6 +16,7 @@ use super::config::{Pooler, PostgresConfig};
 use super::engine::text;
 use super::{NAME, error, pooler, tls};
 use crate::OpenError;
+use crate::address::Address;
 use crate::driver::{Connector, Hosts, Subscriptions, within};
 use crate::reader::Access;
 use crate::tls::TlsMode;
@@ -60,7 +61,7 @@ impl PostgresConnector {
         let tls = tls::connector(&config);
         let tls = tls.map_err(|detail| OpenError::Tls { store: NAME, place, detail })?;
         Ok(Self {
-            hosts: Hosts::new(config.hosts.clone()),
+            hosts: Hosts::new(config.address.hosts.clone()),
             config,
             access,
             subscriptions: Arc::default(),
@@ -176,9 +177,12 @@ fn client_config(config: &PostgresConfig, (name, port): &(String, u16)) -> Confi
     });
     client.keepalives(true).keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE);
     client.tcp_user_timeout(config.timeout).connect_timeout(config.timeout);
-    config.user.as_ref().map(|user| client.user(user));
-    config.password.as_ref().map(|password| client.password(password.reveal()));
-    config.database.as_ref().map(|database| client.dbname(database));
+    let Address { user, password, path, .. } = &config.address;
+    user.as_ref().map(|user| client.user(user));
+    password.as_ref().map(|password| client.password(password.reveal()));
+    if !path.is_empty() {
+        client.dbname(path);
+    }
     pooler::options(config).map(|options| client.options(&options));
     client
 }

@@ -83,7 +83,7 @@ pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> 
         return OpenError::Login { store: NAME, place, detail };
     }
     if *code == SqlState::INVALID_CATALOG_NAME {
-        let what = format!("database {:?}", config.database.as_deref().unwrap_or_default());
+        let what = format!("database {:?}", config.address.path);
         let remedy = "create it, or name another after the host".to_owned();
         return OpenError::Missing { store: NAME, place, what, remedy };
     }

@@ -112,7 +112,9 @@ fn encryption(config: &PostgresConfig) -> Finding {
     let is_here = |(host, _): &(String, u16)| is_this_machine(host) || host.starts_with('/');
     match config.tls {
         TlsMode::Verify => Finding::ok("tls", "verified"),
-        _ if config.hosts.iter().all(is_here) => Finding::ok("tls", "not needed on this machine"),
+        _ if config.address.hosts.iter().all(is_here) => {
+            Finding::ok("tls", "not needed on this machine")
+        }
         TlsMode::Off => Finding::warn("tls", "off", "use tls=verify and tls_ca"),
         TlsMode::Prefer | TlsMode::Require => {
             Finding::warn("tls", "the server is not verified", "use tls=verify and tls_ca")

@@ -100,7 +100,10 @@ impl CallContext<'_> {
         let hint = request.hint_when_applied();
         let hint = serde_json::to_string(&hint).expect("a hint is plain data");
         Ok(Reply::Done(match request {
-            Request::Beat(beat) => return self.beat(beat).await.map(Reply::Beat),
+            Request::Beat(beat) => {
+                let reply = self.engine.leases.beat(self.namespace, beat, self).await;
+                return reply.map(Reply::Beat);
+            }
             Request::ReadMembers => {
                 let rows = self.rows(MEMBERS, &[]).await?;
                 let name = format!("a node record of namespace {}", self.namespace);

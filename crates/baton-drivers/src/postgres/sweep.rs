@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
+use baton_store::StoreError;
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use tokio::sync::Mutex;
 use tokio_postgres::Transaction;
@@ -80,7 +81,7 @@ impl PostgresSweep {
     /// Connects, and looks at the table.
     async fn look(&self) -> Result<Ready, SweepError> {
         let connection = self.connector.connect().await;
-        let connection = connection.map_err(|error| self.failed(error.into_store_error()))?;
+        let connection = connection.map_err(|error| self.failed(StoreError::from(error)))?;
         let plan = Plan::make(&connection.client, &self.table, &self.strategy).await;
         let plan = plan.map_err(|error| self.failed(error))?;
         let plan = plan.map_err(|detail| self.rejected(detail))?;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, Secret, plain_url};
+use crate::address::{Address, AddressError, Secret};
 use crate::driver::all_shown;
 use crate::tls::TlsFiles;
 
@@ -35,8 +35,7 @@ pub(super) struct RedisConfig {
 
 impl RedisConfig {
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
-        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
-        let options = &mut address.options;
+        let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, PORT)?;
         let timeout = options.timeout()?;
         let prefix = options.take("prefix").unwrap_or_else(|| PREFIX.to_owned());
         if prefix.contains(['{', '}']) {
@@ -55,7 +54,7 @@ impl RedisConfig {
                 return Err(options.wrong("appendfsync", other, wanted));
             }
         };
-        let files = TlsFiles::take(options)?;
+        let files = TlsFiles::take(&mut options)?;
         if scheme == "redis" && files.any() {
             let shown = files.ca.or(files.cert).unwrap_or_default().display().to_string();
             return Err(options.wrong("tls_ca", &shown, "write rediss:// for TLS"));
@@ -67,10 +66,9 @@ impl RedisConfig {
                 options.wrong("database", text, wanted)
             })?,
         };
-        let hosts = address.hosts_or(PORT);
-        address.options.finish()?;
+        options.finish()?;
         Ok(Self {
-            hosts,
+            hosts: address.hosts,
             user: address.user,
             password: address.password,
             database,
@@ -90,8 +88,10 @@ impl RedisConfig {
 /// The URL as the `redis` crate takes it: of the first host.
 pub(crate) fn client_url(scheme: &str, rest: &str) -> Result<String, OpenError> {
     let config = RedisConfig::parse(scheme, rest)?;
-    let (login, database) = ((&config.user, &config.password), config.database.to_string());
-    Ok(plain_url(scheme, login, &config.hosts[..1], Some(&database), &[]))
+    let RedisConfig { user, password, mut hosts, database, .. } = config;
+    hosts.truncate(1);
+    let address = Address { user, password, hosts, path: database.to_string() };
+    Ok(address.plain_url(scheme, &[]))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::OpenError;
-use crate::address::{Address, AddressError, Secret};
+use crate::address::{Address, AddressError, Options, Secret};
 use crate::driver::is_this_machine;
 use crate::tls::TlsFiles;
 
@@ -31,8 +31,7 @@ pub(super) struct Config {
 
 impl Config {
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, OpenError> {
-        let mut address = Address::parse(scheme, rest, EXAMPLE)?;
-        let options = &mut address.options;
+        let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, 0)?;
         let endpoint = options.take("endpoint").map(|it| it.trim_end_matches('/').to_owned());
         if endpoint.as_deref().is_some_and(|it| !is_endpoint(it)) {
             // It may be one with a login in it.
@@ -55,13 +54,13 @@ impl Config {
         };
         const WANTED: &str = "give true or false";
         let path_style = options.parsed("path_style", WANTED)?.unwrap_or(endpoint.is_some());
-        let tls = TlsFiles::take(options)?;
+        let tls = TlsFiles::take(&mut options)?;
         let timeout = options.timeout()?;
-        let bucket = bucket(&address)?;
+        let bucket = bucket(&address, &options)?;
         let region = region.or_else(|| variable("AWS_REGION"));
         let region = region.or_else(|| variable("AWS_DEFAULT_REGION"));
         let prefix = address.path.trim_matches('/').to_owned();
-        address.options.finish()?;
+        options.finish()?;
         let region = region.unwrap_or_else(|| REGION.to_owned());
         Ok(Self { bucket, prefix, endpoint, region, keys, path_style, tls, timeout })
     }
@@ -88,17 +87,11 @@ impl Config {
 }
 
 /// A bucket stands where other stores have their hosts.
-fn bucket(address: &Address) -> Result<String, AddressError> {
-    let wrong = |value: &str| AddressError::Value {
-        scheme: address.scheme.clone(),
-        name: "bucket",
-        value: value.to_owned(),
-        wanted: "name one bucket, without a port; the server is named by endpoint=".to_owned(),
-    };
+fn bucket(address: &Address, options: &Options) -> Result<String, AddressError> {
+    let wanted = "name one bucket, without a port; the server is named by endpoint=";
     match &address.hosts[..] {
-        [host] if host.port.is_none() && address.user.is_none() => Ok(host.name.clone()),
-        [host, ..] => Err(wrong(&host.name)),
-        [] => Err(wrong("")),
+        [(name, 0)] if address.user.is_none() => Ok(name.clone()),
+        hosts => Err(options.wrong("bucket", &hosts[0].0, wanted)),
     }
 }
 

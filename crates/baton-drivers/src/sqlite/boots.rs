@@ -10,9 +10,8 @@
 //! name there first. Nothing here follows a link, and every file is opened in the folder that was
 //! looked at, whatever its path names by then.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -38,7 +37,7 @@ pub(super) struct Boots {
 
 /// The folder, open. What is done in it is done in this very folder.
 pub(super) struct Folder {
-    fd: OwnedFd,
+    file: File,
     is_shared: bool,
 }
 
@@ -57,27 +56,22 @@ impl Boots {
     }
 
     /// The folder, made if it is not there.
-    pub(super) fn ready(&self) -> Result<Folder, SqliteOpenError> {
-        self.make().map_err(|error| SqliteOpenError::Boots { path: self.path.clone(), error })
-    }
-
-    /// The same, in the words of the system.
     pub(super) fn make(&self) -> io::Result<Folder> {
         match rustix::fs::mkdirat(CWD, &self.path, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
         let folder = self.look()?;
-        let found = folder.metadata()?;
+        let found = folder.file.metadata()?;
         let is_mine = found.uid() == rustix::process::geteuid().as_raw();
         if is_mine && (found.uid(), found.gid()) != (self.owner, self.group) {
             // As SQLite does with its log: the superuser leaves nothing that the owner cannot use.
             // A user may give a file to a group of his own only; otherwise it stays as it is.
             let owner = rustix::process::geteuid().is_root().then(|| Uid::from_raw(self.owner));
-            let _ = rustix::fs::fchown(&folder.fd, owner, Some(Gid::from_raw(self.group)));
+            let _ = rustix::fs::fchown(&folder.file, owner, Some(Gid::from_raw(self.group)));
         }
         if is_mine && self.is_shared && found.mode() & 0o777 != 0o770 {
-            rustix::fs::fchmod(&folder.fd, Mode::RWXU | Mode::RWXG)?;
+            rustix::fs::fchmod(&folder.file, Mode::RWXU | Mode::RWXG)?;
         }
         Ok(folder)
     }
@@ -90,8 +84,8 @@ impl Boots {
             Errno::NOTDIR | Errno::LOOP => io::Error::other("it is a link or no folder"),
             error => error.into(),
         })?;
-        let folder = Folder { fd, is_shared: self.is_shared };
-        let found = folder.metadata()?;
+        let folder = Folder { file: File::from(fd), is_shared: self.is_shared };
+        let found = folder.file.metadata()?;
         let owners = [rustix::process::geteuid().as_raw(), 0, self.owner];
         if !owners.contains(&found.uid()) {
             let (uid, owner) = (found.uid(), self.owner);
@@ -109,15 +103,11 @@ impl Boots {
 }
 
 impl Folder {
-    fn metadata(&self) -> io::Result<Metadata> {
-        File::from(self.fd.try_clone()?).metadata()
-    }
-
     /// Opens a file that is there, to read and to lock it.
     pub(super) fn open(&self, name: &str) -> io::Result<File> {
         // Opening a pipe of this name would block.
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(File::from(rustix::fs::openat(&self.fd, name, flags, Mode::empty())?))
+        Ok(File::from(rustix::fs::openat(&self.file, name, flags, Mode::empty())?))
     }
 
     /// Makes a file. Whatever had its name is removed, and never written to.
@@ -128,7 +118,8 @@ impl Folder {
         }
         let new = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW;
         let flags = OFlags::RDWR | OFlags::CLOEXEC | new;
-        let file = File::from(rustix::fs::openat(&self.fd, name, flags, Mode::RUSR | Mode::WUSR)?);
+        let file =
+            File::from(rustix::fs::openat(&self.file, name, flags, Mode::RUSR | Mode::WUSR)?);
         if self.is_shared {
             // Those who share the database must see whether its lock is held.
             rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR | Mode::RGRP)?;
@@ -138,23 +129,23 @@ impl Folder {
 
     /// Gives a file another name.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        Ok(rustix::fs::renameat(&self.fd, from, &self.fd, to)?)
+        Ok(rustix::fs::renameat(&self.file, from, &self.file, to)?)
     }
 
     /// Takes a name away.
     pub(super) fn remove(&self, name: &str) -> io::Result<()> {
-        Ok(rustix::fs::unlinkat(&self.fd, name, rustix::fs::AtFlags::empty())?)
+        Ok(rustix::fs::unlinkat(&self.file, name, rustix::fs::AtFlags::empty())?)
     }
 
     /// Every name in it that can be read.
     pub(super) fn names(&self) -> io::Result<Vec<String>> {
-        let entries = Dir::read_from(&self.fd)?.filter_map(Result::ok);
+        let entries = Dir::read_from(&self.file)?.filter_map(Result::ok);
         Ok(entries.filter_map(|entry| entry.file_name().to_str().ok().map(str::to_owned)).collect())
     }
 
     /// Waits until its names outlast a loss of power.
     pub(super) fn sync(&self) -> io::Result<()> {
-        Ok(rustix::fs::fsync(&self.fd)?)
+        Ok(rustix::fs::fsync(&self.file)?)
     }
 }
 
@@ -173,7 +164,7 @@ mod tests {
     }
 
     fn why(boots: &Boots) -> String {
-        boots.ready().err().expect("it is refused").to_string()
+        boots.make().err().expect("it is refused").to_string()
     }
 
     #[test]
@@ -181,10 +172,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room for tests");
         let mode = |boots: &Boots| fs::metadata(&boots.path).map(|it| it.mode() & 0o777).ok();
         let boots = database(folder.path(), 0o644);
-        boots.ready().expect("it can be made");
+        boots.make().expect("it can be made");
         assert_eq!(mode(&boots), Some(0o700));
         let shared = database(folder.path(), 0o660);
-        let file = shared.ready().expect("it is widened").create("x").expect("it is ours");
+        let file = shared.make().expect("it is widened").create("x").expect("it is ours");
         assert_eq!(mode(&shared), Some(0o770));
         assert_eq!(file.metadata().map(|it| it.mode() & 0o777).ok(), Some(0o640));
     }
@@ -214,7 +205,7 @@ mod tests {
     #[test]
     fn a_link_in_the_place_of_a_file_is_not_followed() {
         let folder = tempfile::tempdir().expect("there is room for tests");
-        let boots = database(folder.path(), 0o644).ready().expect("it can be made");
+        let boots = database(folder.path(), 0o644).make().expect("it can be made");
         let victim = folder.path().join("victim");
         fs::write(&victim, "precious").expect("there is room for tests");
         let inside = folder.path().join("a.db-boots");

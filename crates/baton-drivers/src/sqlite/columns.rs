@@ -1,11 +1,12 @@
-//! How values stand in columns. A value that is not one of baton's is an error of the row.
+//! How values stand in columns, and rows as records are read from them.
 
-use std::error::Error;
-use std::fmt::Display;
+use std::rc::Rc;
 
-use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Params, Row, Statement};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+
+use crate::driver::Fields;
 
 /// A number of 64 bits, kept bit by bit in a signed column. Compared in Rust, never in SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,61 +24,73 @@ impl FromSql for Bits {
     }
 }
 
-/// What is kept as its own text: a node id, the name of a namespace or of a counter, and a boot id
-/// as 32 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Text<T>(pub(super) T);
+/// What has no column of its own.
+pub(super) fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).expect("it is plain data")
+}
 
-impl<T: Display> ToSql for Text<T> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::from(self.0.to_string()))
+/// A row that was read. A number is the text of the 64 bits that [`Bits`] has.
+pub(super) struct ReadRow {
+    names: Rc<[String]>,
+    values: Vec<Option<Vec<u8>>>,
+}
+
+impl ReadRow {
+    /// Every row that the statement finds.
+    pub(super) fn all(
+        statement: &mut Statement<'_>,
+        values: impl Params,
+    ) -> rusqlite::Result<Vec<Self>> {
+        let names: Rc<[String]> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let read = |row: &Row<'_>| {
+            let value = |at| Ok(bytes(row.get_ref(at)?));
+            let values = (0..names.len()).map(value).collect::<rusqlite::Result<_>>()?;
+            Ok(Self { names: Rc::clone(&names), values })
+        };
+        statement.query_map(values, read)?.collect()
     }
 }
 
-impl<T: TryFrom<String, Error: Error + Send + Sync + 'static>> FromSql for Text<T> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        T::try_from(value.as_str()?.to_owned()).map(Self).map_err(foreign)
+fn bytes(value: ValueRef<'_>) -> Option<Vec<u8>> {
+    match value {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.cast_unsigned().to_string().into_bytes()),
+        ValueRef::Real(number) => Some(number.to_string().into_bytes()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(bytes.to_owned()),
     }
 }
 
-/// Anything that has no column of its own.
-pub(super) struct Json<T>(pub(super) T);
-
-impl<T: Serialize> ToSql for Json<T> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        let text = serde_json::to_string(&self.0);
-        let unfit = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
-        text.map(ToSqlOutput::from).map_err(unfit)
+impl Fields for ReadRow {
+    fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
+        let at = self.names.iter().position(|known| known == name);
+        at.map(|at| self.values[at].as_deref()).ok_or_else(|| "missing".to_owned())
     }
-}
-
-impl<T: DeserializeOwned> FromSql for Json<T> {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        serde_json::from_str(value.as_str()?).map(Self).map_err(foreign)
-    }
-}
-
-fn foreign(error: impl Error + Send + Sync + 'static) -> FromSqlError {
-    FromSqlError::Other(Box::new(error))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::{Record, boot_id};
     use baton_core::ids::BootId;
     use rusqlite::Connection;
 
     #[test]
     fn every_bit_comes_back_and_nonsense_is_an_error() {
         let conn = Connection::open_in_memory().expect("memory is enough");
+        let mut echo = conn.prepare("SELECT ?1 AS it").expect("it is sound");
         for number in [0, 1, u64::MAX / 2, u64::MAX / 2 + 1, u64::MAX] {
-            let back = conn.query_row("SELECT ?1", [Bits(number)], |row| row.get::<_, Bits>(0));
+            let back = echo.query_row([Bits(number)], |row| row.get::<_, Bits>(0));
             assert_eq!(back.expect("it is a number").0, number);
+            let rows = ReadRow::all(&mut echo, [Bits(number)]).expect("it is a row");
+            let read: u64 = Record::new(&rows[0], "a row").number("it").expect("it is a number");
+            assert_eq!(read, number);
         }
         let boot = BootId(u128::MAX - 5);
-        let back = conn.query_row("SELECT ?1", [Text(boot)], |row| row.get::<_, Text<BootId>>(0));
-        assert_eq!(back.expect("it is a boot id").0, boot);
-        let spoilt = conn.query_row("SELECT 'garbage'", [], |row| row.get::<_, Text<BootId>>(0));
-        assert!(spoilt.is_err(), "{spoilt:?}");
+        let rows = ReadRow::all(&mut echo, [boot.to_string()]).expect("it is a row");
+        let back = Record::new(&rows[0], "a row").id("it", boot_id);
+        assert_eq!(back.expect("it is a boot id"), boot);
+        let rows = ReadRow::all(&mut echo, ["garbage"]).expect("it is a row");
+        let record = Record::new(&rows[0], "a row");
+        assert!(record.id("it", boot_id).is_err() && record.maybe_text("other").is_err());
     }
 }

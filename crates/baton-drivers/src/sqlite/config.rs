@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy_handler;
 use super::error::SqliteOpenError;
@@ -76,7 +76,19 @@ impl SqliteConfig {
 
     /// Why the file could not be opened.
     pub(super) fn broken(&self, error: rusqlite::Error) -> SqliteOpenError {
-        SqliteOpenError::of(&self.path, self.busy_timeout, error)
+        let (path, waited) = (self.path.clone(), self.busy_timeout);
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => SqliteOpenError::NotADatabase { path },
+            Some(ErrorCode::ReadOnly) => SqliteOpenError::ReadOnly { path },
+            Some(ErrorCode::PermissionDenied) => SqliteOpenError::NoPermission { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                SqliteOpenError::Busy { path, waited }
+            }
+            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => {
+                SqliteOpenError::NoRoom { path, error }
+            }
+            _ => SqliteOpenError::Database { path, error },
+        }
     }
 }
 

@@ -50,7 +50,8 @@ impl FileConnection {
         }
         let (conn, file) = connect(config, create)?;
         let boots = Boots::of(&config.path)?;
-        boots.ready()?;
+        let made = boots.make().map(drop);
+        made.map_err(|error| SqliteOpenError::Boots { path: boots.path.clone(), error })?;
         let (config, machine) = (config.clone(), machine.clone());
         let mut connection = Self { conn, config, machine, file, boots, syncs_fully: false };
         lineage::settle(&mut connection, least)?;

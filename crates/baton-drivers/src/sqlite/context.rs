@@ -1,18 +1,16 @@
 //! One call in one namespace, inside a transaction.
 
-use std::fmt::Display;
-
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
+use baton_store::lease_rule::Below;
 use baton_store::memory::Stamp;
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, Params};
 
 use super::boots::Boots;
-use super::columns::Bits;
-use super::error::reading;
+use super::columns::{Bits, ReadRow};
 use super::lease::LeaseRow;
 use super::locks;
 use super::machine::Machine;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, Record};
 
 /// Where and when a call is carried out.
 pub(super) struct CallContext<'a> {
@@ -25,49 +23,33 @@ pub(super) struct CallContext<'a> {
     pub(super) boots: &'a Boots,
 }
 
-/// What a namespace has beside its lease.
-#[derive(Clone, Copy)]
-pub(super) struct Space {
-    /// The lineage in which it was first written to.
-    pub(super) born_in: Lineage,
-    /// The highest epoch that a write carried.
-    pub(super) fence: Epoch,
-}
-
 impl CallContext<'_> {
     /// Runs a statement; how many rows it changed.
     pub(super) fn run(&self, sql: &str, values: impl Params) -> Result<usize, DriverError> {
         Ok(self.conn.prepare_cached(sql)?.execute(values)?)
     }
 
-    /// What is read of the one row that the statement finds, if there is one. `record` is what the
-    /// row is called in errors.
-    pub(super) fn one<T>(
-        &self,
-        sql: &str,
-        values: impl Params,
-        record: impl Display,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, DriverError> {
-        let found = self.conn.prepare_cached(sql)?.query_row(values, read).optional();
-        found.map_err(|error| reading(|| self.name_of(record), error))
-    }
-
-    /// The same of every row that it finds.
+    /// What is read of every row that the statement finds. `name` is what a row is called in errors.
     pub(super) fn all<T>(
         &self,
         sql: &str,
         values: impl Params,
-        record: impl Display,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        name: &str,
+        read: impl Fn(Record<'_, ReadRow>) -> Result<T, DriverError>,
     ) -> Result<Vec<T>, DriverError> {
-        let mut statement = self.conn.prepare_cached(sql)?;
-        let rows = statement.query_map(values, read)?.collect::<rusqlite::Result<_>>();
-        rows.map_err(|error| reading(|| self.name_of(record), error))
+        let rows = ReadRow::all(&mut *self.conn.prepare_cached(sql)?, values)?;
+        Record::all(&rows, &format!("{name} of namespace {}", self.namespace), read)
     }
 
-    fn name_of(&self, record: impl Display) -> String {
-        format!("{record} of namespace {}", self.namespace)
+    /// The same of the one row that it finds, if there is one.
+    pub(super) fn one<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        name: &str,
+        read: impl Fn(Record<'_, ReadRow>) -> Result<T, DriverError>,
+    ) -> Result<Option<T>, DriverError> {
+        Ok(self.all(sql, values, name, read)?.pop())
     }
 
     /// Is this process known to be gone? `machine` is the boot of the machine that it ran in.
@@ -80,12 +62,12 @@ impl CallContext<'_> {
         machine == &*self.machine.boot && locks::is_alive(self.boots, boot)
     }
 
-    /// The namespace, which begins now if it was never written to.
-    pub(super) fn space_or_begin(&self) -> Result<Space, DriverError> {
+    /// What every epoch of the namespace is above. It begins now if it was never written to.
+    pub(super) fn space_or_begin(&self) -> Result<Below, DriverError> {
         let sql = "SELECT born_in, fence FROM baton_namespaces WHERE namespace = ?1";
-        let space = self.one(sql, [self.namespace.as_str()], "the record", |row| {
-            let (born_in, fence): (Bits, Bits) = (row.get(0)?, row.get(1)?);
-            Ok(Space { born_in: Lineage(born_in.0), fence: Epoch(fence.0) })
+        let space = self.one(sql, [self.namespace.as_str()], "the record", |it| {
+            let (born_in, fence) = (it.number("born_in")?, it.number("fence")?);
+            Ok(Below { born_in: Lineage(born_in), fence: Epoch(fence) })
         });
         if let Some(space) = space? {
             return Ok(space);
@@ -93,7 +75,7 @@ impl CallContext<'_> {
         let sql = "INSERT INTO baton_namespaces (namespace, born_in, fence, created_at) \
                    VALUES (?1, ?2, 0, ?3)";
         self.run(sql, (self.namespace.as_str(), Bits(self.lineage.0), Bits(self.at.wall_ms)))?;
-        Ok(Space { born_in: self.lineage, fence: Epoch::NONE })
+        Ok(Below { born_in: self.lineage, fence: Epoch::NONE })
     }
 
     /// Is a later epoch known here, by a grant or by a write?

@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use baton_core::ids::BootId;
 use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
-use rusqlite::Row;
 
-use super::columns::{Bits, Text};
+use super::columns::{Bits, ReadRow};
 use super::context::CallContext;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, Record};
 
 /// What the rows are called in errors.
 const RECORD: &str = "the counters";
@@ -45,23 +44,23 @@ impl CallContext<'_> {
                            ORDER BY name LIMIT ?4";
                 let after = after.as_ref().map_or("", CounterName::as_str);
                 let values = (self.namespace.as_str(), after, prefix, i64::from(*limit));
-                self.readings(self.all(sql, values, RECORD, name)?)
+                self.readings(self.all(sql, values, RECORD, |it| name(&it))?)
             }
         }
     }
 
     fn append(&self, writer: BootId, number: u64, deltas: &[Delta]) -> Result<(), DriverError> {
         self.space_or_begin()?;
-        let (namespace, writer) = (self.namespace.as_str(), Text(writer));
+        let (namespace, writer) = (self.namespace.as_str(), writer.to_string());
         let last = "SELECT last FROM baton_counter_writers WHERE namespace = ?1 AND writer = ?2";
-        let last = self.one(last, (namespace, writer), RECORD, |row| row.get::<_, Bits>(0))?;
-        if last.is_some_and(|last| number <= last.0) {
+        let last = self.one(last, (namespace, &writer), RECORD, |it| it.number::<u64>("last"))?;
+        if last.is_some_and(|last| number <= last) {
             return Ok(());
         }
         let keep = "INSERT OR REPLACE INTO baton_counter_writers (namespace, writer, last, \
                     machine, appended_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         let now = Bits(self.at.now.as_micros());
-        self.run(keep, (namespace, writer, Bits(number), &*self.machine.boot, now))?;
+        self.run(keep, (namespace, &writer, Bits(number), &*self.machine.boot, now))?;
         let insert = "INSERT INTO baton_counter_deltas (namespace, name, is_set, amount) \
                       VALUES (?1, ?2, ?3, ?4)";
         let mut insert = self.conn.prepare_cached(insert)?;
@@ -79,8 +78,8 @@ impl CallContext<'_> {
         let namespace = self.namespace.as_str();
         let due = "SELECT name, is_set, amount, seq FROM baton_counter_deltas \
                    WHERE namespace = ?1 ORDER BY seq LIMIT ?2";
-        let due = self.all(due, (namespace, i64::from(limit)), RECORD, |row| {
-            Ok((name(row)?, change(row)?, row.get::<_, i64>(3)?))
+        let due = self.all(due, (namespace, i64::from(limit)), RECORD, |it| {
+            Ok((name(&it)?, change(&it)?, signed(&it, "seq")?))
         })?;
         let applied = u32::try_from(due.len()).expect("it is at most the limit");
         let last = due.last().map(|(_, _, seq)| *seq);
@@ -122,7 +121,7 @@ impl CallContext<'_> {
         let mut readings = Vec::new();
         for counter in wanted {
             let values = (self.namespace.as_str(), counter.as_str());
-            let pending = self.all(pending, values, RECORD, change)?;
+            let pending = self.all(pending, values, RECORD, |it| change(&it))?;
             let known = self.consolidated(&counter)?;
             if known.is_some() || !pending.is_empty() {
                 let consolidated = known.unwrap_or_default();
@@ -135,17 +134,21 @@ impl CallContext<'_> {
 
     fn consolidated(&self, name: &CounterName) -> Result<Option<CounterValue>, DriverError> {
         let sql = "SELECT value, overflowed FROM baton_counters WHERE namespace = ?1 AND name = ?2";
-        self.one(sql, (self.namespace.as_str(), name.as_str()), RECORD, |row| {
-            Ok(CounterValue { value: row.get(0)?, overflowed: row.get(1)? })
+        self.one(sql, (self.namespace.as_str(), name.as_str()), RECORD, |it| {
+            Ok(CounterValue { value: signed(&it, "value")?, overflowed: it.flag("overflowed")? })
         })
     }
 }
 
-fn name(row: &Row<'_>) -> rusqlite::Result<CounterName> {
-    Ok(row.get::<_, Text<CounterName>>("name")?.0)
+fn name(record: &Record<'_, ReadRow>) -> Result<CounterName, DriverError> {
+    record.id("name", CounterName::new)
 }
 
-fn change(row: &Row<'_>) -> rusqlite::Result<Change> {
-    let amount = row.get("amount")?;
-    Ok(if row.get("is_set")? { Change::Set(amount) } else { Change::Add(amount) })
+fn signed(record: &Record<'_, ReadRow>, field: &str) -> Result<i64, DriverError> {
+    record.number(field).map(u64::cast_signed)
+}
+
+fn change(record: &Record<'_, ReadRow>) -> Result<Change, DriverError> {
+    let amount = signed(record, "amount")?;
+    Ok(if record.flag("is_set")? { Change::Set(amount) } else { Change::Add(amount) })
 }

@@ -107,21 +107,6 @@ fn in_ms(span: &Duration) -> String {
 }
 
 impl SqliteOpenError {
-    /// Why the file at this path could not be opened.
-    pub(super) fn of(path: &std::path::Path, waited: Duration, error: rusqlite::Error) -> Self {
-        let path = path.to_owned();
-        match error.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
-            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
-            Some(ErrorCode::PermissionDenied) => Self::NoPermission { path },
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-                Self::Busy { path, waited }
-            }
-            Some(ErrorCode::DiskFull | ErrorCode::SystemIoFailure) => Self::NoRoom { path, error },
-            _ => Self::Database { path, error },
-        }
-    }
-
     /// The same, met while the store was in use already. Nothing was written.
     pub(super) fn in_use(&self) -> StoreError {
         let detail = self.to_string();
@@ -136,19 +121,6 @@ impl SqliteOpenError {
 impl From<rusqlite::Error> for DriverError {
     fn from(error: rusqlite::Error) -> Self {
         undone(&error).into()
-    }
-}
-
-/// The error of a statement that read this record: if its columns are to blame, the record is not
-/// one of baton's.
-pub(super) fn reading(record: impl FnOnce() -> String, error: rusqlite::Error) -> DriverError {
-    match error {
-        rusqlite::Error::FromSqlConversionFailure(..)
-        | rusqlite::Error::IntegralValueOutOfRange(..)
-        | rusqlite::Error::InvalidColumnType(..) => {
-            DriverError::corrupt(record(), error.to_string())
-        }
-        error => error.into(),
     }
 }
 

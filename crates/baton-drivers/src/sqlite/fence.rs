@@ -17,14 +17,16 @@
 
 use baton_core::ids::Epoch;
 use baton_store::StaleEpoch;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension, Params, Transaction, TransactionBehavior,
+};
 
-use super::columns::Bits;
+use super::columns::{Bits, ReadRow};
 use super::config::SqliteConfig;
 use super::error::{uncommitted, undone};
 use super::reader::look_at;
 use crate::OpenError;
-use crate::fences::{FencesError, StoredFence};
+use crate::fences::{FencesError, StoredFence, stored};
 
 /// Makes the register, if it is not there.
 pub const CREATE: &str = "\
@@ -104,28 +106,21 @@ impl Fence {
     }
 }
 
-fn has_fences(conn: &Connection) -> rusqlite::Result<bool> {
-    let sql = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'baton_fences'";
-    Ok(conn.query_row(sql, (), |_| Ok(())).optional()?.is_some())
-}
-
-fn all(conn: &Connection) -> rusqlite::Result<Vec<StoredFence>> {
-    if !has_fences(conn)? {
-        return Ok(Vec::new());
+/// The rows of one statement on the register; none if there is no register.
+fn register(conn: &Connection, sql: &str, values: impl Params) -> rusqlite::Result<Vec<ReadRow>> {
+    match conn.table_exists(Some("main"), "baton_fences")? {
+        true => ReadRow::all(&mut conn.prepare(sql)?, values),
+        false => Ok(Vec::new()),
     }
-    let mut rows = conn.prepare("SELECT resource, epoch FROM baton_fences")?;
-    let fences = rows.query_map((), |row| {
-        let epoch: Bits = row.get(1)?;
-        Ok(StoredFence { resource: row.get(0)?, epoch: Epoch(epoch.0) })
-    })?;
-    fences.collect()
 }
 
 /// The fences of a database, for people.
-pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, OpenError> {
-    let config = SqliteConfig::from_location(location)?.absolute()?;
-    let found = look_at(&config, |conn| all(conn).map_err(|error| config.broken(error)));
-    Ok(found?)
+pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, FencesError> {
+    let config = SqliteConfig::from_location(location).and_then(SqliteConfig::absolute);
+    let config = config.map_err(OpenError::from)?;
+    let sql = "SELECT resource, epoch FROM baton_fences";
+    let all = |conn: &Connection| register(conn, sql, ()).map_err(|error| config.broken(error));
+    stored(&look_at(&config, all).map_err(OpenError::from)?)
 }
 
 /// Takes a fence away, and says how high it was.
@@ -137,12 +132,8 @@ pub(crate) fn reset(location: &str, resource: &str) -> Result<Option<Epoch>, Fen
     let undone = |error: rusqlite::Error| undone(&error);
     let now = TransactionBehavior::Immediate;
     let transaction = conn.transaction_with_behavior(now).map_err(undone)?;
-    if !has_fences(&transaction).map_err(undone)? {
-        return Ok(None);
-    }
-    let delete = "DELETE FROM baton_fences WHERE resource = ?1 RETURNING epoch";
-    let epoch = transaction.query_row(delete, [resource], |row| row.get::<_, Bits>(0)).optional();
-    let epoch = epoch.map_err(undone)?;
+    let delete = "DELETE FROM baton_fences WHERE resource = ?1 RETURNING resource, epoch";
+    let gone = register(&transaction, delete, [resource]).map_err(undone)?;
     transaction.commit().map_err(|error| uncommitted(&error))?;
-    Ok(epoch.map(|epoch| Epoch(epoch.0)))
+    Ok(stored(&gone)?.first().map(|fence| fence.epoch))
 }

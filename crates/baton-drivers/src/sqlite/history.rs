@@ -1,11 +1,10 @@
 //! The rules of the term history: written in the same transaction that begins or ends a term.
 
-use baton_core::ids::{BootId, Epoch, NodeId};
+use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
 use baton_store::lease_rule::{self, LastTerm, Unreleased};
-use rusqlite::Row;
 
-use super::columns::{Bits, Json, Text};
+use super::columns::{Bits, json};
 use super::context::CallContext;
 use crate::driver::DriverError;
 
@@ -42,7 +41,7 @@ impl CallContext<'_> {
             self.namespace.as_str(),
             Bits(term.epoch.0),
             term.node.as_str(),
-            Text(term.boot),
+            term.boot.to_string(),
             Bits(term.began_ms),
             term.gap_ms.map(Bits),
             term.gap_at_most_ms.map(Bits),
@@ -71,35 +70,20 @@ impl CallContext<'_> {
         let sql = "SELECT epoch, node_id, boot, began_ms, ended_ms, ended_by, gap_ms, \
                    gap_at_most_ms FROM baton_terms WHERE namespace = ?1 ORDER BY seq DESC LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.all(sql, (self.namespace.as_str(), limit), "the term history", term)
+        self.all(sql, (self.namespace.as_str(), limit), "the term history", |record| record.term())
     }
 
     fn last_term(&self) -> Result<Option<Last>, DriverError> {
         let sql = "SELECT seq, epoch, ended_ms FROM baton_terms WHERE namespace = ?1 \
                    ORDER BY seq DESC LIMIT 1";
-        self.one(sql, [self.namespace.as_str()], "the term history", |row| {
-            let epoch = Epoch(row.get::<_, Bits>(1)?.0);
-            let ended_ms = row.get::<_, Option<Bits>>(2)?.map(|bits| bits.0);
-            Ok(Last { seq: row.get(0)?, epoch, ended_ms })
+        self.one(sql, [self.namespace.as_str()], "the term history", |it| {
+            let (epoch, ended_ms) = (Epoch(it.number("epoch")?), it.maybe_number("ended_ms")?);
+            Ok(Last { seq: it.number("seq")?, epoch, ended_ms })
         })
     }
 
     fn close_term(&self, term: &Last, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
         let sql = "UPDATE baton_terms SET ended_ms = ?2, ended_by = ?3 WHERE seq = ?1";
-        self.run(sql, (term.seq, Bits(at_ms), Json(end))).map(drop)
+        self.run(sql, (term.seq, Bits(at_ms), json(&end))).map(drop)
     }
-}
-
-fn term(row: &Row<'_>) -> rusqlite::Result<TermRecord> {
-    let bits = |at: &str| row.get::<_, Option<Bits>>(at).map(|found| found.map(|bits| bits.0));
-    let ended_by = row.get::<_, Option<Json<TermEnd>>>("ended_by")?;
-    Ok(TermRecord {
-        epoch: Epoch(row.get::<_, Bits>("epoch")?.0),
-        node: row.get::<_, Text<NodeId>>("node_id")?.0,
-        boot: row.get::<_, Text<BootId>>("boot")?.0,
-        began_ms: row.get::<_, Bits>("began_ms")?.0,
-        ended: bits("ended_ms")?.zip(ended_by.map(|end| end.0)),
-        gap_ms: bits("gap_ms")?,
-        gap_at_most_ms: bits("gap_at_most_ms")?,
-    })
 }

@@ -3,18 +3,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{BootId, Epoch, Lineage, NodeId, Nonce};
+use baton_core::ids::{Epoch, Lineage, NodeId, Nonce};
 use baton_core::protocol::{
-    Acquire, Ask, Expiry, Holder, LeaseSnapshot, NodeRecord, Outcome, Release, Renew, TermEnd,
+    Acquire, Ask, Expiry, LeaseSnapshot, NodeRecord, Outcome, Release, Renew, TermEnd,
 };
 use baton_core::time::{Moment, whole_ms};
 use baton_store::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
-use rusqlite::Row;
-use rusqlite::types::{FromSqlError, Type};
 
-use super::columns::{Bits, Json, Text};
-use super::context::{CallContext, Space};
-use crate::driver::DriverError;
+use super::columns::{Bits, ReadRow, json};
+use super::context::CallContext;
+use crate::driver::{DriverError, Record, boot_id};
 
 /// The one record of a namespace, and what is kept beside it. Never deleted.
 pub(super) struct LeaseRow {
@@ -39,33 +37,29 @@ const WRITE: &str = "INSERT INTO baton_locks (lock_key, epoch, nonce_boot, nonce
     expires_at = ?11, machine = ?12, written_in = ?13, granted_in = ?14, asked = ?15, \
     updated_at = ?16";
 
-const HELD: i64 = 1;
-const RELEASED: i64 = 0;
-
 impl LeaseRow {
     /// The lease of the namespace; `None` if it never had one.
     pub(super) fn read(context: &CallContext<'_>) -> Result<Option<Self>, DriverError> {
-        context.one(READ, [context.namespace.as_str()], "the lease", Self::from_row)
+        context.one(READ, [context.namespace.as_str()], "the lease", |it| Self::of(&it))
     }
 
-    fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
-        let nonce_boot = row.get::<_, Text<BootId>>("nonce_boot")?.0;
-        let record = LeaseRecord {
-            epoch: Epoch(bits("epoch")?),
-            nonce: Nonce { boot: nonce_boot, attempt: bits("nonce_attempt")? },
-            holder: holder(row)?,
-            successor: row.get::<_, Option<Text<NodeId>>>("successor")?.map(|name| name.0),
-            ttl: Duration::from_micros(bits("ttl")?),
-            written_in: Lineage(bits("written_in")?),
-            granted_in: Lineage(bits("granted_in")?),
-            asked: row.get::<_, Option<Json<Ask>>>("asked")?.map(|ask| ask.0),
+    fn of(record: &Record<'_, ReadRow>) -> Result<Self, DriverError> {
+        let boot = record.id("nonce_boot", boot_id)?;
+        let lease = LeaseRecord {
+            epoch: Epoch(record.number("epoch")?),
+            nonce: Nonce { boot, attempt: record.number("nonce_attempt")? },
+            holder: record.holder()?,
+            successor: record.read("successor", NodeId::new)?,
+            ttl: Duration::from_micros(record.number("ttl")?),
+            written_in: Lineage(record.number("written_in")?),
+            granted_in: Lineage(record.number("granted_in")?),
+            asked: record.maybe_json("asked")?,
         };
         Ok(Self {
-            record,
-            expires_at: Moment::from_micros(bits("expires_at")?),
-            machine: row.get("machine")?,
-            updated_ms: bits("updated_at")?,
+            record: lease,
+            expires_at: Moment::from_micros(record.number("expires_at")?),
+            machine: record.text("machine")?.into(),
+            updated_ms: record.number("updated_at")?,
         })
     }
 
@@ -88,11 +82,11 @@ impl LeaseRow {
         let values = rusqlite::params![
             context.namespace.as_str(),
             Bits(self.record.epoch.0),
-            Text(self.record.nonce.boot),
+            self.record.nonce.boot.to_string(),
             Bits(self.record.nonce.attempt),
-            if holder.is_some() { HELD } else { RELEASED },
+            holder.is_some(),
             holder.map(|holder| holder.node.as_str()),
-            holder.map(|holder| Text(holder.boot)),
+            holder.map(|holder| holder.boot.to_string()),
             holder.and_then(|holder| holder.lifeline.as_deref()),
             self.record.successor.as_ref().map(NodeId::as_str),
             Bits(ttl),
@@ -100,7 +94,7 @@ impl LeaseRow {
             &*self.machine,
             Bits(self.record.written_in.0),
             Bits(self.record.granted_in.0),
-            self.record.asked.as_ref().map(Json),
+            self.record.asked.as_ref().map(json),
             Bits(self.updated_ms),
         ];
         context.run(WRITE, values).map(drop)
@@ -145,23 +139,6 @@ impl LeaseRow {
     }
 }
 
-/// The holder, if the status says that there is one.
-fn holder(row: &Row<'_>) -> rusqlite::Result<Option<Holder>> {
-    let status: i64 = row.get("status")?;
-    let node = row.get::<_, Option<Text<NodeId>>>("owner_id")?;
-    let boot = row.get::<_, Option<Text<BootId>>>("owner_boot")?;
-    let lifeline = row.get::<_, Option<Arc<str>>>("owner_lifeline")?;
-    match (status, node, boot) {
-        (HELD, Some(node), Some(boot)) => Ok(Some(Holder { node: node.0, boot: boot.0, lifeline })),
-        (RELEASED, None, None) => Ok(None),
-        _ => {
-            let why = format!("status {status} does not go with its owner");
-            let why = FromSqlError::Other(why.into());
-            Err(rusqlite::Error::FromSqlConversionFailure(3, Type::Integer, Box::new(why)))
-        }
-    }
-}
-
 impl CallContext<'_> {
     /// What holds now for a lease whose holder lives or not, as `life` says.
     fn facts<'a>(&self, row: Option<&LeaseRow>, life: &'a dyn Fn() -> Life) -> Facts<'a> {
@@ -172,14 +149,13 @@ impl CallContext<'_> {
     /// Begins a new term, if the claim holds.
     pub(super) fn acquire(
         &self,
-        space: Space,
+        below: Below,
         lease: &mut Option<LeaseRow>,
         node: &NodeRecord,
         grant: &Acquire,
     ) -> Result<Outcome, DriverError> {
         let row = lease.as_ref();
         let life = || row.map_or(Life::Unknown, |row| row.holder_life(self));
-        let below = Below { born_in: space.born_in, fence: space.fence };
         let record = row.map(|row| &row.record);
         let facts = self.facts(row, &life);
         let Some(granted) = lease_rule::acquire(record, facts, below, node, grant) else {

@@ -22,7 +22,6 @@ use rusqlite::Connection;
 
 use super::boots::{Boots, Folder};
 use super::busy_handler;
-use super::columns::Text;
 use super::file_identity::FileId;
 use super::machine::Machine;
 
@@ -69,9 +68,7 @@ pub(super) fn hold(
     let mut locks = held();
     let key = (boots.path.clone(), boot);
     if let Some(held) = locks.get_mut(&key) {
-        if !held.namespaces.contains(namespace) {
-            held.namespaces.insert(namespace.clone());
-        }
+        held.namespaces.insert(namespace.clone());
         return Ok(());
     }
     let file = locked(boots, boot, machine)?;
@@ -148,7 +145,7 @@ fn is_unlocked(folder: &Folder, name: &str) -> bool {
 fn is_spoken_of(conn: &Connection, boot: BootId) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM baton_nodes WHERE boot = ?1) \
                OR EXISTS (SELECT 1 FROM baton_locks WHERE owner_boot = ?1)";
-    conn.query_row(sql, [Text(boot)], |row| row.get(0))
+    conn.query_row(sql, [boot.to_string()], |row| row.get(0))
 }
 
 /// A new file with this name, which was locked before it got it.

@@ -10,13 +10,11 @@ use baton_core::protocol::{
 use baton_store::{
     Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
 };
-use rusqlite::Row;
 
-use super::columns::{Bits, Json, Text};
+use super::columns::{Bits, ReadRow, json};
 use super::context::CallContext;
-use super::error::reading;
 use super::lease::LeaseRow;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, Record};
 
 /// A machine that was booted since has no process of before.
 const PRUNE_NODES: &str = include_str!("sql/prune/nodes.sql");
@@ -41,11 +39,10 @@ impl CallContext<'_> {
                 let sql = "SELECT lock_key FROM baton_locks WHERE lock_key > ?1 \
                            ORDER BY lock_key LIMIT ?2";
                 let values = (after.as_ref().map_or("", Namespace::as_str), limit);
-                let mut statement = self.conn.prepare_cached(sql)?;
-                let namespace = |row: &Row<'_>| Ok(row.get::<_, Text<Namespace>>(0)?.0);
-                let found = statement.query_map(values, namespace)?.collect::<Result<_, _>>();
-                let spoilt = |error| reading(|| "the name of a namespace".to_owned(), error);
-                Answer::Namespaces(found.map_err(spoilt)?)
+                let rows = ReadRow::all(&mut *self.conn.prepare_cached(sql)?, values)?;
+                let name = "the name of a namespace";
+                let read = |it: Record<'_, ReadRow>| it.id("lock_key", Namespace::new);
+                Answer::Namespaces(Record::all(&rows, name, read)?)
             }
             Call::Counters(call) => Answer::Counters(self.count(call)?),
             Call::Prune { fence, prune } => Answer::Pruned(self.prune(*fence, prune)?),
@@ -89,34 +86,31 @@ impl CallContext<'_> {
         if older || self.is_fenced_off(fence)? {
             return Ok(Outcome::Conflict);
         }
-        let sql = "INSERT INTO baton_views (namespace, epoch, number, body) \
-                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (namespace) \
-                   DO UPDATE SET epoch = ?2, number = ?3, body = ?4";
-        self.run(sql, (self.namespace.as_str(), Bits(epoch.0), Bits(number), Json(view)))?;
+        let sql = "INSERT OR REPLACE INTO baton_views (namespace, epoch, number, body) \
+                   VALUES (?1, ?2, ?3, ?4)";
+        self.run(sql, (self.namespace.as_str(), Bits(epoch.0), Bits(number), json(view)))?;
         self.raise_fence(fence)?;
         Ok(Outcome::Applied)
     }
 
     fn view_version(&self) -> Result<Option<ViewVersion>, DriverError> {
         let sql = "SELECT epoch, number FROM baton_views WHERE namespace = ?1";
-        self.one(sql, [self.namespace.as_str()], "the view", |row| {
-            let (epoch, number): (Bits, Bits) = (row.get(0)?, row.get(1)?);
-            Ok(ViewVersion { epoch: Epoch(epoch.0), number: number.0 })
+        self.one(sql, [self.namespace.as_str()], "the view", |it| {
+            Ok(ViewVersion { epoch: Epoch(it.number("epoch")?), number: it.number("number")? })
         })
     }
 
     fn view(&self) -> Result<Option<Arc<View>>, DriverError> {
         let sql = "SELECT body FROM baton_views WHERE namespace = ?1";
-        self.one(sql, [self.namespace.as_str()], "the view", |row| {
-            Ok(Arc::new(row.get::<_, Json<View>>(0)?.0))
-        })
+        let view = self.one(sql, [self.namespace.as_str()], "the view", |it| it.maybe_json("body"));
+        Ok(view?.flatten().map(Arc::new))
     }
 
     fn document(&self, name: &str) -> Result<Option<Document>, DriverError> {
         let sql = "SELECT version, body FROM baton_documents WHERE namespace = ?1 AND name = ?2";
-        let (values, record) = ((self.namespace.as_str(), name), format_args!("document {name:?}"));
-        self.one(sql, values, record, |row| {
-            Ok(Document { version: row.get::<_, Bits>(0)?.0, body: row.get(1)? })
+        let (values, record) = ((self.namespace.as_str(), name), format!("document {name:?}"));
+        self.one(sql, values, &record, |it| {
+            Ok(Document { version: it.number("version")?, body: it.bytes("body")?.to_vec() })
         })
     }
 
@@ -134,19 +128,14 @@ impl CallContext<'_> {
         if is_fenced_off {
             return Ok(WriteOutcome::Fenced);
         }
-        let namespace = self.namespace.as_str();
-        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
-        let record = format_args!("document {name:?}");
-        let present = self.one(sql, (namespace, name), record, |row| row.get::<_, Bits>(0))?;
-        let present = present.map_or(0, |version| version.0);
+        let present = self.document(name)?.map_or(0, |document| document.version);
         if !precondition.holds(present) {
             return Ok(WriteOutcome::Conflict(present));
         }
-        let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
-                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (namespace, name) \
-                   DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
+        let sql = "INSERT OR REPLACE INTO baton_documents \
+                   (namespace, name, version, body, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
         let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
-        self.run(sql, (namespace, name, Bits(next), body, at))?;
+        self.run(sql, (self.namespace.as_str(), name, Bits(next), body, at))?;
         if let Some(fence) = fence {
             self.raise_fence(fence)?;
         }

@@ -1,25 +1,19 @@
 //! The rules of the node registry.
 
-use std::sync::Arc;
-use std::time::Duration;
+use baton_core::ids::{BootId, NodeId};
+use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
 
-use baton_core::ids::{BootId, Epoch, NodeId};
-use baton_core::protocol::{Member, NodeProfile, NodeRecord, Outcome, Registration};
-use baton_core::time::Moment;
-use rusqlite::Row;
-
-use super::columns::{Bits, Json, Text};
+use super::columns::{Bits, json};
 use super::context::CallContext;
-use crate::driver::DriverError;
+use crate::driver::{DriverError, boot_id};
 
-/// The silence of a node that was last heard of before the machine was booted: unknown, and
+/// The silence, in microseconds, of a node that was last heard of before the machine was booted: unknown, and
 /// longer than any node waits.
-const BEFORE_THE_BOOT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const BEFORE_THE_BOOT_US: i64 = 365 * 24 * 60 * 60 * 1_000_000;
 
-const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
-    load, seen, profile, machine, beat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
-    ON CONFLICT (namespace, node_id) DO UPDATE SET boot = ?3, beat = ?4, eligible = ?5, \
-    draining = ?6, load = ?7, seen = ?8, profile = ?9, machine = ?10, beat_at = ?11";
+const WRITE: &str = "INSERT OR REPLACE INTO baton_nodes (namespace, node_id, boot, beat, eligible, \
+    draining, load, seen, profile, machine, beat_at) \
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
 
 impl CallContext<'_> {
     /// Writes the node's record, unless another process goes by its id.
@@ -38,13 +32,13 @@ impl CallContext<'_> {
         let values = rusqlite::params![
             self.namespace.as_str(),
             node.id.as_str(),
-            Text(node.boot),
+            node.boot.to_string(),
             Bits(node.beat),
             node.eligible,
             node.draining,
             node.load,
             Bits(node.seen.0),
-            Json(&*node.profile),
+            json(&*node.profile),
             &*self.machine.boot,
             Bits(self.at.now.as_micros()),
         ];
@@ -57,8 +51,8 @@ impl CallContext<'_> {
         let sql =
             "SELECT boot, beat, machine FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2";
         let values = (self.namespace.as_str(), node.as_str());
-        self.one(sql, values, format_args!("the record of node {node}"), |row| {
-            Ok((row.get::<_, Text<BootId>>(0)?.0, row.get::<_, Bits>(1)?.0, row.get(2)?))
+        self.one(sql, values, &format!("the record of node {node}"), |it| {
+            Ok((it.id("boot", boot_id)?, it.number("beat")?, it.text("machine")?.to_owned()))
         })
     }
 
@@ -71,33 +65,17 @@ impl CallContext<'_> {
     /// Takes a node's record out, if it is still this boot's.
     pub(super) fn leave(&self, node: &NodeId, boot: BootId) -> Result<Outcome, DriverError> {
         let sql = "DELETE FROM baton_nodes WHERE namespace = ?1 AND node_id = ?2 AND boot = ?3";
-        let removed = self.run(sql, (self.namespace.as_str(), node.as_str(), Text(boot)))?;
+        let removed = self.run(sql, (self.namespace.as_str(), node.as_str(), boot.to_string()))?;
         Ok(if removed == 1 { Outcome::Applied } else { Outcome::Conflict })
     }
 
     /// Every node record, sorted by id, with its age.
     pub(super) fn members(&self) -> Result<Vec<Member>, DriverError> {
-        let sql = "SELECT node_id, boot, beat, eligible, draining, load, seen, profile, machine, \
-                   beat_at FROM baton_nodes WHERE namespace = ?1 ORDER BY node_id";
-        self.all(sql, [self.namespace.as_str()], "a node record", |row| self.member(row))
-    }
-
-    fn member(&self, row: &Row<'_>) -> rusqlite::Result<Member> {
-        let bits = |at: &str| row.get::<_, Bits>(at).map(|bits| bits.0);
-        let record = NodeRecord {
-            id: row.get::<_, Text<NodeId>>("node_id")?.0,
-            boot: row.get::<_, Text<BootId>>("boot")?.0,
-            beat: bits("beat")?,
-            eligible: row.get("eligible")?,
-            draining: row.get("draining")?,
-            load: row.get("load")?,
-            seen: Epoch(bits("seen")?),
-            profile: Arc::new(row.get::<_, Json<NodeProfile>>("profile")?.0),
-        };
-        let silent_for = match row.get::<_, String>("machine")? == *self.machine.boot {
-            true => self.at.now.since(Moment::from_micros(bits("beat_at")?)),
-            false => BEFORE_THE_BOOT,
-        };
-        Ok(Member { record, silent_for: Some(silent_for) })
+        let sql = "SELECT node_id, boot, beat, eligible, draining, load, seen, profile, \
+                   CASE WHEN machine = ?2 THEN max(?3 - beat_at, 0) ELSE ?4 END AS silent_us \
+                   FROM baton_nodes WHERE namespace = ?1 ORDER BY node_id";
+        let (machine, now) = (&*self.machine.boot, Bits(self.at.now.as_micros()));
+        let values = (self.namespace.as_str(), machine, now, BEFORE_THE_BOOT_US);
+        self.all(sql, values, "a node record", |record| record.member())
     }
 }

@@ -1,7 +1,6 @@
 //! The handle: every call becomes one job.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
@@ -21,7 +20,6 @@ use super::worker::{self, Job};
 /// A handle on the file, with a connection and a thread of its own. The thread ends with it.
 pub struct SqliteStore {
     jobs: mpsc::Sender<Job>,
-    commits: Arc<AtomicU64>,
 }
 
 impl SqliteStore {
@@ -37,14 +35,7 @@ impl SqliteStore {
     ) -> Result<Self, SqliteOpenError> {
         let (machine, config) = (Machine::here(clock)?, config.absolute()?);
         let connection = FileConnection::open(&config, &machine, true, 0)?;
-        let commits = Arc::new(AtomicU64::new(0));
-        let jobs = worker::start(config, machine, connection, Arc::clone(&commits))?;
-        Ok(Self { jobs, commits })
-    }
-
-    /// How many transactions that write this handle has committed.
-    pub fn commits(&self) -> u64 {
-        self.commits.load(Ordering::Relaxed)
+        Ok(Self { jobs: worker::start(config, machine, connection)? })
     }
 }
 

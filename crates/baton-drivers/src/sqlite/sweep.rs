@@ -143,7 +143,7 @@ impl SqliteSweep {
     }
 
     fn undone(&self, error: rusqlite::Error) -> SweepError {
-        SweepError::of_store(&self.name, DriverError::from(error).into())
+        SweepError::of_store(&self.name, DriverError::from(error).into_store_error())
     }
 
     fn refused(&self, error: &SqliteOpenError) -> SweepError {

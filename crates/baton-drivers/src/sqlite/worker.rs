@@ -1,10 +1,6 @@
 //! The thread that has the connection: it takes all that is queued and makes one transaction of it,
 //! with one commit, however many jobs.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{BeatReply, Reply, Request};
 use baton_store::{Answer, Call, Operation, StoreError};
@@ -49,9 +45,6 @@ pub(super) struct Worker {
     config: SqliteConfig,
     machine: Machine,
     connection: Option<FileConnection>,
-    commits: Arc<AtomicU64>,
-    /// Namespaces that are known to have begun.
-    begun: BTreeSet<Namespace>,
     /// The highest lineage seen.
     lineage: u64,
     leases: SeenLeases,
@@ -62,11 +55,10 @@ pub(super) fn start(
     config: SqliteConfig,
     machine: Machine,
     connection: FileConnection,
-    commits: Arc<AtomicU64>,
 ) -> Result<mpsc::Sender<Job>, SqliteOpenError> {
     let (sender, jobs) = mpsc::channel(QUEUE_MAX);
-    let (connection, begun, leases) = (Some(connection), BTreeSet::new(), SeenLeases::default());
-    let worker = Worker { config, machine, connection, commits, begun, lineage: 0, leases };
+    let (connection, leases) = (Some(connection), SeenLeases::default());
+    let worker = Worker { config, machine, connection, lineage: 0, leases };
     let thread = std::thread::Builder::new().name("baton-sqlite".to_owned());
     let started = thread.spawn(move || worker.run(jobs));
     started.map_err(|error| SqliteOpenError::NoThread { error })?;
@@ -95,8 +87,7 @@ impl Worker {
             }
         };
         let batch = locked(batch, &connection);
-        let (answers, committed) = self.transact(&mut connection, &batch);
-        self.commits.fetch_add(u64::from(committed), Ordering::Relaxed);
+        let answers = self.transact(&mut connection, &batch);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
                 locks::let_go(&connection.boots, *boot, &job.namespace);
@@ -119,15 +110,15 @@ impl Worker {
         FileConnection::open(&self.config, &self.machine, false, self.lineage)
     }
 
-    /// Carries the jobs out, and says whether there was a commit of something written.
-    fn transact(&mut self, connection: &mut FileConnection, jobs: &[Job]) -> (Answers, bool) {
+    /// Carries the jobs out.
+    fn transact(&mut self, connection: &mut FileConnection, jobs: &[Job]) -> Answers {
         if jobs.is_empty() {
-            return (Vec::new(), false);
+            return Vec::new();
         }
         self.attempt(connection, jobs).unwrap_or_else(|error| {
             let error = error.into_store_error();
             roll_back(connection);
-            (jobs.iter().map(|_| Err(error.clone())).collect(), false)
+            jobs.iter().map(|_| Err(error.clone())).collect()
         })
     }
 
@@ -135,10 +126,10 @@ impl Worker {
         &mut self,
         connection: &mut FileConnection,
         jobs: &[Job],
-    ) -> Result<(Answers, bool), DriverError> {
+    ) -> Result<Answers, DriverError> {
         let writes = jobs.iter().any(Job::writes);
         if writes {
-            let durably = self.begins_one(connection, jobs)?;
+            let durably = begins_one(connection, jobs)?;
             connection.sync_fully(durably)?;
         }
         let lineage = self.begin(connection, writes)?;
@@ -153,24 +144,7 @@ impl Worker {
         }
         run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
         beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
-        Ok((still_there(connection, jobs, answers), writes))
-    }
-
-    /// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
-    /// from there.
-    fn begins_one(&mut self, connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
-        for job in jobs.iter().filter(|job| job.writes()) {
-            if self.begun.contains(&job.namespace) {
-                continue;
-            }
-            let sql = "SELECT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
-            let mut statement = connection.conn.prepare_cached(sql)?;
-            if !statement.query_row([job.namespace.as_str()], |row| row.get::<_, bool>(0))? {
-                return Ok(true);
-            }
-            self.begun.insert(job.namespace.clone());
-        }
-        Ok(false)
+        Ok(still_there(connection, jobs, answers))
     }
 
     /// Begins a transaction, in the lineage that the data is in.
@@ -189,13 +163,22 @@ impl Worker {
             run(connection, begin)?;
             found = lineage::current(&connection.conn)?;
         }
-        if found > self.lineage {
-            // What was known of an older line of history is not known of this one.
-            self.begun.clear();
-        }
         self.lineage = found;
         Ok(Lineage(found))
     }
+}
+
+/// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted from
+/// there.
+fn begins_one(connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
+    let sql = "SELECT NOT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
+    let mut begins = connection.conn.prepare_cached(sql)?;
+    for job in jobs.iter().filter(|job| job.writes()) {
+        if begins.query_row([job.namespace.as_str()], |row| row.get(0))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Locks a file for each boot that beats. A beat that gets none is not made.

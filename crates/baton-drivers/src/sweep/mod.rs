@@ -37,11 +37,17 @@ pub use table::{Due, Table, Unit};
 pub(crate) use table::{by_index, quoted};
 pub use target::{Keys, Objects, Target, Unfit};
 
+use std::fmt::Write;
+
 /// Why rows that were copied in this very transaction cannot be removed after that.
 pub(crate) const CLOCK_WENT_BACK: &str =
     "rows that were due when they were copied are not due any more: the server's clock went back";
 
-/// Bytes that are no text, for a callback.
+/// Bytes as hexadecimal digits.
 pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("a string takes all that is written to it");
+    }
+    text
 }

@@ -6,8 +6,7 @@ use baton_store::sweep::Sweep;
 
 use super::strategy::Strategy;
 use super::target::{Target, Unfit};
-use crate::OpenError;
-use crate::open::unusable_scheme;
+use crate::open::cut;
 
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table
@@ -17,7 +16,7 @@ pub fn open(
     target: impl Into<Target>,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
+    let (scheme, rest) = cut(url)?;
     let target = target.into();
     if let Target::Table(table) = &target {
         table.check()?;
@@ -59,10 +58,7 @@ fn mismatch(scheme: &str, target: &Target) -> Unfit {
         "etcd" => "keys with leases of their own, which need no sweeping",
         _ => "",
     };
-    match unusable_scheme(scheme) {
-        Some(error) => error.into(),
-        None => Unfit::Kind { scheme: scheme.to_owned(), holds, given },
-    }
+    Unfit::Kind { scheme: scheme.to_owned(), holds, given }
 }
 
 #[cfg(test)]

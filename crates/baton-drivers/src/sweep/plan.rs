@@ -111,11 +111,15 @@ impl Shape {
 
     fn column<D: Dialect>(&self, table: &str, name: &str) -> Result<&Column, String> {
         if self.columns.is_empty() {
-            return Err(Table::missing(table));
+            return Err(format!(
+                "there is no table {table}, or this user may not see it; check the name"
+            ));
         }
         let found = self.columns.iter().find(|column| D::IS_SAME(&column.name, name));
-        let known = || self.columns.iter().map(|column| column.name.clone()).collect::<Vec<_>>();
-        found.ok_or_else(|| Table::lacks(table, name, &known()))
+        found.ok_or_else(|| {
+            let has: Vec<&str> = self.columns.iter().map(|column| column.name.as_str()).collect();
+            format!("table {table} has no column {name}; it has {}", has.join(", "))
+        })
     }
 }
 

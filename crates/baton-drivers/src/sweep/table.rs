@@ -130,16 +130,6 @@ impl Table {
         }
     }
 
-    /// What to say if there is no such table.
-    pub(crate) fn missing(name: &str) -> String {
-        format!("there is no table {name}, or this user may not see it; check the name")
-    }
-
-    /// What to say if the table lacks a column.
-    pub(crate) fn lacks(name: &str, column: &str, has: &[String]) -> String {
-        format!("table {name} has no column {column}; it has {}", has.join(", "))
-    }
-
     /// What to say if the column holds something else than the unit says.
     pub(crate) fn unlike(&self, column: &str, found: &str) -> String {
         let wanted = match self.unit {

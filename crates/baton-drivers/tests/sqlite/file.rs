@@ -55,6 +55,16 @@ impl File {
         self.connect().query_row(sql, [], |row| row.get(0)).expect("it is a number")
     }
 
+    /// How many transactions wrote to the file since the log began, which no store has emptied yet.
+    pub fn commits(&self) -> usize {
+        let log = fs::read(self.beside("-wal")).expect("a store has the file open");
+        let (head, frames) = log.split_at(32);
+        let page = u32::from_be_bytes(head[8..12].try_into().expect("they are four bytes"));
+        // The last frame of a transaction says how many pages the database has then, others none.
+        let frames = frames.chunks_exact(24 + page as usize);
+        frames.filter(|frame| frame[4..8] != [0; 4]).count()
+    }
+
     /// Keeps a copy, as a backup would.
     pub fn keep_copy(&self) -> Result<(), String> {
         let kept = self.folder().join("kept.db");
