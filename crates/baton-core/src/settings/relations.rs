@@ -40,8 +40,10 @@ impl Relation {
         let values = self.lowers.iter().map(|(times, span)| (*times, span.of(settings)));
         let needed: Nanos = values.map(|(times, value)| value * Nanos::from(times)).sum();
         let holds = upper.1 >= needed;
-        if !self.limits_lowers {
-            let [(times, lower)] = self.lowers else { return settings.check_window() };
+        if self.drifts {
+            return settings.check_window();
+        }
+        if let ([(times, lower)], false) = (self.lowers, self.limits_lowers) {
             let phrase = match times {
                 1 => "at least".to_owned(),
                 times => format!("at least {times} ×"),

@@ -12,7 +12,7 @@ use crate::plan::{Fault, Overrides};
 use crate::stopwatch::Stopwatch;
 use serde::Serialize;
 
-use super::print::{print_json, print_line};
+use super::print::{name_of, print_json, print_line};
 use super::{CommandError, cores, reproduction};
 
 /// Fewer seeds than this need not meet every fault.
@@ -109,10 +109,9 @@ fn print_report(report: &Report<'_>) {
     print_line!("\ntime without a leader, by cause, all faults on");
     print_line!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
     for (cause, spread) in &report.failover {
-        let name = serde_json::to_value(cause).expect("a plain name");
         print_line!(
             "  {:<16} {:>8} {:>10} {:>10} {:>10}",
-            name.as_str().unwrap_or_default(),
+            name_of(cause),
             show_count(spread.count as u64),
             show_ms(spread.p50_ms),
             show_ms(spread.p99_ms),
@@ -140,8 +139,7 @@ fn print_verdict(report: &Report<'_>) {
         print_line!("the canary was not caught: the checkers do not work");
     }
     for (seed, violation) in report.violations {
-        let Violation { invariant, promise, at, message } = violation;
-        print_line!("seed {seed} breaks {promise} ({invariant}) at {at:?}: {message}");
+        print_line!("seed {seed} breaks {violation}");
         print_line!("  {}", reproduction(*seed, &Overrides::default()));
     }
     print_line!("{} violations", report.violations.len());

@@ -7,7 +7,7 @@ use baton_store::ExpiryClock;
 use serde::Serialize;
 
 use super::CommandError;
-use super::print::{print_json, print_line};
+use super::print::{name_of, print_json, print_line};
 
 /// Fewer distinct states than this, over all configurations, prove too little.
 const STATES_NEEDED: u64 = 1_000_000;
@@ -95,7 +95,7 @@ fn print_row(one: &Findings) {
     print_line!(
         "{:>5}  {:<11} {:>6} {:>5} {:>11} {:>12} {:>7} {:>9} {:>9} {:>9} {:>10}",
         one.bounds.nodes,
-        clock_name(one.bounds.clock),
+        name_of(&one.bounds.clock),
         one.bounds.faults,
         one.bounds.horizon,
         show_count(one.states),
@@ -111,14 +111,6 @@ fn print_row(one: &Findings) {
         for line in &found.path {
             print_line!("  {line}");
         }
-    }
-}
-
-fn clock_name(clock: ExpiryClock) -> &'static str {
-    match clock {
-        ExpiryClock::Store => "store",
-        ExpiryClock::StoreLease => "store-lease",
-        ExpiryClock::Observer => "observer",
     }
 }
 

@@ -19,6 +19,12 @@ pub fn print_json(report: &impl serde::Serialize) {
     print_line!("{text}");
 }
 
+/// The name of a plain value, as JSON has it.
+pub fn name_of(value: &impl serde::Serialize) -> String {
+    let name = serde_json::to_value(value).expect("a plain name");
+    name.as_str().unwrap_or_default().to_owned()
+}
+
 /// Writes a line.
 macro_rules! print_line {
     () => { $crate::commands::print::print_text("\n") };

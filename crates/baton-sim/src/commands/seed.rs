@@ -36,13 +36,7 @@ pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<()
         print_line!("plan of seed {seed}\n\n{}", plan_text(&plan));
         match &outcome.violation {
             None => print_line!("all promises kept through {} events", outcome.stats.events),
-            Some(broken) => print_line!(
-                "breaks {} ({}) at {:?}: {}",
-                broken.promise,
-                broken.invariant,
-                broken.at,
-                broken.message
-            ),
+            Some(broken) => print_line!("breaks {broken}"),
         }
     }
     if outcome.violation.is_some() { Err(CommandError::Broken) } else { Ok(()) }

@@ -6,7 +6,7 @@ use crate::figures::show_ms;
 use crate::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
 use baton_core::settings::show_span;
 
-use super::print::{print_json, print_line};
+use super::print::{name_of, print_json, print_line};
 use super::{CommandError, input};
 
 /// More nodes than this take too long; `cost` is for larger clusters.
@@ -99,8 +99,7 @@ fn effort(arguments: &WhatIfArguments) -> Result<Effort, CommandError> {
 }
 
 fn broken_promise(broken: &crate::invariants::Violation) -> CommandError {
-    let crate::invariants::Violation { promise, invariant, at, message } = broken;
-    print_line!("these settings break {promise} ({invariant}) at {at:?}: {message}");
+    print_line!("these settings break {broken}");
     print_line!("this is a bug in baton: please report it with the file");
     CommandError::Broken
 }
@@ -131,11 +130,10 @@ fn print_report(report: &Report) {
 
 fn print_head(report: &Report) {
     let environment = &report.config.environment;
-    let clock = serde_json::to_value(environment.store_clock).expect("a plain name");
     print_line!("{}", report.config.heading(report.nodes));
     print_line!(
         "leases end by the {} clock, {}, latency {}",
-        clock.as_str().unwrap_or_default(),
+        name_of(&environment.store_clock),
         environment.reach(),
         show_span(environment.latency),
     );

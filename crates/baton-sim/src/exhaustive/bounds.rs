@@ -56,17 +56,11 @@ impl Bounds {
     /// within a minute or so: with three nodes, either one fault over two leases or two faults over
     /// one.
     pub fn defaults(nodes: usize, clock: ExpiryClock) -> Vec<Self> {
-        let within = |horizon, start_by, faults| Self {
-            nodes,
-            clock,
-            horizon,
-            start_by,
-            faults,
-            wrong: None,
-        };
+        let two = Self { nodes, clock, horizon: 9, start_by: 1, faults: 2, wrong: None };
+        let three = Self { horizon: 10, start_by: 0, faults: 1, ..two };
         match nodes {
-            2 => vec![within(9, 1, 2)],
-            _ => vec![within(10, 0, 1), within(5, 0, 2)],
+            2 => vec![two],
+            _ => vec![three, Self { horizon: 5, faults: 2, ..three }],
         }
     }
 }

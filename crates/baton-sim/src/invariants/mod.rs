@@ -1,7 +1,7 @@
 //! The checkers: one promise, one file, one test that makes it fire.
 //!
 //! ```text
-//!   world ── Fact ──► every Invariant ── Err(message) ──► Violation: the run ends
+//!   world ── Fact ──► every Promise ── Err(message) ──► Violation: the run ends
 //! ```
 
 mod eligible_only;
@@ -28,18 +28,23 @@ mod work_in_window;
 #[cfg(test)]
 pub mod testing;
 
+use std::fmt;
+
 use baton_core::time::Moment;
 use serde::Serialize;
 
 use crate::fact::Fact;
 use crate::plan::Plan;
 
+/// Looks at a fact of a run; an error is a broken promise.
+pub type Check = Box<dyn FnMut(&Fact<'_>) -> Result<(), String>>;
+
 /// A promise of `docs/guarantees.md`.
 pub struct Promise {
     pub name: &'static str,
     /// The file that checks it.
     pub checker: &'static str,
-    pub invariant: Box<dyn Invariant>,
+    pub check: Check,
 }
 
 impl Promise {
@@ -47,21 +52,9 @@ impl Promise {
     pub fn new(
         name: &'static str,
         checker: &'static str,
-        invariant: impl Invariant + 'static,
+        check: impl FnMut(&Fact<'_>) -> Result<(), String> + 'static,
     ) -> Self {
-        Self { name, checker, invariant: Box::new(invariant) }
-    }
-}
-
-/// Checks a promise: a function, or a closure if it has to remember something.
-pub trait Invariant {
-    /// Looks at a fact of the run; an error is a broken promise.
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String>;
-}
-
-impl<F: FnMut(&Fact<'_>) -> Result<(), String>> Invariant for F {
-    fn see(&mut self, fact: &Fact<'_>) -> Result<(), String> {
-        self(fact)
+        Self { name, checker, check: Box::new(check) }
     }
 }
 
@@ -75,6 +68,13 @@ pub struct Violation {
     pub at: Moment,
     /// What was seen.
     pub message: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { invariant, promise, at, message } = self;
+        write!(f, "{promise} ({invariant}) at {at:?}: {message}")
+    }
 }
 
 /// The checkers that apply to a plan. Those of S1 do not where S1 is not promised.

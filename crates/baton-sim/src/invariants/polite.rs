@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use baton_core::time::Moment;
 
-use super::Invariant;
 use crate::fact::{Fact, Who};
 
 /// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
@@ -13,7 +12,7 @@ use crate::fact::{Fact, Who};
 const MOST: usize = 40;
 
 /// When each process sent its last requests.
-pub fn check(beat: Duration) -> impl Invariant {
+pub fn check(beat: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
     let mut sent: BTreeMap<Who, VecDeque<Moment>> = BTreeMap::new();
     move |fact: &Fact<'_>| {
         let Fact::Sent { who, at, .. } = fact else { return Ok(()) };
@@ -40,7 +39,7 @@ mod tests {
         let mut checker = check(Duration::from_secs(5));
         let mut send = |micros| {
             let at = Moment::from_micros(micros);
-            checker.see(&Fact::Sent {
+            checker(&Fact::Sent {
                 who: who(1),
                 at,
                 local: at,

@@ -91,9 +91,11 @@ fn strike(
     steps: &mut Vec<(Duration, ScriptedFault)>,
 ) -> Duration {
     let environment = &config.environment;
-    let mut about = |span: Duration| rng.span(span.mul_f64(0.8), span.mul_f64(1.2));
-    let (step, over) = match cause {
-        Cause::Crash => (ScriptedFault::CrashLeader, environment.restart),
+    let (fault, length): (fn(Duration) -> ScriptedFault, Duration) = match cause {
+        Cause::Crash => {
+            steps.push((at, ScriptedFault::CrashLeader));
+            return at + environment.restart;
+        }
         Cause::Deploy => {
             let mut turn = at;
             for slot in 0..nodes {
@@ -102,25 +104,14 @@ fn strike(
             }
             return turn + environment.restart;
         }
-        Cause::Pause => {
-            let span = about(environment.pause_length);
-            (ScriptedFault::PauseLeader(span), span)
-        }
-        Cause::Cut => {
-            let span = about(environment.cut_length);
-            (ScriptedFault::CutLeader(span), span)
-        }
-        Cause::BriefOutage => {
-            let span = about(environment.brief_outage_length);
-            (ScriptedFault::StoreAway(span), span)
-        }
-        Cause::Outage => {
-            let span = about(environment.outage_length);
-            (ScriptedFault::StoreAway(span), span)
-        }
+        Cause::Pause => (ScriptedFault::PauseLeader, environment.pause_length),
+        Cause::Cut => (ScriptedFault::CutLeader, environment.cut_length),
+        Cause::BriefOutage => (ScriptedFault::StoreAway, environment.brief_outage_length),
+        Cause::Outage => (ScriptedFault::StoreAway, environment.outage_length),
     };
-    steps.push((at, step));
-    at + over
+    let span = rng.span(length.mul_f64(0.8), length.mul_f64(1.2));
+    steps.push((at, fault(span)));
+    at + span
 }
 
 /// The calm after a strike: the next one finds a whole cluster again.

@@ -193,8 +193,8 @@ impl World {
         if self.violation.is_some() || !self.checked {
             return;
         }
-        for Promise { name, checker, invariant } in &mut self.promises {
-            if let Err(message) = invariant.see(fact) {
+        for Promise { name, checker, check } in &mut self.promises {
+            if let Err(message) = check(fact) {
                 let (checker, name) = (*checker, *name);
                 return self.violate(checker, name, message);
             }

@@ -78,26 +78,15 @@ impl World {
 
     pub(super) fn inject_scripted(&mut self, fault: ScriptedFault) {
         self.trace.line(self.now, || format!("{fault:?}"));
-        match fault {
-            ScriptedFault::CrashLeader => {
-                if let Some(who) = self.leader() {
-                    self.crash(who);
-                }
-            }
-            ScriptedFault::PauseLeader(span) => {
-                if let Some(who) = self.leader() {
-                    self.pause(who, span);
-                }
-            }
-            ScriptedFault::CutLeader(span) => {
-                if let Some(who) = self.leader() {
-                    self.cut_off(who.slot, span);
-                }
-            }
-            ScriptedFault::Leave(slot) => self.tell_to_leave(slot),
-            ScriptedFault::StoreAway(span) => {
+        match (fault, self.leader()) {
+            (ScriptedFault::CrashLeader, Some(who)) => self.crash(who),
+            (ScriptedFault::PauseLeader(span), Some(who)) => self.pause(who, span),
+            (ScriptedFault::CutLeader(span), Some(who)) => self.cut_off(who.slot, span),
+            (ScriptedFault::Leave(slot), _) => self.tell_to_leave(slot),
+            (ScriptedFault::StoreAway(span), _) => {
                 self.take_store_away(span, span);
             }
+            (_, None) => {}
         }
     }
 
