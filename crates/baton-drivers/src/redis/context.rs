@@ -11,7 +11,7 @@ use baton_store::{
 };
 
 use super::config::RedisConfig;
-use super::connect::{self, RedisConnector};
+use super::connect::RedisConnector;
 use super::hints::Hints;
 use super::script::{Arguments, Script, Scripts};
 use super::{NAME, error, examine};
@@ -58,12 +58,6 @@ impl RedisEngine {
             }
         }
         Ok(engine)
-    }
-
-    /// Every namespace in which something was written.
-    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = connect::scan(&self.slot, &self.config().every_meta(), "hash").await?;
-        Ok(found.iter().filter_map(|key| self.config().namespace(key)).collect())
     }
 
     pub(super) fn config(&self) -> &RedisConfig {
