@@ -61,7 +61,14 @@ impl CallContext<'_> {
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
-        is_small_enough(name, body.len())?;
+        let bytes = body.len();
+        if bytes > BYTES_MAX {
+            let detail = format!(
+                "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; keep it \
+                 elsewhere and its name here"
+            );
+            return Err(StoreError::Refused { detail });
+        }
         let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());
@@ -151,16 +158,4 @@ impl CallContext<'_> {
         }
         Ok(Some(orphans.len()))
     }
-}
-
-fn is_small_enough(name: &str, bytes: usize) -> Result<(), StoreError> {
-    if bytes <= BYTES_MAX {
-        return Ok(());
-    }
-    Err(StoreError::Refused {
-        detail: format!(
-            "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; \
-             keep it elsewhere and its name here"
-        ),
-    })
 }
