@@ -82,9 +82,8 @@ impl CallContext<'_> {
     ) -> Result<T, StoreError> {
         let engine = self.engine;
         let seen = engine.seen().get(self.namespace).copied().unwrap_or_default();
-        let syncs = engine.config().syncs;
         let common = Arguments::default()
-            .maybe(syncs.then_some(seen.mark_us))
+            .maybe(engine.config().syncs.then_some(seen.mark_us))
             .text(seen.lineage)
             .text(self.namespace);
         let (keys, arguments) = (engine.config().keys(self.namespace), common.and(arguments));
