@@ -236,8 +236,8 @@ impl Bucket {
         }
     }
 
-    /// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives what
-    /// was answered, and when by the server's clock in Unix seconds.
+    /// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives
+    /// what was answered, and when by the server's clock in Unix seconds.
     async fn answered<T>(
         &self,
         verb: &str,
