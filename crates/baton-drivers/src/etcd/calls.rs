@@ -164,7 +164,11 @@ impl CallContext<'_> {
             let Some((mut compare, mut writes)) = state.admit(keys, fence) else {
                 return Ok(PruneOutcome::Fenced);
             };
-            let mut nodes = self.silent(prune).await?;
+            let present = self.node_records().await?.into_iter();
+            let present = present.map(|stored| (stored.record.id, stored.revision));
+            let mut nodes = self.engine.cache.with(self.namespace, |cached| {
+                cached.unwritten.look(SystemClock.now(), present, prune.dead_for)
+            });
             nodes.truncate(limit.min(NODES_MAX));
             let terms = self.engine.connection.range(&Range::under(&keys.terms)).await?;
             let beyond = terms.len().saturating_sub(prune.keep_terms.max(1));
@@ -188,14 +192,5 @@ impl CallContext<'_> {
             }
         }
         Err(overtaken(ATTEMPTS))
-    }
-
-    /// The nodes that were silent for this long, and at which revision they were last written.
-    async fn silent(&self, prune: Prune) -> Result<Vec<(NodeId, i64)>, StoreError> {
-        let records = self.node_records().await?.into_iter();
-        let present = records.map(|stored| (stored.record.id, stored.revision));
-        Ok(self.engine.cache.with(self.namespace, |cached| {
-            cached.unwritten.look(SystemClock.now(), present, prune.dead_for)
-        }))
     }
 }

@@ -23,7 +23,7 @@ use super::config::EtcdConfig;
 use super::error::{GatewayError, code};
 use super::wire::{KeyValue, Range, RangeAnswer, Txn, TxnAnswer};
 use crate::OpenError;
-use crate::driver::within;
+use crate::driver::{DriverError, within};
 use crate::tls::{TlsFiles, tls_error};
 
 const LATE: &str = "no answer in time";
@@ -72,7 +72,7 @@ impl Connection {
 
     /// Carries out a transaction that may write.
     pub(super) async fn commit(&self, txn: &Txn) -> Result<TxnAnswer, StoreError> {
-        self.ask("kv/txn", txn).await.map_err(GatewayError::of_write)
+        Ok(self.ask("kv/txn", txn).await.map_err(DriverError::from)?)
     }
 
     /// Sends a request, and reads the answer.
@@ -142,8 +142,8 @@ impl Connection {
         }
         let body =
             bytes(&BTreeMap::from([("name", name.as_str()), ("password", password.reveal())]));
-        let path = "auth/authenticate";
-        let request = Request { path, body: &body, deadline, is_stream: false };
+        let request =
+            Request { path: "auth/authenticate", body: &body, deadline, is_stream: false };
         let token = match self.send_to_any(request).await {
             Ok((at, response)) => {
                 let answer: Value = self.read(at, response).await?;

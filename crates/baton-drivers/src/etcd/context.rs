@@ -26,6 +26,7 @@ use super::namespace_state::{Life, NamespaceState, Slot, slot};
 use super::schema::Keys;
 use super::wire::{Compare, EtcdLease, Op, OpAnswer, Range, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
+use crate::driver::DriverError;
 use crate::service::Engine;
 
 /// How often a call is tried while other writers are ahead of it.
@@ -145,7 +146,7 @@ impl<'e> CallContext<'e> {
         let written = writes.len();
         let success = writes.into_iter().chain(failure.clone()).collect();
         let txn = Txn { compare, success, failure };
-        let answer = self.send(&txn).await.map_err(GatewayError::of_write)?;
+        let answer = self.send(&txn).await.map_err(DriverError::from)?;
         let skipped = if answer.succeeded { written } else { 0 };
         let state = self.take_in(answer.responses.get(skipped..).unwrap_or_default())?;
         Ok((answer.succeeded, state))

@@ -66,11 +66,6 @@ impl From<GatewayError> for DriverError {
 }
 
 impl GatewayError {
-    /// What it means for a request that would have written.
-    pub(super) fn of_write(self) -> StoreError {
-        DriverError::from(self).into_store_error()
-    }
-
     /// What it means for a request that changes nothing of baton's.
     pub(super) fn of_read(self) -> StoreError {
         DriverError::from(self).of_read().into_store_error()
@@ -133,7 +128,11 @@ mod tests {
             (refused(2), Unknown, NotDone),
         ];
         for (error, write, read) in cases {
-            assert_eq!(error.clone().of_write().failure(), write, "{error:?}");
+            assert_eq!(
+                DriverError::from(error.clone()).into_store_error().failure(),
+                write,
+                "{error:?}"
+            );
             assert_eq!(error.clone().of_read().failure(), read, "{error:?}");
         }
     }

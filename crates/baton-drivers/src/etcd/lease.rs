@@ -30,7 +30,7 @@ use baton_store::lease_rule::{
 use super::LINEAGE;
 use super::context::{CallContext, Plan};
 use super::namespace_state::{NamespaceState, unchanged};
-use super::record::{HolderKey, LeaseRow, Record};
+use super::record::{LeaseRow, Record};
 use super::schema::Keys;
 use super::wire::Op;
 
@@ -151,8 +151,8 @@ fn released(row: &LeaseRow, release: &Release, now_ms: u64) -> Option<LeaseRow> 
 
 /// The writes of a row that is held: itself, and the holder key with its lease.
 pub(super) fn held_writes(keys: &Keys, row: &LeaseRow) -> [Op; 2] {
-    let key = HolderKey { epoch: row.record.epoch, nonce: row.record.nonce };
-    [Op::put(&keys.lease, row.write()), Op::put_with(&keys.holder, key.write(), row.lease)]
+    let version = row.record.version();
+    [Op::put(&keys.lease, row.write()), Op::put_with(&keys.holder, version.write(), row.lease)]
 }
 
 const TERMS_KEPT: u64 = 1_000;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, View};
+use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, Version, View};
 use baton_core::time::Moment;
 use baton_store::{Document, StoreError};
 
-use super::record::{self, HolderKey, LeaseRow, Record, Stored};
+use super::record::{self, LeaseRow, Record, Stored};
 use super::schema::Keys;
 use super::wire::{Compare, Op, OpAnswer};
 
@@ -22,7 +22,8 @@ pub(super) type Slot<T> = Option<Stored<T>>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamespaceState {
     pub(super) lease: Slot<LeaseRow>,
-    pub(super) holder: Slot<HolderKey>,
+    /// Every write of the holder key differs from all others, or is attached to another lease.
+    pub(super) holder: Slot<Version>,
     pub(super) fence: Slot<Epoch>,
     pub(super) view: Slot<Arc<View>>,
     pub(super) node: Slot<NodeRecord>,

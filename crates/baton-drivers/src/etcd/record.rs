@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use baton_core::ids::{Epoch, Nonce};
-use baton_core::protocol::{NodeRecord, TermRecord, View};
+use baton_core::ids::Epoch;
+use baton_core::protocol::{NodeRecord, TermRecord, Version, View};
 use baton_store::lease_rule::LeaseRecord;
 use baton_store::{Document, StoreError};
 use serde::{Deserialize, Serialize};
@@ -25,13 +25,6 @@ pub(super) struct LeaseRow {
     /// The present or last term, and its number among all of them.
     pub(super) term: TermRecord,
     pub(super) number: u64,
-}
-
-/// The holder key. Every write of it differs from all others, or is attached to another lease.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct HolderKey {
-    pub(super) epoch: Epoch,
-    pub(super) nonce: Nonce,
 }
 
 /// A record as it was read, and what shows that it did not change.
@@ -63,7 +56,7 @@ macro_rules! json {
     )+};
 }
 
-json!(LeaseRow, HolderKey, NodeRecord, TermRecord, Arc<View>);
+json!(LeaseRow, Version, NodeRecord, TermRecord, Arc<View>);
 
 /// All its digits, so that etcd, which compares bytes, compares numbers.
 impl Record for Epoch {

@@ -15,6 +15,7 @@ use baton_store::{
     WriteOutcome, namespace_page,
 };
 
+use super::connect;
 use super::context::CallContext;
 use super::records;
 use super::script::Arguments;
@@ -45,7 +46,9 @@ impl CallContext<'_> {
             Call::Prune { fence, prune } => Answer::Pruned(self.prune(fence, &prune).await?),
             Call::History { limit } => Answer::History(self.history(limit).await?),
             Call::Namespaces { after, limit } => {
-                let all = self.engine.namespaces().await?;
+                let config = self.engine.config();
+                let keys = connect::scan(&self.engine.slot, &config.every_meta(), "hash").await?;
+                let all: Vec<_> = keys.iter().filter_map(|key| config.namespace(key)).collect();
                 Answer::Namespaces(namespace_page(all, after.as_ref(), limit))
             }
             Call::Counters(call) => Answer::Counters(self.count(call).await?),

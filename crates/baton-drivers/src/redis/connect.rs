@@ -101,10 +101,6 @@ impl RedisConnector {
         Ok(ConnectionSlot::new(connector, timeout))
     }
 
-    fn unreachable(&self, detail: String) -> OpenError {
-        OpenError::Unreachable { store: NAME, place: self.config.place(), detail }
-    }
-
     fn failed_tls(&self, detail: String) -> OpenError {
         OpenError::Tls { store: NAME, place: self.config.place(), detail }
     }
@@ -118,7 +114,10 @@ impl RedisConnector {
         host: &(String, u16),
         place: String,
     ) -> Result<Connection, OpenError> {
-        let unreachable = |problem: std::io::Error| self.unreachable(problem.to_string());
+        let unreachable = |problem: std::io::Error| {
+            let (place, detail) = (self.config.place(), problem.to_string());
+            OpenError::Unreachable { store: NAME, place, detail }
+        };
         let tcp = TcpStream::connect((host.0.as_str(), host.1)).await.map_err(unreachable)?;
         tcp.set_nodelay(true).map_err(unreachable)?;
         let probes = TcpKeepalive::new().with_time(PROBE_EVERY).with_interval(PROBE_EVERY);
@@ -129,7 +128,7 @@ impl RedisConnector {
         let stream = tls.connect(name, tcp).await.map_err(|problem| {
             match tls_error(&problem).is_some() {
                 true => self.failed_tls(problem.to_string()),
-                false => self.unreachable(problem.to_string()),
+                false => unreachable(problem),
             }
         })?;
         match self.greet(place, stream).await {

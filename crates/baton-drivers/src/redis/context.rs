@@ -11,7 +11,7 @@ use baton_store::{
 };
 
 use super::config::RedisConfig;
-use super::connect::{self, RedisConnector};
+use super::connect::RedisConnector;
 use super::hints::Hints;
 use super::script::{Arguments, Script, Scripts};
 use super::{NAME, error, examine};
@@ -60,12 +60,6 @@ impl RedisEngine {
         Ok(engine)
     }
 
-    /// Every namespace in which something was written.
-    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>, StoreError> {
-        let found = connect::scan(&self.slot, &self.config().every_meta(), "hash").await?;
-        Ok(found.iter().filter_map(|key| self.config().namespace(key)).collect())
-    }
-
     pub(super) fn config(&self) -> &RedisConfig {
         &self.slot.connector().config
     }
@@ -88,9 +82,8 @@ impl CallContext<'_> {
     ) -> Result<T, StoreError> {
         let engine = self.engine;
         let seen = engine.seen().get(self.namespace).copied().unwrap_or_default();
-        let syncs = engine.config().syncs;
         let common = Arguments::default()
-            .maybe(syncs.then_some(seen.mark_us))
+            .maybe(engine.config().syncs.then_some(seen.mark_us))
             .text(seen.lineage)
             .text(self.namespace);
         let (keys, arguments) = (engine.config().keys(self.namespace), common.and(arguments));

@@ -37,11 +37,8 @@ struct RedisSweep {
 /// A key that is due, its score, and what is under it.
 type Due = (Vec<u8>, f64, Value);
 
-struct Done {
-    gone: u32,
-    due: u32,
-    found: Vec<Due>,
-}
+/// How many went, how many were due, and what was read of them.
+type Done = (u32, u32, Vec<Due>);
 
 /// A sweep of this index.
 pub(crate) fn sweep(
@@ -97,10 +94,7 @@ impl RedisSweep {
         let strange = |_| self.rejected("the script answers what it never does".to_owned());
         let (word, rest) = cut(answer).map_err(strange)?;
         match word.as_str() {
-            "swept" => {
-                let (gone, due, found) = from_redis_value(rest).map_err(strange)?;
-                Ok(Done { gone, due, found })
-            }
+            "swept" => from_redis_value(rest).map_err(strange),
             "behind" => {
                 let (highest,) = from_redis_value(rest).map_err(strange)?;
                 let (resource, highest) = (self.resource.clone(), Epoch(highest));
@@ -146,18 +140,18 @@ impl Sweep for RedisSweep {
             Strategy::Archive { into } => ("archive", into.as_str()),
             Strategy::Callback(_) => ("read", ""),
         };
-        let done = self.run(epoch, limit, act, Vec::new()).await?;
-        let more = done.due >= limit;
+        let (gone, due, found) = self.run(epoch, limit, act, Vec::new()).await?;
+        let more = due >= limit;
         let Strategy::Callback(callback) = &self.strategy else {
-            return Ok(Swept { records: done.gone, more });
+            return Ok(Swept { records: gone, more });
         };
-        if done.due == 0 {
+        if due == 0 {
             return Ok(Swept::default());
         }
-        let (keys, records) = done.found.into_iter().map(record).unzip();
+        let (keys, records) = found.into_iter().map(record).unzip();
         callback.call(&self.name, records).await?;
-        let removed = self.run(epoch, limit, ("remove", ""), keys).await?;
-        Ok(Swept { records: removed.gone, more })
+        let (records, ..) = self.run(epoch, limit, ("remove", ""), keys).await?;
+        Ok(Swept { records, more })
     }
 }
 

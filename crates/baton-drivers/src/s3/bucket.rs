@@ -98,12 +98,9 @@ impl Bucket {
         beat: Option<u64>,
         known: Option<&str>,
     ) -> Result<Option<String>, RequestError> {
-        let mode = match known {
-            None => PutMode::Create,
-            Some(etag) => {
-                PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
-            }
-        };
+        let mode = known.map_or(PutMode::Create, |etag| {
+            PutMode::Update(UpdateVersion { e_tag: Some(etag.to_owned()), version: None })
+        });
         let beat = beat.map(|beat| (Attribute::Metadata(BEAT.into()), beat.to_string()));
         let attributes = Attributes::from_iter(beat);
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
@@ -239,8 +236,8 @@ impl Bucket {
         }
     }
 
-    /// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives what
-    /// was answered, and when by the server's clock in Unix seconds.
+    /// Waits for the answer, but not beyond the deadline; then it may still be on its way. Gives
+    /// what was answered, and when by the server's clock in Unix seconds.
     async fn answered<T>(
         &self,
         verb: &str,

@@ -22,7 +22,7 @@ use super::bucket::Got;
 use super::context::CallContext;
 use super::requests::RequestError;
 use super::schema::corrupt;
-use super::state::{State, StoredBody};
+use super::state::State;
 
 const BYTES_MAX: usize = 1024 * 1024;
 
@@ -30,14 +30,12 @@ impl CallContext<'_> {
     pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
         let mut gone = None;
         loop {
-            let found = self.look(|state: &State| state.document(name)).await?;
-            let (version, key) = match found {
-                None => return Ok(None),
-                Some((version, StoredBody::Inline(body))) => {
-                    return Ok(Some(Document { version, body }));
-                }
-                Some((version, StoredBody::Object(key))) => (version, key),
+            let look = |state: &State| (state.space.read_document(name), state.body_key(name));
+            let (found, key) = self.look(look).await?;
+            let (Some(Document { version, .. }), Some(key)) = (&found, key) else {
+                return Ok(found);
             };
+            let version = *version;
             if let Some(body) = self.cache.body(name, &key) {
                 return Ok(Some(Document { version, body }));
             }
@@ -63,7 +61,14 @@ impl CallContext<'_> {
         precondition: Precondition,
         fence: Option<Epoch>,
     ) -> Result<WriteOutcome, StoreError> {
-        is_small_enough(name, body.len())?;
+        let bytes = body.len();
+        if bytes > BYTES_MAX {
+            let detail = format!(
+                "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; keep it \
+                 elsewhere and its name here"
+            );
+            return Err(StoreError::Refused { detail });
+        }
         let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());
@@ -153,16 +158,4 @@ impl CallContext<'_> {
         }
         Ok(Some(orphans.len()))
     }
-}
-
-fn is_small_enough(name: &str, bytes: usize) -> Result<(), StoreError> {
-    if bytes <= BYTES_MAX {
-        return Ok(());
-    }
-    Err(StoreError::Refused {
-        detail: format!(
-            "document {name:?} has {bytes} bytes, and at most {BYTES_MAX} are allowed; \
-             keep it elsewhere and its name here"
-        ),
-    })
 }

@@ -42,13 +42,11 @@ impl S3Engine {
         let tried = self.try_out(&folder, &object).await;
         // Whatever was found, the object is not left behind if that can be helped.
         let removed = self.bucket.anew().delete(&object, None).await;
-        match tried.map_err(|error| error.open_error(&place))? {
-            Some(finding) => {
-                let remedy = REMEDY.to_owned();
-                return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
-            }
-            None => drop(removed.map_err(|error| error.open_error(&place))?),
+        if let Some(finding) = tried.map_err(|error| error.open_error(&place))? {
+            let remedy = REMEDY.to_owned();
+            return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
         }
+        removed.map_err(|error| error.open_error(&place))?;
         FIT.lock().expect("no holder of this lock panics").insert(key);
         Ok(())
     }

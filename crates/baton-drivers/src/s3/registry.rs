@@ -19,7 +19,7 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Bucket, Got, Listing, for_each};
+use super::bucket::{Got, Listing, for_each};
 use super::context::CallContext;
 use super::schema::{self, FIRST_FORMAT, corrupt};
 use crate::reader::Access;
@@ -169,7 +169,15 @@ impl CallContext<'_> {
         unread: Vec<ObjectMeta>,
     ) -> Result<Vec<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
         let mut found = Vec::new();
-        let read = |meta| read_one(self.bucket.clone(), meta);
+        // It may have been removed since it was listed.
+        let read = |meta: ObjectMeta| {
+            let bucket = self.bucket.clone();
+            async move {
+                let got = bucket.get(&meta.location, None).await?;
+                let seen = SeenRecord::read(meta.location.as_ref(), got)?;
+                Ok(seen.map(|seen| (meta, Arc::new(seen))))
+            }
+        };
         for_each(unread, read, |read| {
             // Remembered one by one: if there is no time for all, the next reading has fewer.
             if let Some((meta, seen)) = read {
@@ -224,14 +232,4 @@ impl CallContext<'_> {
             None => self.cache.records().remove(key),
         };
     }
-}
-
-/// Reads a record that a listing showed; it may have been removed since.
-async fn read_one(
-    bucket: Bucket,
-    meta: ObjectMeta,
-) -> Result<Option<(ObjectMeta, Arc<SeenRecord>)>, StoreError> {
-    let got = bucket.get(&meta.location, None).await?;
-    let seen = SeenRecord::read(meta.location.as_ref(), got)?;
-    Ok(seen.map(|seen| (meta, Arc::new(seen))))
 }

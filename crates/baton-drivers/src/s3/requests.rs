@@ -188,8 +188,9 @@ impl RequestError {
             (_, "RequestTimeTooSkewed") => {
                 strange(": this machine's clock is off by more than 15 minutes")
             }
-            (401, _) => OpenError::Login { store, place, detail },
-            (_, code) if LOGIN.contains(&code) => OpenError::Login { store, place, detail },
+            (status, code) if status == 401 || LOGIN.contains(&code) => {
+                OpenError::Login { store, place, detail }
+            }
             (403, _) => OpenError::Rights {
                 store,
                 place,
@@ -203,11 +204,10 @@ impl RequestError {
                 remedy: "use a server that honours If-None-Match and If-Match".to_owned(),
             },
             (301 | 307, _) => strange(": the bucket is in another region; set region="),
-            (0, _) => match self.outcome {
-                RequestOutcome::NotMade => OpenError::Login { store, place, detail },
-                _ => OpenError::Unreachable { store, place, detail },
-            },
-            (500.., _) | (429, _) => OpenError::Unreachable { store, place, detail },
+            (0, _) if matches!(self.outcome, RequestOutcome::NotMade) => {
+                OpenError::Login { store, place, detail }
+            }
+            (0 | 429 | 500.., _) => OpenError::Unreachable { store, place, detail },
             _ => strange(""),
         }
     }

@@ -34,30 +34,13 @@ pub(super) struct State {
     documents_in_objects: BTreeSet<String>,
 }
 
-/// Where the body of a document is.
-pub(super) enum StoredBody {
-    /// Here: a program of the first format wrote it.
-    Inline(Vec<u8>),
-    /// In the object with this key, which begins in the folder of the namespace.
-    Object(String),
-}
-
 impl State {
-    pub(super) fn document(&self, name: &str) -> Option<(u64, StoredBody)> {
-        let document = self.space.read_document(name)?;
-        let body = match self.documents_in_objects.contains(name) {
-            false => StoredBody::Inline(document.body),
-            true => StoredBody::Object(String::from_utf8_lossy(&document.body).into_owned()),
-        };
-        Some((document.version, body))
-    }
-
-    /// The key of the object that has the document's body, if one has.
+    /// The key of the object that has the document's body, if one has: it begins in the folder of
+    /// the namespace. A program of the first format wrote the body itself.
     pub(super) fn body_key(&self, name: &str) -> Option<String> {
-        match self.document(name)? {
-            (_, StoredBody::Object(key)) => Some(key),
-            (_, StoredBody::Inline(_)) => None,
-        }
+        let is_in_object = self.documents_in_objects.contains(name);
+        let key = self.space.read_document(name).filter(|_| is_in_object)?.body;
+        Some(String::from_utf8_lossy(&key).into_owned())
     }
 
     /// The keys of all bodies that are objects of their own.

@@ -111,7 +111,18 @@ impl S3Sweep {
                 }
                 _ => None,
             };
-            remove(self.bucket.anew(), meta, archived)
+            let bucket = self.bucket.anew();
+            async move {
+                let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
+                if let Some(into) = archived {
+                    bucket.copy(&meta.location, &into).await?;
+                }
+                // It may be another one by now.
+                if !bucket.is_still(&meta).await? {
+                    return Ok(false);
+                }
+                Ok(bucket.delete(&meta.location, Some(etag)).await?)
+            }
         };
         let mut gone = 0;
         let removed = for_each(due, work, |removed| gone += u32::from(removed));
@@ -122,22 +133,6 @@ impl S3Sweep {
     fn sweep_error(&self, error: StoreError) -> SweepError {
         SweepError::of_store(&self.name, error)
     }
-}
-
-/// Removes one object, unless it is another one by now. Says whether it did.
-async fn remove(
-    bucket: Bucket,
-    meta: ObjectMeta,
-    archived: Option<Path>,
-) -> Result<bool, StoreError> {
-    let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
-    if let Some(into) = archived {
-        bucket.copy(&meta.location, &into).await?;
-    }
-    if !bucket.is_still(&meta).await? {
-        return Ok(false);
-    }
-    Ok(bucket.delete(&meta.location, Some(etag)).await?)
 }
 
 #[async_trait]
