@@ -42,13 +42,25 @@ impl Dialect for Postgres {
     const QUOTE: char = '"';
     const IS_SAME: fn(&str, &str) -> bool = |one, other| one == other;
 
-    fn due(table: &Table, kind: &str) -> Option<String> {
-        let bound = moment(table.unit, kind, table.age_ms())?;
-        Some(format!("\"{}\" <= {bound}", table.column()))
-    }
-
-    fn now(unit: Unit, kind: &str) -> Option<String> {
-        moment(unit, kind, 0)
+    fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
+        let whole = |number: String| match kind {
+            "integer" | "bigint" => Some(format!("floor({number})::bigint")),
+            "numeric" | "double precision" => Some(format!("floor({number})::{kind}")),
+            _ => None,
+        };
+        match unit {
+            Unit::Timestamp => {
+                let now = match kind {
+                    "timestamp with time zone" => NOW,
+                    "timestamp without time zone" | "date" => NOW_UTC,
+                    _ => return None,
+                };
+                let moment = format!("({now} - interval '{ms} milliseconds')");
+                Some(if kind == "date" { format!("{moment}::date") } else { moment })
+            }
+            Unit::UnixSeconds => whole(format!("extract(epoch FROM {NOW}) - {ms} / 1000.0")),
+            Unit::UnixMillis => whole(format!("extract(epoch FROM {NOW}) * 1000 - {ms}")),
+        }
     }
 }
 
@@ -109,29 +121,6 @@ impl Plan {
         };
         let batch = batch.replace("{locked}", DUE).replace("{these}", &these);
         Self { batch: parts.fill(&batch), remove: parts.fill(REMOVE) }
-    }
-}
-
-/// The server's time as a value of such a column, less this age; `None` if the column is of another
-/// kind than the unit. Rounded down: never early.
-fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
-    let whole = |number: String| match kind {
-        "integer" | "bigint" => Some(format!("floor({number})::bigint")),
-        "numeric" | "double precision" => Some(format!("floor({number})::{kind}")),
-        _ => None,
-    };
-    match unit {
-        Unit::Timestamp => {
-            let now = match kind {
-                "timestamp with time zone" => NOW,
-                "timestamp without time zone" | "date" => NOW_UTC,
-                _ => return None,
-            };
-            let moment = format!("({now} - interval '{ms} milliseconds')");
-            Some(if kind == "date" { format!("{moment}::date") } else { moment })
-        }
-        Unit::UnixSeconds => whole(format!("extract(epoch FROM {NOW}) - {ms} / 1000.0")),
-        Unit::UnixMillis => whole(format!("extract(epoch FROM {NOW}) * 1000 - {ms}")),
     }
 }
 
