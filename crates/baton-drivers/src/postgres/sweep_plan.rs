@@ -90,22 +90,24 @@ async fn look(client: &Client, table: &str) -> Result<Found, DriverError> {
 }
 
 impl Plan {
-    /// Looks at the table, and at the one that rows move to. The inner error is for people.
+    /// Looks at the table, and at the one that rows move to.
     pub(super) async fn make(
         client: &Client,
         table: &Table,
         strategy: &Strategy,
-    ) -> Result<Result<Self, String>, DriverError> {
+    ) -> Result<Self, DriverError> {
         let found = look(client, &table.name).await?;
         if found.is_view {
-            return Ok(Err(format!("{} is no table, and only tables are swept", table.name)));
+            let detail = format!("{} is no table, and only tables are swept", table.name);
+            return Err(DriverError::refused(detail));
         }
         let archive = match strategy {
             Strategy::Archive { into } => look(client, into).await?.shape,
             _ => Shape::default(),
         };
         let parts = found.shape.fit::<Postgres>(table, strategy, &archive);
-        Ok(parts.map(|parts| Self::of(&parts, found.has_parts)))
+        let parts = parts.map_err(DriverError::refused)?;
+        Ok(Self::of(&parts, found.has_parts))
     }
 
     fn of(parts: &Parts, has_parts: bool) -> Self {
