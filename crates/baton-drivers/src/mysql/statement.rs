@@ -11,7 +11,7 @@ use crate::sweep::hexadecimal;
 /// Something that can be an argument.
 pub(super) trait Argument {
     /// It as a literal.
-    fn literal(&self) -> String;
+    fn literal(self) -> String;
 }
 
 /// Bytes as they are.
@@ -24,38 +24,38 @@ pub(super) struct Text<'a>(pub(super) &'a str);
 pub(super) struct Ascii<T>(pub(super) T);
 
 impl Argument for Bytes<'_> {
-    fn literal(&self) -> String {
+    fn literal(self) -> String {
         format!("x'{}'", hexadecimal(self.0))
     }
 }
 
 impl Argument for Text<'_> {
-    fn literal(&self) -> String {
+    fn literal(self) -> String {
         format!("_utf8mb4 x'{}'", hexadecimal(self.0.as_bytes()))
     }
 }
 
 impl<T: Display> Argument for Ascii<T> {
-    fn literal(&self) -> String {
+    fn literal(self) -> String {
         format!("_ascii x'{}'", hexadecimal(self.0.to_string().as_bytes()))
     }
 }
 
 impl Argument for u64 {
-    fn literal(&self) -> String {
+    fn literal(self) -> String {
         self.to_string()
     }
 }
 
 impl Argument for bool {
-    fn literal(&self) -> String {
-        u64::from(*self).literal()
+    fn literal(self) -> String {
+        u64::from(self).literal()
     }
 }
 
 impl<T: Argument> Argument for Option<T> {
-    fn literal(&self) -> String {
-        self.as_ref().map_or_else(|| "NULL".to_owned(), T::literal)
+    fn literal(self) -> String {
+        self.map_or_else(|| "NULL".to_owned(), T::literal)
     }
 }
 

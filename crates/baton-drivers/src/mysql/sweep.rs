@@ -81,8 +81,8 @@ impl MysqlSweep {
         let failed = |error| self.failed(error);
         conn.query_drop(session).await.map_err(failed)?;
         let plan = sweep_plan::make(&mut conn, &self.table, &self.strategy).await;
-        let plan = plan.map_err(failed)?.map_err(|detail| self.rejected(detail))?;
-        Ok(Ready { conn, plan })
+        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
+        Ok(Ready { conn, plan: plan.map_err(failed)?.map_err(rejected)? })
     }
 
     /// The same, and sees to the fence register.
@@ -166,10 +166,6 @@ impl MysqlSweep {
 
     fn query_failed(&self, error: QueryError) -> SweepError {
         SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
-    }
-
-    fn rejected(&self, detail: String) -> SweepError {
-        SweepError::Rejected { target: self.name.clone(), detail }
     }
 
     fn fenced(&self, error: FenceError) -> SweepError {

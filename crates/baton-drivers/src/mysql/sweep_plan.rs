@@ -32,13 +32,23 @@ impl Dialect for Mysql {
     const QUOTE: char = '`';
     const IS_SAME: fn(&str, &str) -> bool = str::eq_ignore_ascii_case;
 
-    fn due(table: &Table, kind: &str) -> Option<String> {
-        let bound = moment(table.unit, kind, table.age_ms())?;
-        Some(format!("`{}` <= {bound}", table.column()))
-    }
-
-    fn now(unit: Unit, kind: &str) -> Option<String> {
-        moment(unit, kind, 0)
+    fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
+        let is_number =
+            matches!(kind, "int" | "bigint" | "decimal" | "double" | "mediumint" | "numeric");
+        match unit {
+            Unit::Timestamp if matches!(kind, "datetime" | "timestamp" | "date") => Some(format!(
+                "({NOW} - INTERVAL {} SECOND - INTERVAL {} MICROSECOND)",
+                ms / 1_000,
+                ms % 1_000 * 1_000
+            )),
+            Unit::UnixSeconds if is_number => {
+                Some(format!("FLOOR(UNIX_TIMESTAMP({NOW}) - {ms} / 1000)"))
+            }
+            Unit::UnixMillis if is_number => {
+                Some(format!("FLOOR(UNIX_TIMESTAMP({NOW}) * 1000 - {ms})"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -109,27 +119,6 @@ async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {
     };
     let columns = rows.into_iter().map(column).collect();
     Ok(Shape { columns, unique: by_index(conn.exec(UNIQUE, parts).await?) })
-}
-
-/// The server's time as a value of such a column, less this age; `None` if the column is of another
-/// kind than the unit. Rounded down: never early.
-fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
-    let is_number =
-        matches!(kind, "int" | "bigint" | "decimal" | "double" | "mediumint" | "numeric");
-    match unit {
-        Unit::Timestamp if matches!(kind, "datetime" | "timestamp" | "date") => Some(format!(
-            "({NOW} - INTERVAL {} SECOND - INTERVAL {} MICROSECOND)",
-            ms / 1_000,
-            ms % 1_000 * 1_000
-        )),
-        Unit::UnixSeconds if is_number => {
-            Some(format!("FLOOR(UNIX_TIMESTAMP({NOW}) - {ms} / 1000)"))
-        }
-        Unit::UnixMillis if is_number => {
-            Some(format!("FLOOR(UNIX_TIMESTAMP({NOW}) * 1000 - {ms})"))
-        }
-        _ => None,
-    }
 }
 
 /// A value as JSON: moments as text in UTC, bytes that are no text as hexadecimal digits.

@@ -204,7 +204,10 @@ fn judge(
         OpenError::Strange { store: NAME, place: place.to_owned(), detail }
     };
     let row = row.ok_or_else(no_version)?;
-    pooler::judge(config, row.get(4), place)?;
+    if config.pooler == Pooler::None && row.get(4) != Some(pooler::MARKED) {
+        let detail = "the session lacks the settings that it was started with".to_owned();
+        return Err(pooler::error(place, detail));
+    }
     let number: u32 = row.get(0).and_then(|text| text.parse().ok()).ok_or_else(no_version)?;
     if number < VERSION_LEAST {
         let (place, found) = (place.to_owned(), row.get(1).unwrap_or_default().to_owned());

@@ -229,19 +229,8 @@ impl CallContext<'_> {
 /// Columns of text and of bytes, as records are read from them.
 impl Fields for Row {
     fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
-        let found: Result<Option<Raw<'_>>, _> = self.try_get(name);
-        found.map(|raw| raw.map(|raw| raw.0)).map_err(|problem| super::error::whole(&problem))
-    }
-}
-
-struct Raw<'a>(&'a [u8]);
-
-impl<'a> FromSql<'a> for Raw<'a> {
-    fn from_sql(_: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
-        Ok(Self(raw))
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        matches!(*kind, Type::TEXT | Type::BYTEA)
+        let text: Result<Option<&str>, _> = self.try_get(name);
+        let found = text.map(|text| text.map(str::as_bytes)).or_else(|_| self.try_get(name));
+        found.map_err(|problem| super::error::whole(&problem))
     }
 }

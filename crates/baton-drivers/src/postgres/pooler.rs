@@ -23,7 +23,7 @@ use crate::OpenError;
 
 /// A setting that no server has, so that only a session that was started with it has it.
 pub(super) const MARK: &str = "baton.session";
-const MARKED: &str = "own";
+pub(super) const MARKED: &str = "own";
 
 /// What every session is like. A statement that is not waited for any more ends by itself, and one
 /// that waits for a lock leaves half of the time to what comes after it on this connection.
@@ -50,21 +50,6 @@ pub(super) fn statements(config: &PostgresConfig) -> String {
     match config.pooler {
         Pooler::None => String::new(),
         Pooler::Session => settings(config).into_iter().map(set).collect(),
-    }
-}
-
-/// Is the session the one that was started? `mark` is what it says of itself.
-pub(super) fn judge(
-    config: &PostgresConfig,
-    mark: Option<&str>,
-    place: &str,
-) -> Result<(), OpenError> {
-    match config.pooler {
-        Pooler::None if mark != Some(MARKED) => {
-            let detail = "the session lacks the settings that it was started with";
-            Err(error(place, detail.to_owned()))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -83,9 +83,7 @@ impl PostgresSweep {
         let connection = self.connector.connect().await;
         let connection = connection.map_err(|error| self.failed(StoreError::from(error)))?;
         let plan = Plan::make(&connection.client, &self.table, &self.strategy).await;
-        let plan = plan.map_err(|error| self.failed(error))?;
-        let plan = plan.map_err(|detail| self.rejected(detail))?;
-        Ok(Ready { connection, plan })
+        Ok(Ready { connection, plan: plan.map_err(|error| self.failed(error))? })
     }
 
     /// The same, and sees to the fence register.
@@ -140,7 +138,9 @@ impl PostgresSweep {
             parts.push(row.try_get::<_, u32>(0).map_err(|e| self.failed(e))?);
             places.push(row.try_get::<_, String>(1).map_err(|e| self.failed(e))?);
             let record = row.try_get(2).map(serde_json::from_str).map_err(|e| self.failed(e))?;
-            records.push(record.map_err(|problem| self.rejected(problem.to_string()))?);
+            let foreign =
+                |problem: serde_json::Error| self.failed(DriverError::refused(problem.to_string()));
+            records.push(record.map_err(foreign)?);
         }
         if records.is_empty() {
             return Ok(0);
@@ -153,10 +153,6 @@ impl PostgresSweep {
 
     fn failed(&self, error: impl Into<DriverError>) -> SweepError {
         SweepError::of_store(&self.name, error.into().into_store_error())
-    }
-
-    fn rejected(&self, detail: String) -> SweepError {
-        SweepError::Rejected { target: self.name.clone(), detail }
     }
 
     fn fenced(&self, error: FenceError) -> SweepError {

@@ -42,13 +42,25 @@ impl Dialect for Postgres {
     const QUOTE: char = '"';
     const IS_SAME: fn(&str, &str) -> bool = |one, other| one == other;
 
-    fn due(table: &Table, kind: &str) -> Option<String> {
-        let bound = moment(table.unit, kind, table.age_ms())?;
-        Some(format!("\"{}\" <= {bound}", table.column()))
-    }
-
-    fn now(unit: Unit, kind: &str) -> Option<String> {
-        moment(unit, kind, 0)
+    fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
+        let whole = |number: String| match kind {
+            "integer" | "bigint" => Some(format!("floor({number})::bigint")),
+            "numeric" | "double precision" => Some(format!("floor({number})::{kind}")),
+            _ => None,
+        };
+        match unit {
+            Unit::Timestamp => {
+                let now = match kind {
+                    "timestamp with time zone" => NOW,
+                    "timestamp without time zone" | "date" => NOW_UTC,
+                    _ => return None,
+                };
+                let moment = format!("({now} - interval '{ms} milliseconds')");
+                Some(if kind == "date" { format!("{moment}::date") } else { moment })
+            }
+            Unit::UnixSeconds => whole(format!("extract(epoch FROM {NOW}) - {ms} / 1000.0")),
+            Unit::UnixMillis => whole(format!("extract(epoch FROM {NOW}) * 1000 - {ms}")),
+        }
     }
 }
 
@@ -78,22 +90,24 @@ async fn look(client: &Client, table: &str) -> Result<Found, DriverError> {
 }
 
 impl Plan {
-    /// Looks at the table, and at the one that rows move to. The inner error is for people.
+    /// Looks at the table, and at the one that rows move to.
     pub(super) async fn make(
         client: &Client,
         table: &Table,
         strategy: &Strategy,
-    ) -> Result<Result<Self, String>, DriverError> {
+    ) -> Result<Self, DriverError> {
         let found = look(client, &table.name).await?;
         if found.is_view {
-            return Ok(Err(format!("{} is no table, and only tables are swept", table.name)));
+            let detail = format!("{} is no table, and only tables are swept", table.name);
+            return Err(DriverError::refused(detail));
         }
         let archive = match strategy {
             Strategy::Archive { into } => look(client, into).await?.shape,
             _ => Shape::default(),
         };
         let parts = found.shape.fit::<Postgres>(table, strategy, &archive);
-        Ok(parts.map(|parts| Self::of(&parts, found.has_parts)))
+        let parts = parts.map_err(DriverError::refused)?;
+        Ok(Self::of(&parts, found.has_parts))
     }
 
     fn of(parts: &Parts, has_parts: bool) -> Self {
@@ -109,29 +123,6 @@ impl Plan {
         };
         let batch = batch.replace("{locked}", DUE).replace("{these}", &these);
         Self { batch: parts.fill(&batch), remove: parts.fill(REMOVE) }
-    }
-}
-
-/// The server's time as a value of such a column, less this age; `None` if the column is of another
-/// kind than the unit. Rounded down: never early.
-fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String> {
-    let whole = |number: String| match kind {
-        "integer" | "bigint" => Some(format!("floor({number})::bigint")),
-        "numeric" | "double precision" => Some(format!("floor({number})::{kind}")),
-        _ => None,
-    };
-    match unit {
-        Unit::Timestamp => {
-            let now = match kind {
-                "timestamp with time zone" => NOW,
-                "timestamp without time zone" | "date" => NOW_UTC,
-                _ => return None,
-            };
-            let moment = format!("({now} - interval '{ms} milliseconds')");
-            Some(if kind == "date" { format!("{moment}::date") } else { moment })
-        }
-        Unit::UnixSeconds => whole(format!("extract(epoch FROM {NOW}) - {ms} / 1000.0")),
-        Unit::UnixMillis => whole(format!("extract(epoch FROM {NOW}) * 1000 - {ms}")),
     }
 }
 

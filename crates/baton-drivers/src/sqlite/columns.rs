@@ -41,7 +41,7 @@ impl ReadRow {
         statement: &mut Statement<'_>,
         values: impl Params,
     ) -> rusqlite::Result<Vec<Self>> {
-        let names: Rc<[String]> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Rc<[String]> = statement.column_names().map(str::to_owned).collect();
         let read = |row: &Row<'_>| {
             let value = |at| Ok(bytes(row.get_ref(at)?));
             let values = (0..names.len()).map(value).collect::<rusqlite::Result<_>>()?;

@@ -29,7 +29,8 @@ impl CallContext<'_> {
         Ok(self.conn.prepare_cached(sql)?.execute(values)?)
     }
 
-    /// What is read of every row that the statement finds. `name` is what a row is called in errors.
+    /// What is read of every row that the statement finds. `name` is what a row is called in
+    /// errors.
     pub(super) fn all<T>(
         &self,
         sql: &str,

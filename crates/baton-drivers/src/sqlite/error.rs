@@ -78,7 +78,7 @@ pub enum SqliteOpenError {
          start it in the machine's time namespace"
     )]
     OwnTime,
-    #[error("{} stayed busy for {}; try again", .path.display(), in_ms(.waited))]
+    #[error("{} stayed busy for {} ms; try again", .path.display(), .waited.as_millis())]
     Busy { path: PathBuf, waited: Duration },
     #[error("{} cannot be written ({error}); check the folder", .path.display())]
     Write { path: PathBuf, error: io::Error },
@@ -100,10 +100,6 @@ pub enum SqliteOpenError {
     NoRoom { path: PathBuf, error: rusqlite::Error },
     #[error("{} cannot be opened ({error})", .path.display())]
     Database { path: PathBuf, error: rusqlite::Error },
-}
-
-fn in_ms(span: &Duration) -> String {
-    format!("{} ms", span.as_millis())
 }
 
 impl SqliteOpenError {

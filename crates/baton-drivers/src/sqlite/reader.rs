@@ -87,7 +87,12 @@ pub(super) fn look_at<T>(
     let path = config.path.as_path();
     for _ in 0..TRIES {
         let logged = has_log(path)?;
-        let done = connect(config, logged).and_then(|conn| read(&conn));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let conn = match logged {
+            true => config.connect(path, flags),
+            false => config.connect(&as_it_is(path), flags | OpenFlags::SQLITE_OPEN_URI),
+        };
+        let done = conn.and_then(|conn| read(&conn));
         // Read without locks, and meanwhile a node has begun to write: it may be half of one
         // state and half of another.
         if !logged && has_log(path)? {
@@ -96,14 +101,6 @@ pub(super) fn look_at<T>(
         return done;
     }
     Err(SqliteOpenError::Busy { path: path.to_owned(), waited: config.busy_timeout })
-}
-
-fn connect(config: &SqliteConfig, logged: bool) -> Result<Connection, SqliteOpenError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
-    match logged {
-        true => config.connect(&config.path, flags),
-        false => config.connect(&as_it_is(&config.path), flags | OpenFlags::SQLITE_OPEN_URI),
-    }
 }
 
 /// Do a log and its index lie beside the file, as nodes leave them and have them? If there is

@@ -7,8 +7,8 @@ use super::columns::{Bits, json};
 use super::context::CallContext;
 use crate::driver::{DriverError, boot_id};
 
-/// The silence, in microseconds, of a node that was last heard of before the machine was booted: unknown, and
-/// longer than any node waits.
+/// The silence, in microseconds, of a node that was last heard of before the machine was booted:
+/// unknown, and longer than any node waits.
 const BEFORE_THE_BOOT_US: i64 = 365 * 24 * 60 * 60 * 1_000_000;
 
 const WRITE: &str = "INSERT OR REPLACE INTO baton_nodes (namespace, node_id, boot, beat, eligible, \

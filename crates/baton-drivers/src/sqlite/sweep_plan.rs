@@ -48,7 +48,7 @@ impl Dialect for Sqlite {
     /// What an index can find, and what decides.
     fn due(table: &Table, _kind: &str) -> Option<String> {
         let (column, ms) = (format!("\"{}\"", table.column()), table.age_ms());
-        let age = format!("-{}.{:03} seconds", ms / 1_000, ms % 1_000);
+        let age = age(ms);
         let now = match table.unit {
             Unit::Timestamp => {
                 return Some(format!(
@@ -63,13 +63,18 @@ impl Dialect for Sqlite {
         Some(format!("{column} <= {now} AND typeof({column}) IN ('integer', 'real')"))
     }
 
-    fn now(unit: Unit, _kind: &str) -> Option<String> {
+    fn moment(unit: Unit, _kind: &str, ms: u128) -> Option<String> {
         Some(match unit {
-            Unit::Timestamp => "strftime('%Y-%m-%d %H:%M:%f', 'now')".to_owned(),
-            Unit::UnixSeconds => format!("{NOW_MS} / 1000"),
-            Unit::UnixMillis => NOW_MS.to_owned(),
+            Unit::Timestamp => format!("strftime('%Y-%m-%d %H:%M:%f', 'now', '{}')", age(ms)),
+            Unit::UnixSeconds => format!("({NOW_MS} - {ms}) / 1000"),
+            Unit::UnixMillis => format!("{NOW_MS} - {ms}"),
         })
     }
+}
+
+/// What SQLite subtracts from a moment.
+fn age(ms: u128) -> String {
+    format!("-{}.{:03} seconds", ms / 1_000, ms % 1_000)
 }
 
 impl Plan {

@@ -168,8 +168,8 @@ impl Worker {
     }
 }
 
-/// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted from
-/// there.
+/// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
+/// from there.
 fn begins_one(connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
     let sql = "SELECT NOT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
     let mut begins = connection.conn.prepare_cached(sql)?;

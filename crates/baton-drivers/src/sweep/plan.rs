@@ -32,12 +32,15 @@ pub(crate) trait Dialect {
     /// Is it the same column?
     const IS_SAME: fn(&str, &str) -> bool;
 
-    /// When the table's column, which is of this kind, says that a row is over; `None` if it is of
-    /// another kind than the table's unit. Rounded down: never early.
-    fn due(table: &Table, kind: &str) -> Option<String>;
+    /// The server's time, less this many milliseconds, as a value of a column of this kind; `None`
+    /// if the column is of another kind than the unit. Rounded down: never early.
+    fn moment(unit: Unit, kind: &str, ms: u128) -> Option<String>;
 
-    /// The server's time as a value of a column of this kind; `None` as above.
-    fn now(unit: Unit, kind: &str) -> Option<String>;
+    /// When the table's column, which is of this kind, says that a row is over; `None` as above.
+    fn due(table: &Table, kind: &str) -> Option<String> {
+        let bound = Self::moment(table.unit, kind, table.age_ms())?;
+        Some(format!("{} <= {bound}", quoted(table.column(), Self::QUOTE)))
+    }
 }
 
 /// The parts of the statements, made to fit the table. Names are quoted.
@@ -89,7 +92,8 @@ impl Shape {
             Strategy::Callback(_) => Act::HandOver,
             Strategy::SoftDelete { column } => {
                 let kind = &self.column::<D>(&table.name, column)?.kind;
-                let now = D::now(table.unit, kind).ok_or_else(|| table.unlike(column, kind))?;
+                let now =
+                    D::moment(table.unit, kind, 0).ok_or_else(|| table.unlike(column, kind))?;
                 due = format!("{due} AND {} IS NULL", quote(column));
                 Act::Mark { column: quote(column), now }
             }
