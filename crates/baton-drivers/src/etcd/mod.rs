@@ -1,7 +1,7 @@
 //! etcd, by its own leases and transactions.
 //!
 //! ```text
-//!   handle ─► service's thread ─► context ─► beat  lease  calls: all others
+//!   handle ─► service's thread ─► context ─► beat  lease  operations: all others
 //!                                   │            │ a transaction: compare all that was seen, write
 //!                                   │            ▼
 //!                                   │ cache          connect ── HTTP, /v3/… ──► etcd, a member
@@ -23,7 +23,6 @@
 
 mod beat;
 mod cache;
-mod calls;
 mod config;
 mod connect;
 mod context;
@@ -33,6 +32,7 @@ pub mod fence;
 mod hints;
 mod lease;
 mod namespace_state;
+mod operations;
 mod record;
 mod schema;
 mod spare;

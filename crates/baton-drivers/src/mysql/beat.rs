@@ -7,7 +7,7 @@ use baton_core::ids::Lineage;
 use baton_core::protocol::{BeatReply, BeatRequest, Claim, LeaseIntent, Outcome, Registration};
 use mysql_async::Row;
 
-use super::engine::CallContext;
+use super::context::CallContext;
 use super::error::lease_name;
 use super::statement::{Ascii, Statement, Text};
 use crate::driver::{BeatServer, DriverError, Record, boot_id};

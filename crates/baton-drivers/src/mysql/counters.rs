@@ -3,7 +3,7 @@
 use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 use mysql_async::Row;
 
-use super::engine::CallContext;
+use super::context::CallContext;
 use super::statement::{Argument, Ascii, Bytes, Statement, Text};
 use crate::driver::{DriverError, Record};
 use crate::sweep::hexadecimal;

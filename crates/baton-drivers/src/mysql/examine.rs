@@ -7,7 +7,7 @@ use baton_store::Finding;
 
 use super::NAME;
 use super::connect::Servers;
-use super::engine::MysqlEngine;
+use super::context::MysqlEngine;
 use super::error::{BINLOG_FORMAT, Meaning};
 use super::schema::Flavour;
 use crate::OpenError;

@@ -20,8 +20,8 @@
 mod beat;
 mod config;
 mod connect;
+mod context;
 mod counters;
-mod engine;
 mod error;
 mod examine;
 pub mod fence;
@@ -56,7 +56,7 @@ pub(crate) async fn open(
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
     let config = MysqlConfig::parse(scheme, rest)?;
-    let engine = move || engine::MysqlEngine::open(config, access);
+    let engine = move || context::MysqlEngine::open(config, access);
     let service = Service::start("baton-mysql", engine).await?;
     Ok(Arc::new(service))
 }

@@ -10,7 +10,7 @@ use baton_store::{
     Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
 };
 
-use super::engine::CallContext;
+use super::context::CallContext;
 use super::error::lease_name;
 use super::statement::{Argument, Ascii, Bytes, Statement, Text};
 use crate::driver::{DriverError, Record};

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, PgLsn};
 
-use super::engine::{CallContext, jsonb, text};
+use super::context::{CallContext, jsonb, text};
 use crate::driver::{BeatServer, DriverError};
 use crate::reader::Access;
 

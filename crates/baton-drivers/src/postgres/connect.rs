@@ -13,7 +13,7 @@ use tokio_postgres::{AsyncMessage, Client, Config, Error, SimpleQueryMessage, So
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::config::{Pooler, PostgresConfig};
-use super::engine::text;
+use super::context::text;
 use super::{NAME, error, pooler, tls};
 use crate::OpenError;
 use crate::address::Address;

@@ -4,7 +4,7 @@ use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue,
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, Type};
 
-use super::engine::{CallContext, Param, bytea, int8, text};
+use super::context::{CallContext, Param, bytea, int8, text};
 use crate::driver::DriverError;
 
 const APPEND: &str = "SELECT {t}append_deltas($1, $2, $3::numeric, $4, $5, $6)";

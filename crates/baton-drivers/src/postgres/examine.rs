@@ -6,7 +6,7 @@ use tokio_postgres::{Client, Error};
 
 use super::NAME;
 use super::config::{Pooler, PostgresConfig};
-use super::engine::text;
+use super::context::text;
 use super::error::{self, GRANTS};
 use crate::OpenError;
 use crate::driver::{DriverError, is_this_machine};

@@ -25,7 +25,7 @@ use tokio_postgres::{Error, Row, Transaction};
 
 use super::config::{PostgresConfig, is_plain};
 use super::connect::PostgresConnector;
-use super::engine::{Param, text};
+use super::context::{Param, text};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence, stored};

@@ -1,7 +1,7 @@
 //! PostgreSQL, version 12 and later: one server, and its replicas for the day it is lost.
 //!
 //! ```text
-//!   Service ── one thread ──► Postgres (engine) ── connect: one connection ──► server
+//!   Service ── one thread ──► context ── connect: one connection ──► server
 //!                              │                     pooler: which no other program shares
 //!                              │ a call = one statement = one round trip     functions in sql/
 //!                              ├ operations  beat  counters
@@ -21,8 +21,8 @@
 mod beat;
 mod config;
 mod connect;
+mod context;
 mod counters;
-mod engine;
 mod error;
 mod examine;
 pub mod fence;
@@ -48,7 +48,7 @@ pub(crate) use sweep::sweep;
 pub use tokio_postgres;
 
 use config::PostgresConfig;
-use engine::Postgres;
+use context::PostgresEngine;
 
 /// The store's name in messages and reports.
 const NAME: &str = "postgres";
@@ -60,6 +60,7 @@ pub(crate) async fn open(
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
     let config = PostgresConfig::parse(scheme, rest)?;
-    let service = Service::start("baton-postgres", move || Postgres::open(config, access)).await?;
+    let service =
+        Service::start("baton-postgres", move || PostgresEngine::open(config, access)).await?;
     Ok(Arc::new(service))
 }

@@ -6,7 +6,7 @@ use baton_core::protocol::{Outcome, Reply, Request};
 use baton_store::{Answer, Call, Document, PruneOutcome, WriteOutcome};
 use tokio_postgres::types::Json;
 
-use super::engine::{CallContext, Param, bytea, int8, jsonb, text};
+use super::context::{CallContext, Param, bytea, int8, jsonb, text};
 use crate::driver::{DriverError, Record};
 
 const DOCUMENT: &str =

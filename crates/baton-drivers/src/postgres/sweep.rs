@@ -21,7 +21,7 @@ use tokio_postgres::types::Type;
 
 use super::config::PostgresConfig;
 use super::connect::{Connection, PostgresConnector};
-use super::engine::Param;
+use super::context::Param;
 use super::fence::{Fence, FenceError};
 use super::sweep_plan::Plan;
 use super::{NAME, sweep_plan};

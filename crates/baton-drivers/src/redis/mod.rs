@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   open ──► config ──► connect: each host in turn, until a master answers
-//!   context ── calls, counters: a call as arguments of a script    records: what scripts show
+//!   context ── operations, counters: a call as arguments of a script    records: what scripts show
 //!      │ script: EVALSHA, one round trip
 //!      ▼
 //!   lua/ prelude + lease + lineage + terms + the script ──► the keys of one namespace (schema)
@@ -14,7 +14,6 @@
 //!   fence ── the user's own writes     examine ── the server as it is     error
 //! ```
 
-mod calls;
 mod config;
 mod connect;
 mod context;
@@ -23,6 +22,7 @@ mod error;
 mod examine;
 pub mod fence;
 mod hints;
+mod operations;
 mod records;
 mod schema;
 mod script;

@@ -18,7 +18,8 @@ use reqwest::header::IF_MATCH;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
-use super::requests::{ObservingClient, RequestError, RequestOutcome, observed};
+use super::error::RequestError;
+use super::requests::{ObservingClient, RequestOutcome, observed};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 
 use super::bucket::Got;
 use super::context::CallContext;
-use super::requests::RequestError;
+use super::error::RequestError;
 use super::schema::corrupt;
 use super::state::State;
 

@@ -14,7 +14,7 @@ use object_store::path::Path;
 
 use super::bucket::Got;
 use super::context::S3Engine;
-use super::requests::RequestError;
+use super::error::RequestError;
 use crate::OpenError;
 
 /// Signatures are refused when clocks differ by 15 minutes; this is early enough to say so.

@@ -1,21 +1,21 @@
 //! S3 and what speaks like it: objects, conditional writes, and nothing else.
 //!
 //! ```text
-//!   handle ──► thread "baton-s3" ──► context ── calls
+//!   handle ──► thread "baton-s3" ──► context ── operations
 //!                                     ├ registry ──────► PUT …/workers/worker={id}.json
 //!                                     ├ state ─────────► PUT …/state.json     if it is still so
 //!                                     ├ counters ──────► PUT …/counters.json  if it is still so
 //!                                     └ documents ─────► PUT …/documents/…, then …/state.json
 //!   sweep: the user's own old objects, page by page
 //!   examine: is "if it is still so" honoured?          lease, fence, view, terms, documents
+//!   requests: the HTTP client ── error: what became of a request
 //! ```
 //!
 //! The rules are those of the memory store, and so is the data: a call reads the state, applies the
 //! rule, and writes the state back on the condition that no other write came between. Everything
 //! that must change together is one object; a conditional write of one object is all the atomicity
-//! there is. The bodies of
-//! documents are objects that never change, so that no renewal writes them and no follower reads
-//! them.
+//! there is. The bodies of documents are objects that never change, so that no renewal writes them and
+//! no follower reads them.
 //!
 //! Which clock judges: that of the node which looks. A lease is over when the same version was seen
 //! for long enough. The server's clock dates objects, and the wall clock stamps the history,
@@ -24,16 +24,17 @@
 //! Node records are objects of their own, so that a hundred beats do not compete for one.
 
 mod bucket;
-mod calls;
 mod config;
 mod connect;
 mod context;
 mod cost;
 mod counters;
 mod documents;
+mod error;
 mod examine;
 pub mod fence;
 mod json_object;
+mod operations;
 mod registry;
 mod requests;
 mod schema;

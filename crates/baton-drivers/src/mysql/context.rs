@@ -1,4 +1,4 @@
-//! The engine: every call becomes one statement, and its answer is read.
+//! The driver on its thread, and one call: it becomes one statement, and its answer is read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

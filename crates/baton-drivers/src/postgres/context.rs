@@ -1,4 +1,4 @@
-//! The engine: every call is one statement over the one connection, and one row comes back.
+//! The driver on its thread, and one call: a statement over the one connection, and one row back.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(super) struct Seen {
 }
 
 /// A handle on the server.
-pub(super) struct Postgres {
+pub(super) struct PostgresEngine {
     slot: Arc<ConnectionSlot<PostgresConnector>>,
     listening: OnceLock<Mutex<JoinSet<()>>>,
     presence: SchemaPresence,
@@ -41,7 +41,7 @@ pub(super) struct Postgres {
     pub(super) leases: SeenLeases,
 }
 
-impl Postgres {
+impl PostgresEngine {
     /// Connects, and sees to it that the schema is there and may be used. A reader only looks.
     pub(super) async fn open(config: PostgresConfig, access: Access) -> Result<Self, OpenError> {
         let timeout = config.timeout;
@@ -94,7 +94,7 @@ impl Postgres {
 }
 
 #[async_trait]
-impl Engine for Postgres {
+impl Engine for PostgresEngine {
     fn declaration(&self) -> Declaration {
         use Capability::{Counters, Lineage, MemberAge, Push};
         let capabilities = [Push, MemberAge, Lineage, Counters].into();
@@ -170,7 +170,7 @@ pub(super) fn jsonb(value: &(impl ToSql + Sync)) -> Param<'_> {
 /// Where a call happens.
 pub(super) struct CallContext<'a> {
     pub(super) client: &'a Client,
-    pub(super) engine: &'a Postgres,
+    pub(super) engine: &'a PostgresEngine,
     pub(super) namespace: &'a Namespace,
 }
 
