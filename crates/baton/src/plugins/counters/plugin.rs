@@ -97,11 +97,6 @@ impl CountersPlugin {
         self.state.lock().expect("no holder panics")
     }
 
-    fn is_due(&self) -> bool {
-        let last = self.state().consolidated_at;
-        last.is_none_or(|at| SystemClock.now().since(at) >= self.config.every)
-    }
-
     /// Applies everything that is pending, step by step. Says whether it came to the end.
     async fn consolidate(&self, term: &Leadership) -> Result<bool, StoreError> {
         let call = CounterCall::Consolidate { fence: term.epoch(), limit: self.config.step_max };
@@ -164,7 +159,9 @@ impl Plugin for CountersPlugin {
         };
         self.state().served = Some(served);
         let wanted = wanted(term, served).await?;
-        if wanted.is_none() && !self.is_due() {
+        let last = self.state().consolidated_at;
+        let is_due = last.is_none_or(|at| SystemClock.now().since(at) >= self.config.every);
+        if wanted.is_none() && !is_due {
             return Ok(());
         }
         if !self.consolidate(term).await? {
