@@ -52,13 +52,6 @@ impl Default for PluginConfig {
 }
 
 impl PluginConfig {
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-
     /// The same, within bounds that keep every promise.
     pub(super) fn bounded(self) -> Self {
         Self {
