@@ -12,7 +12,8 @@ use crate::open_store;
 use crate::output::log::{self, Level};
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
-/// its own memory. Says what would weaken a promise; `baton doctor` says more, and what is well, too.
+/// its own memory. Says what would weaken a promise; `baton doctor` says more, and what is well,
+/// too.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
     if !config.settings.enabled {
         return open_store::open(&StoreUrl::new("memory://")).await;
