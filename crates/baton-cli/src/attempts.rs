@@ -40,21 +40,6 @@ impl Attempts {
     }
 }
 
-/// Looks at this interval until something is found; `None` once the time is up.
-pub async fn poll_until<T, E>(
-    every: Duration,
-    time_limit: Duration,
-    mut look: impl AsyncFnMut() -> Result<Option<T>, E>,
-) -> Result<Option<T>, E> {
-    let mut attempts = Attempts::new(every, time_limit);
-    while attempts.next().await {
-        if let Some(found) = look().await? {
-            return Ok(Some(found));
-        }
-    }
-    Ok(None)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,7 +21,11 @@ pub async fn of_this_node(
     id: Option<&NodeId>,
     store: &dyn Store,
 ) -> Option<LateNotice> {
-    let members = members(config, store).await;
+    let members = tokio::select! {
+        biased;
+        members = store.members(&config.namespace) => members.unwrap_or_default(),
+        () = SystemClock.sleep(LOOKED_WITHIN) => Vec::new(),
+    };
     among(config, id, &members, store.declaration().has(Capability::DeathProof))
 }
 
@@ -40,15 +44,6 @@ pub fn among(
     watchers.retain(|watcher| Some(watcher.node) != id);
     let after = noticed_without(settings, store_proves_deaths);
     late_notice(lifeline(config).as_deref(), &watchers, config.store.is_elsewhere(), after)
-}
-
-/// Who is there, as far as the store says so in time.
-async fn members(config: &Config, store: &dyn Store) -> Vec<Member> {
-    tokio::select! {
-        biased;
-        members = store.members(&config.namespace) => members.unwrap_or_default(),
-        () = SystemClock.sleep(LOOKED_WITHIN) => Vec::new(),
-    }
 }
 
 /// The address that a node of this configuration registers, without the port.

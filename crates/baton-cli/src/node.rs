@@ -12,24 +12,20 @@ use crate::open_store;
 use crate::output::log::{self, Level};
 
 /// The store that a node of this configuration takes part in. A node that leads alone has none but
-/// its own memory.
+/// its own memory. Says what would weaken a promise; `baton doctor` says more, and what is well,
+/// too.
 pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
     if !config.settings.enabled {
         return open_store::open(&StoreUrl::new("memory://")).await;
     }
     let store = open_store::open(&config.store).await?;
-    warn_of(&*store).await;
-    Ok(store)
-}
-
-/// Says what would weaken a promise. `baton doctor` says more, and what is well, too.
-async fn warn_of(store: &dyn Store) {
     // A store that cannot be looked at now is opened all the same: the node will say so.
     let findings = store.examine().await.unwrap_or_default();
     for finding in findings.iter().filter(|finding| finding.verdict > FindingLevel::Ok) {
         let remedy = finding.remedy.as_deref().unwrap_or("see baton doctor");
         log::warn(&format!("warning: {}: {}; {remedy}", finding.check, finding.detail));
     }
+    Ok(store)
 }
 
 /// Says who speaks from now on and, if that is loud enough, whether its crash would be noticed late

@@ -73,13 +73,6 @@ impl OpenStore {
         Ok(Self { config, store: opened.map_err(CommandError::Open)? })
     }
 
-    /// For a command that writes a request or a counter.
-    pub async fn to_write(flags: &Flags) -> Result<Self, CommandError> {
-        let config = load(flags)?;
-        let store = open_existing(&config.store).await?;
-        Ok(Self { config, store })
-    }
-
     pub fn namespace(&self) -> &Namespace {
         &self.config.namespace
     }

@@ -32,7 +32,7 @@ use crate::random;
 use crate::service::Service;
 use crate::shared::Shared;
 
-enum Place {
+pub(crate) enum Place {
     /// On a thread of its own, with this store.
     Own { store: Arc<dyn Store>, lifeline: LifelineConfig },
     /// On the thread of another node, whose endpoint it shares unless it is given one.
@@ -65,10 +65,6 @@ pub struct NodeBuilder {
 }
 
 impl NodeBuilder {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self::at(Place::Own { store, lifeline: LifelineConfig::default() })
-    }
-
     pub(crate) fn beside(node: &Node) -> Self {
         let builder = Self::at(Place::Beside {
             host: node.host.clone(),
@@ -85,7 +81,7 @@ impl NodeBuilder {
         }
     }
 
-    fn at(place: Place) -> Self {
+    pub(crate) fn at(place: Place) -> Self {
         Self {
             place,
             namespace: None,

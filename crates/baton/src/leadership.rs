@@ -112,7 +112,7 @@ impl Leadership {
 
     /// The state that the plugin of this name keeps from one term to the next.
     pub fn state(&self, plugin: &str) -> PluginState<'_> {
-        PluginState::new(self, plugin)
+        PluginState { term: self, plugin: plugin.to_owned() }
     }
 
     /// Reads a document of the namespace.

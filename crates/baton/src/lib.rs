@@ -32,6 +32,7 @@ mod random;
 mod service;
 mod shared;
 mod term;
+mod tune;
 
 pub mod clock;
 pub mod lifeline;

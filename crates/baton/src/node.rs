@@ -12,13 +12,13 @@ use baton_core::{BreakerStatus, Command, MetricsReport};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
-use crate::builder::NodeBuilder;
+use crate::builder::{NodeBuilder, Place};
 use crate::drive::Host;
 use crate::error::{BuildError, LeftError};
 use crate::event::Events;
 use crate::fence_register::FenceRegister;
 use crate::leadership::Leadership;
-use crate::lifeline::Lifeline;
+use crate::lifeline::{Lifeline, LifelineConfig};
 #[cfg(feature = "http")]
 use crate::observe::http::Endpoint;
 use crate::plugin::{Plugin, PluginReport};
@@ -68,7 +68,7 @@ pub struct Node {
 impl Node {
     /// A builder of a node that uses this store.
     pub fn builder(store: Arc<dyn Store>) -> NodeBuilder {
-        NodeBuilder::new(store)
+        NodeBuilder::at(Place::Own { store, lifeline: LifelineConfig::default() })
     }
 
     /// A builder of a node in another namespace of the same process. It has the same id, settings

@@ -17,7 +17,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::StoreArguments;
-use crate::attempts::poll_until;
+use crate::attempts::Attempts;
 use crate::config::ConfigError;
 use crate::error::{CommandError, Exit};
 use crate::open_store::OpenStore;
@@ -170,13 +170,16 @@ async fn next_term(
     waited: Duration,
 ) -> Result<LeaseSnapshot, CommandError> {
     let mut released = false;
-    let next = poll_until(READ_EVERY, waited, async || {
+    let mut attempts = Attempts::new(READ_EVERY, waited);
+    while attempts.next().await {
         let lease = opened.lease().await?;
         released = lease.as_ref().is_some_and(|lease| lease.holder.is_none());
-        Ok::<_, CommandError>(lease.filter(|it| it.version.epoch.0 > epoch && !released))
-    });
+        if let Some(next) = lease.filter(|it| it.version.epoch.0 > epoch && !released) {
+            return Ok(next);
+        }
+    }
     let node = node.clone();
-    next.await?.ok_or(match released {
+    Err(match released {
         true => CommandError::NoSuccessor { node, waited },
         false => CommandError::NotInTime { node, waited },
     })

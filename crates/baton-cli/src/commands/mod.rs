@@ -24,7 +24,7 @@ use baton_sim::commands as simulator;
 use crate::cli::{Cli, Command};
 use crate::config::StoreFlags;
 use crate::error::{CommandError, Exit};
-use crate::open_store::OpenStore;
+use crate::open_store::{self, OpenStore};
 use crate::output::stdout;
 use crate::snapshot::render;
 
@@ -43,8 +43,11 @@ impl StoreArguments {
         OpenStore::to_read(&self.flags.0).await
     }
 
+    /// For a command that writes a request or a counter.
     async fn open_to_write(&self) -> Result<OpenStore, CommandError> {
-        OpenStore::to_write(&self.flags.0).await
+        let config = open_store::load(&self.flags.0)?;
+        let store = open_store::open_existing(&config.store).await?;
+        Ok(OpenStore { config, store })
     }
 }
 

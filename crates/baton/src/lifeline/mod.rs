@@ -65,13 +65,6 @@ impl Default for LifelineConfig {
 }
 
 impl LifelineConfig {
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-
     /// No lifeline.
     pub fn off() -> Self {
         Self { enabled: false, ..Self::default() }

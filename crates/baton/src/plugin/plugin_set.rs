@@ -45,7 +45,6 @@ pub enum InvalidPluginName {
 pub(super) struct RegisteredPlugin {
     pub(super) registered: Registered,
     pub(super) plugin: Arc<dyn Plugin>,
-    pub(super) interval: Duration,
     pub(super) first_work_after: Duration,
     pub(super) start_timeout: Duration,
     pub(super) work_timeout: Option<Duration>,
@@ -97,7 +96,6 @@ impl PluginSet {
         let stats = PluginStats::new(&name, WorkKind::Plugin, interval, self.news.clone());
         let plugin = RegisteredPlugin {
             registered: Registered { name, restart: plugin.restart_policy(), stats },
-            interval,
             first_work_after: plugin.first_work_after(&self.settings),
             start_timeout: plugin.start_timeout(),
             work_timeout: plugin.work_timeout(),

@@ -37,15 +37,6 @@ impl Default for RestartPolicy {
     }
 }
 
-impl RestartPolicy {
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-}
-
 /// What a failure says of the plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blame {

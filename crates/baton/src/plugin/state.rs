@@ -36,15 +36,11 @@ pub enum StateError {
 /// The state of one plugin, by its name: a value in JSON, fenced by the epoch of the term.
 #[derive(Debug)]
 pub struct PluginState<'a> {
-    term: &'a Leadership,
-    plugin: String,
+    pub(crate) term: &'a Leadership,
+    pub(crate) plugin: String,
 }
 
-impl<'a> PluginState<'a> {
-    pub(crate) fn new(term: &'a Leadership, plugin: &str) -> Self {
-        Self { term, plugin: plugin.to_owned() }
-    }
-
+impl PluginState<'_> {
     fn document(&self) -> String {
         format!("{PREFIX}{}", self.plugin)
     }

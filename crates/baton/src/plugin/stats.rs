@@ -120,7 +120,7 @@ impl Record {
 
 /// What is kept about one plugin or service. Times are handed in.
 pub(crate) struct PluginStats {
-    interval: Duration,
+    pub(super) interval: Duration,
     record: Mutex<Record>,
     /// Counts what is worth telling at once.
     news: watch::Sender<u64>,

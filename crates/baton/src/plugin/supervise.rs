@@ -156,7 +156,7 @@ impl Supervisor {
             tokio::select! {
                 biased;
                 _ = self.term.ended() => return Ok(()),
-                () = SystemClock.sleep(plugin.interval) => {}
+                () = SystemClock.sleep(stats.interval) => {}
             }
         }
     }

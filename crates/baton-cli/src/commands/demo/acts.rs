@@ -6,15 +6,12 @@ use baton::NodeId;
 use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
-use super::session::Session;
+use super::session::{Session, WAIT_MAX};
 use crate::cluster::{Lead, Signal};
 use crate::error::CommandError;
 
 /// Time between two acts.
 const BETWEEN_ACTS: Duration = Duration::from_millis(1_500);
-
-/// Time limit for whatever should happen at once.
-const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// A way in which a leader fails or leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -56,8 +53,8 @@ pub async fn perform(
     for node in nodes {
         session.cluster.start(node)?;
     }
-    session.until_gathered(nodes.len(), WAIT_MAX).await?;
-    let lead = session.leader(WAIT_MAX).await?;
+    session.until_gathered(nodes.len()).await?;
+    let lead = session.leader().await?;
     session.note(&format!("{} leads in epoch {}", lead.node, epoch(&lead)));
     session.rest(BETWEEN_ACTS).await?;
     let mut outcomes = Vec::new();
@@ -73,7 +70,7 @@ fn epoch(lead: &Lead) -> u64 {
 }
 
 async fn play(session: &mut Session, act: Act) -> Result<Outcome, CommandError> {
-    let lead = session.leader(WAIT_MAX).await?;
+    let lead = session.leader().await?;
     let from = lead.node.clone();
     let limit = session.lease * 2 + WAIT_MAX;
     let since = SystemClock.now();
@@ -108,7 +105,7 @@ async fn recover(session: &mut Session, act: Act, node: &NodeId) -> Result<(), C
             session.rest(BETWEEN_ACTS).await?;
             session.cluster.start(node)?;
             session.note(&format!("started {node} again"));
-            session.until_gathered(super::NODES.len(), WAIT_MAX).await
+            session.until_gathered(super::NODES.len()).await
         }
         Act::Resign => Ok(()),
         Act::Pause => {

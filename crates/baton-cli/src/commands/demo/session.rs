@@ -8,7 +8,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::acts::Act;
 use super::view::{Scene, render};
-use crate::attempts::poll_until;
+use crate::attempts::Attempts;
 use crate::cluster::{Cluster, ClusterError, Lead, Signal, Tick};
 use crate::error::CommandError;
 use crate::output::live::Live;
@@ -16,6 +16,9 @@ use crate::output::{log, stdout};
 
 /// Time between two reads of the store.
 const READ_EVERY: Duration = Duration::from_millis(5);
+
+/// Time limit for whatever should happen at once.
+pub const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// Time between two frames of the view.
 const FRAME_EVERY: Duration = Duration::from_millis(100);
@@ -73,8 +76,8 @@ impl Session {
     }
 
     /// Waits until a node leads.
-    pub async fn leader(&mut self, limit: Duration) -> Result<Lead, CommandError> {
-        self.awaited("a leader", limit, async |_, lead| Ok(lead)).await
+    pub async fn leader(&mut self) -> Result<Lead, CommandError> {
+        self.awaited("a leader", WAIT_MAX, async |_, lead| Ok(lead)).await
     }
 
     /// Waits for the first tick after this moment in a later epoch than this one.
@@ -90,14 +93,10 @@ impl Session {
     }
 
     /// Waits until the leader knows this many nodes.
-    pub async fn until_gathered(
-        &mut self,
-        count: usize,
-        limit: Duration,
-    ) -> Result<(), CommandError> {
+    pub async fn until_gathered(&mut self, count: usize) -> Result<(), CommandError> {
         let look =
             async |cluster: &Cluster, _| Ok((cluster.in_view().await? >= count).then_some(()));
-        self.awaited("a view with all nodes", limit, look).await
+        self.awaited("a view with all nodes", WAIT_MAX, look).await
     }
 
     /// Waits, and keeps the view up to date.
@@ -124,11 +123,14 @@ impl Session {
         limit: Duration,
         look: impl AsyncFn(&Cluster, Option<Lead>) -> Result<Option<T>, ClusterError>,
     ) -> Result<T, CommandError> {
-        let found = poll_until(READ_EVERY, limit, async || {
+        let mut attempts = Attempts::new(READ_EVERY, limit);
+        while attempts.next().await {
             let lead = self.look().await?;
-            Ok::<_, CommandError>(look(&self.cluster, lead).await?)
-        });
-        Ok(found.await?.ok_or(ClusterError::TimedOut { what, limit })?)
+            if let Some(found) = look(&self.cluster, lead).await? {
+                return Ok(found);
+            }
+        }
+        Err(ClusterError::TimedOut { what, limit }.into())
     }
 
     async fn look(&mut self) -> Result<Option<Lead>, CommandError> {

@@ -66,10 +66,10 @@ impl Endpoint {
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let answers = routes::router(nodes.clone(), Hosts::new(names));
-        let limits = serve::Limits::default();
         let thread = std::thread::Builder::new().name("baton-http".to_owned());
-        let thread = thread
-            .spawn(move || runtime.block_on(serve::serve(listener, answers, limits, stopped)))?;
+        let thread = thread.spawn(move || {
+            runtime.block_on(serve::serve(listener, answers, serve::LIMITS, stopped));
+        })?;
         Ok(Self { address, nodes, stop: Some(stop), thread: Some(thread) })
     }
 

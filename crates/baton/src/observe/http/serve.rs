@@ -36,12 +36,9 @@ pub struct Limits {
     pub lasts: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Self {
-        let (head, lasts) = (Duration::from_secs(1), Duration::from_secs(10));
-        Self { connections: 32, head, lasts }
-    }
-}
+/// Those of an endpoint.
+pub const LIMITS: Limits =
+    Limits { connections: 32, head: Duration::from_secs(1), lasts: Duration::from_secs(10) };
 
 struct Taken {
     task: AbortHandle,
@@ -251,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_request_without_end_is_refused() {
-        answering(Limits::default(), |address| {
+        answering(LIMITS, |address| {
             let request = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "y".repeat(4 * REQUEST_MAX));
             let answer = asked(address, &request);
             assert!(!answer.contains("here"), "{answer:?}");
@@ -261,7 +258,7 @@ mod tests {
     #[test]
     fn what_is_open_is_closed_with_the_endpoint() {
         let mut held = None;
-        answering(Limits::default(), |address| {
+        answering(LIMITS, |address| {
             let socket = connect(address);
             let answer = asked(address, "GET / HTTP/1.1\r\nhost: x\r\n\r\n");
             assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");

@@ -75,7 +75,8 @@ impl Telemetry {
     ) -> (EventSender, Option<Observer>) {
         let whose = [("namespace", namespace.to_string()), ("node", node.to_string())];
         let whose = whose.map(|(label, name)| KeyValue::new(label, name));
-        let spans = Arc::new(Spans::new(self.tracers.tracer(SCOPE), whose));
+        let tracer = self.tracers.tracer(SCOPE);
+        let spans = Arc::new(Spans { tracer, whose, open: Mutex::default() });
         let observer = spans::of_calls(spans.clone(), &self.meters.meter(SCOPE));
         events.spans = Some(spans);
         (events, Some(observer))

@@ -33,23 +33,19 @@ pub(super) fn of_calls(spans: Arc<Spans>, meter: &Meter) -> Observer {
 }
 
 #[derive(Default)]
-struct Open {
+pub(super) struct Open {
     term: Option<Span>,
     election: Option<Span>,
 }
 
 /// Makes spans of what a node tells.
 pub(crate) struct Spans {
-    tracer: SdkTracer,
-    whose: [KeyValue; 2],
-    open: Mutex<Open>,
+    pub(super) tracer: SdkTracer,
+    pub(super) whose: [KeyValue; 2],
+    pub(super) open: Mutex<Open>,
 }
 
 impl Spans {
-    pub(super) fn new(tracer: SdkTracer, whose: [KeyValue; 2]) -> Self {
-        Self { tracer, whose, open: Mutex::default() }
-    }
-
     pub(crate) fn told(&self, stamped: &Stamped) {
         let at = wall(stamped.at_ms);
         let mut open = self.open();

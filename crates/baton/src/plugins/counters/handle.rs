@@ -50,13 +50,6 @@ impl Default for CountersConfig {
 }
 
 impl CountersConfig {
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-
     /// The same, within the bounds of what a store takes.
     pub(super) fn bounded(self) -> Self {
         Self {

@@ -52,13 +52,6 @@ impl Default for PluginConfig {
 }
 
 impl PluginConfig {
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-
     /// The same, within bounds that keep every promise.
     pub(super) fn bounded(self) -> Self {
         Self {
@@ -95,11 +88,6 @@ impl CountersPlugin {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().expect("no holder panics")
-    }
-
-    fn is_due(&self) -> bool {
-        let last = self.state().consolidated_at;
-        last.is_none_or(|at| SystemClock.now().since(at) >= self.config.every)
     }
 
     /// Applies everything that is pending, step by step. Says whether it came to the end.
@@ -164,7 +152,9 @@ impl Plugin for CountersPlugin {
         };
         self.state().served = Some(served);
         let wanted = wanted(term, served).await?;
-        if wanted.is_none() && !self.is_due() {
+        let last = self.state().consolidated_at;
+        let is_due = last.is_none_or(|at| SystemClock.now().since(at) >= self.config.every);
+        if wanted.is_none() && !is_due {
             return Ok(());
         }
         if !self.consolidate(term).await? {

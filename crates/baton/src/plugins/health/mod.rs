@@ -78,14 +78,10 @@ impl ClusterHealth {
         change(&mut self.memory.lock().expect("no holder panics"))
     }
 
-    fn limits(&self, term: &Leadership) -> Limits {
-        let limits = Limits::of(&term.node.settings);
-        let candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
-        Limits { candidates_min, ..limits }
-    }
-
     async fn judge_and_publish(&self, term: &Leadership) -> Result<(), StoreError> {
-        let (node, limits) = (&term.node, self.limits(term));
+        let node = &term.node;
+        let mut limits = Limits::of(&node.settings);
+        limits.candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
         let mut facts = look(&*node.store, &node.namespace, &limits).await?;
         let now = SystemClock.now();
         self.remember(|memory| memory.silences.fill_in(now, &mut facts.members));

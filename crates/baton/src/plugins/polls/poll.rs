@@ -40,13 +40,6 @@ impl Poll {
         }
     }
 
-    /// The same, with some changed.
-    #[must_use]
-    pub fn tune(mut self, tune: impl FnOnce(&mut Self)) -> Self {
-        tune(&mut self);
-        self
-    }
-
     pub(super) fn check(&self) -> Result<(), PollError> {
         let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | ':' | '-');
         let name = self.name.len();

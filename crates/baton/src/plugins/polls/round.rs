@@ -50,10 +50,6 @@ impl Watch {
             self.0.insert(entry.id, (is.0, is.1, is.2, since));
         }
     }
-
-    fn for_how_long(&self, now: Moment, id: u64) -> Duration {
-        self.0.get(&id).map_or(Duration::ZERO, |it| now.since(it.3))
-    }
 }
 
 /// One round. A node that was handed a poll has `patience` to begin, and after an attempt's own
@@ -89,7 +85,7 @@ fn take_back(
         table.active().filter(|entry| entry.assigned.is_some()).cloned().collect();
     for entry in assigned {
         let Some(to) = &entry.assigned else { continue };
-        let waited = watch.for_how_long(now, entry.id);
+        let waited = watch.0.get(&entry.id).map_or(Duration::ZERO, |it| now.since(it.3));
         let attempt = (to.boot, entry.attempt);
         match entry.state {
             PollState::Dispatching => {
