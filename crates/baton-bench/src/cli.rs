@@ -81,7 +81,7 @@ pub enum Bench {
     LostUpdates(LostUpdates),
     /// Processes, connections and server struck at random: does one write at a time?
     Chaos(Chaos),
-    /// The store is gone for a while: does everybody come back, and how soon?
+    /// The store is gone for a while: do all nodes come back, and how soon?
     Outage(Outage),
     /// What single calls cost, and what waiting costs
     Micro,

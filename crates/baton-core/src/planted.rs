@@ -56,7 +56,7 @@ mod active {
     }
 
     bugs! {
-        StealByLaterExpiry: "a live lease goes to whoever would hold it longer",
+        StealByLaterExpiry: "a live lease goes to the node that would hold it longer",
         RenewAfterExpiry: "a renewal is accepted after the lease expired",
         EpochFromClock: "the epoch is the time of the grant",
         DeleteOnRelease: "resigning deletes the record",
@@ -80,7 +80,7 @@ mod active {
         BreakerNeverProbes: "an open breaker never tries the store again",
         StaleReadBelieved: "a stale replica's answer takes the known epoch and view back",
         NoStagger: "all successors claim at the same moment",
-        TransferWithoutFallback: "nobody but the named successor ever claims",
+        TransferWithoutFallback: "no node but the named successor ever claims",
         ReleaseBeforeStop: "the lease is released before the work has stopped",
         SoftDeadlineIgnored: "work is told to stop only at the hard deadline",
         IneligibleCampaigns: "a node that may not lead claims all the same",

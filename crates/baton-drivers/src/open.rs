@@ -119,7 +119,7 @@ mod tests {
             ("memory://x", "memory:// takes nothing after it, and something was given"),
         ];
         for (url, wanted) in cases {
-            let message = open(url).await.err().expect("must be refused").to_string();
+            let message = open(url).await.expect_err("must be refused").to_string();
             assert!(message.starts_with(wanted), "{url} gave {message:?}");
         }
     }

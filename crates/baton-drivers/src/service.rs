@@ -152,7 +152,7 @@ mod tests {
 
     use baton_core::ids::Epoch;
     use baton_store::clock::SystemClock;
-    use baton_store::wrap::{Count, Fault, Faults};
+    use baton_store::wrap::{CallFault, Count, Faults};
     use baton_store::{Operation, operations};
 
     use super::*;
@@ -237,7 +237,7 @@ mod tests {
     async fn another_contract_runs_on_the_same_thread_behind_the_same_wrappers() {
         let service = Service::start("bell", async || Ok(Bell::default())).await;
         let service: Arc<dyn Backend<BellContract>> = Arc::new(service.expect("it starts"));
-        let broken = Faults::scripted(service, [("ring", Fault::Doubled)]);
+        let broken = Faults::scripted(service, [("ring", CallFault::Doubled)]);
         let bell = Count::around(Arc::new(broken), Arc::new(SystemClock), None);
         let web = Namespace::new("web").expect("it is a valid name");
         assert_eq!(bell.declaration(), "brass");

@@ -108,7 +108,7 @@ fn the_manifest_of_the_guide_is_one() {
     write("Cargo.toml", &format!("{head}{}", block.text));
     write("src/main.rs", "");
     write("Cargo.lock", &page::text("Cargo.lock"));
-    // What the tests were built from is enough to find all that this system needs, without a network.
+    // What the tests were built from is all that this system needs, so no network is needed.
     let asked = Command::new(env!("CARGO"))
         .args(["tree", "--offline"])
         .current_dir(&service)

@@ -121,7 +121,9 @@ fn login(connection: &Connection) -> Finding {
         None if connection.config.local => {
             Finding::ok("login", "none is asked for, on this machine")
         }
-        None => Finding::warn("login", "none is asked for: anybody may write the lease", remedy),
+        None => {
+            Finding::warn("login", "none is asked for: every client may write the lease", remedy)
+        }
     }
 }
 

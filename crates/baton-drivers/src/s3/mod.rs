@@ -14,8 +14,8 @@
 //! The rules are those of the memory store, and so is the data: a call reads the state, applies the
 //! rule, and writes the state back on the condition that no other write came between. Everything
 //! that must change together is one object; a conditional write of one object is all the atomicity
-//! there is. The bodies of documents are objects that never change, so that no renewal writes them and
-//! no follower reads them.
+//! there is. The bodies of documents are objects that never change, so that no renewal writes them
+//! and no follower reads them.
 //!
 //! Which clock judges: that of the node which looks. A lease is over when the same version was seen
 //! for long enough. The server's clock dates objects, and the wall clock stamps the history,

@@ -75,10 +75,10 @@ faults! {
     WorkFails = "work-fails", InPassing: "A plugin fails too often in the middle of a term.",
     StopIgnored = "stop-ignored", InPassing: "A term's work does not stop by the hard deadline.",
     Leave = "leave", Timed: "A process leaves in an orderly way.",
-    Resign = "resign", Timed: "Somebody asks the leader to resign.",
-    Transfer = "transfer", Timed: "Somebody moves leadership to a named node.",
+    Resign = "resign", Timed: "The leader is asked to resign.",
+    Transfer = "transfer", Timed: "Leadership is moved to a named node.",
     TransferToDead = "transfer-to-dead", Timed:
-        "Somebody moves leadership to a node that has just died.",
+        "Leadership is moved to a node that has just died.",
     StandingChange = "standing-change", Timed: "A node becomes ineligible, or eligible again.",
     Freeze = "freeze", Timed: "A virtual machine stands still, its clock with it.",
     FirewallRefuses = "firewall-refuses", Timed: "A firewall refuses dials to a live process.",

@@ -12,7 +12,7 @@ cases! { "acquire":
     the_same_boot_again_changes_nothing,
     the_floor_lifts_the_epoch,
     a_low_floor_does_not_lower_the_epoch,
-    a_new_term_is_asked_nothing_and_names_nobody,
+    a_new_term_is_asked_nothing_and_names_no_successor,
 }
 
 async fn a_new_lease_is_epoch_one(stage: &Stage<'_>) -> Check {
@@ -63,7 +63,7 @@ async fn a_low_floor_does_not_lower_the_epoch(stage: &Stage<'_>) -> Check {
     same("the epoch", epoch, Epoch(4))
 }
 
-async fn a_new_term_is_asked_nothing_and_names_nobody(stage: &Stage<'_>) -> Check {
+async fn a_new_term_is_asked_nothing_and_names_no_successor(stage: &Stage<'_>) -> Check {
     let (mut holder, held) = stage.holder("a").await?;
     let ask = holder.store.ask(&stage.namespace, held.epoch, ask_resign(1));
     same("the ask", ask.await?, Outcome::Applied)?;

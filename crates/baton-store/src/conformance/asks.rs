@@ -43,5 +43,5 @@ async fn an_ask_is_for_one_term(stage: &Stage<'_>) -> Check {
     same("what is asked", stage.lease().await?.asked, None)?;
     holder.resign(held).await?;
     let late = store.ask(&stage.namespace, Epoch(2), ask_resign(3)).await?;
-    same("an ask of nobody", late, Outcome::Conflict)
+    same("an ask without a holder", late, Outcome::Conflict)
 }

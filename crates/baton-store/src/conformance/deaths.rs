@@ -12,7 +12,7 @@ cases! { "deaths":
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     the_id_of_a_dead_process_is_free_at_once
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
-    a_death_frees_nobody_elses_lease
+    a_death_frees_no_other_lease
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_claim_of_death_is_refused_while_the_process_lives
         needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
@@ -54,7 +54,7 @@ async fn the_id_of_a_dead_process_is_free_at_once(stage: &Stage<'_>) -> Check {
     same("the registration", again.registration, Registration::Registered)
 }
 
-async fn a_death_frees_nobody_elses_lease(stage: &Stage<'_>) -> Check {
+async fn a_death_frees_no_other_lease(stage: &Stage<'_>) -> Check {
     let (holder, held) = stage.holder("a").await?;
     let mut other = stage.peer("b").await;
     other.look().await?;

@@ -48,7 +48,7 @@ async fn silent(stage: &Stage<'_>) -> Result<(Peer, Epoch, Prune), Halt> {
     stage.peer("gone-2").await.look().await?;
     let dead_for = stage.pace.ttl + BUSY;
     let wanted = Prune { dead_for, keep_terms: 1_000, limit: 100 };
-    same("nobody is silent yet", prune(stage, &holder, held.epoch, wanted).await?, pruned(0))?;
+    same("no node is silent yet", prune(stage, &holder, held.epoch, wanted).await?, pruned(0))?;
     let tells = stage.declaration.has(Capability::MemberAge);
     let coarse = if tells { Duration::ZERO } else { COARSE };
     stage.pass(dead_for + stage.pace.lateness + coarse).await;
@@ -62,7 +62,7 @@ async fn a_silent_node_is_forgotten_and_a_live_one_is_not(stage: &Stage<'_>) -> 
     let names = stage.member_names(&stage.namespace).await?;
     same("who is left", names, vec!["holder".to_owned()])?;
     holder.look().await?;
-    same("nobody more", prune(stage, &holder, epoch, wanted).await?, pruned(0))
+    same("no other node", prune(stage, &holder, epoch, wanted).await?, pruned(0))
 }
 
 async fn a_forgotten_node_comes_back(stage: &Stage<'_>) -> Check {

@@ -9,7 +9,7 @@ use super::case::{Check, Halt, cases, holds, same};
 use super::peer::{Peer, lost, shown, won};
 use super::stage::Stage;
 use crate::error::StoreError;
-use crate::wrap::{Fault, Faults};
+use crate::wrap::{CallFault, Faults};
 
 cases! { "unknown":
     an_acquire_whose_reply_was_lost_is_found_by_its_nonce,
@@ -23,7 +23,7 @@ cases! { "unknown":
 }
 
 /// A peer whose next call of this kind meets the fault.
-async fn unlucky(stage: &Stage<'_>, kind: &'static str, fault: Fault) -> Peer {
+async fn unlucky(stage: &Stage<'_>, kind: &'static str, fault: CallFault) -> Peer {
     let broken = Faults::scripted(stage.subject.open().await, [(kind, fault)]);
     stage.peer_on(Arc::new(broken), &stage.namespace, "unlucky")
 }
@@ -43,7 +43,7 @@ async fn read_back(peer: &mut Peer) -> Result<(BeatReply, bool), Halt> {
 }
 
 async fn an_acquire_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "acquire", Fault::ReplyLost).await;
+    let mut peer = unlucky(stage, "acquire", CallFault::ReplyLost).await;
     failed(peer.look_and_claim(Claim::Vacant).await, Failure::Unknown)?;
     let (seen, mine) = read_back(&mut peer).await?;
     same("the attempt took place", mine, true)?;
@@ -59,7 +59,7 @@ async fn an_acquire_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>
 }
 
 async fn an_acquire_that_was_lost_can_be_tried_again(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "acquire", Fault::RequestLost).await;
+    let mut peer = unlucky(stage, "acquire", CallFault::RequestLost).await;
     failed(peer.look_and_claim(Claim::Vacant).await, Failure::Unknown)?;
     let (seen, mine) = read_back(&mut peer).await?;
     same("the attempt took place", mine, false)?;
@@ -68,7 +68,7 @@ async fn an_acquire_that_was_lost_can_be_tried_again(stage: &Stage<'_>) -> Check
 }
 
 async fn a_rival_may_win_while_the_outcome_is_unknown(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "acquire", Fault::RequestLost).await;
+    let mut peer = unlucky(stage, "acquire", CallFault::RequestLost).await;
     let before = peer.look().await?;
     failed(peer.claim(&before, Claim::Vacant).await, Failure::Unknown)?;
     let (rival, held) = stage.holder("rival").await?;
@@ -82,7 +82,7 @@ async fn a_rival_may_win_while_the_outcome_is_unknown(stage: &Stage<'_>) -> Chec
 }
 
 async fn an_acquire_delivered_twice_begins_one_term(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "acquire", Fault::Doubled).await;
+    let mut peer = unlucky(stage, "acquire", CallFault::Doubled).await;
     let reply = peer.look_and_claim(Claim::Vacant).await?;
     same("the second outcome", reply.outcome, Some(Outcome::Conflict))?;
     let (seen, mine) = read_back(&mut peer).await?;
@@ -92,7 +92,7 @@ async fn an_acquire_delivered_twice_begins_one_term(stage: &Stage<'_>) -> Check 
 }
 
 async fn a_renewal_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>) -> Check {
-    for (fault, took_place) in [(Fault::ReplyLost, true), (Fault::RequestLost, false)] {
+    for (fault, took_place) in [(CallFault::ReplyLost, true), (CallFault::RequestLost, false)] {
         let mut peer = unlucky(stage, "renew", fault).await;
         let held = peer.take(Claim::Vacant).await?;
         failed(peer.renew(held).await, Failure::Unknown)?;
@@ -108,7 +108,7 @@ async fn a_renewal_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>)
 }
 
 async fn a_renewal_delivered_twice_keeps_the_term(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "renew", Fault::Doubled).await;
+    let mut peer = unlucky(stage, "renew", CallFault::Doubled).await;
     let held = peer.take(Claim::Vacant).await?;
     let reply = peer.renew(held).await?;
     same("the second outcome", reply.outcome, Some(Outcome::Conflict))?;
@@ -119,7 +119,7 @@ async fn a_renewal_delivered_twice_keeps_the_term(stage: &Stage<'_>) -> Check {
 }
 
 async fn a_release_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>) -> Check {
-    let mut peer = unlucky(stage, "release", Fault::ReplyLost).await;
+    let mut peer = unlucky(stage, "release", CallFault::ReplyLost).await;
     let held = peer.take(Claim::Vacant).await?;
     let released = peer.release(held, None, ReleaseReason::Shutdown).await;
     failed(released, Failure::Unknown)?;
@@ -131,7 +131,7 @@ async fn a_release_whose_reply_was_lost_is_found_by_its_nonce(stage: &Stage<'_>)
 }
 
 async fn a_request_that_was_turned_away_wrote_nothing(stage: &Stage<'_>) -> Check {
-    for fault in [Fault::Unreachable, Fault::TurnedAway] {
+    for fault in [CallFault::Unreachable, CallFault::TurnedAway] {
         let mut peer = unlucky(stage, "acquire", fault).await;
         let before = peer.look().await?;
         failed(peer.claim(&before, Claim::Vacant).await, Failure::NotDone)?;

@@ -203,7 +203,7 @@ mod tests {
     use crate::clock::ManualClock;
     use crate::election::{Answer, Call, Store};
     use crate::memory::testing;
-    use crate::wrap::{Fault, Faults};
+    use crate::wrap::{CallFault, Faults};
 
     /// A store that never answers.
     struct Silent;
@@ -222,9 +222,9 @@ mod tests {
 
     #[tokio::test]
     async fn calls_are_counted_by_kind_and_outcome() {
-        use Fault::{TurnedAway, Unreachable};
+        use CallFault::{TurnedAway, Unreachable};
         let clock: Arc<ManualClock> = Arc::default();
-        let script = [("members", Unreachable), ("history", Fault::RequestLost)];
+        let script = [("members", Unreachable), ("history", CallFault::RequestLost)];
         let script = script.into_iter().chain([("members", TurnedAway)]);
         let broken = Faults::scripted(testing::store(clock.clone()), script);
         let counted = Count::around(Arc::new(broken), clock, None);

@@ -14,7 +14,7 @@ use crate::operation::Operation;
 
 /// How one call goes wrong. What the caller hears says nothing of what the store did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum CallFault {
     /// It never leaves: [`StoreError::Unavailable`], and nothing was applied.
     Unreachable,
     /// It is turned away: [`StoreError::Throttled`], and nothing was applied.
@@ -27,27 +27,27 @@ pub enum Fault {
     Doubled,
 }
 
-impl Fault {
+impl CallFault {
     /// Every fault.
     pub const ALL: [Self; 5] =
         [Self::Unreachable, Self::TurnedAway, Self::RequestLost, Self::ReplyLost, Self::Doubled];
 }
 
 enum Plan {
-    Scripted(VecDeque<(&'static str, Fault)>),
+    Scripted(VecDeque<(&'static str, CallFault)>),
     Seeded { rng: Rng, one_in: u64 },
 }
 
 impl Plan {
     /// The fault that this call meets. A script waits until a call of the kind it names comes.
-    fn next(&mut self, kind: &str) -> Option<Fault> {
+    fn next(&mut self, kind: &str) -> Option<CallFault> {
         match self {
             Self::Scripted(script) => {
                 script.pop_front_if(|(named, _)| *named == kind).map(|(_, fault)| fault)
             }
             Self::Seeded { rng, one_in } => rng.one_in(*one_in).then(|| {
-                let at = rng.below(Fault::ALL.len() as u64);
-                Fault::ALL[usize::try_from(at).expect("it is below the number of faults")]
+                let at = rng.below(CallFault::ALL.len() as u64);
+                CallFault::ALL[usize::try_from(at).expect("it is below the number of faults")]
             }),
         }
     }
@@ -62,7 +62,7 @@ impl Faults {
     /// The kinds are those of [`Operation::kind`].
     pub fn scripted<C: Contract>(
         inner: Arc<dyn Backend<C>>,
-        script: impl IntoIterator<Item = (&'static str, Fault)>,
+        script: impl IntoIterator<Item = (&'static str, CallFault)>,
     ) -> Wrapped<Self, C> {
         let plan = Plan::Scripted(script.into_iter().collect());
         Wrapped::new(inner, Self(Mutex::new(plan)))
@@ -78,7 +78,7 @@ impl Faults {
         Wrapped::new(inner, Self(Mutex::new(Plan::Seeded { rng, one_in })))
     }
 
-    fn next(&self, kind: &str) -> Option<Fault> {
+    fn next(&self, kind: &str) -> Option<CallFault> {
         self.0.lock().expect("no plan panics").next(kind)
     }
 }
@@ -95,19 +95,19 @@ impl<C: Contract> Layer<C> for Faults {
         let detail = |what: &str| format!("planned fault: {what} of {kind}");
         match self.next(kind) {
             None => inner.call(namespace, call).await,
-            Some(Fault::Unreachable) => {
+            Some(CallFault::Unreachable) => {
                 Err(StoreError::Unavailable { detail: detail("no connection") })
             }
-            Some(Fault::TurnedAway) => {
+            Some(CallFault::TurnedAway) => {
                 Err(StoreError::Throttled { detail: detail("too many requests") })
             }
-            Some(Fault::RequestLost) => Err(StoreError::Unknown { detail: detail("timeout") }),
-            Some(Fault::ReplyLost) => {
+            Some(CallFault::RequestLost) => Err(StoreError::Unknown { detail: detail("timeout") }),
+            Some(CallFault::ReplyLost) => {
                 // Whatever the store answered, the caller never hears it.
                 let _ = inner.call(namespace, call).await;
                 Err(StoreError::Unknown { detail: detail("timeout") })
             }
-            Some(Fault::Doubled) => {
+            Some(CallFault::Doubled) => {
                 let _ = inner.call(namespace, call.clone()).await;
                 inner.call(namespace, call).await
             }
@@ -123,7 +123,7 @@ mod tests {
     use crate::memory::testing;
 
     /// What a write that meets the fault says, and whether it took place.
-    async fn write_under(fault: Fault) -> (Result<WriteOutcome, StoreError>, u64) {
+    async fn write_under(fault: CallFault) -> (Result<WriteOutcome, StoreError>, u64) {
         let inner = testing::store(Arc::default());
         let broken = Faults::scripted(inner, [("write-document", fault)]);
         let space = testing::namespace();
@@ -136,21 +136,21 @@ mod tests {
     #[tokio::test]
     async fn each_fault_says_and_does_what_it_promises() {
         use StoreError::{Throttled, Unavailable, Unknown};
-        let (said, version) = write_under(Fault::Unreachable).await;
+        let (said, version) = write_under(CallFault::Unreachable).await;
         assert!(matches!(said, Err(Unavailable { .. })) && version == 0);
-        let (said, version) = write_under(Fault::TurnedAway).await;
+        let (said, version) = write_under(CallFault::TurnedAway).await;
         assert!(matches!(said, Err(Throttled { .. })) && version == 0);
-        let (said, version) = write_under(Fault::RequestLost).await;
+        let (said, version) = write_under(CallFault::RequestLost).await;
         assert!(matches!(said, Err(Unknown { .. })) && version == 0);
-        let (said, version) = write_under(Fault::ReplyLost).await;
+        let (said, version) = write_under(CallFault::ReplyLost).await;
         assert!(matches!(said, Err(Unknown { .. })) && version == 1);
-        let (said, version) = write_under(Fault::Doubled).await;
+        let (said, version) = write_under(CallFault::Doubled).await;
         assert!(said == Ok(WriteOutcome::Written(2)) && version == 2);
     }
 
     #[tokio::test]
     async fn a_script_waits_for_the_kind_it_names() {
-        let script = [("members", Fault::TurnedAway), ("history", Fault::Unreachable)];
+        let script = [("members", CallFault::TurnedAway), ("history", CallFault::Unreachable)];
         let broken = Faults::scripted(testing::store(Arc::default()), script);
         let space = testing::namespace();
         assert!(broken.history(&space, 1).await.is_ok(), "not its turn");

@@ -15,6 +15,6 @@ mod record;
 mod wrapped;
 
 pub use count::{BOUNDS, Count, Counted, Observer, Outcome};
-pub use faults::{Fault, Faults};
+pub use faults::{CallFault, Faults};
 pub use record::{Ended, Entry, Record};
 pub use wrapped::{Layer, Wrapped};

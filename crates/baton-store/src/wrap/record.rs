@@ -123,13 +123,13 @@ mod tests {
     use crate::clock::ManualClock;
     use crate::election::Store;
     use crate::memory::testing;
-    use crate::wrap::{Fault, Faults};
+    use crate::wrap::{CallFault, Faults};
 
     #[tokio::test]
     async fn calls_are_kept_with_their_times_and_ends_until_the_history_is_full() {
         let clock = Arc::new(ManualClock::default());
         let broken =
-            Faults::scripted(testing::store(clock.clone()), [("history", Fault::RequestLost)]);
+            Faults::scripted(testing::store(clock.clone()), [("history", CallFault::RequestLost)]);
         let recorded = Record::around(Arc::new(broken), clock.clone(), 2);
         let space = testing::namespace();
         let began = clock.now();

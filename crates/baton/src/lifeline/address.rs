@@ -201,8 +201,11 @@ mod tests {
         assert!(Address::of(socket("[::ffff:127.0.0.1]:7000")).is_own_host());
         assert!(own("127.0.0.1:7000", "0.0.0.0:7000"));
         assert!(own("127.0.0.1:7000", "[::ffff:127.0.0.1]:7000"));
-        assert!(!own("127.0.0.1:7001", "0.0.0.0:7000"), "another port is somebody else's");
-        assert!(!own("127.0.0.1:7000", "10.1.2.3:7000"), "another address is somebody else's");
+        assert!(!own("127.0.0.1:7001", "0.0.0.0:7000"), "another port belongs to another process");
+        assert!(
+            !own("127.0.0.1:7000", "10.1.2.3:7000"),
+            "another address belongs to another process"
+        );
         assert!(!own("[::1]:7000", "0.0.0.0:7000"), "the other family may not be listened on");
     }
 

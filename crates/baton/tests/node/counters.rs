@@ -9,7 +9,7 @@ use baton::plugins::counters::{
 use baton::{Namespace, Store};
 use baton_store::clock::SystemClock;
 use baton_store::memory::MemoryStore;
-use baton_store::wrap::{Fault, Faults, Record, Wrapped};
+use baton_store::wrap::{CallFault, Faults, Record, Wrapped};
 use baton_store::{Capability, Class, Declaration, ExpiryClock, StoreError};
 use tokio::task::JoinSet;
 
@@ -82,10 +82,10 @@ async fn what_many_tasks_count_travels_together() {
 #[tokio::test]
 async fn an_append_whose_answer_is_lost_is_repeated_and_counts_once() {
     let script = [
-        ("append", Fault::ReplyLost),
-        ("append", Fault::RequestLost),
-        ("append", Fault::Unreachable),
-        ("append", Fault::Doubled),
+        ("append", CallFault::ReplyLost),
+        ("append", CallFault::RequestLost),
+        ("append", CallFault::Unreachable),
+        ("append", CallFault::Doubled),
     ];
     let counters = Counters::new(Arc::new(Faults::scripted(store(), script)), namespace());
     for _ in 0..3 {
@@ -99,11 +99,11 @@ async fn an_append_whose_answer_is_lost_is_repeated_and_counts_once() {
 #[tokio::test]
 async fn the_deadline_tells_what_is_not_counted_from_what_is_not_known() {
     let never = |fault| Faults::scripted(store(), vec![("append", fault); 1_000]);
-    let unreachable = quick(Arc::new(never(Fault::Unreachable)));
+    let unreachable = quick(Arc::new(never(CallFault::Unreachable)));
     let outcome = unreachable.add("hits", 1).await;
     assert!(matches!(outcome, Err(CountError::NotCounted { .. })), "{outcome:?}");
     assert_eq!(unreachable.get("hits").await, Ok(0));
-    let silent = quick(Arc::new(never(Fault::ReplyLost)));
+    let silent = quick(Arc::new(never(CallFault::ReplyLost)));
     let outcome = silent.add("hits", 1).await;
     assert!(matches!(outcome, Err(CountError::Unknown { .. })), "{outcome:?}");
     assert_eq!(silent.get("hits").await, Ok(1));

@@ -227,7 +227,7 @@ mod tests {
                 assert!(asked(address, REQUEST).ends_with("here"));
                 assert!(is_closed(&silent), "the silent one made way");
             }
-            let_go.send(()).expect("somebody waits");
+            let_go.send(()).expect("a task waits");
             let mut answer = String::new();
             patient.read_to_string(&mut answer).expect("it answers in text");
             assert!(answer.ends_with("at last"), "{answer:?}");

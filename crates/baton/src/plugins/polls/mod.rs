@@ -39,7 +39,7 @@ use baton_store::clock::{Clock, SystemClock};
 pub use client::{DOCUMENT, PollClient};
 pub use poll::{Poll, PollError};
 pub use runner::{PollHandlers, PollRun};
-pub use state::{IllegalStep, PollState, Step};
+pub use state::{IllegalStep, PollState, PollStep};
 pub use table::{Assignment, AttemptEnd, Enqueued, PollEntry, PollTable, RunnerEntry, Ticket};
 
 use crate::leadership::Leadership;

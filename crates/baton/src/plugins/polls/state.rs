@@ -24,7 +24,7 @@ pub enum PollState {
 
 /// What can happen to a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum PollStep {
     /// The leader hands it to a node.
     Dispatch,
     /// The leader takes it from a node that has not begun.
@@ -44,16 +44,16 @@ pub enum Step {
 }
 
 /// Every step there is. What is not here is refused.
-const TABLE: [(PollState, Step, PollState); 9] = [
-    (PollState::Pending, Step::Dispatch, PollState::Dispatching),
-    (PollState::Pending, Step::Cancel, PollState::Cancelled),
-    (PollState::Dispatching, Step::Withdraw, PollState::Pending),
-    (PollState::Dispatching, Step::Claim, PollState::Running),
-    (PollState::Dispatching, Step::Cancel, PollState::Cancelled),
-    (PollState::Running, Step::Retry, PollState::Pending),
-    (PollState::Running, Step::Complete, PollState::Completed),
-    (PollState::Running, Step::Fail, PollState::Failed),
-    (PollState::Running, Step::TimeOut, PollState::TimedOut),
+const TABLE: [(PollState, PollStep, PollState); 9] = [
+    (PollState::Pending, PollStep::Dispatch, PollState::Dispatching),
+    (PollState::Pending, PollStep::Cancel, PollState::Cancelled),
+    (PollState::Dispatching, PollStep::Withdraw, PollState::Pending),
+    (PollState::Dispatching, PollStep::Claim, PollState::Running),
+    (PollState::Dispatching, PollStep::Cancel, PollState::Cancelled),
+    (PollState::Running, PollStep::Retry, PollState::Pending),
+    (PollState::Running, PollStep::Complete, PollState::Completed),
+    (PollState::Running, PollStep::Fail, PollState::Failed),
+    (PollState::Running, PollStep::TimeOut, PollState::TimedOut),
 ];
 
 /// A step that a poll in this state cannot take.
@@ -63,12 +63,12 @@ pub struct IllegalStep {
     /// Where it stands.
     pub state: PollState,
     /// What was to happen.
-    pub step: Step,
+    pub step: PollStep,
 }
 
 impl PollState {
     /// Where the step leads.
-    pub fn after(self, step: Step) -> Result<Self, IllegalStep> {
+    pub fn after(self, step: PollStep) -> Result<Self, IllegalStep> {
         let found = TABLE.iter().find(|(from, by, _)| (*from, *by) == (self, step));
         found.map(|(_, _, to)| *to).ok_or(IllegalStep { state: self, step })
     }
@@ -106,15 +106,15 @@ mod tests {
         PollState::Cancelled,
     ];
 
-    const STEPS: [Step; 8] = [
-        Step::Dispatch,
-        Step::Withdraw,
-        Step::Claim,
-        Step::Retry,
-        Step::Complete,
-        Step::Fail,
-        Step::TimeOut,
-        Step::Cancel,
+    const STEPS: [PollStep; 8] = [
+        PollStep::Dispatch,
+        PollStep::Withdraw,
+        PollStep::Claim,
+        PollStep::Retry,
+        PollStep::Complete,
+        PollStep::Fail,
+        PollStep::TimeOut,
+        PollStep::Cancel,
     ];
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_runs_cannot_be_cancelled_any_more() {
-        let illegal = PollState::Running.after(Step::Cancel).expect_err("too late");
+        let illegal = PollState::Running.after(PollStep::Cancel).expect_err("too late");
         assert_eq!(illegal.to_string(), "a poll that is running cannot Cancel");
     }
 }

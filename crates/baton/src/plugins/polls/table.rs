@@ -11,7 +11,7 @@ use baton_core::time::whole_ms;
 use serde::{Deserialize, Serialize};
 
 use super::poll::{Poll, PollError};
-use super::state::{PollState, Step};
+use super::state::{PollState, PollStep};
 
 pub(super) const FORMAT: u32 = 1;
 
@@ -253,7 +253,7 @@ impl PollTable {
     }
 
     pub(super) fn dispatch(&mut self, id: u64, to: &Assignment) -> Result<(), PollError> {
-        let entry = self.step(id, Step::Dispatch)?;
+        let entry = self.step(id, PollStep::Dispatch)?;
         entry.assigned = Some(to.clone());
         if let Some(runner) = self.runners.get_mut(&to.node) {
             runner.handed += 1;
@@ -263,7 +263,7 @@ impl PollTable {
 
     /// Takes a poll from a node that has not begun.
     pub(super) fn withdraw(&mut self, id: u64) -> Result<(), PollError> {
-        self.step(id, Step::Withdraw).map(|_| ())
+        self.step(id, PollStep::Withdraw).map(|_| ())
     }
 
     /// The process that a poll was handed to begins its next attempt.
@@ -272,7 +272,7 @@ impl PollTable {
         if entry.assigned.as_ref().map(|to| to.boot) != Some(boot) {
             return Err(PollError::AttemptOver { id, attempt: entry.attempt });
         }
-        let entry = self.step(id, Step::Claim)?;
+        let entry = self.step(id, PollStep::Claim)?;
         entry.attempt += 1;
         Ok(entry)
     }
@@ -294,11 +294,11 @@ impl PollTable {
         }
         let again = attempt <= entry.retries;
         let (step, note) = match end {
-            AttemptEnd::Done(answer) => (Step::Complete, answer),
-            AttemptEnd::Failed(error) if again => (Step::Retry, error),
-            AttemptEnd::Failed(error) => (Step::Fail, error),
-            AttemptEnd::TimedOut if again => (Step::Retry, "timed out".to_owned()),
-            AttemptEnd::TimedOut => (Step::TimeOut, "timed out".to_owned()),
+            AttemptEnd::Done(answer) => (PollStep::Complete, answer),
+            AttemptEnd::Failed(error) if again => (PollStep::Retry, error),
+            AttemptEnd::Failed(error) => (PollStep::Fail, error),
+            AttemptEnd::TimedOut if again => (PollStep::Retry, "timed out".to_owned()),
+            AttemptEnd::TimedOut => (PollStep::TimeOut, "timed out".to_owned()),
         };
         let entry = self.step(id, step)?;
         entry.note = note.chars().take(NOTE_MAX).collect();
@@ -312,15 +312,15 @@ impl PollTable {
         let done = self.finished.iter().find(|entry| entry.id == id).map(|entry| entry.state);
         match done {
             Some(PollState::Cancelled) => return Ok(()),
-            Some(state) => state.after(Step::Cancel).map(|_| ())?,
+            Some(state) => state.after(PollStep::Cancel).map(|_| ())?,
             None => {}
         }
-        self.step(id, Step::Cancel)?;
+        self.step(id, PollStep::Cancel)?;
         self.finish(id, now_ms);
         Ok(())
     }
 
-    fn step(&mut self, id: u64, step: Step) -> Result<&mut PollEntry, PollError> {
+    fn step(&mut self, id: u64, step: PollStep) -> Result<&mut PollEntry, PollError> {
         let entry = self.active.get_mut(&id).ok_or(PollError::Unknown { id })?;
         entry.state = entry.state.after(step)?;
         Ok(entry)
