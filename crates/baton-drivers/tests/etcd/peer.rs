@@ -23,6 +23,6 @@ async fn a_peer_answers_from_its_own_process() {
     if serve_if_asked(open) {
         return;
     }
-    let refused = open("etcd://").await.err().expect("it names no host");
+    let refused = open("etcd://").await.expect_err("it names no host");
     assert!(refused.starts_with("etcd:// names no host"), "{refused}");
 }

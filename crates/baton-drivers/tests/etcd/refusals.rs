@@ -8,7 +8,7 @@ use crate::raw_client::RawClient;
 
 /// Why the URL is refused.
 pub async fn refusal(url: &str) -> String {
-    let refused = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
+    let refused = baton_drivers::open(url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n') && !refused.contains("hush"), "{refused}");
     refused
 }
@@ -88,7 +88,7 @@ async fn a_later_format_is_used_if_it_allows_this_program() {
              {needed} or later, and this program knows 1; use a newer version of it"
         );
         assert_eq!(refusal(&url).await, wanted);
-        let reader = baton_drivers::open_to_read(&url).await.err().expect("it is refused");
+        let reader = baton_drivers::open_to_read(&url).await.expect_err("it is refused");
         assert_eq!(reader.to_string(), wanted);
     };
     client.put("baton/compatible", "2").await;

@@ -9,7 +9,7 @@ use crate::fixture::MysqlFixture;
 
 /// Why the URL is refused.
 async fn refusal(url: &str) -> String {
-    let refused = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
+    let refused = baton_drivers::open(url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n') && !refused.contains("hush"), "{refused}");
     refused
 }

@@ -31,7 +31,7 @@ async fn the_documented_grants_are_enough_once_the_schema_is_there() {
 
     // The error for a user who may read but not create says what to run.
     fixture.sql("GRANT SELECT ON baton.* TO 'app'@'%'").await;
-    let refused = baton_drivers::open(&url).await.err().expect("nothing is there").to_string();
+    let refused = baton_drivers::open(&url).await.expect_err("nothing is there").to_string();
     assert!(refused.contains("run `baton doctor` once as a user with CREATE"), "{refused}");
     assert!(!refused.contains("change-me") && !refused.contains('\n'), "{refused}");
     fixture.sql("REVOKE SELECT ON baton.* FROM 'app'@'%'").await;

@@ -61,7 +61,7 @@ async fn a_later_schema_is_used_if_it_allows_this_program_and_refused_if_not() {
     let wanted = "has schema version 9, which needs a program that knows version 5 or later, and \
                   this program knows 4; use a newer version of it";
     for refused in [baton_drivers::open(&url).await, baton_drivers::open_to_read(&url).await] {
-        let refused = refused.err().expect("it needs a later program").to_string();
+        let refused = refused.expect_err("it needs a later program").to_string();
         assert!(refused.ends_with(wanted), "{refused}");
     }
 }

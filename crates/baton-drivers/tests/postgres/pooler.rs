@@ -20,7 +20,7 @@ async fn pooler(fixture: &Postgres, settings: &[&str]) -> Server {
 }
 
 async fn refusal(url: &str) -> String {
-    let refused = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
+    let refused = baton_drivers::open(url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n'), "{refused}");
     refused
 }

@@ -5,7 +5,7 @@ use baton_testbed::proxy::{ConnectionFault, Proxy};
 use crate::fixture::Postgres;
 
 async fn refusal(url: &str) -> String {
-    let refused = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
+    let refused = baton_drivers::open(url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n'), "{refused}");
     assert!(!refused.contains("hush"), "{refused}");
     refused

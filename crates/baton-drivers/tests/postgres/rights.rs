@@ -24,15 +24,15 @@ async fn the_grants_of_the_page_are_enough() {
     fixture.sql("ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC").await;
     let url = fixture.server.url().replace("postgres@", "app@");
 
-    let refused = baton_drivers::open(&url).await.err().expect("there is no schema").to_string();
+    let refused = baton_drivers::open(&url).await.expect_err("there is no schema").to_string();
     assert!(refused.contains("baton's schema (tables public.baton_*) is missing"), "{refused}");
     assert!(refused.contains("open the store once as one who may create tables"), "{refused}");
     drop(fixture.open().await);
-    let refused = baton_drivers::open(&url).await.err().expect("nothing is granted").to_string();
+    let refused = baton_drivers::open(&url).await.expect_err("nothing is granted").to_string();
     assert!(refused.contains("may not read public.baton_meta"), "{refused}");
     fixture.sql(&grants()).await;
     fixture.sql("REVOKE UPDATE ON baton_locks FROM app").await;
-    let refused = baton_drivers::open(&url).await.err().expect("one is missing").to_string();
+    let refused = baton_drivers::open(&url).await.expect_err("one is missing").to_string();
     assert!(refused.contains("(UPDATE on public.baton_locks is missing)"), "{refused}");
     fixture.sql(&grants()).await;
 

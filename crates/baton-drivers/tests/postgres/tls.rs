@@ -58,9 +58,9 @@ async fn a_server_is_taken_at_its_certificate_or_not_at_all() {
         assert!(seen >= 1, "{options} is encrypted");
     }
     let wrong = with("tls=verify&tls_ca=CA").replace("right-ca", "wrong-ca");
-    let refused = baton_drivers::open(&wrong).await.err().expect("another signed it").to_string();
+    let refused = baton_drivers::open(&wrong).await.expect_err("another signed it").to_string();
     assert!(refused.contains("TLS cannot be set up (invalid peer certificate"), "{refused}");
     let refused =
-        baton_drivers::open(&with("tls=verify")).await.err().expect("its certificate is unknown");
+        baton_drivers::open(&with("tls=verify")).await.expect_err("its certificate is unknown");
     assert!(refused.to_string().contains("TLS cannot be set up"), "{refused}");
 }

@@ -29,7 +29,7 @@ async fn the_first_version_is_added_to_by_a_user_who_may_and_loses_nothing() {
 
     fixture.sql("CREATE ROLE app LOGIN; GRANT SELECT ON baton_meta TO app").await;
     let app = fixture.server.url().replace("postgres@", "app@");
-    let refused = baton_drivers::open(&app).await.err().expect("it may not").to_string();
+    let refused = baton_drivers::open(&app).await.expect_err("it may not").to_string();
     let wanted = "version 5 of baton's schema (tables public.baton_*), which is at 1, is missing; \
                   this user may not make it";
     assert!(refused.contains(wanted), "{refused}");

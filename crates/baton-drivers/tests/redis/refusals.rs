@@ -9,7 +9,7 @@ use crate::fixture::open;
 use crate::fixture::{run, server};
 
 async fn refused(url: &str) -> String {
-    let message = baton_drivers::open(url).await.err().expect("it must be refused").to_string();
+    let message = baton_drivers::open(url).await.expect_err("it must be refused").to_string();
     assert!(!message.contains("hush") && !message.contains('\n'), "{message}");
     message
 }

@@ -55,7 +55,7 @@ async fn each_missing_rule_is_told_when_the_store_is_opened() {
         assert!(all.iter().any(|given| given == rule), "the page has {rule}");
         let rules: Vec<String> = all.iter().filter(|given| *given != rule).cloned().collect();
         let (_server, url) = with_user(&rules).await;
-        let refused = baton_drivers::open(&url).await.err().expect("a rule is missing").to_string();
+        let refused = baton_drivers::open(&url).await.expect_err("a rule is missing").to_string();
         assert!(refused.contains(wanted), "without {rule}: {refused}");
         assert!(!refused.contains("hush") && !refused.contains('\n'), "{refused}");
     }
@@ -74,7 +74,7 @@ async fn the_right_to_read_is_enough_for_a_reader() {
     words.extend(rules.expect("the page lists them").split_whitespace());
     let _: () = run(&server, &words).await;
     let url = format!("redis://looker:hush@{}", server.address());
-    let refused = baton_drivers::open(&url).await.err().expect("it may not write").to_string();
+    let refused = baton_drivers::open(&url).await.expect_err("it may not write").to_string();
     assert!(refused.contains("may not run HSET"), "{refused}");
     let reader = baton_drivers::open_to_read(&url).await.expect("it may look");
     let seen = reader.inspect(&node.namespace).await.expect("it may look");

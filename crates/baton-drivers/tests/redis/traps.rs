@@ -193,7 +193,7 @@ async fn a_promoted_replica_goes_on_with_the_epochs() {
     let at_once = ["--repl-diskless-sync-delay", "0"];
     let (first, second) = (server(&at_once).await, server(&at_once).await);
     follow(&second, &first).await;
-    let refused = baton_drivers::open(&second.url()).await.err().expect("it is a replica");
+    let refused = baton_drivers::open(&second.url()).await.expect_err("it is a replica");
     assert!(refused.to_string().contains("it is a replica; name its master"), "{refused}");
 
     let url = format!("redis://{},{}", second.address(), first.address());

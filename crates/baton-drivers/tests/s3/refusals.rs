@@ -18,7 +18,7 @@ fn under(prefix: &str, url: &str) -> String {
 
 /// Why the URL is refused.
 async fn refusal(url: &str) -> String {
-    let refused = open(url).await.err().expect("it must be refused").to_string();
+    let refused = open(url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n') && !refused.contains("hush"), "{refused}");
     refused
 }

@@ -15,7 +15,7 @@ use crate::file::File;
 /// Why the file is refused.
 async fn refusal(file: &File) -> String {
     let url = format!("sqlite://{}", file.path().display());
-    let refused = open(&url).await.err().expect("it must be refused").to_string();
+    let refused = open(&url).await.expect_err("it must be refused").to_string();
     assert!(!refused.contains('\n'), "{refused}");
     refused.replace(&file.folder().display().to_string(), "DIR")
 }
@@ -33,7 +33,7 @@ async fn a_file_above_is_not_a_folder() {
     let file = File::new();
     fs::write(file.folder().join("x"), "").expect("there is room");
     let url = format!("sqlite://{}/x/baton.db", file.folder().display());
-    let refused = open(&url).await.err().expect("it must be refused").to_string();
+    let refused = open(&url).await.expect_err("it must be refused").to_string();
     assert!(refused.contains("/x cannot be created ("), "{refused}");
     assert!(refused.ends_with("); create the folder or choose another"), "{refused}");
 }
@@ -87,7 +87,7 @@ async fn a_later_schema_is_refused_with_both_numbers_unless_it_allows_this_progr
              or later, and this program knows 3; use a newer version of it"
         );
         assert_eq!(refusal(&file).await, wanted);
-        let read = open_to_read(&url).await.err().expect("it must be refused").to_string();
+        let read = open_to_read(&url).await.expect_err("it must be refused").to_string();
         assert!(read.ends_with(wanted.trim_start_matches("DIR/baton.db")), "{read}");
     }
 
