@@ -21,7 +21,7 @@ struct Fields {
     #[serde(alias = "worker", alias = "to")]
     member: Option<String>,
     plugin: Option<String>,
-    #[serde(alias = "phase", alias = "verdict", alias = "because")]
+    #[serde(alias = "phase")]
     reason: Option<Value>,
     error: Option<String>,
     failures: Option<u64>,
@@ -32,6 +32,26 @@ struct Fields {
     records: Option<u64>,
     #[serde(alias = "target")]
     removed_from: Option<String>,
+}
+
+impl Fields {
+    fn of(event: &Event) -> Self {
+        let mut fields = Self::read(event).unwrap_or_default();
+        let reason = match event {
+            Event::HealthChanged { verdict, reasons } => {
+                let worst = reasons.first().map(|reason| format!(": {reason}"));
+                format!("{}{}", verdict.word(), worst.unwrap_or_default())
+            }
+            Event::LifelineUnwatched(notice) => notice.to_string(),
+            _ => return fields,
+        };
+        fields.reason = Some(reason.into());
+        fields
+    }
+
+    fn read(event: &Event) -> serde_json::Result<Self> {
+        serde_json::to_value(event).and_then(Self::deserialize)
+    }
 }
 
 pub(super) fn level(event: &Event) -> Level {
@@ -57,7 +77,7 @@ macro_rules! at_level {
 
 pub(super) fn write(stamped: &Stamped) {
     let event = &stamped.event;
-    let fields = serde_json::to_value(event).and_then(Fields::deserialize).unwrap_or_default();
+    let fields = Fields::of(event);
     macro_rules! about {
         ($target:literal) => {
             at_level!(
@@ -87,9 +107,9 @@ pub(super) fn write(stamped: &Stamped) {
         Topic::Election => about!("baton::election"),
         Topic::Plugin => about!("baton::plugin"),
         Topic::Store => about!("baton::store"),
-        Topic::Member => about!("baton::member"),
         Topic::Lifeline => about!("baton::lifeline"),
         Topic::Beat => about!("baton::beat"),
+        _ => about!("baton::member"),
     }
 }
 
@@ -115,4 +135,47 @@ pub(super) fn write_lifeline(
 ) {
     let (level, words) = lifeline(report);
     at_level!(level, "baton::lifeline", %namespace, %node, leader_boot = %boot, "{words}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At least one event of each name.
+    const EVENTS: &str = include_str!("../../../../baton-cli/tests/messages/events.jsonl");
+
+    fn event(line: &str) -> Event {
+        serde_json::from_str(line).expect(line)
+    }
+
+    #[test]
+    fn the_fields_of_every_event_are_read() {
+        for line in EVENTS.lines() {
+            let fields = Fields::read(&event(line));
+            assert!(fields.is_ok(), "{line}: {:?}", fields.err());
+        }
+    }
+
+    #[test]
+    fn a_reason_that_events_have_in_parts_is_one_text() {
+        let cases = [
+            (
+                r#"{"event":"cluster:health-changed","verdict":"critical","reasons":
+                    [{"reason":"no-node"},{"reason":"no-candidate","registered":1}]}"#,
+                "critical: no node is registered: start one",
+            ),
+            (r#"{"event":"cluster:health-changed","verdict":"healthy","reasons":[]}"#, "healthy"),
+            (
+                r#"{"event":"lifeline:unwatched","after_ms":15000,"because":"it has none",
+                    "remedy":"give it one"}"#,
+                "a crash of this node will be noticed after 15s here, because it has none; \
+                 give it one",
+            ),
+            (r#"{"event":"lease:lost","epoch":4,"reason":"window-closed"}"#, "window-closed"),
+            (r#"{"event":"cold-start-phase-changed","phase":"ready","waited_ms":500}"#, "ready"),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(Fields::of(&event(line)).reason.map(bare).as_deref(), Some(expected));
+        }
+    }
 }
