@@ -72,9 +72,9 @@ fn table(terms: &[TermRecord], now_ms: u64, is_led: bool) -> Table {
     for term in terms {
         let ended = term.ended;
         let (tone, word) = match ended {
-            None if is_led => (Tone::Good, "leads"),
-            None => (Tone::Bad, "lease expired"),
-            Some((_, end)) => (Tone::Plain, end.words()),
+            None if is_led => (Tone::Good, "leads".to_owned()),
+            None => (Tone::Bad, "lease expired".to_owned()),
+            Some((_, end)) => (Tone::Plain, end.to_string()),
         };
         let is_known = is_led || ended.is_some();
         let length = if is_known { span_ms(length_ms(term, now_ms)) } else { "?".to_owned() };

@@ -95,7 +95,7 @@ pub(super) fn asked(wish: &Wish) -> String {
 
 fn last_change(change: &LeaderChange) -> String {
     let at = utc(change.at_ms);
-    let why = change.why.map_or(String::new(), |end| format!(", {}", end.words()));
+    let why = change.why.map_or(String::new(), |end| format!(", {end}"));
     let most = change.gap_at_most_ms;
     let gap =
         change.gap_ms.map_or(String::new(), |ms| format!(", {} without a leader", gap(ms, most)));

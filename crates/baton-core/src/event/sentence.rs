@@ -171,7 +171,7 @@ fn after(previous: Option<&NodeId>) -> String {
 impl Display for DemotionReason {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
-            Self::Released(reason) => f.write_str(TermEnd::Released(*reason).words()),
+            Self::Released(reason) => TermEnd::Released(*reason).fmt(f),
             Self::WindowClosed => f.write_str("the lease was not renewed in time"),
             Self::HigherEpoch(epoch) => write!(f, "epoch {epoch} has begun"),
             Self::LeaseGone => f.write_str("another node holds the lease"),

@@ -3,6 +3,8 @@
 //! The store writes it in the same step that begins or ends a term, stamped by its own wall clock.
 //! The stamps are for people; nothing decides by them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::lease::ReleaseReason;
@@ -20,10 +22,9 @@ pub enum TermEnd {
     ProvedDead,
 }
 
-impl TermEnd {
-    /// For people, in two words.
-    pub fn words(self) -> &'static str {
-        match self {
+impl fmt::Display for TermEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
             Self::Expired => "expired",
             Self::ProvedDead => "proved dead",
             Self::Released(reason) => match reason {
@@ -38,7 +39,7 @@ impl TermEnd {
                 ReleaseReason::FencedOff => "fenced off",
                 ReleaseReason::GivenBack => "given back",
             },
-        }
+        })
     }
 }
 
