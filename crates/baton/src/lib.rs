@@ -61,8 +61,8 @@ pub use async_trait::async_trait;
 pub use baton_core::ids::{BootId, Epoch, InvalidName, Namespace, NodeId};
 pub use baton_core::settings::{Policy, Preempt, Profile, Settings};
 pub use baton_core::{
-    BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, MetricsReport, Phase, Snapshot,
-    TransferRefusal,
+    BreakerState, BreakerStatus, DemotionReason, Event, LateNotice, Level, MetricsReport, Phase,
+    Snapshot, Topic, TransferRefusal,
 };
 /// The stores, each with the fence for the user's own data in it.
 pub use baton_drivers as drivers;

@@ -23,6 +23,7 @@ pub enum Level {
 
 /// The part of baton that an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Topic {
     /// Who leads, and for how long.
     Election,
