@@ -218,6 +218,15 @@ pub enum InvalidTtl {
     ForgetDeadAfter(Duration, Duration),
 }
 
+/// What failed in one round of the clean-up. What is not named went well.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .failures.join("; "))]
+#[non_exhaustive]
+pub struct SweepRoundError {
+    /// Each failure, with the target that it is about.
+    pub failures: Vec<String>,
+}
+
 impl Ttl {
     /// One round, and an event for each target of which something was removed in it.
     async fn round(&self, term: &Leadership) -> Result<(), PluginError> {
@@ -235,8 +244,7 @@ impl Ttl {
         done
     }
 
-    /// A backlog of one target does not keep the others waiting: they take turns. The error names
-    /// each target that failed; what it does not name went well.
+    /// A backlog of one target does not keep the others waiting: they take turns.
     async fn sweep_all(&self, term: &Leadership) -> Result<(), PluginError> {
         let mut failures = Vec::new();
         let mut waiting: VecDeque<_> = self.sweeps.iter().zip(&self.counts.targets).collect();
@@ -264,7 +272,7 @@ impl Ttl {
         }
         match failures.is_empty() {
             true => Ok(()),
-            false => Err(failures.join("; ").into()),
+            false => Err(SweepRoundError { failures }.into()),
         }
     }
 
