@@ -343,6 +343,16 @@ mod tests {
     }
 
     #[test]
+    fn every_event_has_a_sentence() {
+        // At least one event of each name: a test of baton-cli compares it with the list above.
+        let events = include_str!("../../../baton-cli/tests/messages/events.jsonl");
+        for line in events.lines() {
+            let event: Event = serde_json::from_str(line).expect(line);
+            assert_ne!(event.to_string(), event.name(), "it has none in sentence.rs");
+        }
+    }
+
+    #[test]
     fn two_names_for_the_same_thing_are_aliases() {
         let promoted = Event::CoordinatorPromoted { epoch: Epoch(1) };
         assert_eq!(promoted.names(), ["coordinator-promoted", "became_leader"]);
