@@ -24,14 +24,14 @@ impl Node {
     }
 }
 
-/// What the core last knew, and the percentiles in it, taken once.
-struct Seen {
+/// What the core last knew, and the percentiles in it: taken once for all figures.
+pub(crate) struct CoreFigures {
     snapshot: Arc<Snapshot>,
     report: MetricsReport,
 }
 
-impl Seen {
-    fn of(node: &Shared) -> Self {
+impl CoreFigures {
+    pub(crate) fn of(node: &Shared) -> Self {
         let snapshot = node.snapshot();
         Self { report: snapshot.metrics(), snapshot }
     }
@@ -39,36 +39,37 @@ impl Seen {
     fn beat_age(&self, now: Moment) -> Duration {
         now.since(self.report.last_heartbeat_time.max(self.report.start_time))
     }
-}
 
-/// May this node be counted on? It takes part, the store knows it, and a beat came through within
-/// `worker_timeout`, after which the others would count it as silent. If not, why.
-pub(crate) fn is_ready(node: &Shared, now: Moment) -> Result<(), String> {
-    let seen = Seen::of(node);
-    if node.departed.borrow().is_some() {
-        return Err("the node has left".to_owned());
+    /// May this node be counted on? It takes part, the store knows it, and a beat came through
+    /// within `worker_timeout`, after which the others would count it as silent. If not, why.
+    pub(crate) fn check_ready(&self, node: &Shared, now: Moment) -> Result<(), String> {
+        if node.departed.borrow().is_some() {
+            return Err("the node has left".to_owned());
+        }
+        if !node.settings.enabled {
+            return Ok(());
+        }
+        if !self.snapshot.is_registered {
+            return Err("the store does not know this node yet".to_owned());
+        }
+        let (silent, limit) = (self.beat_age(now), node.settings.worker_timeout);
+        if silent > limit {
+            let (silent, limit) = (silent.as_millis(), limit.as_millis());
+            return Err(format!(
+                "no beat came through for {silent} ms, at most {limit} ms may pass"
+            ));
+        }
+        Ok(())
     }
-    if !node.settings.enabled {
-        return Ok(());
-    }
-    if !seen.snapshot.is_registered {
-        return Err("the store does not know this node yet".to_owned());
-    }
-    let (silent, limit) = (seen.beat_age(now), node.settings.worker_timeout);
-    if silent > limit {
-        let (silent, limit) = (silent.as_millis(), limit.as_millis());
-        return Err(format!("no beat came through for {silent} ms, at most {limit} ms may pass"));
-    }
-    Ok(())
 }
 
 pub(crate) fn gather(node: &Shared) -> NodeMetrics {
     let now = SystemClock.now();
-    let seen = Seen::of(node);
+    let core = CoreFigures::of(node);
     let counted = node.counted.layer().counted();
     let mut book = Book::new(node.namespace.as_str(), node.id.as_str());
-    leading(&mut book, node, &seen, now);
-    beats(&mut book, node, &seen, &counted, now);
+    leading(&mut book, node, &core, now);
+    beats(&mut book, node, &core, &counted, now);
     store(&mut book, &counted);
     plugins(&mut book, &node.plugins.reports());
     swept(&mut book, &node.counts.swept());
@@ -77,7 +78,7 @@ pub(crate) fn gather(node: &Shared) -> NodeMetrics {
     book.close()
 }
 
-fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
+fn leading(book: &mut Book, node: &Shared, core: &CoreFigures, now: Moment) {
     let version = env!("CARGO_PKG_VERSION");
     let about = "Always 1; the label has the version of baton.";
     book.family(FamilyKind::Gauge, "baton_build_info", about).put("", &[("version", version)], 1.0);
@@ -91,7 +92,7 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     };
     book.gauge("baton_leader", "1 while this node leads.", flag(leads));
     let about = "1 while the store knows this node and its beats come through.";
-    book.gauge("baton_ready", about, flag(is_ready(node, now).is_ok()));
+    book.gauge("baton_ready", about, flag(core.check_ready(node, now).is_ok()));
     book.gauge(
         "baton_epoch",
         "The highest epoch that this node knows of.",
@@ -101,7 +102,7 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     book.counter(
         "baton_leaderless_seconds_total",
         about,
-        seen.snapshot.leaderless(now).as_secs_f64(),
+        core.snapshot.leaderless(now).as_secs_f64(),
     );
     let about = "Time until nothing of the term may act any more; 0 while this node does not lead.";
     book.gauge("baton_time_to_deadline_seconds", about, left(Some(hard)));
@@ -111,10 +112,10 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     let about = "How long the running term has worked; 0 while this node does not lead.";
     book.gauge("baton_term_seconds", about, worked.as_secs_f64());
     let overrun =
-        if seen.snapshot.is_overrunning { node.counts.overrun_for(now) } else { Duration::ZERO };
+        if core.snapshot.is_overrunning { node.counts.overrun_for(now) } else { Duration::ZERO };
     let about = "How long a term's work has been seen to go on past its deadline; 0 if none does.";
     book.gauge("baton_overrun_seconds", about, overrun.as_secs_f64());
-    let report = &seen.report;
+    let report = &core.report;
     let about = "Times this node tried to take the lease.";
     book.counter("baton_elections_total", about, report.election_count as f64);
     let about = "Changes of leader that this node saw.";
@@ -122,15 +123,15 @@ fn leading(book: &mut Book, node: &Shared, seen: &Seen, now: Moment) {
     book.gauge(
         "baton_members",
         "Live nodes in the last view.",
-        seen.snapshot.active_workers().count() as f64,
+        core.snapshot.active_workers().count() as f64,
     );
 }
 
 /// The calls that carry a beat.
 const BEATS: [&str; 3] = ["beat", "renew", "acquire"];
 
-fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: Moment) {
-    let report = &seen.report;
+fn beats(book: &mut Book, node: &Shared, core: &CoreFigures, counted: &[Counted], now: Moment) {
+    let report = &core.report;
     let about = "Beats by outcome, looks between two beats among them.";
     book.family(FamilyKind::Counter, "baton_beats_total", about);
     for outcome in Outcome::ALL {
@@ -151,10 +152,10 @@ fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: 
     book.put("_sum", &[], report.latency_sum_ms / 1e3);
     book.put("_count", &[], report.heartbeat_count as f64);
     let has_left = node.departed.borrow().is_some();
-    let age = if node.settings.enabled && !has_left { seen.beat_age(now) } else { Duration::ZERO };
+    let age = if node.settings.enabled && !has_left { core.beat_age(now) } else { Duration::ZERO };
     let about = "Time since a beat last came through, or since the start if none did.";
     book.gauge("baton_beat_age_seconds", about, age.as_secs_f64());
-    let state = match seen.snapshot.breaker.state {
+    let state = match core.snapshot.breaker.state {
         BreakerState::Closed => 0.0,
         BreakerState::HalfOpen => 1.0,
         BreakerState::Open => 2.0,
@@ -162,7 +163,7 @@ fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: 
     let about = "The breaker in front of the store: 0 closed, 1 half-open, 2 open.";
     book.gauge("baton_breaker_state", about, state);
     let about = "Times the breaker opened.";
-    book.counter("baton_breaker_trips_total", about, seen.snapshot.breaker.trips as f64);
+    book.counter("baton_breaker_trips_total", about, core.snapshot.breaker.trips as f64);
 }
 
 fn store(book: &mut Book, counted: &[Counted]) {

@@ -29,10 +29,10 @@ pub(crate) mod otel;
 pub use family::{Family, FamilyKind, NodeMetrics, Sample};
 
 pub(crate) use counts::NodeCounts;
+#[cfg(feature = "http")]
+pub(crate) use gather::CoreFigures;
 #[cfg(any(feature = "http", feature = "otel"))]
 pub(crate) use gather::gather;
-#[cfg(feature = "http")]
-pub(crate) use gather::is_ready;
 pub(crate) use logs::Logs;
 
 /// A value of an event as text: `window-closed`, or `{"released":"shutdown"}`.

@@ -16,7 +16,7 @@ use baton_store::clock::{Clock, SystemClock};
 
 use super::Nodes;
 use crate::node::Departure;
-use crate::observe::is_ready;
+use crate::observe::CoreFigures;
 use crate::shared::Shared;
 
 /// The format that [`NodeMetrics`](crate::NodeMetrics) are written in.
@@ -70,7 +70,7 @@ async fn livez(State(nodes): State<Nodes>, uri: Uri) -> Said {
 }
 
 async fn readyz(State(nodes): State<Nodes>, uri: Uri) -> Said {
-    about(&nodes, &uri, |node| match is_ready(node, SystemClock.now()) {
+    about(&nodes, &uri, |node| match CoreFigures::of(node).check_ready(node, SystemClock.now()) {
         Ok(()) => said(StatusCode::OK, "ready\n".to_owned()),
         Err(why) => unavailable(format!("not ready: {why}\n")),
     })
@@ -105,7 +105,7 @@ async fn follower(State(nodes): State<Nodes>, uri: Uri) -> Said {
         if node.is_leader() {
             return unavailable(format!("{} leads\n", node.id));
         }
-        match is_ready(node, SystemClock.now()) {
+        match CoreFigures::of(node).check_ready(node, SystemClock.now()) {
             Ok(()) => said(StatusCode::OK, who_leads(node)),
             Err(why) => unavailable(format!("not ready: {why}\n")),
         }
