@@ -39,17 +39,20 @@ pub async fn isolated(
 ) -> Result<(), CallFailure> {
     let mut task = JoinSet::new();
     task.spawn_on(call, runtime);
-    let (cancelled_at, over_by, timed_out) = tokio::select! {
+    let (over_by, timed_out) = tokio::select! {
         biased;
         done = task.join_next() => return outcome(done),
-        by = life.ended() => (last_call(by), by, None),
-        span = over(timeout) => (SystemClock.now(), SystemClock.now(), Some(span)),
+        by = life.ended() => (by, None),
+        span = over(timeout) => (SystemClock.now(), Some(span)),
     };
-    tokio::select! {
-        biased;
-        done = task.join_next() => return outcome(done),
-        () = until(cancelled_at) => task.abort_all(),
+    if timed_out.is_none() {
+        tokio::select! {
+            biased;
+            done = task.join_next() => return outcome(done),
+            () = until(last_call(over_by)) => {}
+        }
     }
+    task.abort_all();
     let done = tokio::select! {
         biased;
         done = task.join_next() => done,
