@@ -11,17 +11,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::span::show;
-use super::spans::{Nanos, RELATIONS, Relation, Span, duration};
-use super::{InvalidSettings, Profile, Settings};
+use super::spans::{Nanos, PPM, RELATIONS, Relation, RelationKind, Span, duration, less_drift};
+use super::{InvalidSettings, Profile, Settings, show_span};
 
 /// The one setting that stands in a relation and is no span.
 const DRIFT: &str = "clock_drift_max";
 
 /// Derived values are whole milliseconds where that fits.
 const MILLISECOND: Nanos = 1_000_000;
-
-const PPM: Nanos = 1_000_000;
 
 /// Names of given settings.
 type Names = BTreeSet<&'static str>;
@@ -136,8 +133,8 @@ impl Derivation<'_> {
             return Err(InvalidSettings::new(format!(
                 "{} ({limit}{}) must be at least {}{because}",
                 span.name(),
-                show(duration(most)),
-                show(duration(least)),
+                show_span(duration(most)),
+                show_span(duration(least)),
             )));
         }
         Ok(())
@@ -145,7 +142,7 @@ impl Derivation<'_> {
 
     fn shown(&self, name: &str) -> String {
         match Span::ALL.iter().find(|span| span.name() == name) {
-            Some(span) => format!("{name} ({})", show(duration(span.of(&self.settings)))),
+            Some(span) => format!("{name} ({})", show_span(duration(span.of(&self.settings)))),
             None => format!("{name} ({})", self.settings.clock_drift_max),
         }
     }
@@ -293,7 +290,7 @@ impl Derivation<'_> {
         let mut least = (span.least(), Names::new());
         for relation in RELATIONS.iter().filter(|relation| relation.upper == span) {
             let mut needed = self.sum(relation.lowers, |lower| self.least(lower));
-            if relation.drifts {
+            if relation.kind == RelationKind::Window {
                 needed = (self.with_drift(needed.0), joined(needed.1, self.drift.clone()));
             }
             if needed.0 > least.0 {
@@ -324,7 +321,7 @@ impl Derivation<'_> {
     /// What a relation leaves for one of its lower parts.
     fn room(&self, relation: &Relation, span: Span) -> Sourced {
         let (mut upper, mut from) = self.most(relation.upper);
-        if relation.drifts {
+        if relation.kind == RelationKind::Window {
             upper = self.less_drift(upper);
             from.extend(&self.drift);
         }
@@ -333,16 +330,13 @@ impl Derivation<'_> {
         (upper.saturating_sub(others), joined(from, because))
     }
 
-    fn drift_ppm(&self) -> Nanos {
-        self.settings.lease_terms().drift_ppm.into()
-    }
-
     fn with_drift(&self, span: Nanos) -> Nanos {
-        span.saturating_mul(PPM).div_ceil(PPM - self.drift_ppm())
+        let drift_ppm = Nanos::from(self.settings.lease_terms().drift_ppm);
+        span.saturating_mul(PPM).div_ceil(PPM - drift_ppm)
     }
 
     fn less_drift(&self, span: Nanos) -> Nanos {
-        span - span.saturating_mul(self.drift_ppm()).div_ceil(PPM).min(span)
+        less_drift(span, self.settings.lease_terms().drift_ppm)
     }
 }
 

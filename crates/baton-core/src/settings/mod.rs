@@ -12,6 +12,7 @@ mod spans;
 #[cfg(test)]
 mod tests;
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -19,9 +20,13 @@ use serde::{Deserialize, Serialize};
 pub use derive::Derived;
 pub use profiles::{Profile, UnknownProfile};
 pub use relations::InvalidSettings;
-pub use span::show as show_span;
 
 use crate::lease::LeaseTerms;
+
+/// A length of time for a message, in the form it can be written in: `1m 30s`.
+pub fn show_span(span: Duration) -> impl Display {
+    humantime::format_duration(span)
+}
 
 /// Who *should* coordinate among the eligible live nodes. The lease decides who *may*.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,8 +1,9 @@
 //! Ranges of settings, and relations between them. Each message has both numbers.
 
-use super::Settings;
-use super::span::show;
-use super::spans::{LARGEST_LEASE, Nanos, RELATIONS, Relation, SMALLEST, Span, duration};
+use super::spans::{
+    LARGEST_LEASE, Nanos, RELATIONS, Relation, RelationKind, SMALLEST, Span, duration, less_drift,
+};
+use super::{Settings, show_span};
 
 /// Two settings that cannot both hold. The message names both with their values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,7 +29,7 @@ fn demand(
     if holds {
         return Ok(());
     }
-    let (left_span, right_span) = (show(duration(left.1)), show(duration(right.1)));
+    let (left_span, right_span) = (show_span(duration(left.1)), show_span(duration(right.1)));
     let (left, right) = (left.0, right.0);
     let message = format!("{left} ({left_span}) must be {phrase} {right} ({right_span})");
     Err(InvalidSettings(message))
@@ -37,28 +38,50 @@ fn demand(
 impl Relation {
     fn check(&self, settings: &Settings) -> Result<(), InvalidSettings> {
         let upper = (self.upper.name(), self.upper.of(settings));
-        let values = self.lowers.iter().map(|(times, span)| (*times, span.of(settings)));
-        let needed: Nanos = values.map(|(times, value)| value * Nanos::from(times)).sum();
+        let needed = sum(self.lowers, settings);
         let holds = upper.1 >= needed;
-        if self.drifts {
-            return settings.check_window();
+        match (self.kind, self.lowers) {
+            (RelationKind::Window, _) => self.check_window(settings),
+            (RelationKind::AtLeast, [(times, lower)]) => {
+                let phrase = match times {
+                    1 => "at least".to_owned(),
+                    times => format!("at least {times} ×"),
+                };
+                demand(holds, upper, &phrase, (lower.name(), lower.of(settings)))
+            }
+            _ => {
+                let halved = self.lowers.iter().all(|(times, _)| times % 2 == 0);
+                let (part, phrase) = if halved { (2, "at most half of") } else { (1, "at most") };
+                let lowers = self.lowers.iter().map(|(times, span)| (times / part, *span));
+                let lowers = names(&lowers.collect::<Vec<_>>(), " + ");
+                demand(holds, (&lowers, needed / Nanos::from(part)), phrase, upper)
+            }
         }
-        if let ([(times, lower)], false) = (self.lowers, self.limits_lowers) {
-            let phrase = match times {
-                1 => "at least".to_owned(),
-                times => format!("at least {times} ×"),
-            };
-            return demand(holds, upper, &phrase, (lower.name(), lower.of(settings)));
-        }
-        let halved = self.lowers.iter().all(|(times, _)| times % 2 == 0);
-        let (part, phrase) = if halved { (2, "at most half of") } else { (1, "at most") };
-        let lowers = self.lowers.iter().map(|(times, span)| match times / part {
-            1 => span.name().to_owned(),
-            times => format!("{times} × {}", span.name()),
-        });
-        let lowers = lowers.collect::<Vec<_>>().join(" + ");
-        demand(holds, (&lowers, needed / Nanos::from(part)), phrase, upper)
     }
+
+    /// What is left of the lease must be enough for the beats that keep it.
+    fn check_window(&self, settings: &Settings) -> Result<(), InvalidSettings> {
+        let is_beats =
+            |(_, span): &(u32, Span)| !matches!(span, Span::SafetyMargin | Span::StopGrace);
+        let (beats, reserves): (Vec<_>, Vec<_>) = self.lowers.iter().copied().partition(is_beats);
+        let trusted = less_drift(self.upper.of(settings), settings.lease_terms().drift_ppm);
+        let usable = trusted.saturating_sub(sum(&reserves, settings));
+        let needed = sum(&beats, settings);
+        let left = format!("{} less drift, {}", self.upper.name(), names(&reserves, " and "));
+        demand(usable >= needed, (&left, usable), "at least", (&names(&beats, " + "), needed))
+    }
+}
+
+fn sum(spans: &[(u32, Span)], settings: &Settings) -> Nanos {
+    spans.iter().map(|(times, span)| span.of(settings) * Nanos::from(*times)).sum()
+}
+
+fn names(spans: &[(u32, Span)], separator: &str) -> String {
+    let names = spans.iter().map(|(times, span)| match times {
+        1 => span.name().to_owned(),
+        times => format!("{times} × {}", span.name()),
+    });
+    names.collect::<Vec<_>>().join(separator)
 }
 
 impl Settings {
@@ -103,19 +126,6 @@ impl Settings {
             }
         }
         Ok(())
-    }
-
-    /// What is left of the lease for the beats that keep it.
-    fn check_window(&self) -> Result<(), InvalidSettings> {
-        let usable = self.lease_terms().trusted_span().saturating_sub(self.stop_grace);
-        let needed = self.heartbeat_interval.saturating_add(self.heartbeat_jitter);
-        let needed = needed.saturating_add(self.request_timeout);
-        demand(
-            usable >= needed,
-            ("lease_timeout less drift, safety_margin and stop_grace", usable.as_nanos()),
-            "at least",
-            ("heartbeat_interval + heartbeat_jitter + request_timeout", needed.as_nanos()),
-        )
     }
 }
 

@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserializer, Serializer, de};
 
-/// A length of time for a message, in the form it can be written in.
-pub fn show(span: Duration) -> impl fmt::Display {
-    humantime::format_duration(span)
-}
+use super::show_span;
 
 /// Writes a length of time as text.
 pub fn serialize<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&show(*span))
+    serializer.collect_str(&show_span(*span))
 }
 
 /// Reads a length of time from text.

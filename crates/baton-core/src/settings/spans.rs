@@ -8,6 +8,9 @@ use crate::election::takeover::RANKS;
 /// A length of time in nanoseconds, wide enough for any sum of settings.
 pub type Nanos = u128;
 
+/// Parts per million.
+pub const PPM: Nanos = 1_000_000;
+
 /// The least that a span may be that time is spent in.
 pub const SMALLEST: Duration = Duration::from_millis(10);
 
@@ -78,22 +81,31 @@ impl Span {
 
 /// `upper` must be at least the sum of `lowers`, each times its factor.
 pub struct Relation {
+    /// Its form.
+    pub kind: RelationKind,
     /// What must be long enough.
     pub upper: Span,
-    /// Is it shortened by the drift first?
-    pub drifts: bool,
     /// What it must have room for.
     pub lowers: &'static [(u32, Span)],
-    /// Does its message begin with what is too long, or with what is too short?
-    pub limits_lowers: bool,
+}
+
+/// The forms that a relation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelationKind {
+    /// The message begins with `upper`, which is too short.
+    AtLeast,
+    /// The message begins with `lowers`, which are too long.
+    AtMost,
+    /// The trust window: `upper` is shortened by the drift of clocks first.
+    Window,
 }
 
 const fn at_least(upper: Span, lowers: &'static [(u32, Span)]) -> Relation {
-    Relation { upper, drifts: false, lowers, limits_lowers: false }
+    Relation { kind: RelationKind::AtLeast, upper, lowers }
 }
 
 const fn at_most(lowers: &'static [(u32, Span)], upper: Span) -> Relation {
-    Relation { upper, drifts: false, lowers, limits_lowers: true }
+    Relation { kind: RelationKind::AtMost, upper, lowers }
 }
 
 use Span::*;
@@ -106,8 +118,8 @@ pub const RELATIONS: &[Relation] = &[
     at_most(&[(1, RequestTimeout)], HeartbeatInterval),
     // A beat, a failed renewal and one more try must fit before the soft deadline.
     Relation {
+        kind: RelationKind::Window,
         upper: LeaseTimeout,
-        drifts: true,
         lowers: &[
             (1, HeartbeatInterval),
             (1, HeartbeatJitter),
@@ -115,7 +127,6 @@ pub const RELATIONS: &[Relation] = &[
             (1, SafetyMargin),
             (1, StopGrace),
         ],
-        limits_lowers: false,
     },
     at_least(WorkerTimeout, &[(2, HeartbeatInterval)]),
     at_least(DeadNodeTimeout, &[(1, WorkerTimeout)]),
@@ -126,6 +137,13 @@ pub const RELATIONS: &[Relation] = &[
     // All successors have had their turn within one beat of the expiry.
     at_most(&[(2, TakeoverDelay), (2 * RANKS, TakeoverStagger)], HeartbeatInterval),
 ];
+
+/// A span less the drift of these parts per million, rounded as [`LeaseTerms`] rounds it.
+///
+/// [`LeaseTerms`]: crate::lease::LeaseTerms
+pub fn less_drift(span: Nanos, drift_ppm: u32) -> Nanos {
+    span - span.saturating_mul(drift_ppm.into()).div_ceil(PPM).min(span)
+}
 
 /// As a length of time; what no length of time can be becomes the longest.
 pub fn duration(nanos: Nanos) -> Duration {

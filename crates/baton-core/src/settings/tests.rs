@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::span::show;
 use super::spans::Span;
-use super::{Derived, InvalidSettings, Profile, Settings};
+use super::{Derived, InvalidSettings, Profile, Settings, show_span};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -51,7 +50,7 @@ fn any_one_setting_within_its_range_is_enough() {
     for profile in Profile::ALL {
         for &span in Span::ALL {
             for value in values(span) {
-                let what = format!("{profile}, {} = {}", span.name(), show(value));
+                let what = format!("{profile}, {} = {}", span.name(), show_span(value));
                 let derived = given(profile, &[(span, value)]).expect(&what);
                 assert_eq!(span.of(&derived.settings), value.as_nanos());
                 assert_eq!(derived.settings.check(), Ok(()));
@@ -82,7 +81,7 @@ fn any_two_settings_hold_or_are_named_with_both_values() {
                 Err(problem) => {
                     let problem = problem.to_string();
                     for (span, value) in [(one, first), (two, second)] {
-                        let named = format!("{} ({})", span.name(), show(value));
+                        let named = format!("{} ({})", span.name(), show_span(value));
                         assert!(problem.contains(&named), "{named}: {problem}");
                     }
                 }
