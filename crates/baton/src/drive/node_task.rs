@@ -227,6 +227,7 @@ impl Drop for NodeTask {
     fn drop(&mut self) {
         self.node.inbox.forget(self.node.task);
         self.node.plugins.stop_services(SystemClock.now());
+        self.node.plugins.discard();
         if self.has_left() {
             return;
         }

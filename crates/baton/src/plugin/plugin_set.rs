@@ -1,5 +1,6 @@
 //! The plugins and services of a node, in the order they were registered.
 
+use std::mem::take;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -43,7 +44,7 @@ pub enum InvalidPluginName {
 
 /// A plugin, and all that is asked of it once.
 pub(super) struct RegisteredPlugin {
-    pub(super) registered: Registered,
+    pub(super) registered: Arc<Registered>,
     pub(super) plugin: Arc<dyn Plugin>,
     pub(super) first_work_after: Duration,
     pub(super) start_timeout: Duration,
@@ -54,11 +55,16 @@ pub(super) struct RegisteredPlugin {
 struct Members {
     plugins: Vec<Arc<RegisteredPlugin>>,
     services: Vec<Arc<RegisteredService>>,
+    /// The services that do not run yet.
+    new_services: Vec<(Arc<RegisteredService>, Arc<dyn Service>)>,
+    /// What is reported of discarded plugins.
+    discarded: Vec<Arc<Registered>>,
 }
 
 impl Members {
     fn registered(&self) -> impl Iterator<Item = &Registered> {
         let plugins = self.plugins.iter().map(|it| &it.registered);
+        let plugins = self.discarded.iter().chain(plugins).map(|it| &**it);
         plugins.chain(self.services.iter().map(|it| &it.registered))
     }
 }
@@ -95,7 +101,7 @@ impl PluginSet {
         let (name, interval) = (plugin.name().to_owned(), plugin.work_interval());
         let stats = PluginStats::new(&name, WorkKind::Plugin, interval, self.news.clone());
         let plugin = RegisteredPlugin {
-            registered: Registered { name, restart: plugin.restart_policy(), stats },
+            registered: Arc::new(Registered { name, restart: plugin.restart_policy(), stats }),
             first_work_after: plugin.first_work_after(&self.settings),
             start_timeout: plugin.start_timeout(),
             work_timeout: plugin.work_timeout(),
@@ -118,10 +124,11 @@ impl PluginSet {
         let registered = Registered { name, restart: service.restart_policy(), stats };
         let mut members = self.members();
         self.accept(&members, &registered.name)?;
-        let service = Arc::new(RegisteredService::new(registered, service));
-        members.services.push(service.clone());
+        let registered = Arc::new(RegisteredService::new(registered));
+        members.services.push(registered.clone());
+        members.new_services.push((registered.clone(), service));
         self.services_added.send_modify(|count| *count += 1);
-        Ok(service)
+        Ok(registered)
     }
 
     /// Is this name a new and valid one? Starts the threads that the first of them needs.
@@ -156,6 +163,11 @@ impl PluginSet {
         self.members().services.clone()
     }
 
+    /// The services that were added since this was last asked.
+    pub(crate) fn take_new_services(&self) -> Vec<(Arc<RegisteredService>, Arc<dyn Service>)> {
+        take(&mut self.members().new_services)
+    }
+
     pub(crate) fn services_added(&self) -> watch::Receiver<u64> {
         self.services_added.subscribe()
     }
@@ -187,6 +199,22 @@ impl PluginSet {
     /// What each did so far: the plugins, then the services.
     pub(crate) fn reports(&self) -> Vec<PluginReport> {
         self.members().registered().map(|it| it.stats.report()).collect()
+    }
+
+    /// Drops the plugins, and the services that never ran, of a node that is leaving and begins no
+    /// further term. They may hold the node or its last term, which would then never end. What is
+    /// reported of them stays.
+    pub(crate) fn discard(&self) {
+        let mut members = self.members();
+        let (plugins, services) = (take(&mut members.plugins), take(&mut members.new_services));
+        members.discarded.extend(plugins.iter().map(|it| it.registered.clone()));
+        drop(members);
+        // Not on the caller's thread, which is the node's: it runs no code of theirs.
+        if !(plugins.is_empty() && services.is_empty())
+            && let Ok(runtime) = self.work.handle()
+        {
+            runtime.spawn(async move { drop((plugins, services)) });
+        }
     }
 
     pub(crate) fn prepare(&self) {

@@ -28,29 +28,38 @@ pub(crate) struct Supervisor {
 impl Supervisor {
     /// From the start of the term to the proof that nothing of it runs, which is what it returns.
     pub(crate) async fn run(self) -> Message {
-        let mut known = 0;
+        let mut begun = Vec::new();
         let mut working = JoinSet::new();
         let ending = tokio::select! {
             biased;
-            ending = self.supervise(&mut known, &mut working) => ending,
+            ending = self.supervise(&mut begun, &mut working) => ending,
             () = publish_reports(&self.node, &self.term) => unreachable!("it goes on"),
         };
         while working.join_next().await.is_some() {}
-        for plugin in self.node.plugins.from(0).into_iter().take(known).rev() {
+        for plugin in begun.into_iter().rev() {
             self.stop(&plugin, ending).await;
         }
-        self.term.let_go().await;
+        let plugins = &self.node.plugins;
+        tokio::select! {
+            biased;
+            () = self.term.let_go() => {}
+            _ = plugins.services_life.ended() => {
+                // The node leaves: what holds the term may be a plugin.
+                plugins.discard();
+                self.term.let_go().await;
+            }
+        }
         let input = Input::TermStopped { epoch: self.term.epoch };
         Message::Input { node: self.node.task, input }
     }
 
     async fn supervise(
         &self,
-        known: &mut usize,
+        begun: &mut Vec<Arc<RegisteredPlugin>>,
         working: &mut JoinSet<Result<(), GaveUp>>,
     ) -> Ending {
         let epoch = self.term.epoch;
-        let mut healthy = self.start_new(known, working).await;
+        let mut healthy = self.start_new(begun, working).await;
         if healthy {
             self.node.report(Input::TermStarted { epoch }).await;
         }
@@ -65,8 +74,8 @@ impl Supervisor {
                 Some(ended) = working.join_next() => {
                     healthy = matches!(ended, Ok(Ok(())));
                 }
-                () = self.node.plugins.more_than(*known) => {
-                    healthy = self.start_new(known, working).await;
+                () = self.node.plugins.more_than(begun.len()) => {
+                    healthy = self.start_new(begun, working).await;
                 }
             }
         }
@@ -75,11 +84,11 @@ impl Supervisor {
     /// Starts the plugins that have been registered since, in order. Returns whether all started.
     async fn start_new(
         &self,
-        known: &mut usize,
+        begun: &mut Vec<Arc<RegisteredPlugin>>,
         working: &mut JoinSet<Result<(), GaveUp>>,
     ) -> bool {
-        for plugin in self.node.plugins.from(*known) {
-            *known += 1;
+        for plugin in self.node.plugins.from(begun.len()) {
+            begun.push(plugin.clone());
             let mut restarts = Restarts::new(plugin.registered.restart);
             match self.start(&plugin, &mut restarts).await {
                 Ok(()) if self.term.has_ended() => return true,

@@ -94,9 +94,10 @@ where
     }
 }
 
+/// What is kept of a service. The [`Service`] itself is not, since it may hold its
+/// [`ServiceContext`], which holds this and the node.
 pub(crate) struct RegisteredService {
     pub(crate) registered: Registered,
-    service: Arc<dyn Service>,
     /// Ends when this service is to stop.
     pub(crate) life: Lifetime,
     /// Raised by a hint of its topic, and lowered when the service sees it.
@@ -115,9 +116,9 @@ enum Progress {
 }
 
 impl RegisteredService {
-    pub(crate) fn new(registered: Registered, service: Arc<dyn Service>) -> Self {
+    pub(crate) fn new(registered: Registered) -> Self {
         let (life, hinted) = (Lifetime::default(), Notify::new());
-        Self { registered, service, life, hinted, progress: watch::channel(Progress::New).0 }
+        Self { registered, life, hinted, progress: watch::channel(Progress::New).0 }
     }
 
     pub(crate) fn is_running(&self) -> bool {
@@ -133,12 +134,9 @@ pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
     let mut running = JoinSet::new();
     while !plugins.services_life.has_ended() {
         added.mark_unchanged();
-        for service in plugins.services() {
-            let is_new = *service.progress.borrow() == Progress::New;
-            if is_new {
-                service.progress.send_replace(Progress::Running);
-                running.spawn(keep_running(node.clone(), service));
-            }
+        for (registered, service) in plugins.take_new_services() {
+            registered.progress.send_replace(Progress::Running);
+            running.spawn(keep_running(node.clone(), registered, service));
         }
         tokio::select! {
             biased;
@@ -151,30 +149,45 @@ pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
     Message::Input { node: node.task, input: Input::ServicesRun(false) }
 }
 
-struct Ends(Arc<RegisteredService>);
+/// Marks a service as ended when it is dropped.
+struct EndsService(Arc<RegisteredService>);
 
-impl Drop for Ends {
+impl Drop for EndsService {
     fn drop(&mut self) {
         self.0.progress.send_replace(Progress::Ended);
     }
 }
 
 /// Runs a service, again and again after failures, until it ends, is to stop, or gives up.
-async fn keep_running(node: Arc<Shared>, service: Arc<RegisteredService>) {
-    let ends = Ends(service);
-    let service = &ends.0;
-    let stats = &service.registered.stats;
-    let mut restarts = Restarts::new(service.registered.restart);
+async fn keep_running(
+    node: Arc<Shared>,
+    registered: Arc<RegisteredService>,
+    service: Arc<dyn Service>,
+) {
+    let runtime = node.plugins.runtime();
+    let ends_service = EndsService(registered);
+    run_again(&node, &ends_service.0, &service).await;
+    // Not on this thread, which is the node's: it runs no code of the service.
+    runtime.spawn(async move { drop(service) });
+}
+
+async fn run_again(
+    node: &Arc<Shared>,
+    registered: &Arc<RegisteredService>,
+    service: &Arc<dyn Service>,
+) {
+    let (life, stats) = (&registered.life, &registered.registered.stats);
+    let mut restarts = Restarts::new(registered.registered.restart);
     let caller = Caller {
-        node: &node,
-        registered: &service.registered,
-        life: &service.life,
+        node,
+        registered: &registered.registered,
+        life,
         runtime: node.plugins.runtime(),
         epoch: None,
     };
-    while !service.life.has_ended() {
+    while !life.has_ended() {
         stats.working(SystemClock.wall_ms());
-        let (work, context) = (service.service.clone(), ServiceContext::new(&node, service));
+        let (work, context) = (service.clone(), ServiceContext::new(node, registered));
         let call = async move { work.run(&context).await };
         let (run, outcome) = caller.call(Purpose::Work, None, call).await;
         match outcome {
@@ -182,10 +195,10 @@ async fn keep_running(node: Arc<Shared>, service: Arc<RegisteredService>) {
                 stats.worked(run);
                 break;
             }
-            Err(_) if service.life.has_ended() => break,
+            Err(_) if life.has_ended() => break,
             Err(failure) => {
                 // It ran well for a while: the next pause is a short one again.
-                if run.took() > service.registered.restart.backoff_max {
+                if run.took() > registered.registered.restart.backoff_max {
                     restarts.worked();
                 }
                 let pause = caller.pause_after(run, &failure, Purpose::Work, &mut restarts);

@@ -1,11 +1,13 @@
 //! Leaving takes `stop_grace` and a second at the most, whatever the work and the store do.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use baton::{Departure, Leadership, Node, NodeBuilder, Plugin, PluginError, Store};
+use baton::{
+    Departure, Leadership, Node, NodeBuilder, Plugin, PluginError, Service, ServiceContext, Store,
+};
 
 use crate::cluster::{builder, outage, quick, soon, store, until};
 
@@ -69,4 +71,62 @@ async fn a_store_that_does_not_answer_keeps_the_record_but_not_the_caller() {
     outage.layer().end();
     assert_eq!(soon("the node to leave", node.left()).await, Departure::Left);
     assert!(!is_held(&node, &store).await);
+}
+
+/// Keeps what it is given until it is dropped, and counts that.
+struct Keeps<T>(Arc<AtomicUsize>, Mutex<Option<T>>);
+
+impl<T> Keeps<T> {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        Self(count.clone(), Mutex::new(None))
+    }
+
+    fn keep(&self, given: T) {
+        *self.1.lock().expect("no holder panics") = Some(given);
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+#[baton::async_trait]
+impl Plugin for Keeps<Leadership> {
+    fn name(&self) -> &str {
+        "plugin"
+    }
+
+    fn work_interval(&self) -> Duration {
+        LONG
+    }
+
+    async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
+        self.keep(term.clone());
+        Ok(())
+    }
+}
+
+#[baton::async_trait]
+impl Service for Keeps<ServiceContext> {
+    fn name(&self) -> &str {
+        "service"
+    }
+
+    async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
+        self.keep(context.clone());
+        context.stopped().await;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn what_plugins_and_services_keep_does_not_keep_the_node() {
+    let kept = Arc::<AtomicUsize>::default();
+    let (plugin, service) = (Keeps::<Leadership>::new(&kept), Keeps::<ServiceContext>::new(&kept));
+    let builder = builder(&store(), "a").plugin(plugin).service(service);
+    let (node, mut events) = builder.build_with_events().expect("it starts");
+    until("both to keep theirs", || kept.load(Ordering::SeqCst) == 2).await;
+    assert_eq!(soon("leave to return", node.leave()).await, Departure::Left);
+    let reported: Vec<String> = node.plugins().into_iter().map(|report| report.name).collect();
+    assert_eq!(reported, ["plugin", "service"], "what they did is still told");
+    drop(node);
+    soon("the events to end", async { while events.next().await.is_some() {} }).await;
+    until("both to be dropped", || Arc::strong_count(&kept) == 1).await;
 }
