@@ -24,6 +24,24 @@ fn given(profile: Profile, values: &[(Span, Duration)]) -> Result<Derived, Inval
     settings.derive(&base, |name| values.iter().any(|(span, _)| span.name() == name))
 }
 
+/// What must hold of settings, stated apart from the table by which they are derived and checked.
+fn assert_sound(settings: &Settings) {
+    let s = settings;
+    assert!(s.lease_timeout >= 2 * s.heartbeat_interval, "{s:?}");
+    assert!(s.heartbeat_interval >= 2 * s.heartbeat_jitter, "{s:?}");
+    assert!(s.heartbeat_interval >= s.request_timeout.max(s.startup_jitter_max), "{s:?}");
+    assert!(s.startup_jitter_max >= s.startup_jitter_min, "{s:?}");
+    assert!(s.worker_timeout >= 2 * s.heartbeat_interval, "{s:?}");
+    assert!(s.dead_node_timeout >= s.worker_timeout, "{s:?}");
+    assert!(s.max_epoch_duration >= s.min_epoch_duration, "{s:?}");
+    assert!(s.min_epoch_duration >= s.lease_timeout, "{s:?}");
+    let turns = s.takeover_delay + 8 * s.takeover_stagger;
+    assert!(s.heartbeat_interval >= 2 * turns, "{s:?}");
+    let beats = s.heartbeat_interval + s.heartbeat_jitter + s.request_timeout;
+    assert!(s.lease_terms().trusted_span() >= beats + s.stop_grace, "{s:?}");
+    assert_eq!(s.check(), Ok(()));
+}
+
 /// The values that a span may have by itself: with the smallest and the largest of the others.
 fn range(span: Span) -> (Duration, Duration) {
     match span {
@@ -53,7 +71,7 @@ fn any_one_setting_within_its_range_is_enough() {
                 let what = format!("{profile}, {} = {}", span.name(), show_span(value));
                 let derived = given(profile, &[(span, value)]).expect(&what);
                 assert_eq!(span.of(&derived.settings), value.as_nanos());
-                assert_eq!(derived.settings.check(), Ok(()));
+                assert_sound(&derived.settings);
                 let causes: BTreeSet<_> = derived.causes.values().flatten().copied().collect();
                 assert!(causes.iter().all(|name| *name == span.name()), "{causes:?}");
             }
@@ -76,7 +94,7 @@ fn any_two_settings_hold_or_are_named_with_both_values() {
                 Ok(derived) => {
                     assert_eq!(one.of(&derived.settings), first.as_nanos());
                     assert_eq!(two.of(&derived.settings), second.as_nanos());
-                    assert_eq!(derived.settings.check(), Ok(()));
+                    assert_sound(&derived.settings);
                 }
                 Err(problem) => {
                     let problem = problem.to_string();

@@ -29,7 +29,7 @@ impl Line {
     }
 
     fn says(&self, words: &str) -> bool {
-        self.fields.get("message").is_some_and(|message| message.starts_with(words))
+        self.fields.get("message").is_some_and(|message| message == words)
     }
 
     fn has(&self, fields: &[(&str, &str)]) -> bool {
@@ -130,7 +130,8 @@ async fn an_election_a_failing_plugin_and_a_demotion_are_logged_with_their_field
     let recorder = Recorder::default();
     let node = recorder.build(builder(&store(), "a").plugin(failing("no disk")));
     let whose = [("namespace", "default"), ("node", "a"), ("epoch", "1")];
-    let demoted = |line: &Line| line.says("this node no longer leads, epoch 1") && line.has(&whose);
+    let words = "this node no longer leads, epoch 1: plugins failed";
+    let demoted = |line: &Line| line.says(words) && line.has(&whose);
     until("the demotion", || recorder.lines().iter().any(demoted)).await;
     soon("it to leave", node.leave()).await;
 
@@ -145,12 +146,12 @@ async fn an_election_a_failing_plugin_and_a_demotion_are_logged_with_their_field
         elected.has(&whose) && elected.has(&[("event", "coordinator-promoted")]),
         "{elected:?}"
     );
-    let failed = found("plugin report failed (no disk); it starts again in");
+    let failed = found("plugin report failed (no disk); it starts again in 100ms");
     assert_eq!((failed.level, failed.target), (Level::WARN, "baton::plugin"));
     assert!(failed.has(&[("plugin", "report"), ("error", "no disk")]), "{failed:?}");
     let gave_up = found("plugin report failed too often and is not started again (no disk)");
     assert_eq!(gave_up.level, Level::ERROR);
-    let demoted = found("this node no longer leads, epoch 1");
+    let demoted = found(words);
     assert_eq!((demoted.level, demoted.target), (Level::INFO, "baton::election"));
     assert!(demoted.has(&[("reason", r#"{"released":"plugins-failed"}"#)]), "{demoted:?}");
     // What the plugin itself logs goes to the same subscriber, inside a span that says whose it is.
@@ -189,6 +190,6 @@ async fn a_subscriber_that_blocks_holds_neither_beats_nor_departure_up() {
     assert!(recorder.lines().is_empty());
     assert_eq!(soon("it to leave", node.leave()).await, Departure::Left);
     recorder.block(false);
-    let written = |line: &Line| line.says("this node no longer leads, epoch 1");
+    let written = |line: &Line| line.says("this node no longer leads, epoch 1: shut down");
     until("what was told meanwhile", || recorder.lines().iter().any(written)).await;
 }
