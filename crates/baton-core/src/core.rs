@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::action::Action;
 use crate::beat::{Attempts, InFlight};
 use crate::deaths::Deaths;
-use crate::election::candidacy::{Rival, Standing};
+use crate::election::candidacy::{IdHolder, Standing};
 use crate::election::cold_start::ColdStart;
 use crate::election::leading::{Stage, Term};
 use crate::election::mandate::Mandate;
@@ -30,7 +30,7 @@ use crate::settings::{InvalidSettings, Settings};
 use crate::time::Moment;
 use crate::timer::Timer;
 
-/// Who a node is.
+/// The name, the process and the profile of a node.
 #[derive(Clone, Debug, Hash)]
 pub struct Identity {
     /// Its stable name.
@@ -51,7 +51,7 @@ pub struct Identity {
 pub struct Core {
     pub(crate) me: Identity,
     pub(crate) settings: Arc<Settings>,
-    pub(crate) terms: LeaseTerms,
+    pub(crate) lease_terms: LeaseTerms,
     pub(crate) rng: Rng,
     pub(crate) started: bool,
     pub(crate) halted: bool,
@@ -61,7 +61,7 @@ pub struct Core {
     pub(crate) superseded: bool,
     pub(crate) left: bool,
     pub(crate) registered: bool,
-    pub(crate) rival: Option<Rival>,
+    pub(crate) id_holder: Option<IdHolder>,
     pub(crate) replaces: Option<BootId>,
     pub(crate) standing: Standing,
     pub(crate) in_flight: InFlight,
@@ -70,21 +70,22 @@ pub struct Core {
     /// What this node holds of the lease; a follower holds nothing.
     pub(crate) term: Option<Term>,
     pub(crate) last_ended: Epoch,
-    pub(crate) cold: ColdStart,
-    pub(crate) tail: Duration,
+    pub(crate) cold_start: ColdStart,
+    /// How long this node waits beyond the last rank, should it have none.
+    pub(crate) tail_delay: Duration,
     pub(crate) campaigning_since: Option<Moment>,
-    pub(crate) heeded: Option<Nonce>,
+    pub(crate) heeded_ask: Option<Nonce>,
     pub(crate) transfer_in_doubt: Option<DoubtfulTransfer>,
-    pub(crate) told_down: Option<Version>,
+    pub(crate) reported_down: Option<Version>,
     pub(crate) deaths: Deaths,
     pub(crate) registry: Registry,
     pub(crate) view: Option<Arc<View>>,
     /// This node's place in the view's line, found once: a large view takes a while to search.
     pub(crate) view_rank: Option<u32>,
     pub(crate) watching: Option<WatchedLifeline>,
-    pub(crate) told_leader: Option<(Option<NodeId>, Epoch)>,
+    pub(crate) reported_leader: Option<(Option<NodeId>, Epoch)>,
     /// The last term whose leader knows of this node, or was told.
-    pub(crate) joined: Epoch,
+    pub(crate) known_in_term: Epoch,
     pub(crate) fence: EpochFence,
     pub(crate) flap: FlapWatch,
     pub(crate) contention: Contention,
@@ -101,18 +102,18 @@ impl Hash for Core {
         #[rustfmt::skip]
         let Self {
             me, rng, started, halted, leaving, serving, superseded, left, registered,
-            rival, replaces, standing, in_flight, attempts, observed, term, last_ended,
-            cold, tail, campaigning_since, heeded, transfer_in_doubt, told_down, deaths,
-            registry, view, view_rank, watching, told_leader, joined, fence, flap,
-            contention, timers,
+            id_holder, replaces, standing, in_flight, attempts, observed, term, last_ended,
+            cold_start, tail_delay, campaigning_since, heeded_ask, transfer_in_doubt,
+            reported_down, deaths, registry, view, view_rank, watching, reported_leader,
+            known_in_term, fence, flap, contention, timers,
             // Settings never change, figures for people decide nothing, actions were handed over.
-            settings: _, terms: _, metrics: _, leaderless: _, out: _,
+            settings: _, lease_terms: _, metrics: _, leaderless: _, out: _,
         } = self;
         (me, rng, started, halted, leaving, serving, superseded, left, registered).hash(state);
-        (rival, replaces, standing, in_flight, attempts, observed, term).hash(state);
-        (last_ended, cold, tail, campaigning_since, heeded, transfer_in_doubt).hash(state);
-        (told_down, deaths, registry, view, view_rank, watching, told_leader).hash(state);
-        (joined, fence, flap, contention, timers).hash(state);
+        (id_holder, replaces, standing, in_flight, attempts, observed, term).hash(state);
+        (last_ended, cold_start, tail_delay, campaigning_since, heeded_ask).hash(state);
+        (transfer_in_doubt, reported_down, deaths, registry, view, view_rank).hash(state);
+        (watching, reported_leader, known_in_term, fence, flap, contention, timers).hash(state);
     }
 }
 
@@ -120,7 +121,7 @@ impl Core {
     /// A node that has not started. `seed` decides its jitter and nothing else.
     pub fn new(me: Identity, settings: Arc<Settings>, seed: u64) -> Result<Self, InvalidSettings> {
         settings.check()?;
-        let terms = settings.lease_terms();
+        let lease_terms = settings.lease_terms();
         let breaker = &settings.circuit_breaker;
         let breaker = Breaker::new(
             breaker.failure_threshold,
@@ -129,7 +130,7 @@ impl Core {
         );
         Ok(Self {
             me,
-            terms,
+            lease_terms,
             rng: Rng::new(seed),
             started: false,
             halted: false,
@@ -138,7 +139,7 @@ impl Core {
             superseded: false,
             left: false,
             registered: false,
-            rival: None,
+            id_holder: None,
             replaces: None,
             standing: Standing {
                 eligible: settings.eligible,
@@ -149,22 +150,22 @@ impl Core {
             },
             in_flight: InFlight::new(breaker, settings.heartbeat_interval),
             attempts: Attempts::default(),
-            observed: ObservedLease::new(terms),
+            observed: ObservedLease::new(lease_terms),
             term: None,
             last_ended: Epoch::NONE,
-            cold: ColdStart::default(),
-            tail: Duration::ZERO,
+            cold_start: ColdStart::default(),
+            tail_delay: Duration::ZERO,
             campaigning_since: None,
-            heeded: None,
+            heeded_ask: None,
             transfer_in_doubt: None,
-            told_down: None,
+            reported_down: None,
             deaths: Deaths::default(),
             registry: Registry::new(settings.worker_timeout, settings.dead_node_timeout),
             view: None,
             view_rank: None,
             watching: None,
-            told_leader: None,
-            joined: Epoch::NONE,
+            reported_leader: None,
+            known_in_term: Epoch::NONE,
             fence: EpochFence::new(settings.epoch_fencing_enabled, settings.epoch_grace_period),
             flap: FlapWatch::new(settings.flap_threshold, settings.flap_window),
             contention: Contention::default(),
@@ -227,12 +228,12 @@ impl Core {
         }
         self.metrics.report.start_time = now;
         self.leaderless.started(now);
-        self.cold.since = now;
+        self.cold_start.since = now;
         self.in_flight.due = now;
         if !self.settings.enabled {
             return self.lead_alone(now);
         }
-        self.draw_tail();
+        self.draw_tail_delay();
         self.set_timer(Timer::ElectionCheck, now + self.settings.election_interval);
         self.send_beat(now, None);
     }
@@ -296,7 +297,7 @@ impl Core {
             self.release_done(now, outcome, version, successor);
         } else if self.in_flight.leave.take_if(|waiting| *waiting == id).is_some() {
             self.left = true;
-            self.tell_of_leaving();
+            self.notify_of_leaving();
         } else if self.in_flight.removal.take_if(|waiting| *waiting == id).is_some() {
             self.take_out_next();
         } else if self.in_flight.ask.take_if(|waiting| *waiting == id).is_some() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::action::Action;
 use crate::beat::Bid;
 use crate::core::Core;
-use crate::election::candidacy::Rival;
+use crate::election::candidacy::IdHolder;
 use crate::event::Event;
 use crate::ids::BootId;
 use crate::input::LifelineReport;
@@ -83,28 +83,28 @@ impl Core {
         own_host: bool,
     ) {
         let watched = self.watching.as_mut().filter(|watched| watched.boot == boot);
-        let mut met = false;
+        let mut was_connected = false;
         if let Some(watched) = watched {
             match report {
-                LifelineReport::Alive => watched.met = true,
+                LifelineReport::Alive => watched.was_connected = true,
                 LifelineReport::Broken if !planted!(ResetThenRefusalBelieved) => {
-                    watched.met = false;
+                    watched.was_connected = false;
                 }
                 _ => {}
             }
-            met = watched.met;
+            was_connected = watched.was_connected;
         }
         if report == LifelineReport::Alive {
             self.deaths.withdraw(boot);
             self.observed.proved_alive(boot);
             return;
         }
-        let known = own_host || met || planted!(FirstRefusalBelieved);
+        let known = own_host || was_connected || planted!(FirstRefusalBelieved);
         if !report.denies(boot) || !known {
             return self.beat_soon(now);
         }
         self.deaths.record(boot);
-        if self.is_rival(boot) {
+        if self.is_id_holder(boot) {
             self.replace(now, boot);
         } else if !self.holder_may_be_dead(now) {
             self.beat_soon(now);
@@ -130,19 +130,22 @@ impl Core {
     pub(crate) fn mind_lifeline(&mut self) {
         let near = self.rank().is_none_or(|rank| rank < self.settings.lifeline_successors);
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
-        let rival = self.rival.as_ref().filter(|_| !self.registered && !self.leaving);
+        let id_holder = self.id_holder.as_ref().filter(|_| !self.registered && !self.leaving);
         let leader = holder
             .filter(|holder| holder.boot != self.me.boot)
             .filter(|holder| holder.node == self.me.id || near)
             .filter(|_| self.is_candidate() && !self.leaving)
             .and_then(|holder| holder.lifeline.clone().map(|address| (holder.boot, address)));
-        let target = rival.and_then(Rival::lifeline).or(leader);
+        let target = id_holder.and_then(IdHolder::lifeline).or(leader);
         let watching = self.watching.as_ref();
         if target.as_ref() == watching.map(|it| (it.boot, it.address.clone())).as_ref() {
             return;
         }
-        self.watching =
-            target.clone().map(|(boot, address)| WatchedLifeline { boot, address, met: false });
+        self.watching = target.clone().map(|(boot, address)| WatchedLifeline {
+            boot,
+            address,
+            was_connected: false,
+        });
         self.out.push(match target {
             Some((boot, address)) => Action::WatchLifeline { boot, address },
             None => Action::UnwatchLifeline,
@@ -158,5 +161,5 @@ pub struct WatchedLifeline {
     /// Where.
     address: Arc<str>,
     /// Did that boot answer there, in a connection that did not break since?
-    met: bool,
+    was_connected: bool,
 }

@@ -99,8 +99,8 @@ mod active {
         JoinUntold: "a node that joins waits until the leader next reads the records",
         LeaveUntold: "a node that leaves stays in the line until the records are next read",
         LineUntold: "the first successors learn of a new leader with their next beat",
-        RivalWaitedOut: "a restarted node waits for its past self to fall silent",
-        RivalPresumedDead: "a node takes its id over from a process that lives",
+        IdHolderWaitedOut: "a restarted node waits for its past self to fall silent",
+        IdHolderPresumedDead: "a node takes its id over from a process that lives",
         HintsWithoutBudget: "a node heeds every hint, however many come",
     }
 

@@ -94,7 +94,7 @@ impl Core {
 
     /// How far the cold start has come.
     pub fn phase(&self) -> Phase {
-        self.cold.phase
+        self.cold_start.phase
     }
 
     /// What other threads are to know of this node. Equal as long as nothing that it says changed.

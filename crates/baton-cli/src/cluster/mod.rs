@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use baton::{Namespace, NodeId, Store};
 use baton_core::ids::Nonce;
-use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
+use baton_core::protocol::{Ask, HandoverKind, Hint, LeaseSnapshot, Outcome};
 
 pub use error::ClusterError;
 pub use member::Member;
@@ -144,7 +144,7 @@ impl Cluster {
     /// Asks the leader to resign: the request beside the lease, the nudge over its lifeline.
     pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), ClusterError> {
         let nonce = Nonce { boot: baton::fresh_boot()?, attempt: 1 };
-        let ask = Ask { nonce, wish: Wish::Resign };
+        let ask = Ask { nonce, wish: HandoverKind::Resign };
         let (namespace, epoch) = (&self.plan.namespace, lead.lease.version.epoch);
         if self.store.ask(namespace, epoch, ask).await? != Outcome::Applied {
             return Err(ClusterError::Overtaken { node: lead.node.clone(), epoch: epoch.0 });

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use baton::lifeline::probe;
 use baton_core::ids::{Epoch, NodeId, Nonce};
-use baton_core::protocol::{Ask, Hint, LeaseSnapshot, Outcome, Wish};
+use baton_core::protocol::{Ask, HandoverKind, Hint, LeaseSnapshot, Outcome};
 use baton_core::settings::Settings;
 use baton_core::time::whole_ms;
 use baton_core::{LifelineReport, TransferRefusal, foresee_refusal};
@@ -85,7 +85,8 @@ pub async fn transfer(arguments: &TransferArguments) -> Result<Exit, CommandErro
     let snapshot = opened.snapshot().await?;
     leader(&snapshot)?;
     check_target(&opened, &snapshot, &to).await?;
-    let handover = hand_over(&opened, &snapshot, Wish::Transfer(to.clone()), *timeout).await?;
+    let handover =
+        hand_over(&opened, &snapshot, HandoverKind::Transfer(to.clone()), *timeout).await?;
     if handover.leader != to {
         let (leads, epoch) = (handover.leader, handover.epoch);
         return Err(CommandError::WentElsewhere { leads, epoch, meant: to });
@@ -98,7 +99,7 @@ pub async fn transfer(arguments: &TransferArguments) -> Result<Exit, CommandErro
 pub async fn resign(arguments: &HandoverArguments) -> Result<Exit, CommandError> {
     let opened = arguments.store.open_to_write().await?;
     let snapshot = opened.snapshot().await?;
-    let handover = hand_over(&opened, &snapshot, Wish::Resign, arguments.timeout).await?;
+    let handover = hand_over(&opened, &snapshot, HandoverKind::Resign, arguments.timeout).await?;
     handover.print(arguments.store.json);
     Ok(Exit::DONE)
 }
@@ -118,7 +119,7 @@ fn leader(snapshot: &Snapshot) -> Result<&Coordinator, CommandError> {
 async fn hand_over(
     opened: &OpenStore,
     snapshot: &Snapshot,
-    wish: Wish,
+    wish: HandoverKind,
     timeout: Duration,
 ) -> Result<Handover, CommandError> {
     let previous = leader(snapshot)?;
@@ -143,7 +144,7 @@ async fn ask(
     opened: &OpenStore,
     snapshot: &Snapshot,
     node: &NodeId,
-    wish: Wish,
+    wish: HandoverKind,
 ) -> Result<(), CommandError> {
     // This process is no member of the cluster, but its request needs a nonce like a member's.
     let ask = Ask { nonce: Nonce { boot: baton::fresh_boot()?, attempt: 1 }, wish };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use baton_core::ids::NodeId;
-use baton_core::protocol::Wish;
+use baton_core::protocol::HandoverKind;
 use serde::Serialize;
 
 use super::render::asked;
@@ -26,7 +26,7 @@ pub enum Change {
         epoch: u64,
     },
     Asked {
-        wish: Wish,
+        wish: HandoverKind,
     },
     Joined {
         node: NodeId,

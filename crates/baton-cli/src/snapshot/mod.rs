@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use baton_core::LateNotice;
 use baton_core::ids::{BootId, Namespace, NodeId};
-use baton_core::protocol::{TermEnd, Wish};
+use baton_core::protocol::{HandoverKind, TermEnd};
 use serde::Serialize;
 
 pub use change::{Change, changes, first};
@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub coordinator: Option<Coordinator>,
     /// The node whose lease has expired without a successor.
     pub lapsed: Option<NodeId>,
-    pub asked: Option<Wish>,
+    pub asked: Option<HandoverKind>,
     /// Why a crash of the leader would be noticed late, if so.
     pub crash: Option<LateNotice>,
     /// Who would be next, best first, as the leader published it.

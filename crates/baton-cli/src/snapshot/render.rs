@@ -1,7 +1,7 @@
 //! A snapshot for people: a few lines, then a table that fits into 80 columns.
 
 use baton_core::ids::NodeId;
-use baton_core::protocol::Wish;
+use baton_core::protocol::HandoverKind;
 
 use super::{LeaderChange, MemberState, Snapshot, State};
 use crate::output::style::Tone;
@@ -86,10 +86,10 @@ fn successors(snapshot: &Snapshot) -> String {
 }
 
 /// What the leader is asked.
-pub(super) fn asked(wish: &Wish) -> String {
+pub(super) fn asked(wish: &HandoverKind) -> String {
     match wish {
-        Wish::Resign => "to resign".to_owned(),
-        Wish::Transfer(to) => format!("to hand over to {to}"),
+        HandoverKind::Resign => "to resign".to_owned(),
+        HandoverKind::Transfer(to) => format!("to hand over to {to}"),
     }
 }
 

@@ -57,8 +57,8 @@ pub struct InFlight {
     /// When the next beat is due by the clock. One before that is a look in between: it renews
     /// nothing, writes nothing, and puts nothing off.
     regular: Moment,
-    /// Something asked for another beat while one was under way.
-    again: Option<Sooner>,
+    /// The beat that follows the one under way early, if something asked for it meanwhile.
+    follow_up: Option<EarlyBeat>,
     last_sent: Option<Moment>,
     hold_until: Moment,
 }
@@ -84,9 +84,9 @@ impl BeatUnderWay {
     }
 }
 
-/// Why the next beat comes sooner than planned.
+/// Why a beat comes sooner than planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Sooner {
+enum EarlyBeat {
     /// There may be something to see.
     Look,
     /// The lease was left to this node: no pause before the look that shows it.
@@ -129,7 +129,7 @@ impl InFlight {
             due: Moment::default(),
             late_since: None,
             regular: Moment::default(),
-            again: None,
+            follow_up: None,
             last_sent: None,
             hold_until: Moment::default(),
         }

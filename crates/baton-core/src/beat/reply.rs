@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::{BeatUnderWay, Sooner};
+use super::{BeatUnderWay, EarlyBeat};
 use crate::core::Core;
 use crate::election::leading::Term;
-use crate::election::observed_lease::{Availability, Look};
+use crate::election::observed_lease::{Availability, LookOutcome};
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
@@ -37,7 +37,7 @@ impl Core {
             self.in_flight.read_cadence.written = record;
         }
         let joined = !std::mem::replace(&mut self.registered, true);
-        (self.replaces, self.rival) = (None, None);
+        (self.replaces, self.id_holder) = (None, None);
         let seen = self.observed.highest();
         let (version, known) = (self.observed.version(), self.observed.news());
         let look = self.observed.look(beat.sent, now, &reply);
@@ -45,7 +45,7 @@ impl Core {
             self.hint_was_right(&beat);
         }
         self.plan_next_beat(now, &beat, joined);
-        if look != Look::Stale {
+        if look != LookOutcome::Stale {
             self.lease_seen(now, &beat, (look, seen), &reply);
         }
         if refused && !beat.in_between && self.term().is_none() {
@@ -65,14 +65,14 @@ impl Core {
         &mut self,
         now: Moment,
         beat: &BeatUnderWay,
-        (look, seen): (Look, Epoch),
+        (look, seen): (LookOutcome, Epoch),
         reply: &BeatReply,
     ) {
-        if look == Look::WentBack {
+        if look == LookOutcome::WentBack {
             self.emit(Event::StoreWentBack { seen, stored: self.observed.epoch() });
         }
         self.fence.saw(now, self.observed.epoch());
-        self.tell_leader(now);
+        self.report_leader(now);
         self.holder_may_be_dead(now);
         self.cold_start_saw_lease(now);
         if self.observed.is_live(now) && self.term().is_none() {
@@ -130,11 +130,16 @@ impl Core {
     /// this node meanwhile, by a holder that ended right after, is claimed at once too.
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
-    fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Look, bool)) {
+    fn claim_refused(
+        &mut self,
+        now: Moment,
+        beat: &BeatUnderWay,
+        (look, new): (LookOutcome, bool),
+    ) {
         let dead = matches!(self.observed.availability(), Availability::Dead { .. })
-            && look == Look::Fresh;
+            && look == LookOutcome::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
-        self.draw_tail();
+        self.draw_tail_delay();
         if new && self.is_left_to_me() {
             return;
         }
@@ -143,8 +148,8 @@ impl Core {
                 _ if planted!(HintRefusalHoldsClaim) && beat.hinted => {
                     self.settings.heartbeat_interval
                 }
-                Look::Stale => self.settings.heartbeat_interval / 2,
-                Look::Fresh | Look::WentBack => self.settings.heartbeat_interval / 8,
+                LookOutcome::Stale => self.settings.heartbeat_interval / 2,
+                LookOutcome::Fresh | LookOutcome::WentBack => self.settings.heartbeat_interval / 8,
             };
             self.in_flight.hold_until = now + self.rng.span(longest / 2, longest);
         }
@@ -200,14 +205,14 @@ impl Core {
             self.in_flight.regular = beat.sent + wait;
         }
         let sooner = beat.sent + self.gap();
-        let at = match self.in_flight.again.take() {
+        let at = match self.in_flight.follow_up.take() {
             None if !beat.in_between && self.looks_twice() => {
                 self.in_flight.regular.min(beat.sent + self.settings.heartbeat_interval / 2)
             }
             None => self.in_flight.regular,
-            Some(Sooner::AtOnce) => self.hinted_look(now),
-            Some(Sooner::Look) => self.hinted_look(sooner),
-            Some(Sooner::Beat) => {
+            Some(EarlyBeat::AtOnce) => self.hinted_look(now),
+            Some(EarlyBeat::Look) => self.hinted_look(sooner),
+            Some(EarlyBeat::Beat) => {
                 self.in_flight.regular = sooner;
                 sooner
             }
@@ -242,15 +247,15 @@ impl Core {
     }
 
     /// Says who leads, when that changed.
-    fn tell_leader(&mut self, now: Moment) {
+    fn report_leader(&mut self, now: Moment) {
         let lease = self.observed.lease();
         let new = lease.and_then(|lease| lease.holder.as_ref()).map(|holder| holder.node.clone());
         let epoch = self.observed.epoch();
-        let previous = self.told_leader.clone();
+        let previous = self.reported_leader.clone();
         if previous.as_ref().map(|told| (&told.0, told.1)) == Some((&new, epoch)) {
             return;
         }
-        self.told_leader = Some((new.clone(), epoch));
+        self.reported_leader = Some((new.clone(), epoch));
         let previous = previous.and_then(|told| told.0);
         if previous == new && new.is_none() {
             return;

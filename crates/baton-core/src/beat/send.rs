@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BeatUnderWay, Bid, Sooner};
+use super::{BeatUnderWay, Bid, EarlyBeat};
 use crate::action::Action;
 use crate::core::Core;
 use crate::election::leading::Term;
@@ -47,7 +47,7 @@ impl Core {
 
     /// Beats sooner than planned, though never in a tight loop.
     pub(crate) fn beat_soon(&mut self, now: Moment) {
-        if let Some(at) = self.soonest(now, Sooner::Beat) {
+        if let Some(at) = self.soonest(now, EarlyBeat::Beat) {
             self.in_flight.regular = self.in_flight.regular.min(at);
             if at < self.in_flight.due || self.in_flight.due < now {
                 self.plan_beat(at);
@@ -58,7 +58,7 @@ impl Core {
     /// Looks sooner than planned because of a hint, from this moment on, though never in a tight
     /// loop, nor more often than hints may ask for. A beat that is due already shows as much.
     pub(crate) fn look_soon(&mut self, now: Moment, from: Moment) {
-        let at = self.soonest(from, Sooner::Look).map(|at| self.in_flight.hints.looks.next(at));
+        let at = self.soonest(from, EarlyBeat::Look).map(|at| self.in_flight.hints.looks.next(at));
         if let Some(at) = at.filter(|at| *at < self.in_flight.due && now < self.in_flight.due) {
             self.in_flight.hints.looks.spend(at);
             self.plan_beat(at);
@@ -68,15 +68,15 @@ impl Core {
     /// Looks again as soon as the beat under way has ended, unless that one claims already.
     pub(crate) fn look_at_once(&mut self) {
         if self.in_flight.beat.as_ref().is_some_and(|beat| !beat.claims()) {
-            self.in_flight.again = self.in_flight.again.max(Some(Sooner::AtOnce));
+            self.in_flight.follow_up = self.in_flight.follow_up.max(Some(EarlyBeat::AtOnce));
         }
     }
 
     /// The first moment for another beat; `None` while one is under way, which will be followed.
-    fn soonest(&mut self, from: Moment, why: Sooner) -> Option<Moment> {
+    fn soonest(&mut self, from: Moment, why: EarlyBeat) -> Option<Moment> {
         if self.in_flight.beat.is_some() {
             // What it shows may be older than the reason to look.
-            self.in_flight.again = self.in_flight.again.max(Some(why));
+            self.in_flight.follow_up = self.in_flight.follow_up.max(Some(why));
             return None;
         }
         let gap = self.gap();
@@ -128,8 +128,8 @@ impl Core {
     fn tell_down(&mut self, expired: Option<Version>) {
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let Some(former) = holder.map(|holder| holder.node.clone()) else { return };
-        if self.told_down != expired {
-            self.told_down = expired;
+        if self.reported_down != expired {
+            self.reported_down = expired;
             self.emit(Event::LeaderDown { former, proved: false });
         }
     }
@@ -160,7 +160,7 @@ impl Core {
             LeaseIntent::Acquire(Acquire { nonce, .. })
             | LeaseIntent::Renew(Renew { nonce, .. }) => Some(*nonce),
         };
-        self.in_flight.again = None;
+        self.in_flight.follow_up = None;
         self.in_flight.beats += 1;
         let node = self.node_record();
         let recording = match in_between {

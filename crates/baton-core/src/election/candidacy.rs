@@ -10,7 +10,7 @@ use crate::protocol::{Member, ReleaseReason};
 use crate::time::Moment;
 use crate::timer::Timer;
 
-/// What this node says of itself.
+/// Whether this node may lead and is fit to, and its load: what its record says of it.
 #[derive(Clone, Debug, Hash)]
 pub struct Standing {
     /// May it lead?
@@ -27,7 +27,7 @@ pub struct Standing {
 
 /// The process that goes by this node's id, as seen while this one tries to register.
 #[derive(Clone, Debug, Hash)]
-pub struct Rival {
+pub struct IdHolder {
     boot: BootId,
     beat: u64,
     since: Moment,
@@ -35,7 +35,7 @@ pub struct Rival {
     lifeline: Option<Arc<str>>,
 }
 
-impl Rival {
+impl IdHolder {
     /// The lifeline whose end proves that it is gone.
     pub(crate) fn lifeline(&self) -> Option<(BootId, Arc<str>)> {
         self.lifeline.clone().map(|address| (self.boot, address))
@@ -49,7 +49,7 @@ impl Core {
             && self.term.is_none()
             && self.registered
             && !self.leaving
-            && self.cold.stood_since.is_some()
+            && self.cold_start.may_stand_since.is_some()
     }
 
     /// Does this node offer itself as a leader?
@@ -97,19 +97,19 @@ impl Core {
             self.stop_term(now, DemotionReason::Superseded, true, None);
             return;
         }
-        if self.deaths.has(boot) || planted!(RivalPresumedDead) {
+        if self.deaths.has(boot) || planted!(IdHolderPresumedDead) {
             return self.replace(now, boot);
         }
-        self.look_for_rival();
-        match &self.rival {
-            Some(rival) if rival.boot == boot && rival.beat != beat => {
+        self.look_for_id_holder();
+        match &self.id_holder {
+            Some(id_holder) if id_holder.boot == boot && id_holder.beat != beat => {
                 self.emit(Event::NodeIdTaken { by: boot });
                 self.leaving = true;
                 self.superseded = true;
             }
-            Some(rival) if rival.boot == boot => {
+            Some(id_holder) if id_holder.boot == boot => {
                 let beat_gap = self.settings.heartbeat_interval + self.settings.heartbeat_jitter;
-                let silent_at = rival.since + 2 * beat_gap;
+                let silent_at = id_holder.since + 2 * beat_gap;
                 if now >= silent_at {
                     self.replaces = Some(boot);
                     self.plan_beat(now);
@@ -118,27 +118,27 @@ impl Core {
                 }
             }
             _ => {
-                self.rival = Some(Rival { boot, beat, since: now, lifeline: None });
+                self.id_holder = Some(IdHolder { boot, beat, since: now, lifeline: None });
                 self.replaces = None;
             }
         }
     }
 
-    /// Reads the records, one of which says where the process listens that has this node's id.
-    fn look_for_rival(&mut self) {
-        let known = self.rival.as_ref().is_some_and(|rival| rival.lifeline.is_some());
-        if self.me.profile.lifeline.is_some() && !known && !planted!(RivalWaitedOut) {
+    /// Reads the records: one of them has the address of the process that has this node's id.
+    fn look_for_id_holder(&mut self) {
+        let known = self.id_holder.as_ref().is_some_and(|id_holder| id_holder.lifeline.is_some());
+        if self.me.profile.lifeline.is_some() && !known && !planted!(IdHolderWaitedOut) {
             self.read_members();
         }
     }
 
     /// The records were read while this node tries to register.
-    pub(crate) fn rival_is_listed(&mut self, members: &[Member]) {
-        let (id, rival) = (&self.me.id, self.rival.as_mut());
-        let Some(rival) = rival.filter(|_| !self.registered) else { return };
+    pub(crate) fn id_holder_is_listed(&mut self, members: &[Member]) {
+        let (id, id_holder) = (&self.me.id, self.id_holder.as_mut());
+        let Some(id_holder) = id_holder.filter(|_| !self.registered) else { return };
         let records = members.iter().map(|member| &member.record);
-        let mut own = records.filter(|record| record.id == *id && record.boot == rival.boot);
-        rival.lifeline = own.next().and_then(|record| record.profile.lifeline.clone());
+        let mut own = records.filter(|record| record.id == *id && record.boot == id_holder.boot);
+        id_holder.lifeline = own.next().and_then(|record| record.profile.lifeline.clone());
     }
 
     /// The process that has this node's id is proved dead: the next beat takes the id over.
@@ -148,7 +148,7 @@ impl Core {
     }
 
     /// Does this process keep this node from registering?
-    pub(crate) fn is_rival(&self, boot: BootId) -> bool {
-        !self.registered && self.rival.as_ref().is_some_and(|rival| rival.boot == boot)
+    pub(crate) fn is_id_holder(&self, boot: BootId) -> bool {
+        !self.registered && self.id_holder.as_ref().is_some_and(|id_holder| id_holder.boot == boot)
     }
 }

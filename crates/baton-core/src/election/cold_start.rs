@@ -21,21 +21,21 @@ pub struct ColdStart {
     pub(crate) since: Moment,
     watching: bool,
     /// Since when this node may stand for election at all.
-    pub(crate) stood_since: Option<Moment>,
+    pub(crate) may_stand_since: Option<Moment>,
     /// This node's place among those that started with it.
     pub(crate) rank: Option<u32>,
 }
 
 impl Core {
     pub(crate) fn enter_phase(&mut self, now: Moment, phase: Phase) {
-        if self.cold.phase == phase {
+        if self.cold_start.phase == phase {
             return;
         }
-        let waited_ms = whole_ms(now.since(self.cold.since));
-        self.cold.phase = phase;
-        self.cold.since = now;
+        let waited_ms = whole_ms(now.since(self.cold_start.since));
+        self.cold_start.phase = phase;
+        self.cold_start.since = now;
         if phase == Phase::Ready {
-            self.cold.rank = None;
+            self.cold_start.rank = None;
         }
         self.emit(Event::ColdStartPhaseChanged { phase, waited_ms });
     }
@@ -43,20 +43,20 @@ impl Core {
     /// The lease was looked at: a live one ends the cold start, its absence starts the watch.
     pub(crate) fn cold_start_saw_lease(&mut self, now: Moment) {
         let ours = self.observed.lease().is_some_and(|lease| self.is_ours(lease));
-        if self.cold.phase == Phase::Ready || ours {
+        if self.cold_start.phase == Phase::Ready || ours {
             return;
         }
         if self.observed.is_unexpired(now) {
-            self.cold.stood_since.get_or_insert(now);
+            self.cold_start.may_stand_since.get_or_insert(now);
             self.cancel_timer(Timer::ColdStart);
             self.enter_phase(now, Phase::Ready);
         } else if self.settings.skip_cold_start {
-            self.cold.rank.get_or_insert(0);
-            self.cold.stood_since.get_or_insert(now);
+            self.cold_start.rank.get_or_insert(0);
+            self.cold_start.may_stand_since.get_or_insert(now);
             self.enter_phase(now, Phase::Election);
-        } else if !self.cold.watching {
-            self.cold.watching = true;
-            self.cold.since = now;
+        } else if !self.cold_start.watching {
+            self.cold_start.watching = true;
+            self.cold_start.since = now;
             let at = now + self.settings.cold_start_observation_window;
             self.set_timer(Timer::ColdStart, at);
         }
@@ -65,12 +65,12 @@ impl Core {
     /// The last view is known. If this node's past self published it, in the last term, and had no
     /// successor, there is no other node to wait for.
     pub(crate) fn cold_start_saw_view(&mut self, now: Moment) {
-        if self.cold.phase != Phase::Observing || !self.cold.watching {
+        if self.cold_start.phase != Phase::Observing || !self.cold_start.watching {
             return;
         }
         let last = self.view.as_deref().filter(|view| view.version.epoch == self.observed.epoch());
         if last.is_some_and(|view| view.successors.is_empty() && self.is_by_past_self(view)) {
-            self.cold.stood_since.get_or_insert(now);
+            self.cold_start.may_stand_since.get_or_insert(now);
             self.cancel_timer(Timer::ColdStart);
             self.enter_phase(now, Phase::Ready);
         }
@@ -78,7 +78,7 @@ impl Core {
 
     /// The observation window is over, or the preparation delay.
     pub(crate) fn cold_start_due(&mut self, now: Moment) {
-        match self.cold.phase {
+        match self.cold_start.phase {
             Phase::Observing => self.read_members(),
             Phase::Preparing => self.open_term(now),
             Phase::Election | Phase::Ready => {}
@@ -87,7 +87,7 @@ impl Core {
 
     /// Who is there is known: find this node's place among them and stand for election.
     pub(crate) fn cold_start_members(&mut self, now: Moment, members: &[Member]) {
-        if self.cold.phase != Phase::Observing || !self.cold.watching {
+        if self.cold_start.phase != Phase::Observing || !self.cold_start.watching {
             return;
         }
         let timeout = self.settings.worker_timeout;
@@ -104,14 +104,14 @@ impl Core {
             .collect();
         candidates.sort_by(|a, b| self.settings.policy.compare(a, b));
         let place = candidates.iter().position(|candidate| candidate.id == self.me.id);
-        self.cold.rank = place.map(|rank| rank as u32);
-        self.cold.stood_since = Some(now);
+        self.cold_start.rank = place.map(|rank| rank as u32);
+        self.cold_start.may_stand_since = Some(now);
         self.enter_phase(now, Phase::Election);
     }
 
     /// The members could not be read: the next beat's reply asks again.
     pub(crate) fn cold_start_unread(&mut self, now: Moment) {
-        if self.cold.phase == Phase::Observing && self.cold.watching {
+        if self.cold_start.phase == Phase::Observing && self.cold_start.watching {
             self.set_timer(Timer::ColdStart, now + self.settings.request_timeout);
         }
     }

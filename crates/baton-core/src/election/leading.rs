@@ -121,10 +121,10 @@ impl Core {
     /// The record names this process: begin the term. `sent` is when the write that made it so was
     /// first sent, if that is known.
     pub(crate) fn take_up(&mut self, now: Moment, version: Version, sent: Option<Moment>) {
-        let window = sent.map_or(Window::CLOSED, |sent| self.terms.window(sent));
+        let window = sent.map_or(Window::CLOSED, |sent| self.lease_terms.window(sent));
         let mandate = Mandate::begin(now);
         self.registry.clear();
-        self.heeded = None;
+        self.heeded_ask = None;
         self.in_flight.views_sent = 0;
         self.in_flight.views_refused = 0;
         self.term = Some(Term { version, window, stage: Stage::Opening, mandate });
@@ -142,7 +142,7 @@ impl Core {
     /// Starts the term's work once its window is open and the preparation is over.
     pub(crate) fn open_term(&mut self, now: Moment) {
         let settings = self.settings.clone();
-        let phase = self.cold.phase;
+        let phase = self.cold_start.phase;
         let Some(term) = self.term.as_mut() else { return };
         if !matches!(term.stage, Stage::Opening | Stage::Preparing) {
             return;
@@ -236,14 +236,14 @@ impl Core {
 
     /// A write of this term is known to have taken place; it was first sent at `sent`.
     pub(crate) fn extend_term(&mut self, now: Moment, version: Version, sent: Option<Moment>) {
-        let terms = self.terms;
+        let lease_terms = self.lease_terms;
         let Some(term) = self.term.as_mut() else { return };
         term.version = version;
         if !term.is_renewing() {
             return;
         }
         if let Some(sent) = sent {
-            let longer = terms.window(sent);
+            let longer = lease_terms.window(sent);
             if longer.hard > term.window.hard {
                 term.window = longer;
             }

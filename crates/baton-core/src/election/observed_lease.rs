@@ -42,9 +42,9 @@ pub enum Availability {
     },
 }
 
-/// What a look at the lease came to.
+/// Whether what a look at the lease showed is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Look {
+pub enum LookOutcome {
     /// It is believed.
     Fresh,
     /// It is believed, and the store's data went back.
@@ -56,7 +56,7 @@ pub enum Look {
 /// The last accepted look.
 #[derive(Clone, Debug, Hash)]
 pub struct ObservedLease {
-    terms: LeaseTerms,
+    lease_terms: LeaseTerms,
     highest: Epoch,
     lineage: Option<Lineage>,
     lease: Option<LeaseSnapshot>,
@@ -69,9 +69,9 @@ pub struct ObservedLease {
 
 impl ObservedLease {
     /// Nothing seen yet.
-    pub fn new(terms: LeaseTerms) -> Self {
+    pub fn new(lease_terms: LeaseTerms) -> Self {
         Self {
-            terms,
+            lease_terms,
             highest: Epoch::NONE,
             lineage: None,
             lease: None,
@@ -84,25 +84,25 @@ impl ObservedLease {
     }
 
     /// Takes in a reply to a request sent at `sent` and received at `now`.
-    pub fn look(&mut self, sent: Moment, now: Moment, reply: &BeatReply) -> Look {
+    pub fn look(&mut self, sent: Moment, now: Moment, reply: &BeatReply) -> LookOutcome {
         let stored = reply.lease.as_ref().map_or(Epoch::NONE, |lease| lease.version.epoch);
         let moved = self.lineage.is_some_and(|lineage| lineage != reply.lineage);
         let behind = stored < self.epoch();
         if behind && !moved && !planted!(StaleReadBelieved) && self.may_be_stale(now) {
-            return Look::Stale;
+            return LookOutcome::Stale;
         }
         self.stale_since = None;
         self.judge_lineage(now, moved, reply);
         self.accept(sent, now, moved, reply.lease.as_ref());
         self.highest = self.highest.max(stored);
-        if behind { Look::WentBack } else { Look::Fresh }
+        if behind { LookOutcome::WentBack } else { LookOutcome::Fresh }
     }
 
     /// A replica catches up; a restored copy does not. Until the difference is certain, and any
     /// term of the lost data is over, an older answer counts as stale.
     fn may_be_stale(&mut self, now: Moment) -> bool {
         let since = *self.stale_since.get_or_insert(now);
-        now < self.wait_out(since, self.terms.ttl)
+        now < self.wait_out(since, self.lease_terms.ttl)
     }
 
     /// Data of another lineage may lack a term that its holder still trusts: wait until it is over,
@@ -112,18 +112,18 @@ impl ObservedLease {
             Some(lease) => lease.lineage == reply.lineage,
             None => !moved && self.suspect.is_none(),
         };
-        let ttl = reply.lease.as_ref().map_or(self.terms.ttl, |lease| lease.ttl);
+        let ttl = reply.lease.as_ref().map_or(self.lease_terms.ttl, |lease| lease.ttl);
         self.lineage = Some(reply.lineage);
         if settled || planted!(LineageIgnored) {
             self.suspect = None;
         } else if self.suspect.is_none_or(|(lineage, _)| lineage != reply.lineage) {
-            let until = self.wait_out(now, ttl.max(self.terms.ttl));
+            let until = self.wait_out(now, ttl.max(self.lease_terms.ttl));
             self.suspect = Some((reply.lineage, until));
         }
     }
 
     fn wait_out(&self, from: Moment, ttl: Duration) -> Moment {
-        self.terms.observed_expiry(from, from, ttl)
+        self.lease_terms.observed_expiry(from, from, ttl)
     }
 
     fn accept(&mut self, sent: Moment, now: Moment, moved: bool, lease: Option<&LeaseSnapshot>) {
@@ -142,7 +142,7 @@ impl ObservedLease {
             Expiry::Left(left) if same => self.expires_at.min(now + left),
             Expiry::Left(left) => now + left,
             Expiry::Observer if same => self.expires_at,
-            Expiry::Observer => self.terms.observed_expiry(sent, now, lease.ttl),
+            Expiry::Observer => self.lease_terms.observed_expiry(sent, now, lease.ttl),
         };
         if self.dead.is_some_and(|(boot, _)| !lease.is_held_by(boot)) {
             self.dead = None;

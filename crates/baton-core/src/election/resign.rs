@@ -161,7 +161,7 @@ impl Core {
         }
         self.cancel_timer(Timer::Soft);
         self.cancel_timer(Timer::Hard);
-        self.draw_tail();
+        self.draw_tail_delay();
         if self.settings.enabled && !self.leaving {
             self.beat_soon(now);
         }

@@ -33,7 +33,9 @@ impl Core {
         let delay = self.settings.takeover_delay;
         let (at, claim) = match self.observed.availability() {
             Availability::Unseen => return None,
-            Availability::NoRecord { .. } => (self.cold.stood_since? + self.turn(), Claim::Vacant),
+            Availability::NoRecord { .. } => {
+                (self.cold_start.may_stand_since? + self.turn(), Claim::Vacant)
+            }
             Availability::Vacant { since, successor } => match successor {
                 Some(named) if named == self.me.id => (since, Claim::Vacant),
                 Some(_) if planted!(TransferWithoutFallback) => return None,
@@ -44,7 +46,7 @@ impl Core {
             Availability::Dead { since, boot } => (since + self.turn(), Claim::Dead { boot }),
             Availability::Held { until } => (until + delay + self.turn(), Claim::Expired),
         };
-        let at = at.max(self.cold.stood_since.unwrap_or_default());
+        let at = at.max(self.cold_start.may_stand_since.unwrap_or_default());
         Some((at.max(self.observed.suspect_until().unwrap_or_default()), claim))
     }
 
@@ -61,7 +63,7 @@ impl Core {
         let stagger = self.settings.takeover_stagger;
         match self.rank() {
             Some(rank) if rank < RANKS => stagger * rank,
-            _ => stagger * RANKS + self.tail,
+            _ => stagger * RANKS + self.tail_delay,
         }
     }
 
@@ -69,7 +71,7 @@ impl Core {
     /// start.
     pub(crate) fn rank(&self) -> Option<u32> {
         let Some((view, place)) = self.view.as_deref().zip(self.view_rank) else {
-            return self.cold.rank;
+            return self.cold_start.rank;
         };
         // Far behind, a few dead make no difference; a large view takes a while to search.
         if place > RANKS + self.deaths.count() as u32 {
@@ -87,7 +89,7 @@ impl Core {
     }
 
     /// Spreads the nodes beyond the last rank; drawn anew for each claim.
-    pub(crate) fn draw_tail(&mut self) {
-        self.tail = self.rng.span(Duration::ZERO, self.settings.heartbeat_interval / 2);
+    pub(crate) fn draw_tail_delay(&mut self) {
+        self.tail_delay = self.rng.span(Duration::ZERO, self.settings.heartbeat_interval / 2);
     }
 }

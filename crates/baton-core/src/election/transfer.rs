@@ -18,7 +18,7 @@ use crate::action::Action;
 use crate::core::Core;
 use crate::event::Event;
 use crate::ids::NodeId;
-use crate::protocol::{Ask, Hint, ReleaseReason, Request, Wish};
+use crate::protocol::{Ask, HandoverKind, Hint, ReleaseReason, Request};
 use crate::refusal::TransferRefusal;
 use crate::time::Moment;
 
@@ -48,7 +48,7 @@ impl Core {
                 }
             }
         } else if self.observed.is_live(now) {
-            self.ask(Wish::Transfer(to));
+            self.ask(HandoverKind::Transfer(to));
         } else {
             self.emit(Event::TransferRefused { to, reason: TransferRefusal::NoCoordinator });
         }
@@ -112,11 +112,11 @@ impl Core {
         if self.term().is_some_and(Term::is_renewing) {
             self.hand_over(now, ReleaseReason::Resigned, None);
         } else if self.observed.is_live(now) {
-            self.ask(Wish::Resign);
+            self.ask(HandoverKind::Resign);
         }
     }
 
-    fn ask(&mut self, wish: Wish) {
+    fn ask(&mut self, wish: HandoverKind) {
         if self.in_flight.ask.is_none() {
             let ask = Ask { nonce: self.attempts.next_nonce(self.me.boot), wish };
             let request = Request::Ask { epoch: self.observed.epoch(), ask };
@@ -127,13 +127,13 @@ impl Core {
     /// The leader found a request beside its lease. The same one is heeded once.
     pub(crate) fn asked_to_hand_over(&mut self, now: Moment, ask: &Ask) {
         let leads = self.term().is_some_and(Term::is_renewing);
-        if !leads || self.heeded == Some(ask.nonce) {
+        if !leads || self.heeded_ask == Some(ask.nonce) {
             return;
         }
-        self.heeded = Some(ask.nonce);
+        self.heeded_ask = Some(ask.nonce);
         match &ask.wish {
-            Wish::Resign => self.hand_over(now, ReleaseReason::Resigned, None),
-            Wish::Transfer(to) => self.transfer(now, to.clone()),
+            HandoverKind::Resign => self.hand_over(now, ReleaseReason::Resigned, None),
+            HandoverKind::Transfer(to) => self.transfer(now, to.clone()),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::time::{Moment, whole_ms};
 /// Watches how long beats take, from when they were due to their reply.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Contention {
-    last_told: Option<Moment>,
+    last_reported: Option<Moment>,
 }
 
 impl Contention {
@@ -23,11 +23,11 @@ impl Contention {
     ) -> Option<Event> {
         let duration = now.since(due);
         let ratio = duration.as_secs_f64() / expected.as_secs_f64();
-        let quiet = self.last_told.is_some_and(|told| now.since(told) < settings.rate_limit);
+        let quiet = self.last_reported.is_some_and(|told| now.since(told) < settings.rate_limit);
         if !settings.enabled || ratio <= settings.threshold || quiet {
             return None;
         }
-        self.last_told = Some(now);
+        self.last_reported = Some(now);
         let (duration_ms, expected_ms) = (whole_ms(duration), whole_ms(expected));
         Some(Event::ContentionDetected { ratio, duration_ms, expected_ms })
     }

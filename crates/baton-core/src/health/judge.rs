@@ -14,20 +14,20 @@ use crate::time::whole_ms;
 
 /// Judges. The verdict is the worst of the reasons, and healthy without any.
 pub fn judge(facts: &Facts, limits: &Limits) -> Health {
-    let look = Look { facts, limits };
-    let nodes = look.nodes();
+    let judgement = Judgement { facts, limits };
+    let nodes = judgement.nodes();
     let counts = count(&nodes);
-    let leader = look.leader();
-    let mut reasons = look.leading(&leader, &counts);
-    reasons.extend(look.store());
-    reasons.extend(look.flapping(leader.changes));
-    reasons.extend(look.view_behind(&leader));
+    let leader = judgement.leader();
+    let mut reasons = judgement.leading(&leader, &counts);
+    reasons.extend(judgement.store());
+    reasons.extend(judgement.flapping(leader.changes));
+    reasons.extend(judgement.view_behind(&leader));
     let failing = facts.plugins.iter().filter(|plugin| plugin.is_failing());
     reasons.extend(failing.map(|plugin| Reason::PluginFailing {
         plugin: plugin.name.clone(),
         failures: plugin.failures,
     }));
-    reasons.extend(nodes.iter().filter_map(|node| look.unwell(node, leader.epoch)));
+    reasons.extend(nodes.iter().filter_map(|node| judgement.unwell(node, leader.epoch)));
     // The sort keeps the order within a verdict.
     reasons.sort_by_key(|reason| Reverse(reason.verdict()));
     Health {
@@ -54,12 +54,13 @@ fn count(nodes: &[NodeHealth]) -> Counts {
     }
 }
 
-struct Look<'a> {
+/// What is judged, and by which limits.
+struct Judgement<'a> {
     facts: &'a Facts,
     limits: &'a Limits,
 }
 
-impl Look<'_> {
+impl Judgement<'_> {
     /// The holder, and how much of its lease is left, if anything is.
     fn holder(&self) -> Option<(&Holder, &LeaseSnapshot, Option<Duration>)> {
         let lease = self.facts.lease.as_ref()?;

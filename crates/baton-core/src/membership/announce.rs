@@ -44,7 +44,7 @@ impl Core {
     }
 
     /// This node's record is out of the store: the next leader, or the present one, may know.
-    pub(crate) fn tell_of_leaving(&mut self) {
+    pub(crate) fn notify_of_leaving(&mut self) {
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let leader = holder.map(|holder| holder.node.clone()).filter(|id| *id != self.me.id);
         let to = leader.or(self.in_flight.left_to.take()).filter(|_| !planted!(LeaveUntold));
@@ -57,10 +57,14 @@ impl Core {
     pub(crate) fn mind_joining(&mut self, now: Moment) {
         let epoch = self.observed.epoch();
         let stands = self.is_candidate() && !self.leaving && self.term().is_none();
-        if !stands || !self.observed.is_live(now) || self.joined >= epoch || planted!(JoinUntold) {
+        if !stands
+            || !self.observed.is_live(now)
+            || self.known_in_term >= epoch
+            || planted!(JoinUntold)
+        {
             return;
         }
-        self.joined = epoch;
+        self.known_in_term = epoch;
         let view = self.view.as_deref();
         let known = view.is_some_and(|view| view.is_certain(&self.me.id, self.me.boot));
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
@@ -70,7 +74,7 @@ impl Core {
     }
 
     /// The first successors that may not know of it are told to look: they will watch this leader.
-    pub(super) fn tell_first_in_line(&mut self, view: &View) {
+    pub(super) fn notify_first_in_line(&mut self, view: &View) {
         let near = self.settings.lifeline_successors as usize;
         let epoch = view.version.epoch;
         let before = self.view.as_deref().filter(|before| before.version.epoch == epoch);

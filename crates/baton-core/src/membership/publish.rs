@@ -12,9 +12,9 @@ use crate::protocol::{Member, Outcome, ReleaseReason, Request, View, ViewMember,
 use crate::settings::{Policy, Preempt};
 use crate::time::Moment;
 
-/// How sure it is that a node is there. A record may be all that is left of it.
+/// What speaks for a node's being there. A record may be all that is left of it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Presence {
+enum PresenceEvidence {
     /// There is a record.
     Recorded,
     /// The last leader knew of it, or it registered in this term.
@@ -23,7 +23,7 @@ enum Presence {
     Heard,
 }
 
-impl Presence {
+impl PresenceEvidence {
     fn of(entry: &Entry) -> Self {
         match entry {
             Entry { heard: true, .. } => Self::Heard,
@@ -37,7 +37,7 @@ impl Core {
     /// The records were read.
     pub(crate) fn members_read(&mut self, now: Moment, mut members: Vec<Member>) {
         self.cold_start_members(now, &members);
-        self.rival_is_listed(&members);
+        self.id_holder_is_listed(&members);
         if self.running_epoch().is_none() {
             return self.decide_transfer(now);
         }
@@ -115,7 +115,8 @@ impl Core {
             b_there.cmp(a_there).then_with(|| self.settings.policy.compare(a, b))
         });
         candidates.retain(|(candidate, _)| candidate.id != self.me.id);
-        let is_certain = |(_, presence): &&(Candidate, Presence)| *presence > Presence::Recorded;
+        let is_certain =
+            |(_, presence): &&(Candidate, PresenceEvidence)| *presence > PresenceEvidence::Recorded;
         let certain = candidates.iter().filter(is_certain).count();
         let successors = candidates.into_iter().map(|(candidate, _)| candidate.id).collect();
         View {
@@ -128,7 +129,7 @@ impl Core {
     }
 
     /// The nodes that may lead and stay, each with how sure it is that its process is there.
-    fn candidates(&self) -> impl Iterator<Item = (Candidate, Presence)> {
+    fn candidates(&self) -> impl Iterator<Item = (Candidate, PresenceEvidence)> {
         let staying = |e: &&Entry| e.record.eligible && !e.record.draining;
         self.registry.live().filter(staying).map(|entry| {
             let candidate = Candidate {
@@ -136,7 +137,7 @@ impl Core {
                 priority: entry.record.profile.priority,
                 arrival: entry.arrival,
             };
-            (candidate, Presence::of(entry))
+            (candidate, PresenceEvidence::of(entry))
         })
     }
 
@@ -145,7 +146,7 @@ impl Core {
         match outcome {
             Outcome::Applied => {
                 self.in_flight.views_refused = 0;
-                self.tell_first_in_line(&view);
+                self.notify_first_in_line(&view);
                 self.adopt_view(view);
                 // What was read meanwhile may differ again.
                 self.publish_view();
@@ -200,7 +201,7 @@ impl Core {
         if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
             return None;
         }
-        let heard = self.candidates().filter(|(_, presence)| *presence == Presence::Heard);
+        let heard = self.candidates().filter(|(_, presence)| *presence == PresenceEvidence::Heard);
         let heard = heard.map(|(candidate, _)| candidate);
         let best = heard.min_by(|a, b| settings.policy.compare(a, b));
         best.map(|best| best.id).filter(|id| *id != self.me.id)

@@ -114,7 +114,7 @@ pub struct Acquire {
     pub ttl: Duration,
 }
 
-/// The wish to go on with a term.
+/// A renewal of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Renew {
     /// The version held.
@@ -127,7 +127,7 @@ pub struct Renew {
     pub ttl: Duration,
 }
 
-/// The wish to give the lease up.
+/// A release of the lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Release {
     /// The version held.
@@ -161,14 +161,14 @@ pub enum Claim {
 pub struct Ask {
     /// Tells this request from an equal one made earlier.
     pub nonce: Nonce,
-    /// What is wished for.
-    pub wish: Wish,
+    /// What kind of handover is asked for.
+    pub wish: HandoverKind,
 }
 
 /// What can be asked of the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Wish {
+pub enum HandoverKind {
     /// Give up, and let the policy decide who is next.
     Resign,
     /// Hand over to this node.

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 pub use history::{TermEnd, TermRecord};
 pub use lease::{
-    Acquire, Ask, Claim, Expiry, Holder, LeaseIntent, LeaseSnapshot, Release, ReleaseReason, Renew,
-    Version, Wish,
+    Acquire, Ask, Claim, Expiry, HandoverKind, Holder, LeaseIntent, LeaseSnapshot, Release,
+    ReleaseReason, Renew, Version,
 };
 pub use node::{Member, NodeProfile, NodeRecord, Registration};
 pub use view::{View, ViewMember, ViewVersion};

@@ -21,10 +21,10 @@ const DRIFT: &str = "clock_drift_max";
 const MILLISECOND: Nanos = 1_000_000;
 
 /// Names of given settings.
-type Names = BTreeSet<&'static str>;
+type SettingNames = BTreeSet<&'static str>;
 
 /// A value or a bound, and the given settings that it comes from.
-type Sourced = (Nanos, Names);
+type Sourced = (Nanos, SettingNames);
 
 /// Complete settings, and what was derived from what.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,11 +49,11 @@ impl Settings {
     ) -> Result<Derived, InvalidSettings> {
         self.check_ranges()?;
         let given = Span::ALL.iter().copied().filter(|span| is_given(span.name()));
-        let known = given.map(|span| (span, (span.of(self), Names::from([span.name()]))));
+        let known = given.map(|span| (span, (span.of(self), SettingNames::from([span.name()]))));
         let mut derivation = Derivation {
             profile,
             settings: self.clone(),
-            drift: if is_given(DRIFT) { Names::from([DRIFT]) } else { Names::new() },
+            drift: if is_given(DRIFT) { SettingNames::from([DRIFT]) } else { SettingNames::new() },
             known: known.collect(),
             causes: BTreeMap::new(),
         };
@@ -95,7 +95,7 @@ struct Derivation<'a> {
     profile: &'a Settings,
     settings: Settings,
     /// Whether the drift was given.
-    drift: Names,
+    drift: SettingNames,
     /// What was given or is decided.
     known: BTreeMap<Span, Sourced>,
     causes: BTreeMap<&'static str, Vec<&'static str>>,
@@ -168,7 +168,7 @@ impl Derivation<'_> {
             self.decide(span, self.in_proportion(span, scale, follow));
         }
         for span in [MinEpochDuration, MaxEpochDuration] {
-            self.decide(span, (span.of(self.profile), Names::new()));
+            self.decide(span, (span.of(self.profile), SettingNames::new()));
         }
     }
 
@@ -183,7 +183,7 @@ impl Derivation<'_> {
             // Room for every successor's turn, where only one part of it was given.
             let turns = [(2, TakeoverDelay), (16, TakeoverStagger)];
             let (turns, because) = self.sum(&turns, |span| self.known_or_profile(span));
-            return if turns > base { (turns, because) } else { (base, Names::new()) };
+            return if turns > base { (turns, because) } else { (base, SettingNames::new()) };
         }
         // The part of the lease that is left for beats, shared as in the profile.
         let (spent, spent_by) = self.sum(&[(1, SafetyMargin), (1, StopGrace)], |span| {
@@ -229,11 +229,11 @@ impl Derivation<'_> {
     fn in_proportion(&self, span: Span, scale: Span, follow: Follow) -> Sourced {
         let base = span.of(self.profile);
         let Some((now, from)) = self.known.get(&scale) else {
-            return (base, Names::new());
+            return (base, SettingNames::new());
         };
         let scaled = base.saturating_mul(*now) / scale.of(self.profile);
         if scaled == base || (follow == Follow::Shorter && scaled > base) {
-            return (base, Names::new());
+            return (base, SettingNames::new());
         }
         (scaled, from.clone())
     }
@@ -258,7 +258,7 @@ impl Derivation<'_> {
             self.causes.insert(span.name(), from.iter().copied().collect());
         }
         span.set(&mut self.settings, value);
-        self.known.insert(span, (value, if value == base { Names::new() } else { from }));
+        self.known.insert(span, (value, if value == base { SettingNames::new() } else { from }));
     }
 
     fn known_or(&self, span: Span, otherwise: impl Fn(&Self) -> Sourced) -> Sourced {
@@ -266,11 +266,11 @@ impl Derivation<'_> {
     }
 
     fn known_or_profile(&self, span: Span) -> Sourced {
-        self.known_or(span, |this| (span.of(this.profile), Names::new()))
+        self.known_or(span, |this| (span.of(this.profile), SettingNames::new()))
     }
 
     fn sum(&self, parts: &[(u32, Span)], of: impl Fn(Span) -> Sourced) -> Sourced {
-        let mut sum: Sourced = (0, Names::new());
+        let mut sum: Sourced = (0, SettingNames::new());
         for &(times, span) in parts {
             let part = of(span);
             sum.0 += part.0.saturating_mul(times.into());
@@ -287,7 +287,7 @@ impl Derivation<'_> {
     }
 
     fn least_by_relations(&self, span: Span) -> Sourced {
-        let mut least = (span.least(), Names::new());
+        let mut least = (span.least(), SettingNames::new());
         for relation in RELATIONS.iter().filter(|relation| relation.upper == span) {
             let mut needed = self.sum(relation.lowers, |lower| self.least(lower));
             if relation.kind == RelationKind::Window {
@@ -306,7 +306,7 @@ impl Derivation<'_> {
         if let Some(known) = self.known.get(&span) {
             return known.clone();
         }
-        let mut most = (span.most(), Names::new());
+        let mut most = (span.most(), SettingNames::new());
         for relation in RELATIONS {
             let part = relation.lowers.iter().find(|(_, lower)| *lower == span);
             let Some((times, _)) = part else { continue };
@@ -340,7 +340,7 @@ impl Derivation<'_> {
     }
 }
 
-fn joined(mut some: Names, others: Names) -> Names {
+fn joined(mut some: SettingNames, others: SettingNames) -> SettingNames {
     some.extend(others);
     some
 }

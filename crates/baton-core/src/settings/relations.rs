@@ -17,14 +17,14 @@ impl InvalidSettings {
 }
 
 /// One side of a relation: a name, perhaps with a factor, and its value.
-type Side<'a> = (&'a str, Nanos);
+type NamedValue<'a> = (&'a str, Nanos);
 
 /// Says what must hold, unless it does.
 fn demand(
     holds: bool,
-    left: Side<'_>,
+    left: NamedValue<'_>,
     phrase: &str,
-    right: Side<'_>,
+    right: NamedValue<'_>,
 ) -> Result<(), InvalidSettings> {
     if holds {
         return Ok(());

@@ -1,7 +1,7 @@
 //! What the core once did wrong, each found by driving it by hand.
 
 use baton_core::ids::{BootId, Epoch, Nonce};
-use baton_core::protocol::{Ask, Failure, Hint, Member, Outcome, Wish};
+use baton_core::protocol::{Ask, Failure, HandoverKind, Hint, Member, Outcome};
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event, Input, Phase};
 
@@ -134,7 +134,7 @@ fn a_hint_that_arrives_while_a_beat_is_out_is_not_forgotten() {
 fn a_transfer_asked_for_again_after_a_refusal_is_looked_at_again() {
     let mut node = Node::leader(&["b"]);
     let asked = |attempt| {
-        let first = ask("b", Wish::Transfer(id("x")));
+        let first = ask("b", HandoverKind::Transfer(id("x")));
         Ask { nonce: Nonce { attempt, ..first.nonce }, ..first }
     };
     node.due(5_000, Timer::Beat);

@@ -1,7 +1,7 @@
 //! Renewal: one beat per interval, a new nonce each time, and deadlines that move with the send.
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Hint, LeaseIntent, Request, Wish};
+use baton_core::protocol::{HandoverKind, Hint, LeaseIntent, Request};
 use baton_core::timer::Timer;
 use baton_core::{Action, Input};
 
@@ -99,7 +99,7 @@ fn a_stale_answer_changes_nothing() {
     node.answer(0, Answer::vacant(version("a", 4, 9), Some(ME)));
     node.answer(10, Answer::held(version(ME, 5, 1)).applied());
     node.due(5_000, Timer::Beat);
-    let stale = Answer::vacant(version("a", 4, 9), None).asked(ask("a", Wish::Resign));
+    let stale = Answer::vacant(version("a", 4, 9), None).asked(ask("a", HandoverKind::Resign));
     assert_eq!(node.answer(5_010, stale), [heartbeat(10), set(Timer::Beat, 10_000)]);
     assert_eq!(node.core.held_epoch(), Some(Epoch(5)));
 }

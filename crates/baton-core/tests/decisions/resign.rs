@@ -3,7 +3,7 @@
 use baton_core::DemotionReason::Released;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ReleaseReason::{NotEligible, Resigned, Shutdown};
-use baton_core::protocol::{Failure, Hint, Outcome, Request, Wish};
+use baton_core::protocol::{Failure, HandoverKind, Hint, Outcome, Request};
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Input};
 
@@ -181,7 +181,7 @@ fn a_grant_that_arrives_after_the_node_decided_to_leave_is_given_back() {
 #[test]
 fn a_follower_passes_a_resignation_on_beside_the_lease() {
     let mut node = Node::follower();
-    let asked = send(2, Request::Ask { epoch: Epoch(4), ask: ask(ME, Wish::Resign) });
+    let asked = send(2, Request::Ask { epoch: Epoch(4), ask: ask(ME, HandoverKind::Resign) });
     assert_eq!(node.command(1_000, Command::Resign), [asked]);
     assert_eq!(node.command(1_001, Command::Resign), [], "one at a time");
     assert_eq!(node.done(1_010, "ask", Outcome::Applied), [set(Timer::Beat, 1_010)]);
@@ -192,7 +192,7 @@ fn a_coordinator_heeds_what_it_finds_beside_its_lease_once() {
     let mut node = Node::leader(&["a"]);
     node.due(5_000, Timer::Beat);
     let reason = Released(Resigned);
-    let asked = Answer::held(version(ME, 1, 2)).applied().asked(ask("a", Wish::Resign));
+    let asked = Answer::held(version(ME, 1, 2)).applied().asked(ask("a", HandoverKind::Resign));
     let expected = [
         heartbeat(10),
         set(Timer::Beat, 10_000),

@@ -3,7 +3,7 @@
 use baton_core::DemotionReason::Released;
 use baton_core::ids::Epoch;
 use baton_core::protocol::ReleaseReason::{Resigned, Transferred};
-use baton_core::protocol::{Failure, Hint, Request, Wish};
+use baton_core::protocol::{Failure, HandoverKind, Hint, Request};
 use baton_core::timer::Timer;
 use baton_core::{Action, Command, Event, TransferRefusal, foresee_refusal};
 
@@ -181,7 +181,7 @@ fn without_a_coordinator_no_node_can_hand_over() {
 #[test]
 fn a_follower_passes_a_transfer_on_beside_the_lease() {
     let mut node = Node::follower();
-    let wished = ask(ME, Wish::Transfer(id("z")));
+    let wished = ask(ME, HandoverKind::Transfer(id("z")));
     let expected = [send(2, Request::Ask { epoch: Epoch(4), ask: wished })];
     assert_eq!(node.command(1_000, transfer("z")), expected);
 }
@@ -190,7 +190,7 @@ fn a_follower_passes_a_transfer_on_beside_the_lease() {
 fn a_coordinator_finds_a_transfer_beside_its_lease() {
     let mut node = Node::leader(&["a", "z"]);
     node.due(5_000, Timer::Beat);
-    let wished = ask("a", Wish::Transfer(id("z")));
+    let wished = ask("a", HandoverKind::Transfer(id("z")));
     let mut expected = vec![
         heartbeat(10),
         set(Timer::Beat, 10_000),
@@ -210,7 +210,9 @@ fn an_ask_that_was_refused_is_not_refused_again_with_every_beat() {
         actions.iter().filter(|action| **action == refusal).count()
     };
     let asked = |attempt| {
-        Answer::held(version(ME, 1, attempt)).applied().asked(ask("a", Wish::Transfer(id("x"))))
+        Answer::held(version(ME, 1, attempt))
+            .applied()
+            .asked(ask("a", HandoverKind::Transfer(id("x"))))
     };
     let members = || vec![heard("a", 2), heard(ME, 3)];
     node.due(5_000, Timer::Beat);
@@ -236,7 +238,7 @@ fn a_forced_election_makes_the_coordinator_resign() {
     let expected = [cancel(Timer::Soft), demoted(1, reason), stop_term(1, reason, 3_000)];
     assert_eq!(node.command(1_000, force.clone()), expected);
     let mut node = Node::follower();
-    let asked = send(2, Request::Ask { epoch: Epoch(4), ask: ask(ME, Wish::Resign) });
+    let asked = send(2, Request::Ask { epoch: Epoch(4), ask: ask(ME, HandoverKind::Resign) });
     assert_eq!(node.command(1_000, force), [asked]);
 }
 

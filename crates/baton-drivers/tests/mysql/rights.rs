@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use baton_core::protocol::{Ask, Claim, Outcome, View, ViewVersion, Wish};
+use baton_core::protocol::{Ask, Claim, HandoverKind, Outcome, View, ViewVersion};
 use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::Contender;
 use baton_testbed::counting::count_once;
@@ -64,7 +64,7 @@ async fn everything_works(peer: Contender) {
         assert_eq!(written, Ok(WriteOutcome::Written(number)));
     }
     assert_eq!(count_once(&*store, &space, held.epoch).await, 1);
-    let ask = Ask { nonce: peer.next_nonce(), wish: Wish::Resign };
+    let ask = Ask { nonce: peer.next_nonce(), wish: HandoverKind::Resign };
     assert_eq!(store.ask(&space, held.epoch, ask).await, Ok(Outcome::Applied));
     assert!(store.inspect(&space).await.expect("it may").view.is_some());
     assert!(store.read_document(&space, "d").await.expect("it may").is_some());

@@ -1,6 +1,6 @@
 //! What a step costs, counted between the store and the server.
 
-use baton_core::protocol::{Ask, Claim, Wish};
+use baton_core::protocol::{Ask, Claim, HandoverKind};
 use baton_store::Precondition;
 use baton_testbed::proxy::Proxy;
 
@@ -31,7 +31,7 @@ async fn every_step_is_one_request_and_one_reply() {
     let write =
         store.write_document(&space, "d", vec![0; 4_096], Precondition::Any, Some(held.epoch));
     write.await.expect("the server answers");
-    let ask = Ask { nonce: peer.next_nonce(), wish: Wish::Resign };
+    let ask = Ask { nonce: peer.next_nonce(), wish: HandoverKind::Resign };
     store.ask(&space, held.epoch, ask).await.expect("the server answers");
     peer.release(held).await;
     store.leave(&space, &peer.record.id, peer.record.boot).await.expect("the server answers");

@@ -1,7 +1,7 @@
 //! Requests to the holder: kept beside the lease until the term ends.
 
 use baton_core::ids::Epoch;
-use baton_core::protocol::{Ask, Outcome, Wish};
+use baton_core::protocol::{Ask, HandoverKind, Outcome};
 
 use super::case::{Check, cases, same};
 use super::peer::{ask_resign, won};
@@ -15,7 +15,7 @@ cases! { "asks":
 async fn an_ask_stays_until_the_term_ends(stage: &Stage<'_>) -> Check {
     let (mut holder, held) = stage.holder("a").await?;
     let other = stage.peer("b").await;
-    let wish = Wish::Transfer(other.id().clone());
+    let wish = HandoverKind::Transfer(other.id().clone());
     let transfer = Ask { wish, ..ask_resign(2) };
     for ask in [ask_resign(1), transfer.clone()] {
         let outcome = other.store.ask(&stage.namespace, held.epoch, ask.clone());

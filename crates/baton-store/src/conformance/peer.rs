@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace, NodeId, Nonce};
 use baton_core::protocol::{
-    Acquire, Ask, BeatReply, BeatRequest, Claim, LeaseIntent, LeaseSnapshot, NodeProfile,
-    NodeRecord, Outcome, Recording, Release, ReleaseReason, Renew, Version, ViewVersion, Wish,
+    Acquire, Ask, BeatReply, BeatRequest, Claim, HandoverKind, LeaseIntent, LeaseSnapshot,
+    NodeProfile, NodeRecord, Outcome, Recording, Release, ReleaseReason, Renew, Version,
+    ViewVersion,
 };
 
 use super::case::{Halt, same, there};
@@ -178,5 +179,5 @@ pub(super) fn lost(reply: &BeatReply, stands: Version) -> Result<&LeaseSnapshot,
 
 /// A request to resign, told from other ones by its number.
 pub(super) fn ask_resign(number: u64) -> Ask {
-    Ask { nonce: Nonce { boot: BootId(77), attempt: number }, wish: Wish::Resign }
+    Ask { nonce: Nonce { boot: BootId(77), attempt: number }, wish: HandoverKind::Resign }
 }

@@ -10,7 +10,7 @@ use baton::{
 };
 use baton_core::LifelineReport;
 use baton_core::ids::{BootId, Epoch, Nonce};
-use baton_core::protocol::{Acquire, Ask, Hint, LeaseIntent, Request, Version, Wish};
+use baton_core::protocol::{Acquire, Ask, HandoverKind, Hint, LeaseIntent, Request, Version};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{Answer, Backend, Call};
@@ -68,7 +68,7 @@ async fn an_ask_with_a_hint_is_heeded_at_once() {
     let epoch = term.epoch();
     drop(term);
     let lease = store.inspect(node.namespace()).await.expect("it answers").lease.expect("held");
-    let ask = Ask { nonce: Nonce { boot: BootId(7), attempt: 1 }, wish: Wish::Resign };
+    let ask = Ask { nonce: Nonce { boot: BootId(7), attempt: 1 }, wish: HandoverKind::Resign };
     store.ask(node.namespace(), epoch, ask).await.expect("it answers");
     let mut events = node.events();
     let told = lifeline::send_hint(&address(&node, &lease), node.namespace(), &Hint::Look).await;

@@ -18,7 +18,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, NodeId, Nonce};
 use baton_core::protocol::{
-    Ask, Failure, Hint, Member, NodeProfile, Outcome, Reply, Request, RequestId, Version, Wish,
+    Ask, Failure, HandoverKind, Hint, Member, NodeProfile, Outcome, Reply, Request, RequestId,
+    Version,
 };
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
@@ -211,6 +212,6 @@ impl Node {
 }
 
 /// A request to the leader, the first that its asker made.
-pub fn ask(by: &str, wish: Wish) -> Ask {
+pub fn ask(by: &str, wish: HandoverKind) -> Ask {
     Ask { nonce: Nonce { boot: boot(by), attempt: 1 }, wish }
 }

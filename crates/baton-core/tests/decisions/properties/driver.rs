@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use baton_core::ids::{BootId, Epoch, Lineage, Nonce};
 use baton_core::protocol::{
-    Acquire, BeatReply, BeatRequest, Expiry, Failure, Hint, Holder, LeaseIntent, LeaseSnapshot,
-    Outcome, Registration, Release, Renew, Reply, Request, RequestId, Version, Wish,
+    Acquire, BeatReply, BeatRequest, Expiry, Failure, HandoverKind, Hint, Holder, LeaseIntent,
+    LeaseSnapshot, Outcome, Registration, Release, Renew, Reply, Request, RequestId, Version,
 };
 use baton_core::rng::Rng;
 use baton_core::settings::Settings;
@@ -236,7 +236,7 @@ impl Run {
                 if let Some(lease) = &mut self.lease {
                     let left = self.rng.below(2) * 1_000;
                     lease.expiry = Expiry::Left(Duration::from_millis(left));
-                    lease.asked = Some(ask("a", Wish::Transfer(id("z"))));
+                    lease.asked = Some(ask("a", HandoverKind::Transfer(id("z"))));
                 }
             }
         }
