@@ -17,11 +17,11 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::Count;
 use tokio::sync::watch;
 
-use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime, report_if_unwatched};
+use crate::drive::{Host, NodeTask, Watchdog, WorkRuntime};
 use crate::error::BuildError;
 use crate::event::{EventSender, Events};
 use crate::lifeline::LifelineConfig;
-use crate::node::{Node, Presence};
+use crate::node::{LeavesOnDrop, Node};
 use crate::observe::NodeCounts;
 #[cfg(feature = "http")]
 use crate::observe::http::Endpoint;
@@ -249,7 +249,7 @@ impl NodeBuilder {
         let (shared, core) = self.shared(&host, namespace, id)?;
         let task = NodeTask::new(core, shared.clone(), abort_on_overrun);
         let events = shared.events.subscribe();
-        report_if_unwatched(&shared, &[]);
+        shared.report_if_unwatched(&[]);
         if !host.inbox.start(task) {
             return Err(BuildError::Gone);
         }
@@ -258,7 +258,7 @@ impl NodeBuilder {
             endpoint.add(&shared);
         }
         let node = Node {
-            _presence: Arc::new(Presence(shared.clone())),
+            _leaves_on_drop: Arc::new(LeavesOnDrop(shared.clone())),
             shared,
             host,
             #[cfg(feature = "http")]
@@ -301,7 +301,7 @@ impl NodeBuilder {
         self.plugins.into_iter().try_for_each(|plugin| plugins.add(plugin))?;
         self.services.into_iter().try_for_each(|it| plugins.add_service(it).map(drop))?;
         let shared = Arc::new(Shared {
-            task: host.next_node(),
+            task_id: host.next_task_id(),
             events,
             plugins: Arc::new(plugins),
             namespace,

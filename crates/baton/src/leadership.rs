@@ -22,12 +22,12 @@ use crate::term::{Hold, Term};
 pub struct Leadership {
     hold: Hold,
     /// The node that holds it, for the plugins that come with baton.
-    pub(crate) node: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl Leadership {
-    pub(crate) fn take(term: &Arc<Term>, node: &Arc<Shared>) -> Option<Self> {
-        Some(Self { hold: Hold::take(term)?, node: node.clone() })
+    pub(crate) fn take(term: &Arc<Term>, shared: &Arc<Shared>) -> Option<Self> {
+        Some(Self { hold: Hold::take(term)?, shared: shared.clone() })
     }
 
     /// The number of the term. Every write that must not follow a later leader's carries it.
@@ -38,7 +38,7 @@ impl Leadership {
     /// How long the store keeps the lease for a silent holder: the setting `lease_timeout`. A write
     /// that takes longer may hold up the next leader; see `Fence::within` of the drivers.
     pub fn lease_timeout(&self) -> Duration {
-        self.node.settings.lease_timeout
+        self.shared.settings.lease_timeout
     }
 
     /// Whether the term may act now, computed from the clock at each call.
@@ -106,7 +106,7 @@ impl Leadership {
     /// nothing when the term is over already; the next term of this node is not affected.
     pub fn resign(&self) {
         if !self.hold.0.has_ended() {
-            self.node.command(baton_core::Command::Resign);
+            self.shared.command(baton_core::Command::Resign);
         }
     }
 
@@ -117,7 +117,7 @@ impl Leadership {
 
     /// Reads a document of the namespace.
     pub async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
-        self.node.store.read_document(&self.node.namespace, name).await
+        self.shared.store.read_document(&self.shared.namespace, name).await
     }
 
     /// Writes a document, unless a later epoch exists: then the outcome is
@@ -129,13 +129,13 @@ impl Leadership {
         precondition: Precondition,
     ) -> Result<WriteOutcome, StoreError> {
         let fence = Some(self.epoch());
-        let namespace = &self.node.namespace;
-        self.node.store.write_document(namespace, name, body, precondition, fence).await
+        let namespace = &self.shared.namespace;
+        self.shared.store.write_document(namespace, name, body, precondition, fence).await
     }
 
     /// Removes old records of the namespace, unless a later epoch exists.
     pub async fn prune(&self, prune: Prune) -> Result<PruneOutcome, StoreError> {
-        self.node.store.prune(&self.node.namespace, self.epoch(), prune).await
+        self.shared.store.prune(&self.shared.namespace, self.epoch(), prune).await
     }
 }
 

@@ -59,7 +59,7 @@ pub struct Node {
     pub(crate) shared: Arc<Shared>,
     pub(crate) host: Arc<Host>,
     /// Dropped with the last handle.
-    pub(crate) _presence: Arc<Presence>,
+    pub(crate) _leaves_on_drop: Arc<LeavesOnDrop>,
     /// Dropped after the node has left, and joined then.
     #[cfg(feature = "http")]
     pub(crate) endpoint: Option<Arc<Endpoint>>,
@@ -190,7 +190,7 @@ impl Node {
     /// Adds a service to the running node. It starts at once.
     pub fn add_service(&self, service: impl Service) -> Result<ServiceHandle, BuildError> {
         let service = self.shared.plugins.add_service(Arc::new(service))?;
-        Ok(ServiceHandle { service, node: self.shared.clone() })
+        Ok(ServiceHandle { service, shared: self.shared.clone() })
     }
 
     /// What this node's plugins and services did since it started, in the order they were added,
@@ -295,9 +295,10 @@ impl std::fmt::Debug for Node {
     }
 }
 
-pub(crate) struct Presence(pub(crate) Arc<Shared>);
+/// Asks the node to leave when it is dropped.
+pub(crate) struct LeavesOnDrop(pub(crate) Arc<Shared>);
 
-impl Drop for Presence {
+impl Drop for LeavesOnDrop {
     fn drop(&mut self) {
         self.0.ask_to_leave();
     }

@@ -1,4 +1,4 @@
-//! What a node's thread and every other thread share.
+//! What a node's thread and every other thread share, and what they do with it.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,14 +9,15 @@ use baton_core::ids::{BootId, Namespace, NodeId};
 use baton_core::protocol::{Holder, Member, NodeProfile};
 use baton_core::settings::Settings;
 use baton_core::time::Moment;
-use baton_core::{Command, EpochFence, Event, Input, Snapshot, TransferRefusal};
+use baton_core::{Command, EpochFence, Event, Input, LateNotice, Snapshot, TransferRefusal};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::wrap::{Count, Wrapped};
-use baton_store::{Store, StoreError};
+use baton_store::{Capability, Store, StoreError};
 use tokio::sync::{mpsc, watch};
 
 use crate::drive::{Inbox, Message, NodeTaskId, Watchdog};
 use crate::event::EventSender;
+use crate::lifeline::{late_notice, noticed_without, watchers};
 use crate::node::Departure;
 use crate::observe::NodeCounts;
 use crate::plugin::PluginSet;
@@ -27,7 +28,7 @@ const RELEASED_WITHIN: Duration = Duration::from_millis(750);
 
 /// One node, as every thread sees it. The core is not here: the node's thread alone has it.
 pub(crate) struct Shared {
-    pub(crate) task: NodeTaskId,
+    pub(crate) task_id: NodeTaskId,
     pub(crate) namespace: Namespace,
     pub(crate) id: NodeId,
     pub(crate) boot: BootId,
@@ -88,7 +89,7 @@ impl Shared {
             _ => None,
         };
         let wanted = target(&command);
-        let replaced = self.inbox.command(self.task, command);
+        let replaced = self.inbox.command(self.task_id, command);
         let to = replaced.as_ref().and_then(target).filter(|to| Some(to) != wanted.as_ref());
         if let Some(to) = to {
             self.events.send(Event::TransferRefused { to, reason: TransferRefusal::Replaced });
@@ -97,7 +98,7 @@ impl Shared {
 
     /// Reports something to the node's thread, and waits for room. For that thread's own tasks.
     pub(crate) async fn report(&self, input: Input) {
-        let _ = self.reports.send(Message::Input { node: self.task, input }).await;
+        let _ = self.reports.send(Message::Input { task: self.task_id, input }).await;
     }
 
     /// Asks the node to leave, and says until when that is waited for.
@@ -131,6 +132,28 @@ impl Shared {
         if let Some(lifeline) = leader.lifeline.clone() {
             known.insert(leader.node.clone(), lifeline);
         }
+    }
+
+    /// Says when no other node would prove this one dead, so that its crash would be noticed late,
+    /// by the records as the leader just read them. Reported once, and again only after it was
+    /// otherwise in between.
+    pub(crate) fn report_if_unwatched(&self, members: &[Member]) {
+        let notice = self.late_notice(members);
+        let was_reported = self.is_unwatched.swap(notice.is_some(), Ordering::Relaxed);
+        if let Some(notice) = notice.filter(|_| !was_reported) {
+            self.events.send(Event::LifelineUnwatched(notice));
+        }
+    }
+
+    fn late_notice(&self, members: &[Member]) -> Option<LateNotice> {
+        let (settings, snapshot) = (&*self.settings, self.snapshot());
+        if !settings.enabled || !settings.eligible {
+            return None;
+        }
+        let watchers = watchers(Some(self.boot), members, snapshot.view.as_deref(), settings);
+        let after = noticed_without(settings, self.store.declaration().has(Capability::DeathProof));
+        // Where the store is, this node does not know.
+        late_notice(self.profile.lifeline.as_deref(), &watchers, false, after)
     }
 
     pub(crate) fn lifeline_of(&self, node: &NodeId) -> Option<Arc<str>> {

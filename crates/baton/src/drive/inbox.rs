@@ -72,9 +72,9 @@ impl Inbox {
     pub(crate) fn start(&self, node: NodeTask) -> bool {
         self.put(|waiting| {
             if !waiting.is_closed {
-                let mut mail = Mail::new(node.node.namespace.clone());
-                mail.plugins = Some(node.node.plugins.clone());
-                waiting.nodes.insert(node.node.task, mail);
+                let mut mail = Mail::new(node.shared.namespace.clone());
+                mail.plugins = Some(node.shared.plugins.clone());
+                waiting.nodes.insert(node.shared.task_id, mail);
                 waiting.starting.push(node);
             }
             !waiting.is_closed
@@ -107,8 +107,8 @@ impl Inbox {
     }
 
     /// A node is gone, and what waits for it goes too.
-    pub(crate) fn forget(&self, node: NodeTaskId) {
-        self.waiting().nodes.remove(&node);
+    pub(crate) fn forget(&self, task: NodeTaskId) {
+        self.waiting().nodes.remove(&task);
     }
 
     pub(crate) fn no_more_nodes(&self) {

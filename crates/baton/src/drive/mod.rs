@@ -20,6 +20,7 @@ mod inbox;
 mod node_task;
 mod push;
 mod watchdog;
+mod work_runtime;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,11 +33,12 @@ use tokio::task::JoinSet;
 use alarm::{Alarm, ClockSet};
 use inbox::Turn;
 
-pub(crate) use call::{call_store, report_if_unwatched};
-pub(crate) use host::{Host, WorkRuntime};
+pub(crate) use call::call_store;
+pub(crate) use host::Host;
 pub(crate) use inbox::Inbox;
 pub(crate) use node_task::NodeTask;
 pub(crate) use watchdog::Watchdog;
+pub(crate) use work_runtime::WorkRuntime;
 
 /// Reports that wait for the thread. Their senders wait for room.
 pub(crate) const REPORTS_MAX: usize = 16;
@@ -48,8 +50,8 @@ pub(crate) struct NodeTaskId(pub(crate) u64);
 /// what becomes of a term.
 #[expect(clippy::large_enum_variant, reason = "inputs are nearly all of the traffic")]
 pub(crate) enum Message {
-    Input { node: NodeTaskId, input: Input },
-    HintSent { node: NodeTaskId },
+    Input { task: NodeTaskId, input: Input },
+    HintSent { task: NodeTaskId },
 }
 
 /// Every node of the thread, and the requests and terms under way.
@@ -100,9 +102,9 @@ pub(crate) async fn drive(
             tasks.handle_all(&Input::ClockLeapt { by });
         }
         match message {
-            Some(Message::Input { node, input }) => tasks.handle(node, input),
-            Some(Message::HintSent { node }) => {
-                tasks.nodes.get_mut(&node).into_iter().for_each(NodeTask::hint_sent);
+            Some(Message::Input { task, input }) => tasks.handle(task, input),
+            Some(Message::HintSent { task }) => {
+                tasks.nodes.get_mut(&task).into_iter().for_each(NodeTask::hint_sent);
             }
             None => {}
         }
@@ -111,7 +113,7 @@ pub(crate) async fn drive(
         tasks.handle_turn(turn);
         tasks.fire_timers();
         let now = SystemClock.now();
-        tasks.nodes.values().for_each(|it| it.node.watchdog.reset(now));
+        tasks.nodes.values().for_each(|it| it.shared.watchdog.reset(now));
         tasks.nodes.retain(|_, node| !node.has_left());
     }
     // A term may still be stopping: its plugins are cancelled to the end.
@@ -120,8 +122,8 @@ pub(crate) async fn drive(
 }
 
 impl NodeTasks {
-    fn handle(&mut self, node: NodeTaskId, input: Input) {
-        if let Some(node) = self.nodes.get_mut(&node) {
+    fn handle(&mut self, task: NodeTaskId, input: Input) {
+        if let Some(node) = self.nodes.get_mut(&task) {
             node.handle(input, &mut self.calls);
         }
     }
@@ -134,12 +136,12 @@ impl NodeTasks {
 
     fn handle_turn(&mut self, turn: Turn) {
         for node in turn.starting {
-            let id = node.node.task;
-            self.nodes.insert(id, node);
-            self.handle(id, Input::Start);
+            let task = node.shared.task_id;
+            self.nodes.insert(task, node);
+            self.handle(task, Input::Start);
         }
-        for (node, input) in turn.inputs {
-            self.handle(node, input);
+        for (task, input) in turn.inputs {
+            self.handle(task, input);
         }
         self.invite();
     }

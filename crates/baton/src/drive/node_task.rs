@@ -23,7 +23,7 @@ use crate::term::{Ending, Hold, Term};
 pub(crate) struct NodeTask {
     core: Core,
     published: Arc<Snapshot>,
-    pub(super) node: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Is the process to end at once when work goes on past its deadline?
     abort_on_overrun: bool,
     timers: [Option<Moment>; Timer::ALL.len()],
@@ -40,11 +40,11 @@ pub(crate) struct NodeTask {
 }
 
 impl NodeTask {
-    pub(crate) fn new(core: Core, node: Arc<Shared>, abort_on_overrun: bool) -> Self {
+    pub(crate) fn new(core: Core, shared: Arc<Shared>, abort_on_overrun: bool) -> Self {
         Self {
             core,
-            published: node.snapshot(),
-            node,
+            published: shared.snapshot(),
+            shared,
             abort_on_overrun,
             timers: [None; Timer::ALL.len()],
             background: JoinSet::new(),
@@ -69,7 +69,7 @@ impl NodeTask {
 
     /// When the thread must serve the node: for a timer, or to show that it still does.
     pub(crate) fn wake_at(&self) -> Moment {
-        let due = self.node.watchdog.due();
+        let due = self.shared.watchdog.due();
         self.timers.iter().flatten().min().map_or(due, |timer| due.min(*timer))
     }
 
@@ -89,8 +89,8 @@ impl NodeTask {
     pub(crate) fn handle(&mut self, input: Input, calls: &mut JoinSet<Message>) {
         match input {
             Input::Start => {
-                self.background.spawn(forward_hints(self.node.clone()));
-                calls.spawn(service::supervise(self.node.clone()));
+                self.background.spawn(forward_hints(self.shared.clone()));
+                calls.spawn(service::supervise(self.shared.clone()));
             }
             // The core keeps the node's record until they have ended.
             Input::Command(Command::Leave) if self.stop_services() => {
@@ -123,36 +123,36 @@ impl NodeTask {
         match action {
             Action::Send { id, request, timeout } => {
                 self.beats |= matches!(request, Request::Beat(_));
-                calls.spawn(ask_store(self.node.clone(), id, request, timeout));
+                calls.spawn(ask_store(self.shared.clone(), id, request, timeout));
             }
             Action::SetTimer { timer, at } => self.timers[timer as usize] = Some(at),
             Action::CancelTimer(timer) => self.timers[timer as usize] = None,
             Action::StartTerm { epoch, window } => {
                 let term = Term::new(epoch, window);
-                self.node.term.send_replace(Some(term.clone()));
-                calls.spawn(Supervisor { node: self.node.clone(), term }.run());
+                self.shared.term.send_replace(Some(term.clone()));
+                calls.spawn(Supervisor { shared: self.shared.clone(), term }.run());
             }
             Action::StopTerm { reason, by, .. } => {
-                if let Some(term) = self.node.term.borrow().as_ref() {
+                if let Some(term) = self.shared.term.borrow().as_ref() {
                     term.stop(Ending { reason, by });
                 }
             }
             Action::WatchLifeline { boot, address } => {
                 self.unwatch();
-                let watch = lifeline::watch(self.node.clone(), boot, address);
+                let watch = lifeline::watch(self.shared.clone(), boot, address);
                 self.watch = Some(self.background.spawn(watch));
             }
             Action::UnwatchLifeline => self.unwatch(),
             Action::Tell { to, hint: hint @ Hint::Prepare { .. } } => {
                 self.hints_sent += 1;
-                let hold = self.node.term.borrow().as_ref().and_then(Hold::take);
-                calls.spawn(forewarn(self.node.clone(), to, hint, hold));
+                let hold = self.shared.term.borrow().as_ref().and_then(Hold::take);
+                calls.spawn(forewarn(self.shared.clone(), to, hint, hold));
             }
             Action::Tell { to, hint } => {
                 self.hints_sent += 1;
-                calls.spawn(pass_on(self.node.clone(), to, hint));
+                calls.spawn(pass_on(self.shared.clone(), to, hint));
             }
-            Action::Prepare => self.node.plugins.prepare(),
+            Action::Prepare => self.shared.plugins.prepare(),
             Action::Emit(event) => self.emit(event),
             Action::Halt => self.halt(),
         }
@@ -177,14 +177,14 @@ impl NodeTask {
             }
             _ => {}
         }
-        self.node.events.send(event);
+        self.shared.events.send(event);
     }
 
     /// Tells the services to stop, and returns whether any runs. The node has not left before they
     /// have ended.
     fn stop_services(&mut self) -> bool {
-        let by = SystemClock.now() + self.node.settings.stop_grace;
-        self.services_stopping |= self.node.plugins.stop_services(by);
+        let by = SystemClock.now() + self.shared.settings.stop_grace;
+        self.services_stopping |= self.shared.plugins.stop_services(by);
         self.services_stopping
     }
 
@@ -192,31 +192,31 @@ impl NodeTask {
         self.halted = true;
         self.stop_services();
         self.background.abort_all();
-        self.node.term.send_replace(None);
+        self.shared.term.send_replace(None);
         self.depart();
     }
 
     fn depart(&self) {
         if self.has_left() {
-            self.node.departed.send_replace(Some(self.departure));
+            self.shared.departed.send_replace(Some(self.departure));
         }
     }
 
     /// Lets every thread see what the core now knows, as far as that has changed.
     fn publish(&mut self, now: Moment) {
         let window = self.core.window(now);
-        if let (Some((epoch, window)), Some(term)) = (window, self.node.term.borrow().as_ref())
+        if let (Some((epoch, window)), Some(term)) = (window, self.shared.term.borrow().as_ref())
             && term.epoch == epoch
         {
             term.extend(window);
         }
         let running = window.filter(|_| self.core.is_leader(now));
         let leads_until = running.map_or(0, |(_, window)| window.hard.as_micros());
-        self.node.leads_until.store(leads_until, Ordering::Release);
+        self.shared.leads_until.store(leads_until, Ordering::Release);
         let snapshot = self.core.snapshot();
         if snapshot != *self.published {
             self.published = Arc::new(snapshot);
-            self.node.snapshot.send_replace(self.published.clone());
+            self.shared.snapshot.send_replace(self.published.clone());
         }
     }
 }
@@ -225,18 +225,18 @@ impl Drop for NodeTask {
     /// A thread that broke takes its nodes with it: nothing must wait for them, or believe that
     /// they still lead.
     fn drop(&mut self) {
-        self.node.inbox.forget(self.node.task);
-        self.node.plugins.stop_services(SystemClock.now());
-        self.node.plugins.discard();
+        self.shared.inbox.forget(self.shared.task_id);
+        self.shared.plugins.stop_services(SystemClock.now());
+        self.shared.plugins.discard();
         if self.has_left() {
             return;
         }
-        self.node.leads_until.store(0, Ordering::Release);
-        self.node.snapshot.send_replace(Arc::new(self.published.without_term()));
-        if let Some(term) = self.node.term.borrow().as_ref() {
+        self.shared.leads_until.store(0, Ordering::Release);
+        self.shared.snapshot.send_replace(Arc::new(self.published.without_term()));
+        if let Some(term) = self.shared.term.borrow().as_ref() {
             let (reason, by) = (DemotionReason::WindowClosed, term.window().hard);
             term.stop(Ending { reason, by });
         }
-        self.node.departed.send_replace(Some(Departure::Broken));
+        self.shared.departed.send_replace(Some(Departure::Broken));
     }
 }

@@ -17,14 +17,14 @@ use crate::term::Hold;
 const AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// Forwards hints for as long as the node lasts. Without hints everything works, only slower.
-pub async fn forward_hints(node: Arc<Shared>) {
-    if !node.store.declaration().has(Capability::Push) {
+pub async fn forward_hints(shared: Arc<Shared>) {
+    if !shared.store.declaration().has(Capability::Push) {
         return;
     }
     loop {
-        if let Ok(mut hints) = node.store.hints(&node.namespace).await {
+        if let Ok(mut hints) = shared.store.hints(&shared.namespace).await {
             while let Some(hint) = hints.recv().await {
-                node.inbox.hint(node.task, &hint);
+                shared.inbox.hint(shared.task_id, &hint);
             }
         }
         SystemClock.sleep(AGAIN_AFTER).await;
@@ -33,35 +33,35 @@ pub async fn forward_hints(node: Arc<Shared>) {
 
 /// Passes a hint to another node over its lifeline. It may be lost: the other looks at the store
 /// all the same, later.
-pub async fn pass_on(node: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
-    let was_sent = send(&node, &to, &hint).await;
+pub async fn pass_on(shared: Arc<Shared>, to: NodeId, hint: Hint) -> Message {
+    let was_sent = send(&shared, &to, &hint).await;
     // The node that is to lead may have been restarted since the members were last read; for any
     // other hint a look at the store is not worth its while.
     if !was_sent
         && matches!(hint, Hint::Released { .. })
-        && let Ok(members) = node.store.members(&node.namespace).await
+        && let Ok(members) = shared.store.members(&shared.namespace).await
     {
-        node.learn_lifelines(&members);
-        send(&node, &to, &hint).await;
+        shared.learn_lifelines(&members);
+        send(&shared, &to, &hint).await;
     }
-    Message::HintSent { node: node.task }
+    Message::HintSent { task: shared.task_id }
 }
 
-async fn send(node: &Shared, to: &NodeId, hint: &Hint) -> bool {
-    let Some(address) = node.lifeline_of(to) else { return false };
-    lifeline::send_hint(&address, &node.namespace, hint).await.is_ok()
+async fn send(shared: &Shared, to: &NodeId, hint: &Hint) -> bool {
+    let Some(address) = shared.lifeline_of(to) else { return false };
+    lifeline::send_hint(&address, &shared.namespace, hint).await.is_ok()
 }
 
 /// Lets the node that is to lead prepare. The term is held until that node has taken it in, so that
 /// the lease is not released before; though not for long, for the term must stop in time.
-pub async fn forewarn(node: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
-    if let Some(address) = node.lifeline_of(&to) {
+pub async fn forewarn(shared: Arc<Shared>, to: NodeId, hint: Hint, hold: Option<Hold>) -> Message {
+    if let Some(address) = shared.lifeline_of(&to) {
         tokio::select! {
             biased;
-            _ = lifeline::send_and_wait(&address, &node.namespace, &hint) => {}
-            () = SystemClock.sleep(node.settings.stop_grace / 8) => {}
+            _ = lifeline::send_and_wait(&address, &shared.namespace, &hint) => {}
+            () = SystemClock.sleep(shared.settings.stop_grace / 8) => {}
         }
     }
     drop(hold);
-    Message::HintSent { node: node.task }
+    Message::HintSent { task: shared.task_id }
 }

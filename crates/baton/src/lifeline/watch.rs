@@ -29,8 +29,8 @@ const DIAL_AGAIN_AFTER: Duration = Duration::from_millis(20);
 const KEPT_AFTER: Duration = Duration::from_millis(200);
 
 /// Watches until the task is dropped, reporting every change of what is seen.
-pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
-    let mut watch = Watch { node, boot, address, told: None };
+pub(crate) async fn watch(shared: Arc<Shared>, boot: BootId, address: Arc<str>) {
+    let mut watch = Watch { shared, boot, address, told: None };
     let mut pause = AGAIN_AFTER;
     loop {
         let seen = match watch.look().await {
@@ -56,7 +56,7 @@ pub(crate) async fn watch(node: Arc<Shared>, boot: BootId, address: Arc<str>) {
 
 /// One process's lifeline, and what was last told of it.
 struct Watch {
-    node: Arc<Shared>,
+    shared: Arc<Shared>,
     boot: BootId,
     address: Arc<str>,
     told: Option<LifelineReport>,
@@ -67,11 +67,11 @@ impl Watch {
         if self.told.replace(report) == Some(report) {
             return;
         }
-        let node = &self.node;
-        node.events.logs.lifeline((&node.namespace, &node.id), self.boot, report);
+        let shared = &self.shared;
+        shared.events.logs.lifeline((&shared.namespace, &shared.id), self.boot, report);
         let address = self.address.parse::<Address>();
         let own_host = report.denies(self.boot) && address.is_ok_and(|it| it.is_own_host());
-        self.node.report(Input::Lifeline { boot: self.boot, report, own_host }).await;
+        self.shared.report(Input::Lifeline { boot: self.boot, report, own_host }).await;
     }
 
     /// Dials and waits for the greeting: the connection to keep if the right process answered, or

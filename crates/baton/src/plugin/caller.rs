@@ -1,5 +1,6 @@
-//! Calls into one plugin or service: timed, isolated, and followed by a pause when they fail. This
-//! is all that supervising the one has in common with supervising the other.
+//! Calls into one plugin or service: timed, isolated, and followed by a pause when they fail, and
+//! whether a failure is blamed on the plugin or on the store. This is all that supervising a plugin
+//! has in common with supervising a service.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub(crate) enum Purpose {
 
 /// Calls one plugin or service for as long as it may run.
 pub(crate) struct Caller<'a> {
-    pub(crate) node: &'a Arc<Shared>,
+    pub(crate) shared: &'a Arc<Shared>,
     pub(crate) registered: &'a Registered,
     pub(crate) life: &'a Lifetime,
     pub(crate) runtime: Handle,
@@ -56,8 +57,8 @@ impl Caller<'_> {
         call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     ) -> (Run, Result<(), CallFailure>) {
         let (at_ms, began) = (SystemClock.wall_ms(), SystemClock.now());
-        let logs = self.node.events.logs.clone();
-        let (namespace, node) = (self.node.namespace.clone(), self.node.id.clone());
+        let logs = self.shared.events.logs.clone();
+        let (namespace, node) = (self.shared.namespace.clone(), self.shared.id.clone());
         let (epoch, plugin) = (self.epoch.map(|it| it.0), self.registered.name.clone());
         let span = move || {
             let call = if purpose == Purpose::Start { "start" } else { "work" };
@@ -76,7 +77,7 @@ impl Caller<'_> {
         timeout: Option<Duration>,
         call: impl Future<Output = Result<(), PluginError>> + Send + 'static,
     ) -> Result<(), CallFailure> {
-        let (events, plugin) = (self.node.events.clone(), self.registered.name.clone());
+        let (events, plugin) = (self.shared.events.clone(), self.registered.name.clone());
         let stuck = move || events.send(Event::PluginIgnoredCancellation { plugin });
         isolated((self.life, &self.runtime), timeout, call, stuck).await
     }
@@ -92,7 +93,7 @@ impl Caller<'_> {
         let blame = tokio::select! {
             biased;
             _ = self.life.ended() => Blame::Store,
-            blame = blame(self.node) => blame,
+            blame = blame(self.shared) => blame,
         };
         let now = SystemClock.now();
         let wait = restarts.failed(now, blame);
@@ -111,7 +112,7 @@ impl Caller<'_> {
 
     pub(crate) fn report_failed(&self, failure: &CallFailure, restart_in_ms: Option<u64>) {
         let (plugin, error) = (self.registered.name.clone(), failure.to_string());
-        self.node.events.send(Event::PluginFailed { plugin, error, restart_in_ms });
+        self.shared.events.send(Event::PluginFailed { plugin, error, restart_in_ms });
     }
 }
 
@@ -119,16 +120,16 @@ impl Caller<'_> {
 /// that it may use too. A beat comes every few seconds, so a plugin that fails often notices an
 /// outage before the beat does: that is why the store is asked. Takes a request to the store, and
 /// `request_timeout` at most.
-async fn blame(node: &Shared) -> Blame {
+async fn blame(shared: &Shared) -> Blame {
     // A single instance has no store.
-    if !node.settings.enabled {
+    if !shared.settings.enabled {
         return Blame::Plugin;
     }
-    if node.snapshot().breaker.failure_count > 0 {
+    if shared.snapshot().breaker.failure_count > 0 {
         return Blame::Store;
     }
     let question = Call::ReadDocument { name: DOCUMENT.to_owned() };
-    match call_store(node, question, node.settings.request_timeout).await {
+    match call_store(shared, question, shared.settings.request_timeout).await {
         Some(Ok(_)) => Blame::Plugin,
         // The store was reached, though it refuses.
         Some(Err(error)) if error.failure() == Failure::Rejected => Blame::Plugin,

@@ -10,8 +10,9 @@
 //!   plugin_set  plugins and services of a node   stats    what each did: runs, failures, next
 //!   supervise   one term of the plugins, on      report_document  the reports, for all to read
 //!               the node's own thread            state    what a plugin keeps between terms
-//!   caller      calls, and pauses after those    restart  when again, and when no more
-//!               that fail; for services too
+//!   caller      calls, pauses after failures,    restart  when again, and when no more
+//!               and whose fault they are; for
+//!               services too
 //!   isolate     one call, on the work threads
 //! ```
 //!

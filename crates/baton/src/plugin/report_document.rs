@@ -52,11 +52,11 @@ impl PluginReportDocument {
 
 /// Writes the document for as long as the term lasts. It is for people: a write that fails is made
 /// up for by the next one.
-pub(super) async fn publish_reports(node: &Shared, term: &Term) {
+pub(super) async fn publish_reports(shared: &Shared, term: &Term) {
     let began_ms = SystemClock.wall_ms();
-    node.plugins.more_than(0).await;
-    take_over_schedule(node, term, began_ms).await;
-    let mut news = node.plugins.news();
+    shared.plugins.more_than(0).await;
+    take_over_schedule(shared, term, began_ms).await;
+    let mut news = shared.plugins.news();
     loop {
         tokio::select! {
             biased;
@@ -65,36 +65,36 @@ pub(super) async fn publish_reports(node: &Shared, term: &Term) {
         }
         news.mark_unchanged();
         if term.may_start(SystemClock.now()) {
-            write(node, term).await;
+            write(shared, term).await;
         }
     }
 }
 
-async fn write(node: &Shared, term: &Term) {
+async fn write(shared: &Shared, term: &Term) {
     let document = PluginReportDocument {
-        node: node.id.clone(),
+        node: shared.id.clone(),
         epoch: term.epoch,
         at_ms: SystemClock.wall_ms(),
-        plugins: node.plugins.reports(),
+        plugins: shared.plugins.reports(),
     };
     let body = serde_json::to_vec(&document).expect("plain data has a JSON form");
     let fence = Some(term.epoch);
     let write =
-        node.store.write_document(&node.namespace, DOCUMENT, body, Precondition::Any, fence);
+        shared.store.write_document(&shared.namespace, DOCUMENT, body, Precondition::Any, fence);
     let _ = write.await;
 }
 
 /// What was due when the term before ended is due now. What its node wrote down may be a minute
 /// old: all that came due while it led it ran itself.
-async fn take_over_schedule(node: &Shared, term: &Term, began_ms: u64) {
-    let Ok(Some(last)) = PluginReportDocument::read(&*node.store, &node.namespace).await else {
+async fn take_over_schedule(shared: &Shared, term: &Term, began_ms: u64) {
+    let Ok(Some(last)) = PluginReportDocument::read(&*shared.store, &shared.namespace).await else {
         return;
     };
-    let Ok(terms) = node.store.history(&node.namespace, 1).await else { return };
+    let Ok(terms) = shared.store.history(&shared.namespace, 1).await else { return };
     let own = terms.first().filter(|newest| newest.epoch == term.epoch);
     let Some(gap_ms) = own.and_then(|own| own.gap_ms) else { return };
     let led_until_ms = began_ms.saturating_sub(gap_ms);
-    for plugin in node.plugins.from(0) {
+    for plugin in shared.plugins.from(0) {
         let before = last.plugins.iter().find(|report| report.name == plugin.registered.name);
         if let Some(at_ms) = before.and_then(|report| report.next_run_ms) {
             plugin.registered.stats.was_due(at_ms, led_until_ms);

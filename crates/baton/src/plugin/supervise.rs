@@ -21,7 +21,7 @@ use crate::term::{Ending, Term};
 
 #[derive(Clone)]
 pub(crate) struct Supervisor {
-    pub(crate) node: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) term: Arc<Term>,
 }
 
@@ -33,13 +33,13 @@ impl Supervisor {
         let ending = tokio::select! {
             biased;
             ending = self.supervise(&mut begun, &mut working) => ending,
-            () = publish_reports(&self.node, &self.term) => unreachable!("it goes on"),
+            () = publish_reports(&self.shared, &self.term) => unreachable!("it goes on"),
         };
         while working.join_next().await.is_some() {}
         for plugin in begun.into_iter().rev() {
             self.stop(&plugin, ending).await;
         }
-        let plugins = &self.node.plugins;
+        let plugins = &self.shared.plugins;
         tokio::select! {
             biased;
             () = self.term.let_go() => {}
@@ -50,7 +50,7 @@ impl Supervisor {
             }
         }
         let input = Input::TermStopped { epoch: self.term.epoch };
-        Message::Input { node: self.node.task, input }
+        Message::Input { task: self.shared.task_id, input }
     }
 
     async fn supervise(
@@ -61,11 +61,11 @@ impl Supervisor {
         let epoch = self.term.epoch;
         let mut healthy = self.start_new(begun, working).await;
         if healthy {
-            self.node.report(Input::TermStarted { epoch }).await;
+            self.shared.report(Input::TermStarted { epoch }).await;
         }
         loop {
             if !healthy {
-                self.node.report(Input::TermFailed { epoch }).await;
+                self.shared.report(Input::TermFailed { epoch }).await;
                 return self.term.ended().await;
             }
             tokio::select! {
@@ -74,7 +74,7 @@ impl Supervisor {
                 Some(ended) = working.join_next() => {
                     healthy = matches!(ended, Ok(Ok(())));
                 }
-                () = self.node.plugins.more_than(begun.len()) => {
+                () = self.shared.plugins.more_than(begun.len()) => {
                     healthy = self.start_new(begun, working).await;
                 }
             }
@@ -87,7 +87,7 @@ impl Supervisor {
         begun: &mut Vec<Arc<RegisteredPlugin>>,
         working: &mut JoinSet<Result<(), GaveUp>>,
     ) -> bool {
-        for plugin in self.node.plugins.from(begun.len()) {
+        for plugin in self.shared.plugins.from(begun.len()) {
             begun.push(plugin.clone());
             let mut restarts = Restarts::new(plugin.registered.restart);
             match self.start(&plugin, &mut restarts).await {
@@ -115,7 +115,7 @@ impl Supervisor {
                 Some((_, Ok(()))) => {
                     plugin.registered.stats.started();
                     let (plugin, epoch) = (plugin.registered.name.clone(), self.term.epoch);
-                    self.node.events.send(Event::PluginPromoted { plugin, epoch });
+                    self.shared.events.send(Event::PluginPromoted { plugin, epoch });
                     return Ok(());
                 }
                 Some((run, Err(failure))) => {
@@ -175,7 +175,7 @@ impl Supervisor {
         registered: &RegisteredPlugin,
         purpose: Purpose,
     ) -> Option<(Run, Result<(), CallFailure>)> {
-        let term = Leadership::take(&self.term, &self.node)?;
+        let term = Leadership::take(&self.term, &self.shared)?;
         let plugin = registered.plugin.clone();
         let timeout = match purpose {
             Purpose::Start => Some(registered.start_timeout),
@@ -202,15 +202,15 @@ impl Supervisor {
         }
         registered.registered.stats.stopped();
         let (plugin, epoch) = (registered.registered.name.clone(), self.term.epoch);
-        self.node.events.send(Event::PluginDemoted { plugin, epoch, reason });
+        self.shared.events.send(Event::PluginDemoted { plugin, epoch, reason });
     }
 
     fn caller<'a>(&'a self, plugin: &'a RegisteredPlugin) -> Caller<'a> {
         Caller {
-            node: &self.node,
+            shared: &self.shared,
             registered: &plugin.registered,
             life: &self.term.life,
-            runtime: self.node.plugins.runtime(),
+            runtime: self.shared.plugins.runtime(),
             epoch: Some(self.term.epoch),
         }
     }

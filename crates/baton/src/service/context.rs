@@ -21,31 +21,31 @@ const CALLS_MAX: usize = 4;
 /// The node that a service runs on, and what tells it to stop.
 #[derive(Clone)]
 pub struct ServiceContext {
-    pub(crate) node: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     service: Arc<RegisteredService>,
     store: Arc<dyn Store>,
 }
 
 impl ServiceContext {
-    pub(super) fn new(node: &Arc<Shared>, service: &Arc<RegisteredService>) -> Self {
+    pub(super) fn new(shared: &Arc<Shared>, service: &Arc<RegisteredService>) -> Self {
         let budget = CallBudget(Semaphore::new(CALLS_MAX));
-        let store = Arc::new(Wrapped::new(node.store.clone(), budget));
-        Self { node: node.clone(), service: service.clone(), store }
+        let store = Arc::new(Wrapped::new(shared.store.clone(), budget));
+        Self { shared: shared.clone(), service: service.clone(), store }
     }
 
     /// The node's namespace.
     pub fn namespace(&self) -> &Namespace {
-        &self.node.namespace
+        &self.shared.namespace
     }
 
     /// The node's name.
     pub fn node(&self) -> &NodeId {
-        &self.node.id
+        &self.shared.id
     }
 
     /// The node's process: fresh for each start.
     pub fn boot(&self) -> BootId {
-        self.node.boot
+        self.shared.boot
     }
 
     /// The node's store. At most four calls of a service are under way at once, so that the node's
@@ -56,7 +56,7 @@ impl ServiceContext {
 
     /// What the node knew after the last thing that happened to it: the leader, the view, and more.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.node.snapshot()
+        self.shared.snapshot()
     }
 
     /// Waits until the service is to stop: its node leaves, or its handle asks. Cancel safe.
@@ -86,9 +86,9 @@ impl ServiceContext {
     /// Sends a hint to the service of the same name on another node, over that node's lifeline. It
     /// may be lost; false if it certainly was.
     pub async fn hint(&self, to: &NodeId) -> bool {
-        match self.node.lifeline_of(to) {
+        match self.shared.lifeline_of(to) {
             Some(address) => {
-                let (namespace, topic) = (&self.node.namespace, &self.service.registered.name);
+                let (namespace, topic) = (&self.shared.namespace, &self.service.registered.name);
                 lifeline::send_topic(&address, namespace, topic).await.is_ok()
             }
             None => false,

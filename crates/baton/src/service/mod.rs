@@ -128,15 +128,15 @@ impl RegisteredService {
 
 /// Starts every service that is added, and returns when the services were told to stop and all have
 /// ended.
-pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
-    let plugins = &node.plugins;
+pub(crate) async fn supervise(shared: Arc<Shared>) -> Message {
+    let plugins = &shared.plugins;
     let mut added = plugins.services_added();
     let mut running = JoinSet::new();
     while !plugins.services_life.has_ended() {
         added.mark_unchanged();
         for (registered, service) in plugins.take_new_services() {
             registered.progress.send_replace(Progress::Running);
-            running.spawn(keep_running(node.clone(), registered, service));
+            running.spawn(keep_running(shared.clone(), registered, service));
         }
         tokio::select! {
             biased;
@@ -146,7 +146,7 @@ pub(crate) async fn supervise(node: Arc<Shared>) -> Message {
         }
     }
     while running.join_next().await.is_some() {}
-    Message::Input { node: node.task, input: Input::ServicesRun(false) }
+    Message::Input { task: shared.task_id, input: Input::ServicesRun(false) }
 }
 
 /// Marks a service as ended when it is dropped.
@@ -160,34 +160,34 @@ impl Drop for EndsService {
 
 /// Runs a service, again and again after failures, until it ends, is to stop, or gives up.
 async fn keep_running(
-    node: Arc<Shared>,
+    shared: Arc<Shared>,
     registered: Arc<RegisteredService>,
     service: Arc<dyn Service>,
 ) {
-    let runtime = node.plugins.runtime();
+    let runtime = shared.plugins.runtime();
     let ends_service = EndsService(registered);
-    run_again(&node, &ends_service.0, &service).await;
+    run_again(&shared, &ends_service.0, &service).await;
     // Not on this thread, which is the node's: it runs no code of the service.
     runtime.spawn(async move { drop(service) });
 }
 
 async fn run_again(
-    node: &Arc<Shared>,
+    shared: &Arc<Shared>,
     registered: &Arc<RegisteredService>,
     service: &Arc<dyn Service>,
 ) {
     let (life, stats) = (&registered.life, &registered.registered.stats);
     let mut restarts = Restarts::new(registered.registered.restart);
     let caller = Caller {
-        node,
+        shared,
         registered: &registered.registered,
         life,
-        runtime: node.plugins.runtime(),
+        runtime: shared.plugins.runtime(),
         epoch: None,
     };
     while !life.has_ended() {
         stats.working(SystemClock.wall_ms());
-        let (work, context) = (service.clone(), ServiceContext::new(node, registered));
+        let (work, context) = (service.clone(), ServiceContext::new(shared, registered));
         let call = async move { work.run(&context).await };
         let (run, outcome) = caller.call(Purpose::Work, None, call).await;
         match outcome {
@@ -215,7 +215,7 @@ async fn run_again(
 /// on when this is dropped.
 pub struct ServiceHandle {
     pub(crate) service: Arc<RegisteredService>,
-    pub(crate) node: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl ServiceHandle {
@@ -229,9 +229,9 @@ impl ServiceHandle {
             ended = progress.wait_for(|it| *it == Progress::Ended) => {
                 drop(ended.expect("the sender lives as long as the service it is asked of"));
             }
-            _ = self.node.left() => {}
+            _ = self.shared.left() => {}
         }
-        self.node.plugins.remove_service(&self.service);
+        self.shared.plugins.remove_service(&self.service);
     }
 }
 

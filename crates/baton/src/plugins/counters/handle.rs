@@ -1,4 +1,4 @@
-//! The handle that any process counts through.
+//! The handle that any process counts through, its settings and its errors.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -118,7 +118,7 @@ impl CountersPlugin {
 }
 
 async fn ask(term: &Leadership, call: CounterCall) -> Result<CounterAnswer, StoreError> {
-    term.node.store.counters(&term.node.namespace, call).await
+    term.shared.store.counters(&term.shared.namespace, call).await
 }
 
 #[async_trait]
@@ -142,7 +142,7 @@ impl Plugin for CountersPlugin {
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.node.store.declaration().has(Capability::Counters) {
+        if !term.shared.store.declaration().has(Capability::Counters) {
             return Ok(());
         }
         let known = self.state().served;

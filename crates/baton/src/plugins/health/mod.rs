@@ -79,10 +79,10 @@ impl ClusterHealth {
     }
 
     async fn judge_and_publish(&self, term: &Leadership) -> Result<(), StoreError> {
-        let node = &term.node;
-        let mut limits = Limits::of(&node.settings);
+        let shared = &term.shared;
+        let mut limits = Limits::of(&shared.settings);
         limits.candidates_min = self.candidates_min.unwrap_or(limits.candidates_min);
-        let mut facts = look(&*node.store, &node.namespace, &limits).await?;
+        let mut facts = look(&*shared.store, &shared.namespace, &limits).await?;
         let now = SystemClock.now();
         self.remember(|memory| memory.silences.fill_in(now, &mut facts.members));
         let health = judge(&facts, &limits).shortened(REASONS_MAX, NODES_MAX);
@@ -94,7 +94,7 @@ impl ClusterHealth {
         if before.unwrap_or(Verdict::Healthy) != verdict {
             let mut reasons = health.reasons;
             reasons.truncate(REASONS_TOLD_MAX);
-            node.events.send(Event::HealthChanged { verdict, reasons });
+            shared.events.send(Event::HealthChanged { verdict, reasons });
         }
         Ok(())
     }
@@ -122,15 +122,15 @@ impl Plugin for ClusterHealth {
 
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         // What the last leader told is not told again.
-        let node = &term.node;
-        let last = published(&*node.store, &node.namespace).await.ok().flatten();
+        let shared = &term.shared;
+        let last = published(&*shared.store, &shared.namespace).await.ok().flatten();
         let told = last.map(|health| health.verdict);
         self.remember(|memory| *memory = Memory { told, ..Memory::default() });
         Ok(())
     }
 
     async fn coordinator_work(&self, term: &Leadership) -> Result<(), PluginError> {
-        if !term.node.settings.enabled {
+        if !term.shared.settings.enabled {
             // A node that leads alone has no other node to judge, and no store to be judged.
             return Ok(());
         }

@@ -82,10 +82,10 @@ impl Polls {
     }
 
     async fn round(&self, term: &Leadership) -> Result<(), PollError> {
-        let client = PollClient::new(&term.node, term.node.store.clone());
+        let client = PollClient::new(&term.shared, term.shared.store.clone());
         let table = client.table().await?;
         let present = present(term, &table).await?;
-        let patience = 3 * self.look_every + 2 * term.node.settings.request_timeout;
+        let patience = 3 * self.look_every + 2 * term.shared.settings.request_timeout;
         let fence = Some(term.epoch());
         client
             .change(fence, |table| {
@@ -100,12 +100,12 @@ impl Polls {
 
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
 async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreError> {
-    let node = &term.node;
-    let (view, settings) = (node.snapshot().view.clone(), &node.settings);
+    let shared = &term.shared;
+    let (view, settings) = (shared.snapshot().view.clone(), &shared.settings);
     let mut live = BTreeMap::new();
-    let mut undead = BTreeSet::from([node.boot]);
+    let mut undead = BTreeSet::from([shared.boot]);
     if !settings.enabled {
-        live.insert(node.id.clone(), node.boot);
+        live.insert(shared.id.clone(), shared.boot);
         return Ok(Present { live, undead });
     }
     for member in view.iter().flat_map(|view| &view.members) {
@@ -117,7 +117,7 @@ async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreE
     let held = table.active().filter_map(|entry| entry.assigned.as_ref()).map(|to| to.boot);
     let mut known = held.chain(table.runners().values().map(|runner| runner.boot));
     if known.any(|boot| !undead.contains(&boot)) {
-        for member in node.store.members(&node.namespace).await? {
+        for member in shared.store.members(&shared.namespace).await? {
             let silent = member.silent_for.unwrap_or_default();
             if silent < settings.dead_node_timeout {
                 undead.insert(member.record.boot);

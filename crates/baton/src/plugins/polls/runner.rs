@@ -117,7 +117,7 @@ impl Service for PollHandlers {
     async fn run(&self, context: &ServiceContext) -> Result<(), PluginError> {
         let runner = Runner {
             names: self.handlers.keys().cloned().collect(),
-            client: PollClient::new(&context.node, context.store().clone()),
+            client: PollClient::new(&context.shared, context.store().clone()),
             context,
             handlers: self,
             me: Assignment { node: context.node().clone(), boot: context.boot() },

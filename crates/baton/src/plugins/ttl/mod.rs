@@ -238,7 +238,7 @@ impl Ttl {
         for ((target, _), (before, after)) in self.counted().zip(before.into_iter().zip(so_far())) {
             let (plugin, target, records) = (self.name.clone(), target.to_owned(), after - before);
             if records > 0 {
-                term.node.events.send(Event::PluginSwept { plugin, target, records });
+                term.shared.events.send(Event::PluginSwept { plugin, target, records });
             }
         }
         done
@@ -329,7 +329,7 @@ impl Plugin for Ttl {
     async fn on_become_coordinator(&self, term: &Leadership) -> Result<(), PluginError> {
         self.check()?;
         for (target, records) in self.counted() {
-            term.node.counts.sweeps(&self.name, target, records);
+            term.shared.counts.sweeps(&self.name, target, records);
         }
         Ok(())
     }
