@@ -32,11 +32,12 @@ use crate::random;
 use crate::service::Service;
 use crate::shared::Shared;
 
-pub(crate) enum Place {
-    /// On a thread of its own, with this store.
-    Own { store: Arc<dyn Store>, lifeline: LifelineConfig },
-    /// On the thread of another node, whose endpoint it shares unless it is given one.
-    Beside {
+/// The host that a node runs on.
+pub(crate) enum HostChoice {
+    /// A thread of its own, with this store.
+    New { store: Arc<dyn Store>, lifeline: LifelineConfig },
+    /// The thread of another node, whose endpoint it shares unless it is given one.
+    Existing {
         host: Arc<Host>,
         #[cfg(feature = "http")]
         endpoint: Option<Arc<Endpoint>>,
@@ -46,7 +47,7 @@ pub(crate) enum Place {
 /// Builds a [`Node`]. Everything but the store has a default.
 #[must_use = "a node takes part once it is built"]
 pub struct NodeBuilder {
-    place: Place,
+    host_choice: HostChoice,
     namespace: Option<Result<Namespace, InvalidName>>,
     id: Option<Result<NodeId, InvalidName>>,
     settings: Settings,
@@ -66,7 +67,7 @@ pub struct NodeBuilder {
 
 impl NodeBuilder {
     pub(crate) fn beside(node: &Node) -> Self {
-        let builder = Self::at(Place::Beside {
+        let builder = Self::on(HostChoice::Existing {
             host: node.host.clone(),
             #[cfg(feature = "http")]
             endpoint: node.endpoint.clone(),
@@ -81,9 +82,9 @@ impl NodeBuilder {
         }
     }
 
-    pub(crate) fn at(place: Place) -> Self {
+    pub(crate) fn on(host_choice: HostChoice) -> Self {
         Self {
-            place,
+            host_choice,
             namespace: None,
             id: None,
             settings: Settings::default(),
@@ -153,7 +154,7 @@ impl NodeBuilder {
 
     /// How the lifeline listens. A node [beside](Node::beside) another shares its lifeline.
     pub fn lifeline(mut self, config: LifelineConfig) -> Self {
-        if let Place::Own { lifeline, .. } = &mut self.place {
+        if let HostChoice::New { lifeline, .. } = &mut self.host_choice {
             *lifeline = config;
         }
         self
@@ -228,22 +229,22 @@ impl NodeBuilder {
         let id = self.id.take().transpose()?.map_or_else(random::node_id, Ok)?;
         let namespace = self.namespace.take().unwrap_or_else(|| Namespace::new("default"))?;
         #[cfg(feature = "http")]
-        let endpoint = match (self.endpoint.take(), &self.place) {
+        let endpoint = match (self.endpoint.take(), &self.host_choice) {
             (Some(address), _) => {
                 let hosts = std::mem::take(&mut self.endpoint_hosts);
                 Some(Arc::new(Endpoint::serve(address?, hosts)?))
             }
-            (None, Place::Beside { endpoint, .. }) => endpoint.clone(),
-            (None, Place::Own { .. }) => None,
+            (None, HostChoice::Existing { endpoint, .. }) => endpoint.clone(),
+            (None, HostChoice::New { .. }) => None,
         };
-        let host = match &self.place {
-            Place::Own { store, lifeline } => {
+        let host = match &self.host_choice {
+            HostChoice::New { store, lifeline } => {
                 // Single-instance mode has no successors to keep a line to.
                 let off = LifelineConfig::off();
                 let lifeline = if self.settings.enabled { lifeline } else { &off };
                 Host::start(store.clone(), lifeline, self.runtime.clone())?
             }
-            Place::Beside { host, .. } => host.clone(),
+            HostChoice::Existing { host, .. } => host.clone(),
         };
         let abort_on_overrun = self.abort_on_overrun;
         let (shared, core) = self.shared(&host, namespace, id)?;
@@ -277,7 +278,7 @@ impl NodeBuilder {
         let profile = Arc::new(NodeProfile {
             priority: self.settings.priority,
             labels: self.labels,
-            lifeline: host.lifeline.as_ref().map(|lifeline| lifeline.told.clone()),
+            lifeline: host.lifeline.as_ref().map(|lifeline| lifeline.advertised.clone()),
             version: self.version,
         });
         let me = Identity { id: id.clone(), boot: host.boot, profile: profile.clone() };

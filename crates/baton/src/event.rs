@@ -71,15 +71,15 @@ impl EventSender {
     }
 
     pub(crate) fn send(&self, event: Event) {
-        self.counts.told(&event, SystemClock.now());
+        self.counts.count(&event, SystemClock.now());
         let (namespace, node) = (self.namespace.clone(), self.node.clone());
         let stamped = Stamped::new(SystemClock.wall_ms(), namespace, node, event);
         #[cfg(feature = "otel")]
         if let Some(spans) = &self.spans {
-            spans.told(&stamped);
+            spans.record(&stamped);
         }
         let stamped = Arc::new(stamped);
-        self.logs.told(&stamped);
+        self.logs.event(&stamped);
         // It fails when there is no reader.
         let _ = self.sender.send(stamped);
     }

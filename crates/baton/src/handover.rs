@@ -89,9 +89,9 @@ impl Node {
         to: &NodeId,
         timeout: Duration,
     ) -> Result<Handover, HandoverError> {
-        let mut wait = Wait::new(self, timeout);
-        let before = wait.acceptable(to).await?;
-        wait.ask_for(Command::Transfer { to: to.clone() }, &before).await?;
+        let mut wait = HandoverWait::new(self, timeout);
+        let before = wait.check_acceptable(to).await?;
+        wait.request(Command::Transfer { to: to.clone() }, &before).await?;
         wait.next_term(&before, Some(to)).await
     }
 
@@ -103,16 +103,16 @@ impl Node {
         desired: Option<&NodeId>,
         timeout: Duration,
     ) -> Result<Handover, HandoverError> {
-        let mut wait = Wait::new(self, timeout);
-        let found = wait.look().await?;
-        let now = match (found.leads(), force && desired.is_none()) {
+        let mut wait = HandoverWait::new(self, timeout);
+        let found = wait.read_lease().await?;
+        let now = match (found.leader(), force && desired.is_none()) {
             (Some(leader), false) => {
                 let (previous, leader) = (Some(leader.clone()), leader.clone());
                 Handover { previous, leader, epoch: found.epoch() }
             }
             _ => {
                 let ensure = Command::EnsureCoordinator { force, desired: None };
-                wait.ask_for(ensure, &found).await?;
+                wait.request(ensure, &found).await?;
                 wait.next_term(&found, None).await?
             }
         };
@@ -127,27 +127,27 @@ impl Node {
 }
 
 /// The lease as it was before the request.
-struct Before(Option<LeaseSnapshot>);
+struct PriorLease(Option<LeaseSnapshot>);
 
-impl Before {
+impl PriorLease {
     fn epoch(&self) -> Epoch {
         self.0.as_ref().map_or(Epoch::NONE, |lease| lease.version.epoch)
     }
 
     /// The holder of a lease that has not run out.
-    fn leads(&self) -> Option<&NodeId> {
+    fn leader(&self) -> Option<&NodeId> {
         Some(&self.0.as_ref()?.leader()?.node)
     }
 }
 
-struct Wait<'a> {
+struct HandoverWait<'a> {
     node: &'a Node,
     events: Events,
     timeout: Duration,
     until: Moment,
 }
 
-impl<'a> Wait<'a> {
+impl<'a> HandoverWait<'a> {
     fn new(node: &'a Node, timeout: Duration) -> Self {
         // Events from now on are kept, also those before the wait.
         let (events, until) = (node.events(), SystemClock.now() + timeout);
@@ -158,26 +158,26 @@ impl<'a> Wait<'a> {
         self.until.since(SystemClock.now())
     }
 
-    async fn look(&self) -> Result<Before, HandoverError> {
+    async fn read_lease(&self) -> Result<PriorLease, HandoverError> {
         let shared = &self.node.shared;
-        Ok(Before(shared.store.inspect(&shared.namespace).await?.lease))
+        Ok(PriorLease(shared.store.inspect(&shared.namespace).await?.lease))
     }
 
     /// Reads whether the leader would accept this node.
-    async fn acceptable(&self, to: &NodeId) -> Result<Before, HandoverError> {
+    async fn check_acceptable(&self, to: &NodeId) -> Result<PriorLease, HandoverError> {
         let shared = &self.node.shared;
-        let lease = self.look().await?.0;
+        let lease = self.read_lease().await?.0;
         let members = shared.store.members(&shared.namespace).await?;
         match foresee_refusal(to, lease.as_ref(), &members, &self.node.settings()) {
-            None => Ok(Before(lease)),
+            None => Ok(PriorLease(lease)),
             Some(reason) => Err(HandoverError::Refused { to: to.clone(), reason }),
         }
     }
 
     /// Hands the command to the node once the node knows the leader that was read: a node that has
     /// only just started knows of none.
-    async fn ask_for(&mut self, command: Command, found: &Before) -> Result<(), HandoverError> {
-        while found.leads().is_some() && self.node.leader().as_ref() != found.leads() {
+    async fn request(&mut self, command: Command, found: &PriorLease) -> Result<(), HandoverError> {
+        while found.leader().is_some() && self.node.leader().as_ref() != found.leader() {
             if self.left().is_zero() {
                 return Err(HandoverError::NotInTime { waited: self.timeout });
             }
@@ -198,7 +198,7 @@ impl<'a> Wait<'a> {
 
     async fn next_term(
         &mut self,
-        before: &Before,
+        before: &PriorLease,
         to: Option<&NodeId>,
     ) -> Result<Handover, HandoverError> {
         loop {
@@ -221,7 +221,7 @@ impl<'a> Wait<'a> {
                     return match to.filter(|to| *to != leader) {
                         Some(to) => Err(HandoverError::WentElsewhere { leader, epoch, to }),
                         None => {
-                            let previous = before.leads().cloned();
+                            let previous = before.leader().cloned();
                             Ok(Handover { previous, leader, epoch })
                         }
                     };

@@ -12,7 +12,7 @@ use baton_core::{BreakerStatus, Command, MetricsReport};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Store, StoreError};
 
-use crate::builder::{NodeBuilder, Place};
+use crate::builder::{HostChoice, NodeBuilder};
 use crate::drive::Host;
 use crate::error::{BuildError, LeftError};
 use crate::event::Events;
@@ -68,7 +68,7 @@ pub struct Node {
 impl Node {
     /// A builder of a node that uses this store.
     pub fn builder(store: Arc<dyn Store>) -> NodeBuilder {
-        NodeBuilder::at(Place::Own { store, lifeline: LifelineConfig::default() })
+        NodeBuilder::on(HostChoice::New { store, lifeline: LifelineConfig::default() })
     }
 
     /// A builder of a node in another namespace of the same process. It has the same id, settings
@@ -264,7 +264,7 @@ impl Node {
             () = SystemClock.sleep(give_up_at.since(SystemClock.now())) => Departure::Unfinished,
         };
         // The process may end right after this, and log lines that are not written would be lost.
-        self.shared.events.logs.written().await;
+        self.shared.events.logs.flush().await;
         departure
     }
 

@@ -19,7 +19,7 @@ pub async fn ask_store(
     timeout: Duration,
 ) -> Message {
     let beat = (shared.task_id, id);
-    shared.events.logs.began(beat, (&shared.namespace, &shared.id), &request);
+    shared.events.logs.beat_began(beat, (&shared.namespace, &shared.id), &request);
     let input = match call_store(&shared, Call::Core(request), timeout).await {
         Some(Ok(Answer::Core(reply))) => {
             match &reply {
@@ -45,7 +45,7 @@ pub async fn ask_store(
         }
         None => Input::Failed { id, failure: Failure::Unknown },
     };
-    shared.events.logs.ended(beat, &input);
+    shared.events.logs.beat_ended(beat, &input);
     Message::Input { task: shared.task_id, input }
 }
 

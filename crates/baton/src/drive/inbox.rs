@@ -27,20 +27,21 @@ const HINTS_MAX: usize = 16;
 
 #[derive(Default)]
 pub(crate) struct Inbox {
-    waiting: Mutex<Waiting>,
+    state: Mutex<InboxState>,
     arrived: Notify,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct InboxState {
     starting: Vec<NodeTask>,
-    nodes: BTreeMap<NodeTaskId, Mail>,
+    nodes: BTreeMap<NodeTaskId, NodeInbox>,
     /// No further node starts: the host is gone.
     is_last: bool,
     is_closed: bool,
 }
 
-struct Mail {
+/// What waits for one node.
+struct NodeInbox {
     namespace: Namespace,
     /// For hints of its services' topics, which the thread has no part in.
     plugins: Option<Arc<PluginSet>>,
@@ -48,8 +49,8 @@ struct Mail {
     hints: VecDeque<Hint>,
 }
 
-/// What one turn of the thread takes in: a command and a hint of each node at most.
-pub(crate) struct Turn {
+/// What one turn of the thread takes in: a command and a hint for each node at most.
+pub(crate) struct InboxBatch {
     pub(crate) starting: Vec<NodeTask>,
     pub(crate) inputs: Vec<(NodeTaskId, Input)>,
     pub(crate) is_more: bool,
@@ -57,88 +58,88 @@ pub(crate) struct Turn {
 }
 
 impl Inbox {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().expect("no holder panics")
+    fn state(&self) -> MutexGuard<'_, InboxState> {
+        self.state.lock().expect("no holder panics")
     }
 
     /// Changes what waits, and wakes the thread.
-    fn put<T>(&self, put: impl FnOnce(&mut Waiting) -> T) -> T {
-        let put = put(&mut self.waiting());
+    fn put<T>(&self, put: impl FnOnce(&mut InboxState) -> T) -> T {
+        let put = put(&mut self.state());
         self.arrived.notify_one();
         put
     }
 
     /// A node begins. False if the thread has ended.
     pub(crate) fn start(&self, node: NodeTask) -> bool {
-        self.put(|waiting| {
-            if !waiting.is_closed {
-                let mut mail = Mail::new(node.shared.namespace.clone());
-                mail.plugins = Some(node.shared.plugins.clone());
-                waiting.nodes.insert(node.shared.task_id, mail);
-                waiting.starting.push(node);
+        self.put(|state| {
+            if !state.is_closed {
+                let mut inbox = NodeInbox::new(node.shared.namespace.clone());
+                inbox.plugins = Some(node.shared.plugins.clone());
+                state.nodes.insert(node.shared.task_id, inbox);
+                state.starting.push(node);
             }
-            !waiting.is_closed
+            !state.is_closed
         })
     }
 
     /// The application asks something of a node. One that has left takes no commands. Returns the
     /// command that waited and is replaced by this one.
     pub(crate) fn command(&self, to: NodeTaskId, command: Command) -> Option<Command> {
-        self.put(|waiting| waiting.nodes.get_mut(&to)?.command(command))
+        self.put(|state| state.nodes.get_mut(&to)?.command(command))
     }
 
     pub(crate) fn hint(&self, to: NodeTaskId, hint: &Hint) {
-        self.put(|waiting| waiting.nodes.get_mut(&to).into_iter().for_each(|it| it.hint(hint)));
+        self.put(|state| state.nodes.get_mut(&to).into_iter().for_each(|it| it.hint(hint)));
     }
 
     /// A hint from another process for the nodes of a namespace.
     pub(crate) fn hint_all(&self, namespace: &Namespace, hint: &Hint) {
-        self.put(|waiting| {
-            let mails = waiting.nodes.values_mut().filter(|mail| mail.namespace == *namespace);
-            mails.for_each(|mail| mail.hint(hint));
+        self.put(|state| {
+            let inboxes = state.nodes.values_mut().filter(|inbox| inbox.namespace == *namespace);
+            inboxes.for_each(|inbox| inbox.hint(hint));
         });
     }
 
     /// A hint for the services of this name in a namespace. The node's thread does nothing for it.
     pub(crate) fn hint_services(&self, namespace: &Namespace, topic: &str) {
-        let waiting = self.waiting();
-        let mails = waiting.nodes.values().filter(|mail| mail.namespace == *namespace);
-        mails.filter_map(|mail| mail.plugins.as_ref()).for_each(|plugins| plugins.hint(topic));
+        let state = self.state();
+        let inboxes = state.nodes.values().filter(|inbox| inbox.namespace == *namespace);
+        inboxes.filter_map(|inbox| inbox.plugins.as_ref()).for_each(|plugins| plugins.hint(topic));
     }
 
     /// A node is gone, and what waits for it goes too.
     pub(crate) fn forget(&self, task: NodeTaskId) {
-        self.waiting().nodes.remove(&task);
+        self.state().nodes.remove(&task);
     }
 
     pub(crate) fn no_more_nodes(&self) {
-        self.put(|waiting| waiting.is_last = true);
+        self.put(|state| state.is_last = true);
     }
 
     /// The thread ends: nothing is taken in any more. Returns the nodes that had not begun.
     pub(super) fn close(&self) -> Vec<NodeTask> {
-        let mut waiting = self.waiting();
-        waiting.is_closed = true;
-        std::mem::take(&mut waiting.starting)
+        let mut state = self.state();
+        state.is_closed = true;
+        std::mem::take(&mut state.starting)
     }
 
     pub(super) fn arrived(&self) -> Notified<'_> {
         self.arrived.notified()
     }
 
-    pub(super) fn turn(&self) -> Turn {
-        let mut waiting = self.waiting();
-        let starting = std::mem::take(&mut waiting.starting);
+    pub(super) fn take_batch(&self) -> InboxBatch {
+        let mut state = self.state();
+        let starting = std::mem::take(&mut state.starting);
         let mut inputs = Vec::new();
-        for (id, mail) in &mut waiting.nodes {
-            inputs.extend(mail.next().map(|input| (*id, input)));
+        for (id, inbox) in &mut state.nodes {
+            inputs.extend(inbox.next().map(|input| (*id, input)));
         }
-        let is_more = waiting.nodes.values().any(|mail| !mail.is_empty());
-        Turn { starting, inputs, is_more, is_last: waiting.is_last }
+        let is_more = state.nodes.values().any(|inbox| !inbox.is_empty());
+        InboxBatch { starting, inputs, is_more, is_last: state.is_last }
     }
 }
 
-impl Mail {
+impl NodeInbox {
     fn new(namespace: Namespace) -> Self {
         Self { namespace, plugins: None, commands: VecDeque::new(), hints: VecDeque::new() }
     }
@@ -177,35 +178,35 @@ mod tests {
 
     use super::*;
 
-    fn mail() -> Mail {
-        Mail::new(Namespace::new("web").expect("valid"))
+    fn inbox() -> NodeInbox {
+        NodeInbox::new(Namespace::new("web").expect("valid"))
     }
 
     #[test]
     fn of_each_kind_of_command_the_last_one_waits_in_the_order_they_were_given() {
-        let mut mail = mail();
+        let mut inbox = inbox();
         let to = |name: &str| Command::Transfer { to: NodeId::new(name).expect("valid") };
-        assert_eq!(mail.command(to("a")), None);
+        assert_eq!(inbox.command(to("a")), None);
         for load in 0..100_000 {
-            mail.command(Command::SetLoad(load));
+            inbox.command(Command::SetLoad(load));
         }
-        assert_eq!(mail.command(to("b")), Some(to("a")), "who asks for it can be told");
-        let waiting: Vec<Input> = (0..3).flat_map(|_| mail.next().collect::<Vec<_>>()).collect();
+        assert_eq!(inbox.command(to("b")), Some(to("a")), "who asks for it can be told");
+        let waiting: Vec<Input> = (0..3).flat_map(|_| inbox.next().collect::<Vec<_>>()).collect();
         assert_eq!(waiting, [Command::SetLoad(99_999), to("b")].map(Input::Command));
     }
 
     #[test]
     fn a_hint_waits_once_and_the_oldest_gives_way() {
-        let mut mail = mail();
+        let mut inbox = inbox();
         for boot in 0..100 {
-            mail.hint(&Hint::Look);
-            mail.hint(&Hint::Joined { boot: BootId(boot) });
+            inbox.hint(&Hint::Look);
+            inbox.hint(&Hint::Joined { boot: BootId(boot) });
         }
-        assert_eq!(mail.hints.len(), HINTS_MAX);
-        assert_eq!(mail.hints.iter().filter(|hint| **hint == Hint::Look).count(), 1);
-        assert_eq!(mail.hints.back(), Some(&Hint::Joined { boot: BootId(99) }));
-        mail.command(Command::Resign);
-        let first: Vec<Input> = mail.next().collect();
+        assert_eq!(inbox.hints.len(), HINTS_MAX);
+        assert_eq!(inbox.hints.iter().filter(|hint| **hint == Hint::Look).count(), 1);
+        assert_eq!(inbox.hints.back(), Some(&Hint::Joined { boot: BootId(99) }));
+        inbox.command(Command::Resign);
+        let first: Vec<Input> = inbox.next().collect();
         let oldest = Hint::Joined { boot: BootId(85) };
         assert_eq!(first, [Input::Command(Command::Resign), Input::Hint(oldest)]);
     }

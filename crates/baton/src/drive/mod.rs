@@ -31,7 +31,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use alarm::{Alarm, ClockSet};
-use inbox::Turn;
+use inbox::InboxBatch;
 
 pub(crate) use call::call_store;
 pub(crate) use host::Host;
@@ -62,9 +62,9 @@ struct NodeTasks {
 }
 
 /// Closes the inbox when the thread ends, however it does.
-struct Closing(Arc<Inbox>);
+struct ClosesInbox(Arc<Inbox>);
 
-impl Drop for Closing {
+impl Drop for ClosesInbox {
     fn drop(&mut self) {
         drop(self.0.close());
     }
@@ -75,8 +75,8 @@ pub(crate) async fn drive(
     inbox: Arc<Inbox>,
     mut reports: mpsc::Receiver<Message>,
 ) -> std::io::Result<()> {
-    let closing = Closing(inbox);
-    let inbox = &closing.0;
+    let closes_inbox = ClosesInbox(inbox);
+    let inbox = &closes_inbox.0;
     let mut alarm = Alarm::new()?;
     let mut tasks = NodeTasks::default();
     let mut clock_set = ClockSet::new()?;
@@ -108,9 +108,9 @@ pub(crate) async fn drive(
             }
             None => {}
         }
-        let turn = inbox.turn();
-        (is_more, is_last) = (turn.is_more, turn.is_last);
-        tasks.handle_turn(turn);
+        let batch = inbox.take_batch();
+        (is_more, is_last) = (batch.is_more, batch.is_last);
+        tasks.handle_batch(batch);
         tasks.fire_timers();
         let now = SystemClock.now();
         tasks.nodes.values().for_each(|it| it.shared.watchdog.reset(now));
@@ -134,13 +134,13 @@ impl NodeTasks {
         }
     }
 
-    fn handle_turn(&mut self, turn: Turn) {
-        for node in turn.starting {
+    fn handle_batch(&mut self, batch: InboxBatch) {
+        for node in batch.starting {
             let task = node.shared.task_id;
             self.nodes.insert(task, node);
             self.handle(task, Input::Start);
         }
-        for (task, input) in turn.inputs {
+        for (task, input) in batch.inputs {
             self.handle(task, input);
         }
         self.invite();

@@ -42,7 +42,9 @@ impl WorkRuntime {
         }
         match &*own {
             OwnRuntime::Started(runtime) => Ok(runtime.handle().clone()),
-            OwnRuntime::NotStarted | OwnRuntime::Ended => Err(std::io::Error::other("the node has left")),
+            OwnRuntime::NotStarted | OwnRuntime::Ended => {
+                Err(std::io::Error::other("the node has left"))
+            }
         }
     }
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use super::address::Address;
 use super::key::Key;
-use super::wire::{self, Hinted};
+use super::wire::{self, LifelineHint};
 
 /// How long a dial and the greeting may take each.
 pub(super) const PATIENCE: Duration = Duration::from_secs(1);
@@ -21,7 +21,7 @@ const GREETING_BYTES_MAX: u64 = 1_024;
 
 /// Passes a hint to the process that listens there, whose address the store has. It may be lost.
 pub async fn send_hint(address: &str, namespace: &Namespace, hint: &Hint) -> io::Result<()> {
-    in_time(send(address, namespace, &Hinted::Core(hint.clone()))).await?.map(drop)
+    in_time(send(address, namespace, &LifelineHint::Core(hint.clone()))).await?.map(drop)
 }
 
 /// The same for the service of this name.
@@ -30,7 +30,7 @@ pub(crate) async fn send_topic(
     namespace: &Namespace,
     topic: &str,
 ) -> io::Result<()> {
-    let hint = Hinted::Service { topic: topic.to_owned() };
+    let hint = LifelineHint::Service { topic: topic.to_owned() };
     in_time(send(address, namespace, &hint)).await?.map(drop)
 }
 
@@ -41,14 +41,14 @@ pub(crate) async fn send_and_wait(
     hint: &Hint,
 ) -> io::Result<()> {
     let sent = async {
-        let stream = send(address, namespace, &Hinted::Core(hint.clone())).await?;
+        let stream = send(address, namespace, &LifelineHint::Core(hint.clone())).await?;
         // It says who it is, and hangs up when it has read everything.
         tokio::io::copy(&mut stream.take(GREETING_BYTES_MAX), &mut tokio::io::sink()).await
     };
     in_time(sent).await?.map(drop)
 }
 
-async fn send(address: &str, namespace: &Namespace, hint: &Hinted) -> io::Result<TcpStream> {
+async fn send(address: &str, namespace: &Namespace, hint: &LifelineHint) -> io::Result<TcpStream> {
     let keyless = || io::Error::new(io::ErrorKind::InvalidInput, "the address has no key");
     let key = Key::in_address(address).ok_or_else(keyless)?;
     let mut stream = dial(address).await?;
@@ -66,7 +66,7 @@ pub async fn probe(address: &str) -> LifelineReport {
     };
     match in_time(looked).await.and_then(|looked| looked) {
         Ok(line) => line
-            .and_then(|line| wire::greeted(&line))
+            .and_then(|line| wire::parse_greeting(&line))
             .map_or(LifelineReport::Closed, LifelineReport::OtherBoot),
         Err(error) => seen_by(&error),
     }

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::LifelineConfig;
 use super::address::{self, Address};
 use super::key::Key;
-use super::wire::{self, Hinted};
+use super::wire::{self, LifelineHint};
 use crate::drive::Inbox;
 use crate::error::BuildError;
 
@@ -33,8 +33,8 @@ pub(crate) struct Lifeline {
     pub(crate) listener: TcpListener,
     boot: BootId,
     key: Key,
-    /// The address as others are told it, with the key.
-    pub(crate) told: Arc<str>,
+    /// The address that others dial, with the key.
+    pub(crate) advertised: Arc<str>,
     connections_max: usize,
 }
 
@@ -48,20 +48,20 @@ impl Lifeline {
             return Ok(None);
         }
         let bind = address::canonical(config.bind);
-        let mut told = config.advertise.map_or(bind, address::canonical);
-        if told.ip().is_unspecified() {
-            return Err(BuildError::Unadvertised(told));
+        let mut advertised = config.advertise.map_or(bind, address::canonical);
+        if advertised.ip().is_unspecified() {
+            return Err(BuildError::Unadvertised(advertised));
         }
         let refused = |source| BuildError::Lifeline { address: bind, source };
         let listener = TcpListener::bind(bind).map_err(refused)?;
         let bound = listener.local_addr().map_err(refused)?;
-        if told.port() == 0 {
-            told.set_port(bound.port());
+        if advertised.port() == 0 {
+            advertised.set_port(bound.port());
         }
         let key = Key::draw()?;
-        let told = Arc::from(key.published_with(&Address::advertised(told, bound)));
+        let advertised = Arc::from(key.published_with(&Address::advertised(advertised, bound)));
         let connections_max = config.connections_max;
-        Ok(Some(Self { listener, boot, key, told, connections_max }))
+        Ok(Some(Self { listener, boot, key, advertised, connections_max }))
     }
 
     /// The listening socket again: while any copy of it is open, no dial is refused.
@@ -77,7 +77,7 @@ impl Lifeline {
         let listener = self.listener.try_clone()?;
         listener.set_nonblocking(true)?;
         let (boot, connections_max) = (self.boot, self.connections_max);
-        let hints = Hints { inbox, key: self.key, budget: Arc::default() };
+        let hints = HintReceiver { inbox, key: self.key, budget: Arc::default() };
         Ok(async move {
             let listener = tokio::net::TcpListener::from_std(listener)
                 .expect("it is a listening socket that does not block");
@@ -109,7 +109,7 @@ where
     }
 }
 
-async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints) {
+async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: HintReceiver) {
     let greeted = stream.write_all(wire::greeting(boot).as_bytes()).await;
     if greeted.is_err() || !kept {
         return;
@@ -117,41 +117,42 @@ async fn converse(mut stream: TcpStream, boot: BootId, kept: bool, hints: Hints)
     let mut reader = BufReader::new(stream);
     let mut count = 0;
     while let Ok(Some(line)) = wire::line(&mut reader).await {
-        let Some((namespace, hint)) = wire::hinted(hints.key, &line) else { return };
+        let Some((namespace, hint)) = wire::parse_hint(hints.key, &line) else { return };
         count += 1;
         let (budget, now) = (&hints.budget, SystemClock.now());
         match hint {
             _ if count > HINTS_MAX => return,
-            Hinted::Core(hint) if budget.core.allows(now) => {
+            LifelineHint::Core(hint) if budget.core.allows(now) => {
                 hints.inbox.hint_all(&namespace, &hint);
             }
-            Hinted::Service { topic } if budget.services.allows(now) => {
+            LifelineHint::Service { topic } if budget.services.allows(now) => {
                 hints.inbox.hint_services(&namespace, &topic);
             }
-            Hinted::Core(_) | Hinted::Service { .. } => return,
+            LifelineHint::Core(_) | LifelineHint::Service { .. } => return,
         }
     }
 }
 
+/// Where hints go that are signed with the key.
 #[derive(Clone)]
-struct Hints {
+struct HintReceiver {
     inbox: Arc<Inbox>,
     key: Key,
-    budget: Arc<Budgets>,
+    budget: Arc<HintBudgets>,
 }
 
 /// What is taken in a second, however many connections bring it. The services have a budget of
 /// their own: no flood of theirs takes anything from the node's.
 #[derive(Default)]
-struct Budgets {
-    core: Budget,
-    services: Budget,
+struct HintBudgets {
+    core: HintBudget,
+    services: HintBudget,
 }
 
 #[derive(Default)]
-struct Budget(Mutex<(Moment, u32)>);
+struct HintBudget(Mutex<(Moment, u32)>);
 
-impl Budget {
+impl HintBudget {
     fn allows(&self, now: Moment) -> bool {
         let mut spent = self.0.lock().expect("no holder panics");
         if now.since(spent.0) >= Duration::from_secs(1) {
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn hints_beyond_the_budget_of_a_second_are_dropped() {
-        let budget = Budget::default();
+        let budget = HintBudget::default();
         let at = |ms: u64| Moment::from_micros(10_000_000 + ms * 1_000);
         let allowed = (0..80).filter(|ms| budget.allows(at(*ms))).count();
         assert_eq!(allowed, 50);

@@ -30,7 +30,7 @@ const KEPT_AFTER: Duration = Duration::from_millis(200);
 
 /// Watches until the task is dropped, reporting every change of what is seen.
 pub(crate) async fn watch(shared: Arc<Shared>, boot: BootId, address: Arc<str>) {
-    let mut watch = Watch { shared, boot, address, told: None };
+    let mut watch = Watch { shared, boot, address, last_report: None };
     let mut pause = AGAIN_AFTER;
     loop {
         let seen = match watch.look().await {
@@ -54,17 +54,17 @@ pub(crate) async fn watch(shared: Arc<Shared>, boot: BootId, address: Arc<str>) 
     }
 }
 
-/// One process's lifeline, and what was last told of it.
+/// One process's lifeline, and what was last reported of it.
 struct Watch {
     shared: Arc<Shared>,
     boot: BootId,
     address: Arc<str>,
-    told: Option<LifelineReport>,
+    last_report: Option<LifelineReport>,
 }
 
 impl Watch {
     async fn report(&mut self, report: LifelineReport) {
-        if self.told.replace(report) == Some(report) {
+        if self.last_report.replace(report) == Some(report) {
             return;
         }
         let shared = &self.shared;
@@ -88,7 +88,7 @@ impl Watch {
             }
         };
         let greeting = greeting.ok().flatten();
-        match greeting.and_then(|line| wire::greeted(&line)) {
+        match greeting.and_then(|line| wire::parse_greeting(&line)) {
             Some(found) if found == self.boot => Ok(reader),
             Some(other) => Err(LifelineReport::OtherBoot(other)),
             None => Err(LifelineReport::Closed),

@@ -43,7 +43,7 @@ impl Default for NodeCounts {
 }
 
 impl NodeCounts {
-    pub(crate) fn told(&self, event: &Event, now: Moment) {
+    pub(crate) fn count(&self, event: &Event, now: Moment) {
         self.events.of(event.name()).fetch_add(1, Ordering::Relaxed);
         match event {
             Event::CoordinatorPromoted { .. } => {
@@ -111,16 +111,16 @@ mod tests {
         let counts = NodeCounts::default();
         let at = Moment::from_micros;
         let epoch = Epoch(1);
-        counts.told(&Event::CoordinatorPromoted { epoch }, at(5));
+        counts.count(&Event::CoordinatorPromoted { epoch }, at(5));
         assert_eq!(counts.worked_for(at(8)), Duration::from_micros(3));
-        counts.told(&Event::BreakerHalfOpen, at(6));
-        counts.told(&Event::BreakerHalfOpen, at(7));
+        counts.count(&Event::BreakerHalfOpen, at(6));
+        counts.count(&Event::BreakerHalfOpen, at(7));
         let reason = DemotionReason::WindowClosed;
-        counts.told(&Event::CoordinatorDemoted { epoch, reason }, at(9));
+        counts.count(&Event::CoordinatorDemoted { epoch, reason }, at(9));
         assert_eq!(counts.worked_for(at(12)), Duration::ZERO);
-        counts.told(&Event::TermOverran { epoch }, at(9));
+        counts.count(&Event::TermOverran { epoch }, at(9));
         assert_eq!(counts.overrun_for(at(12)), Duration::from_micros(3));
-        counts.told(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
+        counts.count(&Event::CoordinatorPromoted { epoch: Epoch(2) }, at(20));
         assert_eq!(counts.overrun_for(at(22)), Duration::ZERO, "that was another term");
         let mut told: Vec<_> = counts.events().filter(|(_, count)| *count > 0).collect();
         told.sort_unstable();

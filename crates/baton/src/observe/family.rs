@@ -96,18 +96,19 @@ impl NodeMetrics {
     }
 }
 
-/// Writes one node's families down.
-pub(crate) struct Book {
-    whose: [(&'static str, String); 2],
+/// Gathers one node's families.
+pub(crate) struct MetricsBuilder {
+    node_labels: [(&'static str, String); 2],
     families: Vec<Family>,
 }
 
-pub(crate) type More<'a> = &'a [(&'static str, &'a str)];
+/// Labels beside those that name the node.
+pub(crate) type Labels<'a> = &'a [(&'static str, &'a str)];
 
-impl Book {
+impl MetricsBuilder {
     pub(crate) fn new(namespace: &str, node: &str) -> Self {
-        let whose = [("namespace", namespace.to_owned()), ("node", node.to_owned())];
-        Self { whose, families: Vec::new() }
+        let node_labels = [("namespace", namespace.to_owned()), ("node", node.to_owned())];
+        Self { node_labels, families: Vec::new() }
     }
 
     /// Begins a family; what follows belongs to it.
@@ -122,9 +123,14 @@ impl Book {
     }
 
     /// A number of the family that was begun last.
-    pub(crate) fn put(&mut self, suffix: &'static str, more: More<'_>, value: f64) -> &mut Self {
-        let more = more.iter().map(|(name, value)| (*name, (*value).to_owned()));
-        let labels = self.whose.iter().cloned().chain(more).collect();
+    pub(crate) fn put(
+        &mut self,
+        suffix: &'static str,
+        further: Labels<'_>,
+        value: f64,
+    ) -> &mut Self {
+        let further = further.iter().map(|(name, value)| (*name, (*value).to_owned()));
+        let labels = self.node_labels.iter().cloned().chain(further).collect();
         let family = self.families.last_mut().expect("a family was begun");
         family.samples.push(Sample { suffix, labels, value });
         self
@@ -138,7 +144,7 @@ impl Book {
         self.family(FamilyKind::Counter, name, help).put("", &[], value);
     }
 
-    pub(crate) fn close(self) -> NodeMetrics {
+    pub(crate) fn build(self) -> NodeMetrics {
         NodeMetrics { families: self.families }
     }
 }
@@ -198,9 +204,10 @@ mod tests {
 
     #[test]
     fn a_family_is_written_with_its_meaning_first() {
-        let mut book = Book::new("web", "a");
-        book.gauge("baton_leader", "Does it lead?", 1.0);
-        book.family(FamilyKind::Histogram, "baton_x_seconds", "How long x took.")
+        let mut builder = MetricsBuilder::new("web", "a");
+        builder.gauge("baton_leader", "Does it lead?", 1.0);
+        builder
+            .family(FamilyKind::Histogram, "baton_x_seconds", "How long x took.")
             .put("_bucket", &[("le", "0.5")], 2.0)
             .put("_bucket", &[("le", "+Inf")], 3.0)
             .put("_sum", &[], 1.25)
@@ -216,29 +223,29 @@ baton_x_seconds_bucket{namespace=\"web\",node=\"a\",le=\"+Inf\"} 3
 baton_x_seconds_sum{namespace=\"web\",node=\"a\"} 1.25
 baton_x_seconds_count{namespace=\"web\",node=\"a\"} 3
 ";
-        assert_eq!(book.close().to_string(), expected);
+        assert_eq!(builder.build().to_string(), expected);
     }
 
     #[test]
     fn what_would_end_a_line_or_a_label_is_escaped() {
-        let mut book = Book::new("a\"b", "c\\d\ne");
-        book.gauge("baton_leader", "One \"line\",\nno \\ more", 0.0);
+        let mut builder = MetricsBuilder::new("a\"b", "c\\d\ne");
+        builder.gauge("baton_leader", "One \"line\",\nno \\ more", 0.0);
         let expected = "\
 # HELP baton_leader One \"line\",\\nno \\\\ more
 # TYPE baton_leader gauge
 baton_leader{namespace=\"a\\\"b\",node=\"c\\\\d\\ne\"} 0
 ";
-        assert_eq!(book.close().to_string(), expected);
+        assert_eq!(builder.build().to_string(), expected);
     }
 
     #[test]
     fn numbers_without_a_decimal_form_have_their_names() {
-        let mut book = Book::new("web", "a");
+        let mut builder = MetricsBuilder::new("web", "a");
         let values = [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-7, 1e21];
         for value in values {
-            book.gauge("baton_x", "x", value);
+            builder.gauge("baton_x", "x", value);
         }
-        let text = book.close().to_string();
+        let text = builder.build().to_string();
         let numbers: Vec<&str> = text
             .lines()
             .filter(|line| !line.starts_with('#'))
@@ -250,9 +257,9 @@ baton_leader{namespace=\"a\\\"b\",node=\"c\\\\d\\ne\"} 0
     #[test]
     fn nodes_of_one_process_share_their_families() {
         let one = |node| {
-            let mut book = Book::new("web", node);
-            book.gauge("baton_leader", "Does it lead?", 1.0);
-            book.close()
+            let mut builder = MetricsBuilder::new("web", node);
+            builder.gauge("baton_leader", "Does it lead?", 1.0);
+            builder.build()
         };
         let mut both = one("a");
         both.join(one("b"));

@@ -24,14 +24,14 @@ const TEXT_FORMAT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 const EPOCH: HeaderName = HeaderName::from_static("baton-epoch");
 
-type Said = (StatusCode, HeaderMap, String);
+type HttpAnswer = (StatusCode, HeaderMap, String);
 
-fn said(status: StatusCode, text: String) -> Said {
+fn answer(status: StatusCode, text: String) -> HttpAnswer {
     (status, HeaderMap::new(), text)
 }
 
-fn unavailable(text: String) -> Said {
-    said(StatusCode::SERVICE_UNAVAILABLE, text)
+fn unavailable(text: String) -> HttpAnswer {
+    answer(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
 pub fn router(nodes: Nodes, hosts: Hosts) -> Router {
@@ -41,7 +41,7 @@ pub fn router(nodes: Nodes, hosts: Hosts) -> Router {
         .route("/readyz", get(readyz))
         .route("/leader", get(leader))
         .route("/follower", get(follower))
-        .fallback(elsewhere)
+        .fallback(not_found)
         .with_state(nodes)
         .layer(from_fn_with_state(hosts, check))
 }
@@ -52,14 +52,14 @@ async fn metrics(State(nodes): State<Nodes>) -> Response {
 
 /// Does the node's own thread turn? What the store does is no part of it: a restart of this process
 /// mends no store.
-async fn livez(State(nodes): State<Nodes>, uri: Uri) -> Said {
-    about(&nodes, &uri, |node| {
+async fn livez(State(nodes): State<Nodes>, uri: Uri) -> HttpAnswer {
+    answer_about(&nodes, &uri, |node| {
         if *node.departed.borrow() == Some(Departure::Broken) {
             return unavailable("the node's thread broke\n".to_owned());
         }
         let has_left = node.departed.borrow().is_some();
         match node.watchdog.overdue(SystemClock.now()).filter(|_| !has_left) {
-            None => said(StatusCode::OK, "the node lives\n".to_owned()),
+            None => answer(StatusCode::OK, "the node lives\n".to_owned()),
             Some((silent, limit)) => {
                 let (silent, limit) = (silent.as_millis(), limit.as_millis());
                 let text = format!("the node's thread is stuck: no turn for {silent} ms, ");
@@ -69,20 +69,22 @@ async fn livez(State(nodes): State<Nodes>, uri: Uri) -> Said {
     })
 }
 
-async fn readyz(State(nodes): State<Nodes>, uri: Uri) -> Said {
-    about(&nodes, &uri, |node| match CoreFigures::of(node).check_ready(node, SystemClock.now()) {
-        Ok(()) => said(StatusCode::OK, "ready\n".to_owned()),
-        Err(why) => unavailable(format!("not ready: {why}\n")),
+async fn readyz(State(nodes): State<Nodes>, uri: Uri) -> HttpAnswer {
+    answer_about(&nodes, &uri, |node| {
+        match CoreFigures::of(node).check_ready(node, SystemClock.now()) {
+            Ok(()) => answer(StatusCode::OK, "ready\n".to_owned()),
+            Err(why) => unavailable(format!("not ready: {why}\n")),
+        }
     })
 }
 
 /// Does it lead by the clock, and for this long yet?
-async fn leader(State(nodes): State<Nodes>, uri: Uri) -> Said {
+async fn leader(State(nodes): State<Nodes>, uri: Uri) -> HttpAnswer {
     let wanted = match min_left(&uri) {
         Ok(wanted) => wanted,
-        Err(wrong) => return said(StatusCode::BAD_REQUEST, wrong),
+        Err(wrong) => return answer(StatusCode::BAD_REQUEST, wrong),
     };
-    about(&nodes, &uri, |node| {
+    answer_about(&nodes, &uri, |node| {
         let now = SystemClock.now();
         let term = node.term.borrow().clone().filter(|term| term.is_open(now));
         let Some(term) = term.filter(|_| node.is_leader()) else {
@@ -100,13 +102,13 @@ async fn leader(State(nodes): State<Nodes>, uri: Uri) -> Said {
 }
 
 /// May it be counted on for what the leader should not do?
-async fn follower(State(nodes): State<Nodes>, uri: Uri) -> Said {
-    about(&nodes, &uri, |node| {
+async fn follower(State(nodes): State<Nodes>, uri: Uri) -> HttpAnswer {
+    answer_about(&nodes, &uri, |node| {
         if node.is_leader() {
             return unavailable(format!("{} leads\n", node.id));
         }
         match CoreFigures::of(node).check_ready(node, SystemClock.now()) {
-            Ok(()) => said(StatusCode::OK, who_leads(node)),
+            Ok(()) => answer(StatusCode::OK, who_leads(node)),
             Err(why) => unavailable(format!("not ready: {why}\n")),
         }
     })
@@ -120,9 +122,9 @@ fn who_leads(node: &Shared) -> String {
     }
 }
 
-async fn elsewhere() -> Said {
+async fn not_found() -> HttpAnswer {
     let paths = "/metrics, /livez, /readyz, /leader and /follower";
-    said(StatusCode::NOT_FOUND, format!("there are {paths}\n"))
+    answer(StatusCode::NOT_FOUND, format!("there are {paths}\n"))
 }
 
 fn field<'a>(uri: &'a Uri, name: &str) -> Option<&'a str> {
@@ -138,7 +140,7 @@ fn min_left(uri: &Uri) -> Result<Duration, String> {
 }
 
 /// Asks the node of the namespace that `?namespace=` names, or the first one.
-fn about(nodes: &Nodes, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
+fn answer_about(nodes: &Nodes, uri: &Uri, ask: impl Fn(&Shared) -> HttpAnswer) -> HttpAnswer {
     let named = field(uri, "namespace");
     let mut nodes = nodes.all().into_iter();
     let node = match named {
@@ -148,7 +150,7 @@ fn about(nodes: &Nodes, uri: &Uri, ask: impl Fn(&Shared) -> Said) -> Said {
     match (node, named) {
         (Some(node), _) => ask(&node),
         (None, Some(_)) => {
-            said(StatusCode::NOT_FOUND, "no node of that namespace is here\n".to_owned())
+            answer(StatusCode::NOT_FOUND, "no node of that namespace is here\n".to_owned())
         }
         (None, None) => unavailable("the node is gone\n".to_owned()),
     }
@@ -192,8 +194,8 @@ async fn check(State(hosts): State<Hosts>, request: Request, next: Next) -> Resp
     let foreign = named.map(String::from_utf8_lossy).find(|host| !hosts.admits(host));
     if let Some(host) = foreign {
         let why = "is no name of this endpoint; use its address, or add the name to metrics_hosts";
-        let said = format!("host {host:?} {why}\n");
-        return (StatusCode::MISDIRECTED_REQUEST, said).into_response();
+        let answer = format!("host {host:?} {why}\n");
+        return (StatusCode::MISDIRECTED_REQUEST, answer).into_response();
     }
     next.run(request).await
 }

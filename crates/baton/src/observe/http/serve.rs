@@ -40,12 +40,12 @@ pub struct Limits {
 pub const LIMITS: Limits =
     Limits { connections: 32, head: Duration::from_secs(1), lasts: Duration::from_secs(10) };
 
-struct Taken {
+struct OpenConnection {
     task: AbortHandle,
     asked: Arc<AtomicBool>,
 }
 
-impl Taken {
+impl OpenConnection {
     /// Has the whole head of its request not come yet?
     fn is_silent(&self) -> bool {
         !self.asked.load(Ordering::Relaxed) && !self.task.is_finished()
@@ -62,14 +62,15 @@ pub async fn serve(
     let Ok(listener) = tokio::net::TcpListener::from_std(listener) else { return };
     let mut open = JoinSet::new();
     // The oldest first.
-    let mut taken = VecDeque::<Taken>::new();
+    let mut taken = VecDeque::<OpenConnection>::new();
     loop {
-        let has_room = open.len() < limits.connections || taken.iter().any(Taken::is_silent);
+        let has_room =
+            open.len() < limits.connections || taken.iter().any(OpenConnection::is_silent);
         tokio::select! {
             biased;
             _ = &mut stop => return,
             Some(_) = open.join_next() => {}
-            came = listener.accept(), if has_room => match came {
+            accepted = listener.accept(), if has_room => match accepted {
                 Ok((stream, _)) => {
                     taken.retain(|connection| !connection.task.is_finished());
                     tokio::select! {
@@ -79,7 +80,7 @@ pub async fn serve(
                     }
                     let asked = Arc::<AtomicBool>::default();
                     let talk = converse(stream, answers.clone(), limits, asked.clone());
-                    taken.push_back(Taken { task: open.spawn(talk), asked });
+                    taken.push_back(OpenConnection { task: open.spawn(talk), asked });
                     // Before another one is let in, this one may read what it was sent.
                     yield_now().await;
                 }
@@ -90,7 +91,7 @@ pub async fn serve(
 }
 
 /// Ends the oldest connection that has not asked yet, if all are taken.
-async fn make_room(open: &mut JoinSet<()>, taken: &VecDeque<Taken>, connections: usize) {
+async fn make_room(open: &mut JoinSet<()>, taken: &VecDeque<OpenConnection>, connections: usize) {
     while open.len() >= connections {
         if let Some(oldest) = taken.iter().find(|connection| connection.is_silent()) {
             oldest.task.abort();

@@ -1,7 +1,7 @@
 //! The logs of an embedded node: what it tells, as events and spans of `tracing`.
 //!
 //! ```text
-//!   node's thread ── Note ──► queue, which is never waited for ──► thread ── line ──► subscriber
+//!   node's thread ─ LogEntry ► queue, which is never waited for ──► thread ── line ──► subscriber
 //!                              │ full                               ▲
 //!                              └──► dropped and counted ────────────┘
 //!   work threads ── a span around each call of a plugin ────────────────────────────► subscriber
@@ -31,20 +31,21 @@ use tracing::{Dispatch, Level, Span};
 use crate::drive::NodeTaskId;
 use crate::event::Stamped;
 
-/// The largest number of notes that wait for a slow subscriber.
+/// The largest number of entries that wait for a slow subscriber.
 const WAITING_MAX: usize = 1_024;
 
 /// How long a node that has left waits for its last lines to be written.
-const WRITTEN_WITHIN: Duration = Duration::from_millis(250);
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(250);
 
 /// Beats that are open at once, at the most. Their ends may have been dropped.
 const BEATS_MAX: usize = 256;
 
-enum Note {
-    Told(Arc<Stamped>),
-    BeatBegan(Beat, Namespace, NodeId, &'static str),
+/// What the thread that calls the subscriber is given.
+enum LogEntry {
+    Event(Arc<Stamped>),
+    BeatBegan(BeatKey, Namespace, NodeId, &'static str),
     /// An answer came, or none in time.
-    BeatEnded(Beat, &'static str),
+    BeatEnded(BeatKey, &'static str),
     /// What the lifeline of another process looks like has changed.
     Lifeline {
         namespace: Namespace,
@@ -52,16 +53,17 @@ enum Note {
         boot: BootId,
         report: LifelineReport,
     },
-    /// Everything before this has been written.
-    Written(oneshot::Sender<()>),
+    /// Answered when everything before it has been written.
+    Flush(oneshot::Sender<()>),
 }
 
-type Beat = (NodeTaskId, RequestId);
+/// One beat of one node.
+type BeatKey = (NodeTaskId, RequestId);
 
 /// Tells the application's subscriber, without ever waiting for it.
 #[derive(Clone)]
 pub(crate) struct Logs {
-    queue: SyncSender<Note>,
+    queue: SyncSender<LogEntry>,
     dropped: Arc<AtomicU64>,
     /// The subscriber of the thread that built the node; `None` for the process's own.
     subscriber: Option<Dispatch>,
@@ -70,7 +72,7 @@ pub(crate) struct Logs {
 impl Logs {
     /// Starts the thread that calls the subscriber. It ends with the last handle.
     pub(crate) fn start() -> std::io::Result<Self> {
-        let (queue, notes) = sync_channel(WAITING_MAX);
+        let (queue, entries) = sync_channel(WAITING_MAX);
         let dropped = Arc::<AtomicU64>::default();
         let here = tracing::dispatcher::get_default(Dispatch::clone);
         let logs = Self {
@@ -80,7 +82,7 @@ impl Logs {
             subscriber: (!here.is::<NoSubscriber>()).then_some(here),
         };
         let subscriber = logs.subscriber.clone();
-        let write = move || write(&notes, &dropped);
+        let write = move || write(&entries, &dropped);
         std::thread::Builder::new().name("baton-log".to_owned()).spawn(
             move || match subscriber {
                 Some(subscriber) => tracing::dispatcher::with_default(&subscriber, write),
@@ -90,13 +92,13 @@ impl Logs {
         Ok(logs)
     }
 
-    pub(crate) fn told(&self, stamped: &Arc<Stamped>) {
-        self.note(line::level(&stamped.event), || Note::Told(stamped.clone()));
+    pub(crate) fn event(&self, stamped: &Arc<Stamped>) {
+        self.enqueue(line::level(&stamped.event), || LogEntry::Event(stamped.clone()));
     }
 
-    pub(crate) fn began(
+    pub(crate) fn beat_began(
         &self,
-        beat: Beat,
+        beat: BeatKey,
         (namespace, node): (&Namespace, &NodeId),
         request: &Request,
     ) {
@@ -106,11 +108,11 @@ impl Logs {
             LeaseIntent::Acquire(_) => "acquire",
             LeaseIntent::Renew(_) => "renew",
         };
-        let began = || Note::BeatBegan(beat, namespace.clone(), node.clone(), wants);
-        self.note(Level::DEBUG, began);
+        let began = || LogEntry::BeatBegan(beat, namespace.clone(), node.clone(), wants);
+        self.enqueue(Level::DEBUG, began);
     }
 
-    pub(crate) fn ended(&self, beat: Beat, input: &Input) {
+    pub(crate) fn beat_ended(&self, beat: BeatKey, input: &Input) {
         let outcome = match input {
             Input::Replied { reply: Reply::Beat(reply), .. } => match reply.outcome {
                 Some(Outcome::Applied) => "applied",
@@ -123,7 +125,7 @@ impl Logs {
             Input::Failed { failure: Failure::Rejected, .. } => "rejected",
             _ => return,
         };
-        self.note(Level::DEBUG, || Note::BeatEnded(beat, outcome));
+        self.enqueue(Level::DEBUG, || LogEntry::BeatEnded(beat, outcome));
     }
 
     pub(crate) fn lifeline(
@@ -133,8 +135,8 @@ impl Logs {
         report: LifelineReport,
     ) {
         let (namespace, node) = (namespace.clone(), node.clone());
-        let note = || Note::Lifeline { namespace, node, boot, report };
-        self.note(line::lifeline(report).0, note);
+        let entry = || LogEntry::Lifeline { namespace, node, boot, report };
+        self.enqueue(line::lifeline(report).0, entry);
     }
 
     /// A call of a plugin or a service, in a span that is made on the thread that runs the call.
@@ -151,15 +153,15 @@ impl Logs {
     }
 
     /// Waits until what was told so far is written, or a moment.
-    pub(crate) async fn written(&self) {
+    pub(crate) async fn flush(&self) {
         let (done, written) = oneshot::channel();
-        if self.queue.try_send(Note::Written(done)).is_err() {
+        if self.queue.try_send(LogEntry::Flush(done)).is_err() {
             return;
         }
         tokio::select! {
             biased;
             _ = written => {}
-            () = SystemClock.sleep(WRITTEN_WITHIN) => {}
+            () = SystemClock.sleep(FLUSH_TIMEOUT) => {}
         }
     }
 
@@ -168,28 +170,28 @@ impl Logs {
         self.dropped.load(Ordering::Relaxed)
     }
 
-    fn note(&self, level: Level, note: impl FnOnce() -> Note) {
+    fn enqueue(&self, level: Level, entry: impl FnOnce() -> LogEntry) {
         // The most verbose level that any subscriber wants: one read of memory.
-        if level <= LevelFilter::current() && self.queue.try_send(note()).is_err() {
+        if level <= LevelFilter::current() && self.queue.try_send(entry()).is_err() {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
 /// Calls the subscriber with whatever is queued, until the last sender is gone.
-fn write(notes: &Receiver<Note>, dropped: &AtomicU64) {
-    let mut beats = BTreeMap::<Beat, Span>::new();
+fn write(entries: &Receiver<LogEntry>, dropped: &AtomicU64) {
+    let mut beats = BTreeMap::<BeatKey, Span>::new();
     let mut told_dropped = 0;
-    while let Ok(note) = notes.recv() {
+    while let Ok(entry) = entries.recv() {
         let now_dropped = dropped.load(Ordering::Relaxed);
         if now_dropped > told_dropped {
             let lines = now_dropped - told_dropped;
             tracing::warn!(target: "baton::log", lines, "a slow subscriber: lines were dropped");
             told_dropped = now_dropped;
         }
-        match note {
-            Note::Told(stamped) => line::write(&stamped),
-            Note::BeatBegan(beat, namespace, node, wants) => {
+        match entry {
+            LogEntry::Event(stamped) => line::write(&stamped),
+            LogEntry::BeatBegan(beat, namespace, node, wants) => {
                 if beats.len() >= BEATS_MAX {
                     beats.clear();
                 }
@@ -199,15 +201,15 @@ fn write(notes: &Receiver<Note>, dropped: &AtomicU64) {
                 );
                 beats.insert(beat, span);
             }
-            Note::BeatEnded(beat, outcome) => {
+            LogEntry::BeatEnded(beat, outcome) => {
                 if let Some(span) = beats.remove(&beat) {
                     span.record("outcome", outcome);
                 }
             }
-            Note::Lifeline { namespace, node, boot, report } => {
+            LogEntry::Lifeline { namespace, node, boot, report } => {
                 line::write_lifeline(&namespace, &node, boot, report);
             }
-            Note::Written(done) => drop(done.send(())),
+            LogEntry::Flush(done) => drop(done.send(())),
         }
     }
 }
@@ -224,19 +226,19 @@ mod tests {
     /// Counts events by their targets, and blocks at each until it is opened.
     #[derive(Clone, Default)]
     struct Gate {
-        seen: Arc<Mutex<Seen>>,
+        received: Arc<Mutex<Received>>,
         opened: Arc<Condvar>,
     }
 
     #[derive(Default)]
-    struct Seen {
+    struct Received {
         is_open: bool,
         counts: BTreeMap<&'static str, u64>,
     }
 
     impl Gate {
-        fn seen(&self) -> MutexGuard<'_, Seen> {
-            self.seen.lock().expect("no holder panics")
+        fn received(&self) -> MutexGuard<'_, Received> {
+            self.received.lock().expect("no holder panics")
         }
     }
 
@@ -246,9 +248,9 @@ mod tests {
         }
 
         fn event(&self, event: &Event<'_>) {
-            let opened = self.opened.wait_while(self.seen(), |seen| !seen.is_open);
-            let mut seen = opened.expect("no holder panics");
-            *seen.counts.entry(event.metadata().target()).or_default() += 1;
+            let opened = self.opened.wait_while(self.received(), |received| !received.is_open);
+            let mut received = opened.expect("no holder panics");
+            *received.counts.entry(event.metadata().target()).or_default() += 1;
         }
 
         fn new_span(&self, _span: &Attributes<'_>) -> Id {
@@ -275,12 +277,12 @@ mod tests {
         let dropped = logs.dropped();
         // One may be in the subscriber's hands.
         assert!(dropped + 1 >= told - WAITING_MAX as u64, "{dropped}");
-        gate.seen().is_open = true;
+        gate.received().is_open = true;
         gate.opened.notify_all();
-        while gate.seen().counts.get("baton::lifeline") != Some(&(told - dropped)) {
+        while gate.received().counts.get("baton::lifeline") != Some(&(told - dropped)) {
             SystemClock.sleep(Duration::from_millis(1)).await;
         }
-        let told_dropped = gate.seen().counts.get("baton::log").copied();
+        let told_dropped = gate.received().counts.get("baton::log").copied();
         assert_eq!(told_dropped, Some(1), "the dropped ones are told once");
     }
 }

@@ -73,11 +73,11 @@ impl Telemetry {
         mut events: EventSender,
         (namespace, node): (&Namespace, &NodeId),
     ) -> (EventSender, Option<Observer>) {
-        let whose = [("namespace", namespace.to_string()), ("node", node.to_string())];
-        let whose = whose.map(|(label, name)| KeyValue::new(label, name));
+        let node_attributes = [("namespace", namespace.to_string()), ("node", node.to_string())];
+        let node_attributes = node_attributes.map(|(label, name)| KeyValue::new(label, name));
         let tracer = self.tracers.tracer(SCOPE);
-        let spans = Arc::new(Spans { tracer, whose, open: Mutex::default() });
-        let observer = spans::of_calls(spans.clone(), &self.meters.meter(SCOPE));
+        let spans = Arc::new(Spans { tracer, node_attributes, open: Mutex::default() });
+        let observer = spans::call_observer(spans.clone(), &self.meters.meter(SCOPE));
         events.spans = Some(spans);
         (events, Some(observer))
     }
@@ -88,21 +88,21 @@ impl Telemetry {
 }
 
 /// Every instrument is asked in turn: within this time they share one look at the node.
-const LOOK_LASTS: Duration = Duration::from_millis(100);
+const CACHED_FOR: Duration = Duration::from_millis(100);
 
 /// The node's figures as instruments that are asked when the provider collects, looked at once for
 /// all of a collection.
-struct Looked {
+struct CachedFigures {
     /// An instrument lasts as long as its provider, and has nothing to say of a node that is gone.
     node: Weak<Shared>,
     last: Mutex<Option<(Moment, Arc<NodeMetrics>)>>,
 }
 
-impl Looked {
+impl CachedFigures {
     fn figures(&self) -> Option<Arc<NodeMetrics>> {
         let now = SystemClock.now();
         let mut last = self.last.lock().expect("no holder panics");
-        if let Some((_, figures)) = last.as_ref().filter(|(at, _)| now.since(*at) < LOOK_LASTS) {
+        if let Some((_, figures)) = last.as_ref().filter(|(at, _)| now.since(*at) < CACHED_FOR) {
             return Some(figures.clone());
         }
         let figures = self.node.upgrade().map(|node| Arc::new(gather(&node)));
@@ -131,9 +131,9 @@ fn dotted(family: &str) -> String {
 
 /// Makes an instrument of every family.
 fn install(meter: &Meter, node: &Arc<Shared>) {
-    let looked = Arc::new(Looked { node: Arc::downgrade(node), last: Mutex::default() });
+    let cached = Arc::new(CachedFigures { node: Arc::downgrade(node), last: Mutex::default() });
     for family in &gather(node).families {
-        let (name, looked) = (family.name, looked.clone());
+        let (name, cached) = (family.name, cached.clone());
         let unit = if name.contains("_seconds") { "s" } else { "1" };
         match family.kind {
             FamilyKind::Counter => drop(
@@ -141,7 +141,7 @@ fn install(meter: &Meter, node: &Arc<Shared>) {
                     .f64_observable_counter(dotted(name))
                     .with_description(family.help)
                     .with_unit(unit)
-                    .with_callback(move |observer| looked.observe(name, observer))
+                    .with_callback(move |observer| cached.observe(name, observer))
                     .build(),
             ),
             FamilyKind::Gauge | FamilyKind::Summary => drop(
@@ -149,7 +149,7 @@ fn install(meter: &Meter, node: &Arc<Shared>) {
                     .f64_observable_gauge(dotted(name))
                     .with_description(family.help)
                     .with_unit(unit)
-                    .with_callback(move |observer| looked.observe(name, observer))
+                    .with_callback(move |observer| cached.observe(name, observer))
                     .build(),
             ),
             // The layer around the store records it call by call.

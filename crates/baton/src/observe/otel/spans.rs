@@ -17,7 +17,7 @@ use crate::event::Stamped;
 use crate::observe::bare;
 
 /// Makes each call of the store a span, and measures it.
-pub(super) fn of_calls(spans: Arc<Spans>, meter: &Meter) -> Observer {
+pub(super) fn call_observer(spans: Arc<Spans>, meter: &Meter) -> Observer {
     let took_by_operation = meter
         .f64_histogram("baton.store.operation.seconds")
         .with_description("How long requests to the store took, by operation.")
@@ -25,28 +25,28 @@ pub(super) fn of_calls(spans: Arc<Spans>, meter: &Meter) -> Observer {
         .with_boundaries(BOUNDS.iter().map(Duration::as_secs_f64).collect())
         .build();
     Box::new(move |kind, took, outcome| {
-        let [namespace, node] = spans.whose.clone();
+        let [namespace, node] = spans.node_attributes.clone();
         let attributes = [namespace, node, KeyValue::new("operation", kind)];
         took_by_operation.record(took.as_secs_f64(), &attributes);
-        spans.called(kind, took, outcome);
+        spans.record_call(kind, took, outcome);
     })
 }
 
 #[derive(Default)]
-pub(super) struct Open {
+pub(super) struct OpenSpans {
     term: Option<Span>,
     election: Option<Span>,
 }
 
-/// Makes spans of what a node tells.
+/// Makes spans of a node's events.
 pub(crate) struct Spans {
     pub(super) tracer: SdkTracer,
-    pub(super) whose: [KeyValue; 2],
-    pub(super) open: Mutex<Open>,
+    pub(super) node_attributes: [KeyValue; 2],
+    pub(super) open: Mutex<OpenSpans>,
 }
 
 impl Spans {
-    pub(crate) fn told(&self, stamped: &Stamped) {
+    pub(crate) fn record(&self, stamped: &Stamped) {
         let at = wall(stamped.at_ms);
         let mut open = self.open();
         match &stamped.event {
@@ -82,8 +82,8 @@ impl Spans {
         }
     }
 
-    /// A call of the store, told at its end: a span of the running term if there is one.
-    fn called(&self, kind: &'static str, took: Duration, outcome: Outcome) {
+    /// A call of the store, recorded at its end: a span of the running term if there is one.
+    fn record_call(&self, kind: &'static str, took: Duration, outcome: Outcome) {
         let parent = self.open().term.as_ref().map(|term| term.span_context().clone());
         let parent = parent
             .map_or_else(Context::new, |parent| Context::new().with_remote_span_context(parent));
@@ -91,7 +91,7 @@ impl Spans {
         let ended = wall(SystemClock.wall_ms());
         let span = self.tracer.span_builder(format!("baton.store.{kind}"));
         let span = span.with_kind(SpanKind::Client).with_start_time(ended - took);
-        let span = span.with_attributes(self.whose.iter().cloned().chain(of_call));
+        let span = span.with_attributes(self.node_attributes.iter().cloned().chain(of_call));
         let mut span = self.tracer.build_with_context(span, &parent);
         span.set_status(match outcome {
             Outcome::Ok => Status::Unset,
@@ -102,12 +102,12 @@ impl Spans {
 
     fn begin(&self, name: &'static str, at: SystemTime, epoch: u64) -> Span {
         let epoch = (epoch > 0).then(|| KeyValue::new("baton.epoch", number(epoch)));
-        let attributes = self.whose.iter().cloned().chain(epoch);
+        let attributes = self.node_attributes.iter().cloned().chain(epoch);
         let span = self.tracer.span_builder(name).with_start_time(at).with_attributes(attributes);
         self.tracer.build_with_context(span, &Context::new())
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenSpans> {
         self.open.lock().expect("no holder panics")
     }
 }

@@ -48,7 +48,7 @@ pub struct ClusterHealth {
 
 #[derive(Debug, Default)]
 struct Memory {
-    told: Option<Verdict>,
+    last_verdict: Option<Verdict>,
     silences: Silences,
 }
 
@@ -90,7 +90,7 @@ impl ClusterHealth {
         // Fenced: the term is over, and its successor has a verdict of its own.
         term.write_document(DOCUMENT, body, Precondition::Any).await?;
         let verdict = health.verdict;
-        let before = self.remember(|memory| memory.told.replace(verdict));
+        let before = self.remember(|memory| memory.last_verdict.replace(verdict));
         if before.unwrap_or(Verdict::Healthy) != verdict {
             let mut reasons = health.reasons;
             reasons.truncate(REASONS_TOLD_MAX);
@@ -124,8 +124,8 @@ impl Plugin for ClusterHealth {
         // What the last leader told is not told again.
         let shared = &term.shared;
         let last = published(&*shared.store, &shared.namespace).await.ok().flatten();
-        let told = last.map(|health| health.verdict);
-        self.remember(|memory| *memory = Memory { told, ..Memory::default() });
+        let last_verdict = last.map(|health| health.verdict);
+        self.remember(|memory| *memory = Memory { last_verdict, ..Memory::default() });
         Ok(())
     }
 
@@ -233,8 +233,10 @@ fn notes(document: &Document, epoch: u64) -> Vec<PluginNote> {
         epoch: u64,
         plugins: Vec<PluginNote>,
     }
-    let told = serde_json::from_slice::<PluginReportDocument>(&document.body).ok();
-    told.filter(|told| told.epoch == epoch).map_or_else(Vec::new, |told| told.plugins)
+    let written = serde_json::from_slice::<PluginReportDocument>(&document.body).ok();
+    written
+        .filter(|written| written.epoch == epoch)
+        .map_or_else(Vec::new, |written| written.plugins)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Precondition, Store, StoreError, WriteOutcome};
 
 use super::poll::{Poll, PollError};
-use super::table::{Enqueued, PollEntry, Ticket};
+use super::table::{Enqueued, PollEntry, PollRequestId};
 use super::table::{FORMAT, PollTable};
 use crate::node::Node;
 use crate::shared::Shared;
@@ -49,7 +49,7 @@ impl PollClient {
     pub async fn request(&self, poll: &Poll) -> Result<Enqueued, PollError> {
         poll.check()?;
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
-        let ticket = Ticket { boot: self.boot, number };
+        let ticket = PollRequestId { boot: self.boot, number };
         self.change(None, |table| table.enqueue(poll, ticket, SystemClock.wall_ms())).await
     }
 

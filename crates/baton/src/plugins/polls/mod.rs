@@ -40,11 +40,13 @@ pub use client::{DOCUMENT, PollClient};
 pub use poll::{Poll, PollError};
 pub use runner::{PollHandlers, PollRun};
 pub use state::{IllegalStep, PollState, PollStep};
-pub use table::{Assignment, AttemptEnd, Enqueued, PollEntry, PollTable, RunnerEntry, Ticket};
+pub use table::{
+    Assignment, AttemptEnd, Enqueued, PollEntry, PollRequestId, PollTable, RunnerEntry,
+};
 
 use crate::leadership::Leadership;
 use crate::plugin::{Plugin, PluginError, RestartPolicy};
-use round::{Periodic, Present, Watch, hold_round};
+use round::{Periodic, PresentNodes, StateWatch, hold_round};
 
 const EVERY_MIN: Duration = Duration::from_millis(100);
 
@@ -53,7 +55,7 @@ const EVERY_MIN: Duration = Duration::from_millis(100);
 pub struct Polls {
     plan: Vec<Periodic>,
     look_every: Duration,
-    watch: Mutex<Watch>,
+    watch: Mutex<StateWatch>,
 }
 
 impl Default for Polls {
@@ -99,14 +101,14 @@ impl Polls {
 }
 
 /// Who is there: by the leader's own view, and where that leaves a doubt, by the records.
-async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreError> {
+async fn present(term: &Leadership, table: &PollTable) -> Result<PresentNodes, StoreError> {
     let shared = &term.shared;
     let (view, settings) = (shared.snapshot().view.clone(), &shared.settings);
     let mut live = BTreeMap::new();
     let mut undead = BTreeSet::from([shared.boot]);
     if !settings.enabled {
         live.insert(shared.id.clone(), shared.boot);
-        return Ok(Present { live, undead });
+        return Ok(PresentNodes { live, undead });
     }
     for member in view.iter().flat_map(|view| &view.members) {
         undead.insert(member.boot);
@@ -124,7 +126,7 @@ async fn present(term: &Leadership, table: &PollTable) -> Result<Present, StoreE
             }
         }
     }
-    Ok(Present { live, undead })
+    Ok(PresentNodes { live, undead })
 }
 
 #[async_trait]
@@ -144,7 +146,7 @@ impl Plugin for Polls {
 
     async fn on_become_coordinator(&self, _: &Leadership) -> Result<(), PluginError> {
         // What the last term saw, this one has not seen yet.
-        *self.watch.lock().expect("no holder panics") = Watch::default();
+        *self.watch.lock().expect("no holder panics") = StateWatch::default();
         Ok(())
     }
 

@@ -28,7 +28,7 @@ impl Periodic {
 }
 
 #[derive(Clone, Debug, Default)]
-pub(super) struct Present {
+pub(super) struct PresentNodes {
     /// Nodes that beat and stay.
     pub live: BTreeMap<NodeId, BootId>,
     /// Processes that are not dead, the live ones among them.
@@ -37,9 +37,9 @@ pub(super) struct Present {
 
 /// Since when a poll has been where it is.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Watch(BTreeMap<u64, (PollState, u32, Option<BootId>, Moment)>);
+pub(super) struct StateWatch(BTreeMap<u64, (PollState, u32, Option<BootId>, Moment)>);
 
-impl Watch {
+impl StateWatch {
     fn look(&mut self, now: Moment, table: &PollTable) {
         let before = std::mem::take(&mut self.0);
         for entry in table.active() {
@@ -58,9 +58,9 @@ impl Watch {
 pub(super) fn hold_round(
     table: &mut PollTable,
     plan: &[Periodic],
-    present: &Present,
+    present: &PresentNodes,
     patience: Duration,
-    watch: &mut Watch,
+    watch: &mut StateWatch,
     (now, wall_ms): (Moment, u64),
 ) {
     watch.look(now, table);
@@ -76,9 +76,9 @@ pub(super) fn hold_round(
 
 fn take_back(
     table: &mut PollTable,
-    present: &Present,
+    present: &PresentNodes,
     patience: Duration,
-    watch: &Watch,
+    watch: &StateWatch,
     (now, wall_ms): (Moment, u64),
 ) {
     let assigned: Vec<PollEntry> =
@@ -109,7 +109,7 @@ fn take_back(
     }
 }
 
-fn hand_out(table: &mut PollTable, present: &Present) {
+fn hand_out(table: &mut PollTable, present: &PresentNodes) {
     let waiting: Vec<PollEntry> =
         table.active().filter(|entry| entry.state == PollState::Pending).cloned().collect();
     for entry in waiting {
@@ -120,7 +120,7 @@ fn hand_out(table: &mut PollTable, present: &Present) {
 }
 
 /// The node with the least to do that can run it; after a failure another one, if there is one.
-fn choose(table: &PollTable, present: &Present, entry: &PollEntry) -> Option<Assignment> {
+fn choose(table: &PollTable, present: &PresentNodes, entry: &PollEntry) -> Option<Assignment> {
     let last = entry.assigned.as_ref().map(|to| &to.node);
     let free = present.live.iter().filter_map(|(node, boot)| {
         let runner = table.runners.get(node).filter(|runner| runner.boot == *boot)?;

@@ -48,8 +48,8 @@ pub struct PollRun {
     pub timeout: Duration,
 }
 
-type Answer = Pin<Box<dyn Future<Output = Result<String, PluginError>> + Send>>;
-type Handler = Arc<dyn Fn(PollRun) -> Answer + Send + Sync>;
+type HandlerFuture = Pin<Box<dyn Future<Output = Result<String, PluginError>> + Send>>;
+type Handler = Arc<dyn Fn(PollRun) -> HandlerFuture + Send + Sync>;
 
 /// What a node answers polls with.
 #[must_use = "handlers are used once they are started on a node"]
@@ -82,7 +82,7 @@ impl PollHandlers {
         F: Fn(PollRun) -> A + Send + Sync + 'static,
         A: Future<Output = Result<String, PluginError>> + Send + 'static,
     {
-        let boxed = move |run| -> Answer { Box::pin(handler(run)) };
+        let boxed = move |run| -> HandlerFuture { Box::pin(handler(run)) };
         self.handlers.insert(name.to_owned(), Arc::new(boxed));
         self
     }
@@ -131,7 +131,7 @@ impl Service for PollHandlers {
     }
 }
 
-pub(super) type Attempt = (u64, u32);
+pub(super) type AttemptId = (u64, u32);
 
 struct Runner<'a> {
     context: &'a ServiceContext,
@@ -139,10 +139,10 @@ struct Runner<'a> {
     handlers: &'a PollHandlers,
     names: BTreeSet<String>,
     me: Assignment,
-    running: BTreeSet<Attempt>,
-    reports: VecDeque<(Attempt, AttemptEnd)>,
-    over: VecDeque<Attempt>,
-    tasks: JoinSet<(Attempt, AttemptEnd)>,
+    running: BTreeSet<AttemptId>,
+    reports: VecDeque<(AttemptId, AttemptEnd)>,
+    over: VecDeque<AttemptId>,
+    tasks: JoinSet<(AttemptId, AttemptEnd)>,
 }
 
 impl Runner<'_> {
@@ -168,7 +168,7 @@ impl Runner<'_> {
     async fn look(&mut self, stopping: bool) -> bool {
         let (me, names, places) = (&self.me, &self.names, self.handlers.concurrency);
         let reports: Vec<_> = self.reports.iter().cloned().collect();
-        let known: BTreeSet<Attempt> = self.running.iter().chain(&self.over).copied().collect();
+        let known: BTreeSet<AttemptId> = self.running.iter().chain(&self.over).copied().collect();
         let free = places.saturating_sub(self.running.len() - reports.len());
         let changed = self.client.change(None, |table| {
             for ((id, attempt), end) in &reports {
@@ -226,7 +226,7 @@ impl Runner<'_> {
 pub(super) fn claim(
     table: &mut PollTable,
     me: &Assignment,
-    known: &BTreeSet<Attempt>,
+    known: &BTreeSet<AttemptId>,
     room: usize,
 ) -> Result<Vec<PollEntry>, PollError> {
     let is_mine = |entry: &&PollEntry| entry.assigned.as_ref() == Some(me);
@@ -247,7 +247,7 @@ pub(super) fn claim(
 }
 
 /// Runs a handler as a task of its own, for as long as it may take.
-async fn answered(answer: Answer, timeout: Duration) -> AttemptEnd {
+async fn answered(answer: HandlerFuture, timeout: Duration) -> AttemptEnd {
     let mut task = JoinSet::new();
     task.spawn(answer);
     tokio::select! {

@@ -39,7 +39,7 @@ pub struct Assignment {
 
 /// Names one request, so that one whose outcome is unknown is not made twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ticket {
+pub struct PollRequestId {
     /// Whose request.
     pub boot: BootId,
     /// Its number among the requests of that process.
@@ -74,7 +74,7 @@ pub struct PollEntry {
     /// The answer, or what went wrong last.
     pub note: String,
     /// The request it came from, if it was one.
-    pub ticket: Option<Ticket>,
+    pub ticket: Option<PollRequestId>,
 }
 
 /// A node that runs polls.
@@ -184,7 +184,7 @@ impl PollTable {
     pub(super) fn enqueue(
         &mut self,
         poll: &Poll,
-        ticket: Ticket,
+        ticket: PollRequestId,
         now_ms: u64,
     ) -> Result<Enqueued, PollError> {
         let all = self.active.values().chain(&self.finished);
@@ -207,7 +207,7 @@ impl PollTable {
         &mut self,
         poll: &Poll,
         slot: Option<u64>,
-        ticket: Option<Ticket>,
+        ticket: Option<PollRequestId>,
         now_ms: u64,
     ) -> Result<Enqueued, PollError> {
         if let Some(id) = self.same(poll, now_ms) {

@@ -14,10 +14,10 @@ use baton_core::ids::{BootId, NodeId};
 use baton_core::time::Moment;
 
 use super::poll::{Poll, PollError};
-use super::round::{Periodic, Present, Watch, hold_round};
+use super::round::{Periodic, PresentNodes, StateWatch, hold_round};
 use super::state::PollState;
 use super::table::PollTable;
-use super::table::{Assignment, AttemptEnd, Enqueued, Ticket};
+use super::table::{Assignment, AttemptEnd, Enqueued, PollRequestId};
 
 const PATIENCE: Duration = Duration::from_secs(3);
 
@@ -29,14 +29,14 @@ fn node(name: &str, boot: u128) -> Assignment {
     Assignment { node: NodeId::new(name).expect("valid"), boot: BootId(boot) }
 }
 
-fn ticket(number: u64) -> Ticket {
-    Ticket { boot: BootId(1), number }
+fn ticket(number: u64) -> PollRequestId {
+    PollRequestId { boot: BootId(1), number }
 }
 
-fn present(nodes: &[&Assignment]) -> Present {
+fn present(nodes: &[&Assignment]) -> PresentNodes {
     let live: BTreeMap<_, _> = nodes.iter().map(|it| (it.node.clone(), it.boot)).collect();
     let undead = live.values().copied().collect();
-    Present { live, undead }
+    PresentNodes { live, undead }
 }
 
 /// A table on which these nodes run polls of the name `x`.
@@ -56,7 +56,7 @@ fn asked(table: &mut PollTable, poll: &Poll, number: u64) -> u64 {
     }
 }
 
-fn round(table: &mut PollTable, nodes: &[&Assignment], watch: &mut Watch, second: u64) {
+fn round(table: &mut PollTable, nodes: &[&Assignment], watch: &mut StateWatch, second: u64) {
     let now = (at(second), second * 1_000);
     hold_round(table, &[], &present(nodes), PATIENCE, watch, now);
 }
@@ -70,7 +70,7 @@ fn a_poll_is_handed_out_claimed_and_answered() {
     let a = node("a", 1);
     let mut table = table(&[&a]);
     let id = asked(&mut table, &Poll::new("x"), 1);
-    round(&mut table, &[&a], &mut Watch::default(), 1);
+    round(&mut table, &[&a], &mut StateWatch::default(), 1);
     assert_eq!(state(&table, id), PollState::Dispatching);
     assert_eq!(table.claim(id, a.boot).expect("it is a's").attempt, 1);
     let done = AttemptEnd::Done("42".to_owned());
@@ -86,7 +86,7 @@ fn no_other_node_claims_or_reports_and_no_attempt_reports_twice() {
     let (a, b) = (node("a", 1), node("b", 2));
     let mut table = table(&[&a]);
     let id = asked(&mut table, &Poll::new("x"), 1);
-    round(&mut table, &[&a], &mut Watch::default(), 1);
+    round(&mut table, &[&a], &mut StateWatch::default(), 1);
     assert!(table.claim(id, b.boot).is_err(), "it was handed to a");
     table.claim(id, a.boot).expect("it is a's");
     assert!(table.claim(id, a.boot).is_err(), "it runs");
@@ -103,7 +103,7 @@ fn retries_go_elsewhere_and_are_limited() {
     let (a, b) = (node("a", 1), node("b", 2));
     let mut table = table(&[&a, &b]);
     let id = asked(&mut table, &Poll { retries: 1, ..Poll::new("x") }, 1);
-    let mut watch = Watch::default();
+    let mut watch = StateWatch::default();
     let mut attempt = |table: &mut PollTable, number| {
         round(table, &[&a, &b], &mut watch, 1);
         let to = table.poll(id).and_then(|entry| entry.assigned.clone()).expect("handed out");
@@ -121,7 +121,7 @@ fn what_no_node_begins_is_handed_to_another_and_what_does_not_end_is_given_up() 
     let mut table = table(&[&a, &b]);
     let poll = Poll { timeout: Duration::from_secs(10), retries: 0, ..Poll::new("x") };
     let id = asked(&mut table, &poll, 1);
-    let mut watch = Watch::default();
+    let mut watch = StateWatch::default();
     let both = [&a, &b];
     for second in [1, 2, 3, 4, 5] {
         round(&mut table, &both, &mut watch, second);
@@ -144,7 +144,7 @@ fn a_node_that_is_gone_loses_what_it_ran_at_once() {
     let (a, b) = (node("a", 1), node("b", 2));
     let mut table = table(&[&a, &b]);
     let id = asked(&mut table, &Poll::new("x"), 1);
-    let mut watch = Watch::default();
+    let mut watch = StateWatch::default();
     round(&mut table, &[&a, &b], &mut watch, 1);
     table.claim(id, a.boot).expect("it is a's");
     round(&mut table, &[&b], &mut watch, 2);
@@ -164,7 +164,7 @@ fn a_poll_is_cancelled_before_it_runs_and_not_after() {
         (asked(&mut table, &Poll::new("x"), 1), asked(&mut table, &Poll::new("x"), 2));
     assert_eq!(table.cancel(first, 5), Ok(()));
     assert_eq!(table.cancel(first, 6), Ok(()), "that it was done may not have been known");
-    round(&mut table, &[&a], &mut Watch::default(), 1);
+    round(&mut table, &[&a], &mut StateWatch::default(), 1);
     table.claim(second, a.boot).expect("it is a's");
     let told = table.cancel(second, 7).expect_err("it runs").to_string();
     assert_eq!(told, "a poll that is running cannot Cancel");
@@ -192,7 +192,7 @@ fn a_slot_is_enqueued_once_and_skipped_while_the_one_before_runs() {
     let plan = [Periodic { every: Duration::from_secs(10), poll: Poll::new("x") }];
     let look = |table: &mut PollTable, seconds: u64| {
         let now = (at(seconds), seconds * 1_000);
-        hold_round(table, &plan, &present(&[&a]), PATIENCE, &mut Watch::default(), now);
+        hold_round(table, &plan, &present(&[&a]), PATIENCE, &mut StateWatch::default(), now);
         table.active().map(|entry| entry.slot.expect("it is periodic")).collect::<Vec<_>>()
     };
     assert_eq!(look(&mut table, 100), [10]);

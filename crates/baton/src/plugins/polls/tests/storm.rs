@@ -7,8 +7,8 @@ use baton_core::rng::Rng;
 
 use super::{PATIENCE, at, node, ticket};
 use crate::plugins::polls::poll::Poll;
-use crate::plugins::polls::round::{Periodic, Present, Watch, hold_round};
-use crate::plugins::polls::runner::{Attempt, claim};
+use crate::plugins::polls::round::{Periodic, PresentNodes, StateWatch, hold_round};
+use crate::plugins::polls::runner::{AttemptId, claim};
 use crate::plugins::polls::state::PollState;
 use crate::plugins::polls::table::PollTable;
 use crate::plugins::polls::table::{Assignment, AttemptEnd, PollEntry};
@@ -17,14 +17,14 @@ const SEEDS: u64 = 300;
 const STEPS: u64 = 400;
 
 /// The largest number of writes that are under way at once.
-const DRAFTS_MAX: usize = 4;
+const PENDING_WRITES_MAX: usize = 4;
 
 /// A process that runs polls.
 struct Runner {
     me: Assignment,
-    running: BTreeSet<Attempt>,
-    reports: Vec<(Attempt, AttemptEnd)>,
-    over: BTreeSet<Attempt>,
+    running: BTreeSet<AttemptId>,
+    reports: Vec<(AttemptId, AttemptEnd)>,
+    over: BTreeSet<AttemptId>,
 }
 
 impl Runner {
@@ -35,13 +35,13 @@ impl Runner {
 }
 
 /// A change that was made on a copy and is yet to be written.
-struct Draft {
+struct PendingWrite {
     table: PollTable,
     version: u64,
-    by: By,
+    writer: Writer,
 }
 
-enum By {
+enum Writer {
     Coordinator { epoch: u64 },
     Node { boot: u128, reported: usize, claimed: Vec<PollEntry> },
     Client,
@@ -55,14 +55,14 @@ struct World {
     table: PollTable,
     version: u64,
     epoch: u64,
-    watches: BTreeMap<u64, Watch>,
+    watches: BTreeMap<u64, StateWatch>,
     nodes: Vec<Runner>,
     boots: u64,
-    drafts: Vec<Draft>,
+    pending_writes: Vec<PendingWrite>,
     plan: Vec<Periodic>,
     requests: u64,
     /// Who began which attempt.
-    begun: BTreeMap<Attempt, u128>,
+    begun: BTreeMap<AttemptId, u128>,
     ended: BTreeMap<u64, PollState>,
     slots: BTreeMap<(String, u64), u64>,
 }
@@ -80,7 +80,7 @@ impl World {
             watches: BTreeMap::new(),
             nodes: (0..3).map(|number| Runner::new(number, number + 1)).collect(),
             boots: 3,
-            drafts: Vec::new(),
+            pending_writes: Vec::new(),
             plan: vec![Periodic { every: Duration::from_secs(7), poll }],
             requests: 0,
             begun: BTreeMap::new(),
@@ -102,10 +102,10 @@ impl World {
         self.check();
     }
 
-    fn draft(&mut self, by: By, table: PollTable) {
-        self.drafts.push(Draft { table, version: self.version, by });
-        if self.drafts.len() > DRAFTS_MAX {
-            self.drafts.remove(0);
+    fn add_pending_write(&mut self, writer: Writer, table: PollTable) {
+        self.pending_writes.push(PendingWrite { table, version: self.version, writer });
+        if self.pending_writes.len() > PENDING_WRITES_MAX {
+            self.pending_writes.remove(0);
         }
     }
 
@@ -117,8 +117,8 @@ impl World {
         let mut table = self.table.clone();
         let watch = self.watches.entry(epoch).or_default();
         let now = (at(self.second), self.second * 1_000);
-        hold_round(&mut table, &self.plan, &Present { live, undead }, PATIENCE, watch, now);
-        self.draft(By::Coordinator { epoch }, table);
+        hold_round(&mut table, &self.plan, &PresentNodes { live, undead }, PATIENCE, watch, now);
+        self.add_pending_write(Writer::Coordinator { epoch }, table);
     }
 
     fn look(&mut self) {
@@ -133,17 +133,17 @@ impl World {
         let room = 2_usize.saturating_sub(runner.running.len());
         let claimed = claim(&mut table, &runner.me, &known, room).expect("its own to claim");
         let (boot, reported) = (runner.me.boot.0, runner.reports.len());
-        self.draft(By::Node { boot, reported, claimed }, table);
+        self.add_pending_write(Writer::Node { boot, reported, claimed }, table);
     }
 
     fn write(&mut self) {
-        if self.drafts.is_empty() {
+        if self.pending_writes.is_empty() {
             return;
         }
-        let count = u64::try_from(self.drafts.len()).expect("small");
+        let count = u64::try_from(self.pending_writes.len()).expect("small");
         let at = usize::try_from(self.rng.below(count)).expect("small");
-        let Draft { table, version, by } = self.drafts.swap_remove(at);
-        let fenced = matches!(by, By::Coordinator { epoch } if epoch < self.epoch);
+        let PendingWrite { table, version, writer } = self.pending_writes.swap_remove(at);
+        let fenced = matches!(writer, Writer::Coordinator { epoch } if epoch < self.epoch);
         if (fenced || version != self.version) && !self.is_careless {
             return;
         }
@@ -154,7 +154,7 @@ impl World {
         if self.rng.one_in(5) {
             return;
         }
-        if let By::Node { boot, reported, claimed } = by
+        if let Writer::Node { boot, reported, claimed } = writer
             && let Some(runner) = self.nodes.iter_mut().find(|it| it.me.boot.0 == boot)
         {
             for (attempt, _) in runner.reports.drain(..reported.min(runner.reports.len())) {
@@ -174,7 +174,7 @@ impl World {
     fn end_something(&mut self) {
         let (at, way) = (self.rng.below(3), self.rng.below(3));
         let runner = &mut self.nodes[usize::try_from(at).expect("small")];
-        let reported = |attempt: &&Attempt| !runner.reports.iter().any(|it| it.0 == **attempt);
+        let reported = |attempt: &&AttemptId| !runner.reports.iter().any(|it| it.0 == **attempt);
         if let Some(attempt) = runner.running.iter().find(reported).copied() {
             let end = match way {
                 0 => AttemptEnd::Done("well".to_owned()),
@@ -196,7 +196,7 @@ impl World {
             false => table.enqueue(&Poll::new("x"), ticket(self.requests), 0).is_ok(),
         };
         if changed {
-            self.draft(By::Client, table);
+            self.add_pending_write(Writer::Client, table);
         }
     }
 
@@ -233,7 +233,7 @@ impl World {
     /// Nothing more goes wrong and nothing more is enqueued: everything comes to its end.
     fn calm(&mut self) {
         self.plan.clear();
-        self.drafts.clear();
+        self.pending_writes.clear();
         for _ in 0..600 {
             self.second += 1;
             for _ in 0..3 {
@@ -241,10 +241,10 @@ impl World {
                 self.write();
                 self.end_something();
             }
-            self.drafts.clear();
+            self.pending_writes.clear();
             self.hold_round();
             self.write();
-            self.drafts.clear();
+            self.pending_writes.clear();
             self.check();
         }
         let left: Vec<&PollEntry> = self.table.active().collect();
