@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::coverage::Coverage;
 use crate::fact::Fact;
-use crate::invariants::{Promise, Violation};
+use crate::invariants::{Checker, Violation};
 use crate::outcome::{GapCause, Outcome};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -92,6 +92,6 @@ pub fn canary_dies(seed: u64) -> bool {
         terms += u64::from(matches!(fact, Fact::TermStarted { .. }));
         if terms > 1 { Err("a term ended".to_owned()) } else { Ok(()) }
     };
-    world.add_promise(Promise::new("none", "canary", canary));
+    world.add_checker(Checker::new("none", "canary", canary));
     world.run().violation.is_some_and(|violation| violation.invariant == "canary")
 }

@@ -10,7 +10,6 @@ use crate::clock::True;
 use crate::coverage::Coverage;
 use crate::fact::Who;
 use crate::invariants::Violation;
-use crate::timeline::Kind;
 
 /// What came of one run.
 pub struct Outcome {
@@ -45,11 +44,23 @@ pub struct TermSpan {
     pub until: Option<(True, GapCause)>,
 }
 
-/// A fault as it happened.
+/// What a fault that was injected does, for plots and for the times without a leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    Killed,
+    /// A process is asked to leave.
+    Leave,
+    Pause,
+    /// A host has no network.
+    Cut,
+    StoreAway,
+}
+
+/// A fault from its beginning to its end.
 #[derive(Clone, Copy, Debug)]
-pub struct Marked {
-    pub kind: Kind,
-    /// To whom; `None` for the store.
+pub struct FaultSpan {
+    pub kind: FaultKind,
+    /// The slot that it happens to; `None` for the store.
     pub slot: Option<usize>,
     pub from: True,
     pub until: True,
@@ -65,13 +76,14 @@ pub struct Stats {
     pub flap_warnings: u64,
     /// Every stretch of leadership, in order.
     pub terms: Vec<TermSpan>,
-    pub marks: Vec<Marked>,
+    /// Every fault, in order of its beginning.
+    pub faults: Vec<FaultSpan>,
 }
 
 impl Stats {
-    /// A fault strikes.
-    pub fn mark(&mut self, kind: Kind, slot: Option<usize>, from: True, until: True) {
-        self.marks.push(Marked { kind, slot, from, until });
+    /// A fault begins, and will end.
+    pub fn add_fault(&mut self, kind: FaultKind, slot: Option<usize>, from: True, until: True) {
+        self.faults.push(FaultSpan { kind, slot, from, until });
     }
 
     /// A term's work begins.

@@ -24,7 +24,7 @@ impl State {
 
 impl Run<'_> {
     fn take(&mut self, step: Step) {
-        self.state.left -= u8::from(step.is_fault());
+        self.state.left -= u8::from(step.is_always_fault());
         match step {
             Step::Tick => self.tick(),
             Step::Start(slot) | Step::Restart(slot) => self.start(slot.into()),

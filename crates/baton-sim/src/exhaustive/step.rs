@@ -49,8 +49,9 @@ pub enum Step {
 }
 
 impl Step {
-    /// Is it one of the faults that only so many of may happen?
-    pub fn is_fault(self) -> bool {
+    /// Is it one of the faults whose number is limited, whatever the state? A reply that comes
+    /// later or never counts too, unless its node is paused or gone.
+    pub fn is_always_fault(self) -> bool {
         matches!(
             self,
             Self::Lose(_)

@@ -8,8 +8,9 @@ use baton_core::time::Moment;
 
 use crate::fact::{Fact, Who};
 
-/// When each process came to know its epoch.
+/// Compares each judged task with the epoch that its process knows, and since when.
 pub fn check(grace: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // When each process came to know its epoch.
     let mut since: BTreeMap<Who, (Epoch, Moment)> = BTreeMap::new();
     move |fact: &Fact<'_>| match *fact {
         Fact::Handled(who, condition) => {

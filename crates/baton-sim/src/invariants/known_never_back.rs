@@ -7,8 +7,9 @@ use baton_core::protocol::ViewVersion;
 
 use crate::fact::{Fact, Who};
 
-/// What each process knew last.
+/// Compares what a process knows with what it knew before.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // What each process knew last.
     let mut known: BTreeMap<Who, (Epoch, ViewVersion)> = BTreeMap::new();
     move |fact: &Fact<'_>| {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };

@@ -9,8 +9,9 @@ use baton_core::time::Moment;
 
 use crate::fact::{Fact, Who};
 
-/// When each process took its term up, by its own clock.
+/// Looks at releases that preempt a leader: its term must have lasted `least`.
 pub fn check(least: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // When each process took its term up, by its own clock.
     let mut held: BTreeMap<Who, (Epoch, Moment)> = BTreeMap::new();
     move |fact: &Fact<'_>| match fact {
         Fact::Handled(who, condition) => {

@@ -1,7 +1,7 @@
 //! The checkers: one promise, one file, one test that makes it fire.
 //!
 //! ```text
-//!   world ── Fact ──► every Promise ── Err(message) ──► Violation: the run ends
+//!   world ── Fact ──► every Checker ── Err(message) ──► Violation: the run ends
 //! ```
 
 mod eligible_only;
@@ -39,22 +39,22 @@ use crate::plan::Plan;
 /// Looks at a fact of a run; an error is a broken promise.
 pub type Check = Box<dyn FnMut(&Fact<'_>) -> Result<(), String>>;
 
-/// A promise of `docs/guarantees.md`.
-pub struct Promise {
-    pub name: &'static str,
-    /// The file that checks it.
-    pub checker: &'static str,
+/// The check of an invariant, on which a promise of `docs/guarantees.md` rests.
+pub struct Checker {
+    pub promise: &'static str,
+    /// The name of its file.
+    pub invariant: &'static str,
     pub check: Check,
 }
 
-impl Promise {
-    /// A promise that this checks.
+impl Checker {
+    /// Checks this invariant of this promise.
     pub fn new(
-        name: &'static str,
-        checker: &'static str,
+        promise: &'static str,
+        invariant: &'static str,
         check: impl FnMut(&Fact<'_>) -> Result<(), String> + 'static,
     ) -> Self {
-        Self { name, checker, check: Box::new(check) }
+        Self { promise, invariant, check: Box::new(check) }
     }
 }
 
@@ -78,34 +78,34 @@ impl fmt::Display for Violation {
 }
 
 /// The checkers that apply to a plan. Those of S1 do not where S1 is not promised.
-pub fn for_plan(plan: &Plan) -> Vec<Promise> {
+pub fn for_plan(plan: &Plan) -> Vec<Checker> {
     let settings = &plan.settings;
     let mut all = vec![
-        Promise::new("S2", "epochs_above_seen", epochs_above_seen::check),
-        Promise::new("S4", "no_resumption", no_resumption::check()),
-        Promise::new("S4", "work_in_window", work_in_window::check),
-        Promise::new("S4", "stop_in_time", stop_in_time::check()),
-        Promise::new("S4", "proved_stop", proved_stop::check()),
-        Promise::new("S7", "grant_taken_up", grant_taken_up::check),
-        Promise::new("S3", "higher_epoch_wins", higher_epoch_wins::check),
-        Promise::new("3.8", "failed_plugins_hand_over", failed_plugins_hand_over::check),
-        Promise::new("2.5", "eligible_only", eligible_only::check),
-        Promise::new("3.3", "mandate_kept", mandate_kept::check(settings.min_epoch_duration)),
-        Promise::new("S7", "known_never_back", known_never_back::check()),
-        Promise::new("1.6", "fence_grace", fence_grace::check(settings.epoch_grace_period)),
-        Promise::new("3.5", "no_stampede", no_stampede::check(plan)),
-        Promise::new("2.1", "no_usurper", no_usurper::check(settings.heartbeat_interval)),
-        Promise::new("1.1", "polite", polite::check(settings.heartbeat_interval)),
-        Promise::new("S2", "lease_rules", lease_rules::check(plan.expiry)),
-        Promise::new("S7", "window_backed", window_backed::check(settings.lease_terms())),
+        Checker::new("S2", "epochs_above_seen", epochs_above_seen::check),
+        Checker::new("S4", "no_resumption", no_resumption::check()),
+        Checker::new("S4", "work_in_window", work_in_window::check),
+        Checker::new("S4", "stop_in_time", stop_in_time::check()),
+        Checker::new("S4", "proved_stop", proved_stop::check()),
+        Checker::new("S7", "grant_taken_up", grant_taken_up::check),
+        Checker::new("S3", "higher_epoch_wins", higher_epoch_wins::check),
+        Checker::new("3.8", "failed_plugins_hand_over", failed_plugins_hand_over::check),
+        Checker::new("2.5", "eligible_only", eligible_only::check),
+        Checker::new("3.3", "mandate_kept", mandate_kept::check(settings.min_epoch_duration)),
+        Checker::new("S7", "known_never_back", known_never_back::check()),
+        Checker::new("1.6", "fence_grace", fence_grace::check(settings.epoch_grace_period)),
+        Checker::new("3.5", "no_stampede", no_stampede::check(plan)),
+        Checker::new("2.1", "no_usurper", no_usurper::check(settings.heartbeat_interval)),
+        Checker::new("1.1", "polite", polite::check(settings.heartbeat_interval)),
+        Checker::new("S2", "lease_rules", lease_rules::check(plan.expiry)),
+        Checker::new("S7", "window_backed", window_backed::check(settings.lease_terms())),
     ];
     if plan.promises_one() {
-        all.insert(0, Promise::new("S1", "one_trusted", one_trusted::check));
+        all.insert(0, Checker::new("S1", "one_trusted", one_trusted::check));
     }
     if plan.promises_unique_epochs() {
         let unique = epochs_unique::check(plan.promises_one());
-        all.insert(0, Promise::new("S2", "epochs_unique", unique));
-        all.push(Promise::new("S3", "view_fenced", view_fenced::check()));
+        all.insert(0, Checker::new("S2", "epochs_unique", unique));
+        all.push(Checker::new("S3", "view_fenced", view_fenced::check()));
     }
     all
 }

@@ -6,8 +6,9 @@ use baton_core::ids::Epoch;
 
 use crate::fact::{Fact, Who};
 
-/// For each process, the term whose window was last open, and whether it has closed since.
+/// Compares the window that is open in a process with the last one that was.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // The term whose window was last open in each process, and whether it has closed since.
     let mut last: BTreeMap<Who, (Epoch, bool)> = BTreeMap::new();
     move |fact: &Fact<'_>| {
         let Fact::Handled(who, condition) = fact else { return Ok(()) };

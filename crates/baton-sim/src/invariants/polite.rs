@@ -11,8 +11,9 @@ use crate::fact::{Fact, Who};
 /// a view, a release, and a look for each of a few hints stay well below.
 const MOST: usize = 40;
 
-/// When each process sent its last requests.
+/// Counts the requests of each process within one beat.
 pub fn check(beat: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // When each process sent its last requests.
     let mut sent: BTreeMap<Who, VecDeque<Moment>> = BTreeMap::new();
     move |fact: &Fact<'_>| {
         let Fact::Sent { who, at, .. } = fact else { return Ok(()) };

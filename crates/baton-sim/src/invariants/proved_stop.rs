@@ -7,8 +7,9 @@ use baton_core::protocol::{Release, Request};
 
 use crate::fact::{Fact, Who};
 
-/// The terms whose work was started and has not stopped.
+/// Looks at releases: no work of the released term may be running.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // The terms whose work was started and has not stopped.
     let mut working: BTreeSet<(Who, Epoch)> = BTreeSet::new();
     move |fact: &Fact<'_>| {
         match fact {

@@ -4,8 +4,9 @@ use baton_core::protocol::ViewVersion;
 
 use crate::fact::{Cause, Fact};
 
-/// The last view that the store accepted.
+/// Compares each view that is stored with the one that it replaces.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // The last view that the store accepted.
     let mut last = ViewVersion::default();
     move |fact: &Fact<'_>| {
         match fact {

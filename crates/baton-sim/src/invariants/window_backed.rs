@@ -8,8 +8,9 @@ use baton_core::time::Moment;
 
 use crate::fact::{Fact, Who};
 
-/// The latest applied write of each term of each process, by when it was sent.
+/// Compares the window that a process trusts with its last write that was applied.
 pub fn check(terms: LeaseTerms) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
+    // The latest applied write of each term of each process, by when it was sent.
     let mut sent_at: BTreeMap<(Who, Epoch), Moment> = BTreeMap::new();
     move |fact: &Fact<'_>| match *fact {
         Fact::Applied { who, epoch, sent } => {

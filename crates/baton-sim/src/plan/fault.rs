@@ -2,19 +2,21 @@
 
 use serde::Serialize;
 
-/// When a fault strikes.
+/// When a fault happens.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Strikes {
-    /// A single message, drawn as it is sent.
+enum Timing {
+    /// To a single message, drawn as it is sent.
     Message,
-    /// At some time, whatever messages there are.
+    /// At times that are drawn, whatever happens then.
     Timed,
-    /// In passing, at the moment that it is about.
+    /// By chance whenever something happens that it is about: see `World::chance_of`.
     InPassing,
+    /// Both at times that are drawn and by chance in passing.
+    Both,
 }
 
 macro_rules! faults {
-    ($($name:ident = $text:literal, $strikes:ident: $doc:literal,)*) => {
+    ($($name:ident = $text:literal, $timing:ident: $doc:literal,)*) => {
         /// Something that goes wrong.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         pub enum Fault { $(#[doc = $doc] #[serde(rename = $text)] $name,)* }
@@ -28,10 +30,8 @@ macro_rules! faults {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// Every fault that strikes like this.
-            pub fn striking(wanted: Strikes) -> impl Iterator<Item = Self> {
-                let strikes = |fault: &Self| match fault { $(Self::$name => Strikes::$strikes,)* };
-                Self::ALL.iter().copied().filter(move |fault| strikes(fault) == wanted)
+            fn timing(self) -> Timing {
+                match self { $(Self::$name => Timing::$timing,)* }
             }
         }
     };
@@ -46,7 +46,7 @@ faults! {
     Reset = "reset", Message: "A connection is reset, before or after apply.",
     Throttle = "throttle", Message: "The store asks for patience.",
     StaleReplica = "stale-replica", Message: "A read is answered from an older state.",
-    StoreFailover = "store-failover", Timed: "The store fails over and loses its last writes.",
+    StoreFailover = "store-failover", Both: "The store fails over and loses its last writes.",
     StoreRestart = "store-restart", Timed: "The store restarts with its data.",
     StoreOutage = "store-outage", Timed: "The store is away for longer than a lease.",
     LostHint = "lost-hint", InPassing: "A hint is lost.",
@@ -79,10 +79,23 @@ faults! {
     Transfer = "transfer", Timed: "Leadership is moved to a named node.",
     TransferToDead = "transfer-to-dead", Timed:
         "Leadership is moved to a node that has just died.",
-    StandingChange = "standing-change", Timed: "A node becomes ineligible, or eligible again.",
+    StandingChange = "standing-change", Both: "A node becomes ineligible, or eligible again.",
     Freeze = "freeze", Timed: "A virtual machine stands still, its clock with it.",
     FirewallRefuses = "firewall-refuses", Timed: "A firewall refuses dials to a live process.",
     FirewallResets = "firewall-resets", Timed: "The same, and connections that stood are reset.",
     HintFlood = "hint-flood", Timed:
         "Forged hints of every kind reach every node, many a beat, for long.",
+}
+
+impl Fault {
+    /// Every fault of a single message.
+    pub fn of_messages() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|fault| fault.timing() == Timing::Message)
+    }
+
+    /// Every fault that happens at times that are drawn.
+    pub fn timed() -> impl Iterator<Item = Self> {
+        let is_timed = |fault: &Self| matches!(fault.timing(), Timing::Timed | Timing::Both);
+        Self::ALL.iter().copied().filter(is_timed)
+    }
 }

@@ -11,7 +11,7 @@ use baton_core::settings::{Settings, span};
 use baton_store::ExpiryClock;
 use serde::Serialize;
 
-pub use fault::{Fault, Strikes};
+pub use fault::Fault;
 pub use overrides::{Overrides, UnknownFault};
 
 /// What may be lost when the store fails over, and whether the store can tell.

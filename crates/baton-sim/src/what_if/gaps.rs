@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::clock::True;
-use crate::outcome::{Marked, Stats};
-use crate::timeline::Kind;
+use crate::outcome::{FaultKind, FaultSpan, Stats};
 
 /// A stretch without a leader that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub fn leaderless(stats: &Stats) -> Vec<Gap> {
     let mut acting = Vec::new();
     for span in &stats.terms {
         let until = span.until.map_or(end, |(at, _)| at);
-        acting.extend(able(span.from, until, span.who.slot, &stats.marks));
+        acting.extend(able(span.from, until, span.who.slot, &stats.faults));
     }
     acting.sort_unstable();
     let Some((_, mut covered)) = acting.first().copied() else { return Vec::new() };
@@ -44,19 +43,19 @@ pub fn leaderless(stats: &Stats) -> Vec<Gap> {
 }
 
 /// A span without the stretches in which its process was paused or its machine had no network.
-fn able(from: True, until: True, slot: usize, marks: &[Marked]) -> Vec<(True, True)> {
+fn able(from: True, until: True, slot: usize, faults: &[FaultSpan]) -> Vec<(True, True)> {
     let mut parts = vec![(from, until)];
-    let unable = |marked: &&Marked| {
-        marked.slot == Some(slot) && matches!(marked.kind, Kind::Pause | Kind::Cut)
+    let unable = |fault: &&FaultSpan| {
+        fault.slot == Some(slot) && matches!(fault.kind, FaultKind::Pause | FaultKind::Cut)
     };
-    // Marks are in the order of their beginning: only the last part can be affected.
-    for marked in marks.iter().filter(unable).take_while(|marked| marked.from < until) {
+    // Faults are in the order of their beginning: only the last part can be affected.
+    for fault in faults.iter().filter(unable).take_while(|fault| fault.from < until) {
         let Some((start, stop)) = parts.pop() else { break };
-        if marked.from > start {
-            parts.push((start, marked.from.min(stop)));
+        if fault.from > start {
+            parts.push((start, fault.from.min(stop)));
         }
-        if marked.until < stop {
-            parts.push((start.max(marked.until), stop));
+        if fault.until < stop {
+            parts.push((start.max(fault.until), stop));
         }
     }
     parts
@@ -86,10 +85,10 @@ mod tests {
     fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
         let mut stats = lived(100);
         stats.term_begins(at(10), who(0), Epoch(1));
-        stats.mark(Kind::Pause, Some(0), at(20), at(50));
+        stats.add_fault(FaultKind::Pause, Some(0), at(20), at(50));
         stats.term_ends(at(30), who(0), GapCause::Pause);
         stats.term_begins(at(35), who(1), Epoch(2));
-        stats.mark(Kind::Away, None, at(40), at(70));
+        stats.add_fault(FaultKind::StoreAway, None, at(40), at(70));
         stats.term_ends(at(52), who(1), GapCause::Unreachable);
         stats.term_begins(at(72), who(1), Epoch(3));
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
@@ -100,8 +99,8 @@ mod tests {
     fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
         let mut stats = lived(100);
         stats.term_begins(at(10), who(0), Epoch(1));
-        stats.mark(Kind::Pause, Some(0), at(20), at(22));
-        stats.mark(Kind::Cut, Some(1), at(25), at(60));
+        stats.add_fault(FaultKind::Pause, Some(0), at(20), at(22));
+        stats.add_fault(FaultKind::Cut, Some(1), at(25), at(60));
         stats.term_ends(at(80), who(0), GapCause::CrashSilent);
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);

@@ -6,7 +6,7 @@ use super::{Config, Effort, Gap, leaderless, run, scripts};
 use crate::clock::True;
 use crate::figures::show_ms;
 use crate::invariants::Violation;
-use crate::outcome::{Marked, TermSpan};
+use crate::outcome::{FaultKind, FaultSpan, TermSpan};
 use crate::timeline::{self, Kind, Shape};
 
 /// The most nodes that a picture can show.
@@ -17,8 +17,8 @@ pub fn draw(config: &Config, effort: &Effort) -> Result<String, Violation> {
     let stats = run(config, effort, &scripts::one_of_each(config, effort))?;
     let terms = stats.terms.iter().map(|span| term(span, stats.simulated));
     let gaps = leaderless(&stats);
-    let marks = stats.marks.iter().map(mark);
-    let shapes: Vec<Shape> = terms.chain(gaps.iter().map(gap)).chain(marks).collect();
+    let faults = stats.faults.iter().map(fault);
+    let shapes: Vec<Shape> = terms.chain(gaps.iter().map(gap)).chain(faults).collect();
     let nodes: Vec<String> = (1..=effort.nodes).map(|node| format!("node {node}")).collect();
     let title = format!("{}, {}", config.heading(effort.nodes), config.environment.reach());
     Ok(timeline::draw(&title, &nodes, stats.simulated, &shapes))
@@ -39,10 +39,17 @@ fn gap(gap: &Gap) -> Shape {
     Shape { kind: Kind::Gap, lane: 0, from: at(gap.from), until: at(gap.until), label }
 }
 
-fn mark(marked: &Marked) -> Shape {
-    let lane = marked.slot.map_or(0, |slot| slot + 1);
-    let (from, until) = (at(marked.from), at(marked.until));
-    Shape { kind: marked.kind, lane, from, until, label: String::new() }
+fn fault(fault: &FaultSpan) -> Shape {
+    let lane = fault.slot.map_or(0, |slot| slot + 1);
+    let (from, until) = (at(fault.from), at(fault.until));
+    let kind = match fault.kind {
+        FaultKind::Killed => Kind::Killed,
+        FaultKind::Leave => Kind::Leave,
+        FaultKind::Pause => Kind::Pause,
+        FaultKind::Cut => Kind::Cut,
+        FaultKind::StoreAway => Kind::Away,
+    };
+    Shape { kind, lane, from, until, label: String::new() }
 }
 
 #[cfg(test)]

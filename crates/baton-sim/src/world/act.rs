@@ -132,13 +132,13 @@ impl World {
         }
     }
 
-    /// Does a fault of the plan strike in passing, once in so many times while it storms?
-    pub(super) fn strikes(&mut self, fault: Fault, one_in: u64) -> bool {
+    /// Does a fault of the plan happen in passing, once in this many times while it storms?
+    pub(super) fn chance_of(&mut self, fault: Fault, one_in: u64) -> bool {
         self.plan.has(fault) && !self.recovery.has_begun() && self.rng.one_in(one_in)
     }
 
     fn dies_midway(&mut self, who: Who) -> bool {
-        if self.strikes(Fault::CrashMidway, 400) {
+        if self.chance_of(Fault::CrashMidway, 400) {
             self.coverage.fault(Fault::CrashMidway);
             self.crash(who);
             return true;
@@ -198,13 +198,13 @@ impl World {
     /// Now and then a node's standing changes just while its claim is under way.
     fn unsettle_claimant(&mut self, who: Who, request: &Request) {
         let fault = Fault::StandingChange;
-        if request.kind() == "acquire" && self.strikes(fault, 20) && self.toggle_standing(who) {
+        if request.kind() == "acquire" && self.chance_of(fault, 20) && self.toggle_standing(who) {
             self.coverage.fault(fault);
         }
     }
 
     fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
-        let lag = if self.strikes(Fault::SlowTimer, 50) {
+        let lag = if self.chance_of(Fault::SlowTimer, 50) {
             self.coverage.fault(Fault::SlowTimer);
             self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
         } else {
@@ -226,7 +226,7 @@ impl World {
         process.shown = seen.max(epoch);
         self.stats.term_begins(self.now, who, epoch);
         self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
-        let fails = self.strikes(Fault::StartFails, 6);
+        let fails = self.chance_of(Fault::StartFails, 6);
         let at = self.now + self.span_ms(0, 200);
         self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
         self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
@@ -262,7 +262,7 @@ impl World {
         };
         self.stats.term_ends(self.now, who, cause);
         let grace = self.plan.settings.stop_grace;
-        let span = if self.strikes(Fault::StopIgnored, 8) {
+        let span = if self.chance_of(Fault::StopIgnored, 8) {
             self.coverage.fault(Fault::StopIgnored);
             self.rng.span(grace, 2 * self.plan.settings.lease_timeout)
         } else {
@@ -289,7 +289,7 @@ impl World {
         if process.core.may_start_work(now, epoch) {
             let window = process.core.window(now);
             self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
-            if self.strikes(Fault::WorkFails, 30) {
+            if self.chance_of(Fault::WorkFails, 30) {
                 self.coverage.fault(Fault::WorkFails);
                 return self.plugins_failed(who, now, epoch);
             }

@@ -10,8 +10,8 @@ use super::net::Cut;
 use super::store::{Health, Rollback};
 use super::{Delivery, Event, World, drift};
 use crate::fact::Who;
-use crate::plan::{Fault, Strikes};
-use crate::timeline::Kind;
+use crate::outcome::FaultKind;
+use crate::plan::Fault;
 
 /// How long a listener may take to be connected again.
 const LISTENS_AGAIN_WITHIN: Duration = Duration::from_secs(2);
@@ -27,7 +27,7 @@ impl World {
         self.queue.push(at, Event::Chaos);
         self.send_task();
         let plan = self.plan.clone();
-        let ours = || Fault::striking(Strikes::Timed).filter(|fault| plan.has(*fault));
+        let ours = || Fault::timed().filter(|fault| plan.has(*fault));
         let pick = self.rng.below(ours().count() as u64) as usize;
         if let Some(fault) = ours().nth(pick).filter(|fault| self.inject(*fault)) {
             self.trace.line(self.now, || format!("fault {}", fault.name()));
@@ -110,7 +110,7 @@ impl World {
 
     /// A grant was made: now and then the store loses it soon after, while it is trusted.
     pub(super) fn threaten_grant(&mut self) {
-        if self.strikes(Fault::StoreFailover, 20) {
+        if self.chance_of(Fault::StoreFailover, 20) {
             let soon = self.plan.settings.heartbeat_interval;
             let at = self.now + self.rng.span(Duration::ZERO, soon);
             self.queue.push(at, Event::LoseGrant);
@@ -156,7 +156,7 @@ impl World {
         }
         self.store.health = if self.rng.one_in(2) { Health::Refusing } else { Health::Silent };
         let at = self.now + self.rng.span(least, most);
-        self.stats.mark(Kind::Away, None, self.now, at);
+        self.stats.add_fault(FaultKind::StoreAway, None, self.now, at);
         self.queue.push(at, Event::StoreBack);
         true
     }
@@ -239,7 +239,7 @@ impl World {
         self.cuts.cut(who.slot, cuts);
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
-        self.stats.mark(Kind::Cut, Some(who.slot), self.now, at);
+        self.stats.add_fault(FaultKind::Cut, Some(who.slot), self.now, at);
         self.queue.push(at, Event::Mend(who.slot));
         true
     }

@@ -11,9 +11,8 @@ use super::lifeline::address_of;
 use super::{Delivery, Event, Process, Slot, World, drift};
 use crate::clock::SimClock;
 use crate::fact::Who;
-use crate::outcome::GapCause;
+use crate::outcome::{FaultKind, GapCause};
 use crate::plan::Fault;
-use crate::timeline::Kind;
 
 impl World {
     /// A new machine. A twin goes by the node id of another one.
@@ -62,7 +61,7 @@ impl World {
             return;
         }
         self.trace.line(self.now, || format!("node {} dies", who.slot));
-        self.stats.mark(Kind::Killed, Some(who.slot), self.now, self.now);
+        self.stats.add_fault(FaultKind::Killed, Some(who.slot), self.now, self.now);
         let cause = if self.plan.lifeline { GapCause::CrashProved } else { GapCause::CrashSilent };
         self.gone(who, cause);
         let lease = self.plan.settings.lease_timeout;
@@ -109,7 +108,7 @@ impl World {
         process.paused = true;
         process.paused_with = process.core.window(local).map(|(_, window)| window);
         self.trace.line(self.now, || format!("node {} pauses for {span:?}", who.slot));
-        self.stats.mark(Kind::Pause, Some(who.slot), self.now, self.now + span);
+        self.stats.add_fault(FaultKind::Pause, Some(who.slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Resume(who));
     }
 

@@ -33,7 +33,7 @@ use store::SimStore;
 use crate::clock::{SimClock, True};
 use crate::coverage::Coverage;
 use crate::fact::{Fact, OpenWindow, Who};
-use crate::invariants::{self, Promise, Violation};
+use crate::invariants::{self, Checker, Violation};
 use crate::outcome::{Outcome, Stats};
 use crate::plan::Plan;
 use crate::trace::Trace;
@@ -83,7 +83,7 @@ pub struct World {
     succession: succession::Succession,
     restart: Option<Duration>,
     checked: bool,
-    promises: Vec<Promise>,
+    checkers: Vec<Checker>,
     violation: Option<Violation>,
     open: Vec<OpenWindow>,
     coverage: Coverage,
@@ -109,7 +109,7 @@ impl World {
         );
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
-            promises: invariants::for_plan(&plan),
+            checkers: invariants::for_plan(&plan),
             now: True::default(),
             queue: Queue::default(),
             rng,
@@ -136,9 +136,9 @@ impl World {
         world
     }
 
-    /// Adds a promise of the caller's own.
-    pub fn add_promise(&mut self, promise: Promise) {
-        self.promises.push(promise);
+    /// Adds a checker of the caller's own.
+    pub fn add_checker(&mut self, checker: Checker) {
+        self.checkers.push(checker);
     }
 
     /// Runs without checkers, for measuring large clusters.
@@ -193,16 +193,16 @@ impl World {
         if self.violation.is_some() || !self.checked {
             return;
         }
-        for Promise { name, checker, check } in &mut self.promises {
+        for Checker { promise, invariant, check } in &mut self.checkers {
             if let Err(message) = check(fact) {
-                let (checker, name) = (*checker, *name);
-                return self.violate(checker, name, message);
+                let (promise, invariant) = (*promise, *invariant);
+                return self.violate(promise, invariant, message);
             }
         }
     }
 
     /// A promise that only the world itself can check is broken.
-    fn violate(&mut self, invariant: &str, promise: &str, message: String) {
+    fn violate(&mut self, promise: &str, invariant: &str, message: String) {
         let (invariant, promise) = (invariant.to_owned(), promise.to_owned());
         let violation = Violation { invariant, promise, at: self.now, message };
         self.violation.get_or_insert(violation);

@@ -10,7 +10,7 @@ use baton_core::time::Moment;
 use super::store::{Health, Moved};
 use super::{Delivery, Event, World};
 use crate::fact::{Cause, Fact, Who};
-use crate::plan::{Fault, Strikes};
+use crate::plan::Fault;
 
 /// A request on its way.
 pub struct Message {
@@ -62,7 +62,7 @@ impl Cuts {
 
     /// Mends everything around a slot.
     pub fn mend(&mut self, slot: usize) {
-        self.0.retain(|(_, cut)| *cut != slot);
+        self.0.retain(|(_, cut_off)| *cut_off != slot);
     }
 
     /// Can these two nodes talk to each other, both ways?
@@ -90,8 +90,8 @@ impl World {
         if self.recovery.has_begun() || !self.rng.one_in(self.plan.message_fault_one_in) {
             return None;
         }
-        let mut faults = Fault::striking(Strikes::Message);
-        let pick = self.rng.below(Fault::striking(Strikes::Message).count() as u64);
+        let mut faults = Fault::of_messages();
+        let pick = self.rng.below(Fault::of_messages().count() as u64);
         faults.nth(pick as usize).filter(|fault| self.plan.has(*fault))
     }
 
@@ -235,12 +235,12 @@ impl World {
 
     /// A hint may be lost, or come so late that others overtake it.
     pub(super) fn send_hint(&mut self, who: Who, hint: Hint) {
-        if self.strikes(Fault::LostHint, 3) {
+        if self.chance_of(Fault::LostHint, 3) {
             self.coverage.fault(Fault::LostHint);
             return;
         }
         let mut span = self.one_way();
-        if self.strikes(Fault::ReorderedHint, 3) {
+        if self.chance_of(Fault::ReorderedHint, 3) {
             self.coverage.fault(Fault::ReorderedHint);
             span = self.rng.span(span, 2 * self.plan.settings.lease_timeout);
         }

@@ -119,12 +119,12 @@ impl World {
         match deadline {
             Deadline::Recovered if !self.is_led() => {
                 let message = format!("no leader {:?} after faults stopped", self.settling());
-                self.violate("recovers", "L1", message);
+                self.violate("L1", "recovers", message);
             }
             Deadline::TakenOver if self.recovery.killed.is_some_and(|at| !self.led_since(at)) => {
                 let bound = self.plan.recovery_bound();
                 let message = format!("no leader {bound:?} after the last one died");
-                self.violate("recovers", "L1", message);
+                self.violate("L1", "recovers", message);
             }
             Deadline::Recovered => {}
             Deadline::TakenOver => self.check_agreement(),
@@ -158,7 +158,7 @@ impl World {
             let known = self.process(who).and_then(|process| process.core.leader(local));
             if known.is_some_and(|known| *known != node) {
                 let message = format!("node {} takes {known:?} for the leader", who.slot);
-                self.violate("agrees", "L1", message);
+                self.violate("L1", "agrees", message);
                 return;
             }
         }

@@ -12,8 +12,8 @@ use super::net::Cut;
 use super::{Delivery, Event, World};
 use crate::clock::True;
 use crate::fact::Who;
+use crate::outcome::FaultKind;
 use crate::plan::{Latency, Loss, Plan};
-use crate::timeline::Kind;
 use crate::trace::Trace;
 
 /// Something that is made to happen.
@@ -92,14 +92,14 @@ impl World {
 
     fn cut_off(&mut self, slot: usize, span: Duration) {
         self.cuts.cut(slot, &[Cut::ToStore, Cut::FromStore, Cut::Nodes]);
-        self.stats.mark(Kind::Cut, Some(slot), self.now, self.now + span);
+        self.stats.add_fault(FaultKind::Cut, Some(slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Mend(slot));
     }
 
     pub(super) fn tell_to_leave(&mut self, slot: usize) {
         let place = self.slots.get(slot).and_then(|place| place.process.as_ref());
         let Some(who) = place.map(|process| Who { slot, boot: process.boot }) else { return };
-        self.stats.mark(Kind::Leave, Some(slot), self.now, self.now);
+        self.stats.add_fault(FaultKind::Leave, Some(slot), self.now, self.now);
         self.queue.push(self.now, Event::Deliver(who, Delivery::Command(Command::Leave)));
     }
 }

@@ -127,8 +127,8 @@ impl World {
         let struck = self.succession.struck;
         if !self.led_since(struck) {
             let Succession { bound, strikes, .. } = self.succession;
-            let message = format!("no leader {bound:?} after strike {strikes} of a succession");
-            return self.violate("succeeds", "L1", message);
+            let message = format!("no leader {bound:?} after strike {chance_of} of a succession");
+            return self.violate("L1", "succeeds", message);
         }
         if self.is_last_strike() {
             self.over = true;
