@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton_core::time::Moment;
 
 /// True time, in the same unit as a local reading. Never handed to a core.
-pub type True = Moment;
+pub type TrueTime = Moment;
 
 /// A clock that runs a little fast or slow.
 #[derive(Clone, Debug)]
@@ -24,14 +24,14 @@ impl SimClock {
     }
 
     /// What it reads at a true time.
-    pub fn read(&self, at: True) -> Moment {
+    pub fn read(&self, at: TrueTime) -> Moment {
         let passed = u128::from(at.as_micros().saturating_sub(self.true_anchor));
         let local = passed * self.rate() / 1_000_000;
         Moment::from_micros(self.local_anchor + local as u64)
     }
 
     /// The first true time at which it reads `local` or later.
-    pub fn when(&self, local: Moment) -> True {
+    pub fn when(&self, local: Moment) -> TrueTime {
         let ahead = u128::from(local.as_micros().saturating_sub(self.local_anchor));
         let passed = (ahead * 1_000_000).div_ceil(self.rate());
         let passed = u64::try_from(passed).unwrap_or(u64::MAX);
@@ -39,20 +39,20 @@ impl SimClock {
     }
 
     /// Runs at another rate from now on.
-    pub fn set_rate(&mut self, at: True, ppm: i64) {
+    pub fn set_rate(&mut self, at: TrueTime, ppm: i64) {
         self.local_anchor = self.read(at).as_micros();
         self.true_anchor = at.as_micros();
         self.ppm = ppm;
     }
 
     /// Goes on at `to` from what it read at `from`: it stood still in between.
-    pub fn stood_still(&mut self, from: True, to: True) {
+    pub fn stood_still(&mut self, from: TrueTime, to: TrueTime) {
         self.local_anchor = self.read(from).as_micros();
         self.true_anchor = to.as_micros();
     }
 
     /// Jumps forward. Only beyond what is promised.
-    pub fn step_forward(&mut self, at: True, by: Duration) {
+    pub fn step_forward(&mut self, at: TrueTime, by: Duration) {
         self.set_rate(at, self.ppm);
         self.local_anchor = (Moment::from_micros(self.local_anchor) + by).as_micros();
     }

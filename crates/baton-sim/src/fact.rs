@@ -9,7 +9,7 @@ use baton_core::time::Moment;
 
 /// One process: a slot of the simulated cluster, and the boot that runs in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Who {
+pub struct ProcessId {
     pub slot: usize,
     pub boot: BootId,
 }
@@ -17,13 +17,13 @@ pub struct Who {
 /// A trust window that is open at this very moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpenWindow {
-    pub who: Who,
+    pub pid: ProcessId,
     pub epoch: Epoch,
 }
 
 /// What a process holds and does, right after it handled something.
 #[derive(Clone, Copy, Debug)]
-pub struct Condition {
+pub struct ProcessState {
     /// Its own clock.
     pub local: Moment,
     /// The term whose work was started and not told to stop.
@@ -35,9 +35,9 @@ pub struct Condition {
     pub leaving: bool,
 }
 
-/// What moved the lease.
+/// What changed the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum ChangeCause {
     Acquire {
         /// The highest epoch the claimant had seen.
         floor: Epoch,
@@ -52,10 +52,10 @@ pub enum Cause {
 /// Something that happened. Borrowed from the run: a checker keeps what it needs.
 #[derive(Clone, Copy, Debug)]
 pub enum Fact<'a> {
-    Windows(&'a [OpenWindow]),
-    Handled(Who, Condition),
+    OpenWindows(&'a [OpenWindow]),
+    Handled(ProcessId, ProcessState),
     TermStarted {
-        who: Who,
+        pid: ProcessId,
         node: &'a NodeId,
         epoch: Epoch,
         /// The highest epoch the process had been shown before.
@@ -63,15 +63,15 @@ pub enum Fact<'a> {
         eligible: bool,
     },
     WorkBegan {
-        who: Who,
+        pid: ProcessId,
         epoch: Epoch,
         /// By its own clock.
         local: Moment,
         window: Option<(Epoch, Window)>,
     },
-    WorkStopped(Who, Epoch),
+    WorkStopped(ProcessId, Epoch),
     Sent {
-        who: Who,
+        pid: ProcessId,
         /// At what true time.
         at: Moment,
         /// When, by its own clock.
@@ -79,52 +79,52 @@ pub enum Fact<'a> {
         request: &'a Request,
         known_view: ViewVersion,
         /// How long ago the store last answered it, in true time.
-        heard: Duration,
+        since_reply: Duration,
     },
     /// A lease write of this process was applied; it was sent at this reading of its own clock.
-    Applied {
-        who: Who,
+    LeaseApplied {
+        pid: ProcessId,
         epoch: Epoch,
         /// When it was sent, by the sender's clock.
         sent: Moment,
     },
     /// A beat's reply reached a process, and it handled it.
-    Shown {
-        who: Who,
+    LeaseShown {
+        pid: ProcessId,
         /// What it was shown.
         lease: Option<&'a LeaseSnapshot>,
         stale: bool,
-        condition: Condition,
+        state: ProcessState,
         /// The last term of its own that is over.
         ended: Epoch,
         /// The highest epoch it had been shown before.
         seen: Epoch,
     },
-    LeaseMoved {
+    LeaseChanged {
         before: Option<&'a LeaseSnapshot>,
         after: Option<&'a LeaseSnapshot>,
         /// Had it expired, by the store's clock?
         expired: bool,
-        cause: Cause,
+        cause: ChangeCause,
     },
     /// A process took the record of its node id over from another one that lives.
-    Replaced {
-        by: Who,
-        living: Who,
+    RecordReplaced {
+        by: ProcessId,
+        living: ProcessId,
         /// How long after its own start, in true time.
         after: Duration,
     },
     ViewStored(ViewVersion),
     /// A term's plugins did not start, or failed too often; does its process still hold on to it?
     PluginsFailed {
-        who: Who,
+        pid: ProcessId,
         epoch: Epoch,
         /// Is it still running it?
         running: Option<Epoch>,
     },
     /// A task of some epoch was accepted or not.
-    Judged {
-        who: Who,
+    TaskJudged {
+        pid: ProcessId,
         /// When, by its own clock.
         local: Moment,
         epoch: Epoch,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A distribution in five numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
+pub struct Percentiles {
     pub count: usize,
     /// The median, in milliseconds.
     pub p50_ms: f64,
@@ -17,7 +17,7 @@ pub struct Spread {
     pub max_ms: f64,
 }
 
-impl Spread {
+impl Percentiles {
     /// The spread of these spans.
     pub fn of(spans: &[Duration]) -> Self {
         let mut all = Recent::new(spans.len());
@@ -67,9 +67,12 @@ mod tests {
     #[test]
     fn percentiles_and_spans_read_as_they_should() {
         let spans: Vec<Duration> = (1..=100).map(Duration::from_millis).collect();
-        let spread = Spread::of(&spans);
-        assert_eq!((spread.p50_ms, spread.p99_ms, spread.max_ms), (50.0, 99.0, 100.0));
-        assert_eq!(Spread::of(&[]).count, 0);
+        let percentiles = Percentiles::of(&spans);
+        assert_eq!(
+            (percentiles.p50_ms, percentiles.p99_ms, percentiles.max_ms),
+            (50.0, 99.0, 100.0)
+        );
+        assert_eq!(Percentiles::of(&[]).count, 0);
         assert_eq!(show_ms(1.25), "1.2 ms");
         assert_eq!(show_ms(15_250.0), "15.2 s");
         assert_eq!(show_long(Duration::from_secs(86_400 * 3)), "3.0 days");

@@ -6,9 +6,9 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use serde::Serialize;
 
-use crate::clock::True;
+use crate::clock::TrueTime;
 use crate::coverage::Coverage;
-use crate::fact::Who;
+use crate::fact::ProcessId;
 use crate::invariants::Violation;
 
 /// What came of one run.
@@ -37,11 +37,11 @@ pub enum GapCause {
 /// A stretch of leadership, for plots.
 #[derive(Clone, Copy, Debug)]
 pub struct TermSpan {
-    pub who: Who,
+    pub pid: ProcessId,
     pub epoch: Epoch,
-    pub from: True,
+    pub from: TrueTime,
     /// Until when; `None` at the end of the run.
-    pub until: Option<(True, GapCause)>,
+    pub until: Option<(TrueTime, GapCause)>,
 }
 
 /// What a fault that was injected does, for plots and for the times without a leader.
@@ -62,8 +62,8 @@ pub struct FaultSpan {
     pub kind: FaultKind,
     /// The slot that it happens to; `None` for the store.
     pub slot: Option<usize>,
-    pub from: True,
-    pub until: True,
+    pub from: TrueTime,
+    pub until: TrueTime,
 }
 
 /// Numbers of one run.
@@ -82,19 +82,25 @@ pub struct Stats {
 
 impl Stats {
     /// A fault begins, and will end.
-    pub fn add_fault(&mut self, kind: FaultKind, slot: Option<usize>, from: True, until: True) {
+    pub fn add_fault(
+        &mut self,
+        kind: FaultKind,
+        slot: Option<usize>,
+        from: TrueTime,
+        until: TrueTime,
+    ) {
         self.faults.push(FaultSpan { kind, slot, from, until });
     }
 
     /// A term's work begins.
-    pub fn term_begins(&mut self, at: True, who: Who, epoch: Epoch) {
-        self.terms.push(TermSpan { who, epoch, from: at, until: None });
+    pub fn term_begins(&mut self, at: TrueTime, pid: ProcessId, epoch: Epoch) {
+        self.terms.push(TermSpan { pid, epoch, from: at, until: None });
     }
 
     /// A term's work ends, unless its end is known already.
-    pub fn term_ends(&mut self, at: True, who: Who, cause: GapCause) {
+    pub fn term_ends(&mut self, at: TrueTime, pid: ProcessId, cause: GapCause) {
         let open = self.terms.iter_mut().rev().take(8);
-        let mut open = open.filter(|span| span.who == who && span.until.is_none());
+        let mut open = open.filter(|span| span.pid == pid && span.until.is_none());
         if let Some(span) = open.next() {
             span.until = Some((at, cause));
         }

@@ -105,12 +105,12 @@ pub struct Shape {
     pub label: String,
 }
 
-struct Frame {
+struct Layout {
     lanes: usize,
     length: Duration,
 }
 
-impl Frame {
+impl Layout {
     fn x(&self, at: Duration) -> f64 {
         let share = at.as_secs_f64() / self.length.as_secs_f64().max(f64::MIN_POSITIVE);
         LEFT + share.min(1.0) * (WIDTH - LEFT - RIGHT)
@@ -127,8 +127,8 @@ impl Frame {
 
 /// Draws the nodes' lanes over this length of time, below a lane for the time without a leader.
 pub fn draw(title: &str, nodes: &[String], length: Duration, shapes: &[Shape]) -> String {
-    let frame = Frame { lanes: nodes.len(), length };
-    let height = frame.floor() + LEGEND;
+    let layout = Layout { lanes: nodes.len(), length };
+    let height = layout.floor() + LEGEND;
     let paper = rectangle("paper", 0.0, 0.0, WIDTH, height).set("rx", 8);
     let mut picture = Document::new()
         .set("viewBox", (0.0, 0.0, WIDTH, height))
@@ -140,11 +140,11 @@ pub fn draw(title: &str, nodes: &[String], length: Duration, shapes: &[Shape]) -
         )
         .add(paper)
         .add(text(title, 24.0, 34.0).set("class", "title"))
-        .add(axis(&frame));
+        .add(axis(&layout));
     for (lane, name) in
         std::iter::once("no leader").chain(nodes.iter().map(String::as_str)).enumerate()
     {
-        let (y, class) = (frame.y(lane), if lane == 0 { "gaps" } else { "lane" });
+        let (y, class) = (layout.y(lane), if lane == 0 { "gaps" } else { "lane" });
         let name = text(name, LEFT - 12.0, y + LANE / 2.0 + 4.0).set("text-anchor", "end");
         let below = rule((LEFT, y + LANE), (WIDTH - RIGHT, y + LANE));
         picture = picture.add(Group::new().set("class", class).add(name).add(below));
@@ -153,16 +153,16 @@ pub fn draw(title: &str, nodes: &[String], length: Duration, shapes: &[Shape]) -
     in_order.sort_by_key(|shape| (shape.kind != Kind::Away, shape.kind));
     let mut label_ends = [0.0; 2];
     for shape in in_order {
-        picture = picture.add(drawn(&frame, shape, &mut label_ends));
+        picture = picture.add(drawn(&layout, shape, &mut label_ends));
     }
-    picture.add(legend(&frame, shapes)).to_string()
+    picture.add(legend(&layout, shapes)).to_string()
 }
 
 /// A shape and its label. The labels of gaps take one of two rows where they would overlap.
-fn drawn(frame: &Frame, shape: &Shape, label_ends: &mut [f64; 2]) -> Group {
-    let (from, until) = (frame.x(shape.from), frame.x(shape.until));
-    let (top, width) = (frame.y(shape.lane), (until - from).max(1.5));
-    let (height, label_width) = (frame.floor() - TOP, shape.label.len() as f64 * LETTER);
+fn drawn(layout: &Layout, shape: &Shape, label_ends: &mut [f64; 2]) -> Group {
+    let (from, until) = (layout.x(shape.from), layout.x(shape.until));
+    let (top, width) = (layout.y(shape.lane), (until - from).max(1.5));
+    let (height, label_width) = (layout.floor() - TOP, shape.label.len() as f64 * LETTER);
     let group = symbol(shape.kind, from, top, width, height);
     let label = |x: f64, y: f64| text(&shape.label, x, y);
     match shape.kind {
@@ -194,8 +194,8 @@ fn symbol(kind: Kind, x: f64, top: f64, width: f64, height: f64) -> Group {
     }
 }
 
-fn legend(frame: &Frame, shapes: &[Shape]) -> Group {
-    let (mut x, top) = (LEFT, frame.floor() + 34.0);
+fn legend(layout: &Layout, shapes: &[Shape]) -> Group {
+    let (mut x, top) = (LEFT, layout.floor() + 34.0);
     let mut group = Group::new();
     for kind in Kind::ALL.into_iter().filter(|kind| shapes.iter().any(|it| it.kind == *kind)) {
         let shown = match kind {
@@ -210,14 +210,14 @@ fn legend(frame: &Frame, shapes: &[Shape]) -> Group {
 }
 
 /// A mark every few seconds, and its time.
-fn axis(frame: &Frame) -> Group {
-    let fits = |step: &&u64| frame.length.as_secs() / **step <= TICKS_MAX;
+fn axis(layout: &Layout) -> Group {
+    let fits = |step: &&u64| layout.length.as_secs() / **step <= TICKS_MAX;
     let step = STEPS.iter().find(fits).copied().unwrap_or(86_400);
     let mut group = Group::new();
-    for tick in 0..=frame.length.as_secs() / step {
-        let x = frame.x(Duration::from_secs(tick * step));
-        let label = text(&time(tick * step), x, frame.floor() + 20.0).set("text-anchor", "middle");
-        group = group.add(rule((x, TOP), (x, frame.floor() + 5.0))).add(label);
+    for tick in 0..=layout.length.as_secs() / step {
+        let x = layout.x(Duration::from_secs(tick * step));
+        let label = text(&time(tick * step), x, layout.floor() + 20.0).set("text-anchor", "middle");
+        group = group.add(rule((x, TOP), (x, layout.floor() + 5.0))).add(label);
     }
     group
 }

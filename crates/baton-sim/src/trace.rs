@@ -2,25 +2,25 @@
 
 use std::fmt::Write as _;
 
-use crate::clock::True;
+use crate::clock::TrueTime;
 
-/// Kept or not.
+/// The lines of the trace, if it is on.
 #[derive(Clone, Debug, Default)]
 pub enum Trace {
     #[default]
     Off,
-    Kept(String),
+    On(String),
 }
 
 impl Trace {
     /// An empty trace that keeps everything.
-    pub fn kept() -> Self {
-        Self::Kept(String::new())
+    pub fn on() -> Self {
+        Self::On(String::new())
     }
 
     /// Adds a line, which is only put together if the trace is kept.
-    pub fn line(&mut self, at: True, text: impl FnOnce() -> String) {
-        if let Self::Kept(lines) = self {
+    pub fn line(&mut self, at: TrueTime, text: impl FnOnce() -> String) {
+        if let Self::On(lines) = self {
             // Writing to a string cannot fail.
             let _ = writeln!(lines, "{at:?} {}", text());
         }
@@ -30,7 +30,7 @@ impl Trace {
     pub fn into_text(self) -> String {
         match self {
             Self::Off => String::new(),
-            Self::Kept(lines) => lines,
+            Self::On(lines) => lines,
         }
     }
 }

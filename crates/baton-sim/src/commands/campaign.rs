@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::campaign::{Summary, canary_dies, run_seeds};
-use crate::figures::{Spread, show_count, show_long, show_ms};
+use crate::figures::{Percentiles, show_count, show_long, show_ms};
 use crate::invariants::Violation;
 use crate::outcome::GapCause;
 use crate::plan::{Fault, Overrides};
@@ -31,7 +31,7 @@ struct Report<'a> {
     never_happened: Vec<&'static str>,
     canary_caught: bool,
     requests: &'a BTreeMap<&'static str, u64>,
-    failover: BTreeMap<GapCause, Spread>,
+    failover: BTreeMap<GapCause, Percentiles>,
 }
 
 /// Runs seeds and reports.
@@ -80,7 +80,11 @@ fn report(summary: &Summary, first: u64, took: Duration, json: bool) -> Result<(
         never_happened: missing.iter().map(|fault: &Fault| fault.name()).collect(),
         canary_caught,
         requests: &summary.requests,
-        failover: summary.gaps.iter().map(|(cause, gaps)| (*cause, Spread::of(gaps))).collect(),
+        failover: summary
+            .gaps
+            .iter()
+            .map(|(cause, gaps)| (*cause, Percentiles::of(gaps)))
+            .collect(),
     };
     if json {
         print_json(&report);
@@ -108,14 +112,14 @@ fn print_report(report: &Report<'_>) {
     print_counts(report.requests);
     print_line!("\ntime without a leader, by cause, all faults on");
     print_line!("  {:<16} {:>8} {:>10} {:>10} {:>10}", "cause", "times", "p50", "p99", "max");
-    for (cause, spread) in &report.failover {
+    for (cause, percentiles) in &report.failover {
         print_line!(
             "  {:<16} {:>8} {:>10} {:>10} {:>10}",
             name_of(cause),
-            show_count(spread.count as u64),
-            show_ms(spread.p50_ms),
-            show_ms(spread.p99_ms),
-            show_ms(spread.max_ms),
+            show_count(percentiles.count as u64),
+            show_ms(percentiles.p50_ms),
+            show_ms(percentiles.p99_ms),
+            show_ms(percentiles.max_ms),
         );
     }
     print_verdict(report);

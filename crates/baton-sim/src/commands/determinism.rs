@@ -12,7 +12,7 @@ pub fn run(seeds: u64) -> Result<(), CommandError> {
     let mut bytes = 0;
     let mut differ = 0;
     for seed in 0..seeds {
-        let [one, other] = [(); 2].map(|()| run_plan(Plan::draw(seed), Trace::kept()).trace);
+        let [one, other] = [(); 2].map(|()| run_plan(Plan::draw(seed), Trace::on()).trace);
         bytes += one.len();
         if one != other {
             let line = one.lines().zip(other.lines()).take_while(|(a, b)| a == b).count() + 1;

@@ -20,7 +20,7 @@ struct SeedReport<'a> {
 /// Runs one seed.
 pub fn run(seed: u64, changes: &Overrides, trace: bool, json: bool) -> Result<(), CommandError> {
     let plan = changes.apply(Plan::draw(seed));
-    let keep = if trace { Trace::kept() } else { Trace::Off };
+    let keep = if trace { Trace::on() } else { Trace::Off };
     let outcome = run_plan(plan.clone(), keep);
     print_text(&outcome.trace);
     let report = SeedReport {

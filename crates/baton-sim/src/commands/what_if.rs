@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::figures::show_ms;
-use crate::what_if::{CauseReport, Config, Effort, Lived, Report, plot, report};
+use crate::what_if::{CauseReport, Config, Report, RunOptions, SimulatedDays, plot, report};
 use baton_core::settings::show_span;
 
 use super::print::{name_of, print_json, print_line};
@@ -73,13 +73,13 @@ pub struct WhatIfArguments {
 
 pub fn run(arguments: &WhatIfArguments) -> Result<(), CommandError> {
     let config = Config::read(&arguments.config).map_err(|problem| input(&problem))?;
-    let effort = effort(arguments)?;
+    let options = options(arguments)?;
     if let Some(file) = &arguments.plot {
-        let picture = plot::draw(&config, &effort).map_err(|broken| broken_promise(&broken))?;
+        let picture = plot::draw(&config, &options).map_err(|broken| broken_promise(&broken))?;
         std::fs::write(file, picture)
             .map_err(|problem| input(&format!("{}: {problem}", file.display())))?;
     }
-    let report = report(&config, &effort).map_err(|broken| broken_promise(&broken))?;
+    let report = report(&config, &options).map_err(|broken| broken_promise(&broken))?;
     if arguments.json {
         print_json(&report);
     } else {
@@ -88,14 +88,14 @@ pub fn run(arguments: &WhatIfArguments) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn effort(arguments: &WhatIfArguments) -> Result<Effort, CommandError> {
+fn options(arguments: &WhatIfArguments) -> Result<RunOptions, CommandError> {
     let WhatIfArguments { nodes, days, runs, seed, .. } = *arguments;
     let most = if arguments.plot.is_some() { plot::NODES_MAX as i64 } else { MOST_NODES };
     let Some(nodes) = usize::try_from(nodes).ok().filter(|_| (1..=most).contains(&nodes)) else {
         let with = if arguments.plot.is_some() { " with --plot" } else { "" };
         return Err(input(&format!("nodes ({nodes}) must be between 1 and {most}{with}")));
     };
-    Ok(Effort { nodes, days, runs, seed })
+    Ok(RunOptions { nodes, days, runs, seed })
 }
 
 fn broken_promise(broken: &crate::invariants::Violation) -> CommandError {
@@ -113,7 +113,7 @@ fn print_report(report: &Report) {
     }
     print_line!("{:<70}{:>9}", "leaderless seconds a day", figure(report.leaderless_seconds_a_day));
     print_line!("{:<68}{:>9.5} %", "availability of a leader", report.availability_percent);
-    let Lived { days, leader_changes, flap_warnings, .. } = &report.lived;
+    let SimulatedDays { days, leader_changes, flap_warnings, .. } = &report.lived;
     let changes = figure(report.leader_changes_a_day);
     print_line!("\nleader changes: {changes} a day");
     print_line!(

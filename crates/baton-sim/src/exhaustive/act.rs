@@ -7,21 +7,21 @@ use baton_core::protocol::{Hint, Release, Request, RequestId};
 use baton_core::{Action, Input, LifelineReport};
 
 use super::bounds::{Model, slot_of_boot};
-use super::check::{Broken, epoch_grows, stopped_before_release};
+use super::check::{BrokenPromise, epoch_grows, stopped_before_release};
 use super::node::{Process, Watch};
-use super::state::{Leg, Message, Pace, State, seal};
+use super::state::{Arrival, Message, Payload, State, hashed};
 use super::store::serve;
 
 /// A step under way.
-pub struct Run<'a> {
+pub struct Transition<'a> {
     pub model: &'a Model,
     pub state: State,
     pub begun: bool,
     /// The first promise it breaks.
-    pub broken: Option<Broken>,
+    pub broken: Option<BrokenPromise>,
 }
 
-impl Run<'_> {
+impl Transition<'_> {
     /// Hands an input to a process, after `before` has changed what the runtime keeps for it, and
     /// carries everything out that comes of it.
     pub fn handle(&mut self, slot: usize, before: impl FnOnce(&mut Process), input: Input) {
@@ -42,7 +42,7 @@ impl Run<'_> {
                 changed.process = None;
             }
         }
-        self.state.slots[slot] = seal(changed);
+        self.state.slots[slot] = hashed(changed);
     }
 
     /// Carries one action out. What is answered at once comes back as an input.
@@ -105,8 +105,8 @@ impl Run<'_> {
             self.break_promise(stopped_before_release(process.working, expect.epoch));
         }
         process.waiting.push((id, due));
-        let (boot, leg) = (process.boot(), Leg::Out(request));
-        self.state.fly(Message { boot, id, slot, due, pace: Pace::Prompt, leg });
+        let (boot, payload) = (process.boot(), Payload::Request(request));
+        self.state.fly(Message { boot, id, slot, due, arrival: Arrival::Prompt, payload });
         None
     }
 
@@ -114,19 +114,21 @@ impl Run<'_> {
     pub fn ask_store(&mut self, request: Request) -> baton_core::protocol::Reply {
         let mut space = self.state.store.clone_out();
         let reply = serve(self.model, self.state.tick, &mut space, request);
-        self.state.store = seal(space);
+        self.state.store = hashed(space);
         reply
     }
 
     /// A process is gone: no process is left to receive its replies.
     pub fn forget_replies(&mut self, process: &Process) {
         let boot = process.boot();
-        let kept = |message: &Message| message.boot != boot || matches!(message.leg, Leg::Out(_));
+        let kept = |message: &Message| {
+            message.boot != boot || matches!(message.payload, Payload::Request(_))
+        };
         self.state.flying.retain(|message| kept(message));
     }
 
     /// Keeps the first promise that is broken.
-    pub fn break_promise(&mut self, broken: Option<Broken>) {
+    pub fn break_promise(&mut self, broken: Option<BrokenPromise>) {
         if self.broken.is_none() {
             self.broken = broken;
         }

@@ -3,26 +3,26 @@
 use baton_core::protocol::{Failure, Reply, RequestId};
 use baton_core::{Command, Input, LifelineReport};
 
-use super::act::Run;
-use super::bounds::{Model, Wrong, slot_of_boot};
+use super::act::Transition;
+use super::bounds::{Model, WrongRule, slot_of_boot};
 use super::check::judge;
-use super::node::{Process, Pulse};
-use super::state::{Leg, Message, Pace, State, seal};
-use super::step::{Answer, Step};
+use super::node::{Process, RunState};
+use super::state::{Arrival, Message, Payload, State, hashed};
+use super::step::{ReplyTime, Step};
 
 impl State {
     /// Takes a step.
-    pub fn apply<'a>(&self, model: &'a Model, step: Step) -> Run<'a> {
-        let mut run = Run { model, state: self.clone(), begun: false, broken: None };
+    pub fn apply<'a>(&self, model: &'a Model, step: Step) -> Transition<'a> {
+        let mut run = Transition { model, state: self.clone(), begun: false, broken: None };
         run.take(step);
         run.note_closed(self);
-        let seen = judge(&run.state.glimpses());
+        let seen = judge(&run.state.answers());
         run.break_promise(seen);
         run
     }
 }
 
-impl Run<'_> {
+impl Transition<'_> {
     fn take(&mut self, step: Step) {
         self.state.left -= u8::from(step.is_always_fault());
         match step {
@@ -34,14 +34,15 @@ impl Run<'_> {
             }
             Step::Serve(at, answer) => self.reach_store(at.into(), answer),
             Step::Deliver(at) => {
-                let Message { slot, id, leg, .. } = self.state.flying.remove(at.into()).clone_out();
-                if let Leg::Back(reply) = leg {
+                let Message { slot, id, payload, .. } =
+                    self.state.flying.remove(at.into()).clone_out();
+                if let Payload::Reply(reply) = payload {
                     self.reach_node(slot, id, reply);
                 }
             }
             Step::Lose(at) => drop(self.state.flying.remove(at.into())),
-            Step::Slow(at) => self.set_pace(at.into(), Pace::Slow),
-            Step::Delay(at) => self.set_pace(at.into(), Pace::Late),
+            Step::Slow(at) => self.set_arrival(at.into(), Arrival::Slow),
+            Step::Delay(at) => self.set_arrival(at.into(), Arrival::Late),
             Step::TimeOut(slot, number) => self.time_out(slot.into(), number.into()),
             Step::Stopped(slot) => self.work_stopped(slot.into()),
             Step::Hint(at) => {
@@ -54,10 +55,10 @@ impl Run<'_> {
                 self.handle(slot.into(), |_| {}, Input::Command(Command::Resign));
             }
             Step::Pause(slot) => {
-                self.state.change_process(slot.into(), |one| one.pulse = Pulse::JustPaused);
+                self.state.change_process(slot.into(), |one| one.run_state = RunState::JustPaused);
             }
             Step::Resume(slot) => self.state.change_process(slot.into(), |one| {
-                one.pulse = Pulse::Running;
+                one.run_state = RunState::Running;
                 one.lag += std::mem::take(&mut one.slept);
             }),
             Step::Crash(slot) => {
@@ -77,12 +78,12 @@ impl Run<'_> {
             self.state.flying.iter().filter(|message| kept(message)).cloned().collect();
         self.state.hints.clear();
         self.state.tick += 1;
-        let stands_still = u32::from(self.model.is(Wrong::PauseStopsClock));
-        let counts = u32::from(self.model.is(Wrong::ResumeSetsClockBack));
+        let stands_still = u32::from(self.model.is(WrongRule::PauseStopsClock));
+        let counts = u32::from(self.model.is(WrongRule::ResumeSetsClockBack));
         for slot in 0..self.state.slots.len() {
             if self.state.process(slot).is_some_and(|one| !one.is_running()) {
                 self.state.change_process(slot, |one| {
-                    one.pulse = Pulse::Paused;
+                    one.run_state = RunState::Paused;
                     one.lag += stands_still;
                     one.slept += counts;
                 });
@@ -99,25 +100,25 @@ impl Run<'_> {
         self.handle(slot, |_| {}, Input::Start);
     }
 
-    fn set_pace(&mut self, at: usize, pace: Pace) {
+    fn set_arrival(&mut self, at: usize, arrival: Arrival) {
         let message = self.state.flying[at].clone_out();
-        self.state.flying[at] = seal(Message { pace, ..message });
+        self.state.flying[at] = hashed(Message { arrival, ..message });
     }
 
-    fn reach_store(&mut self, at: usize, answer: Answer) {
+    fn reach_store(&mut self, at: usize, answer: ReplyTime) {
         let message = self.state.flying.remove(at).clone_out();
         let sender = self.state.process(message.slot).filter(|one| one.boot() == message.boot);
-        let awaited = sender.is_some() && message.pace != Pace::Late;
+        let awaited = sender.is_some() && message.arrival != Arrival::Late;
         let running = sender.is_some_and(Process::is_running);
-        let Leg::Out(request) = message.leg.clone() else { return };
+        let Payload::Request(request) = message.payload.clone() else { return };
         let reply = self.ask_store(request);
         match answer {
-            Answer::Now => self.reach_node(message.slot, message.id, reply),
-            Answer::Later => {
+            ReplyTime::Now => self.reach_node(message.slot, message.id, reply),
+            ReplyTime::Later => {
                 self.state.left -= u8::from(running);
-                self.state.fly(Message { leg: Leg::Back(reply), ..message });
+                self.state.fly(Message { payload: Payload::Reply(reply), ..message });
             }
-            Answer::Never => self.state.left -= u8::from(awaited),
+            ReplyTime::Never => self.state.left -= u8::from(awaited),
         }
     }
 
@@ -130,7 +131,8 @@ impl Run<'_> {
     fn time_out(&mut self, slot: usize, number: usize) {
         let Some(process) = self.state.process(slot) else { return };
         let (boot, (id, _)) = (process.boot(), process.waiting[number]);
-        let kept = |m: &Message| m.boot != boot || m.id != id || matches!(m.leg, Leg::Out(_));
+        let kept =
+            |m: &Message| m.boot != boot || m.id != id || matches!(m.payload, Payload::Request(_));
         self.state.flying.retain(|message| kept(message));
         let give_up = |one: &mut Process| {
             one.waiting.remove(number);
@@ -141,7 +143,7 @@ impl Run<'_> {
     fn work_stopped(&mut self, slot: usize) {
         let stopping = self.state.process(slot).and_then(|one| one.stopping);
         let Some((epoch, _)) = stopping else { return };
-        let really = !self.model.is(Wrong::StopIsNoProof);
+        let really = !self.model.is(WrongRule::StopIsNoProof);
         let stop = |one: &mut Process| {
             one.stopping = None;
             if really && one.working == Some(epoch) {

@@ -19,7 +19,7 @@ pub const LATE_TICKS: u32 = 6;
 
 /// A wrong rule, to see that the search finds what it looks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum WrongRule {
     /// The store grants every claim, even while another node holds the lease.
     GrantsEverything,
     /// The store forgets the record when it is released.
@@ -48,7 +48,7 @@ pub struct Bounds {
     /// firewall before a lifeline.
     pub faults: u8,
     #[serde(skip)]
-    pub wrong: Option<Wrong>,
+    pub wrong_rule: Option<WrongRule>,
 }
 
 impl Bounds {
@@ -56,7 +56,7 @@ impl Bounds {
     /// within a minute or so: with three nodes, either one fault over two leases or two faults over
     /// one.
     pub fn defaults(nodes: usize, clock: ExpiryClock) -> Vec<Self> {
-        let two = Self { nodes, clock, horizon: 9, start_by: 1, faults: 2, wrong: None };
+        let two = Self { nodes, clock, horizon: 9, start_by: 1, faults: 2, wrong_rule: None };
         let three = Self { horizon: 10, start_by: 0, faults: 1, ..two };
         match nodes {
             2 => vec![two],
@@ -107,8 +107,8 @@ impl Model {
     }
 
     /// Does this wrong rule hold?
-    pub fn is(&self, wrong: Wrong) -> bool {
-        self.bounds.wrong == Some(wrong)
+    pub fn is(&self, wrong_rule: WrongRule) -> bool {
+        self.bounds.wrong_rule == Some(wrong_rule)
     }
 }
 

@@ -3,8 +3,8 @@
 use baton_core::protocol::{Acquire, LeaseIntent, Reply, Request};
 
 use super::bounds::Model;
-use super::state::{Leg, State};
-use super::step::{Answer, Step};
+use super::state::{Payload, State};
+use super::step::{ReplyTime, Step};
 
 /// Takes the steps again and says what happens, a line each.
 pub fn describe(model: &Model, steps: &[Step]) -> Vec<String> {
@@ -13,7 +13,7 @@ pub fn describe(model: &Model, steps: &[Step]) -> Vec<String> {
     for step in steps {
         let what = sentence(&state, *step);
         state = state.apply(model, *step).state;
-        let open = state.glimpses().into_iter().filter_map(|one| Some((one.slot, one.open?)));
+        let open = state.answers().into_iter().filter_map(|one| Some((one.slot, one.open?)));
         let open: String =
             open.map(|(slot, epoch)| format!("  [n{slot} trusts {epoch}]")).collect();
         lines.push(format!("{:>3}  {what}{open}", state.tick));
@@ -25,18 +25,20 @@ fn sentence(state: &State, step: Step) -> String {
     let message = |at: u8| {
         let message = &state.flying[usize::from(at)];
         let (slot, id) = (message.slot, message.id.0);
-        match &message.leg {
-            Leg::Out(request) => format!("n{slot}'s {} #{id}", request_name(request)),
-            Leg::Back(reply) => format!("the reply to n{slot}'s #{id} ({})", outcome(reply)),
+        match &message.payload {
+            Payload::Request(request) => format!("n{slot}'s {} #{id}", request_name(request)),
+            Payload::Reply(reply) => format!("the reply to n{slot}'s #{id} ({})", outcome(reply)),
         }
     };
     match step {
         Step::Tick => "tick".to_owned(),
         Step::Start(slot) => format!("n{slot} starts"),
         Step::Timer(slot, timer) => format!("n{slot}'s {timer:?} timer fires"),
-        Step::Serve(at, Answer::Now) => format!("{} is served", message(at)),
-        Step::Serve(at, Answer::Later) => format!("{} is served, the reply is slow", message(at)),
-        Step::Serve(at, Answer::Never) => format!("{} is served, no reply comes", message(at)),
+        Step::Serve(at, ReplyTime::Now) => format!("{} is served", message(at)),
+        Step::Serve(at, ReplyTime::Later) => {
+            format!("{} is served, the reply is slow", message(at))
+        }
+        Step::Serve(at, ReplyTime::Never) => format!("{} is served, no reply comes", message(at)),
         Step::Deliver(at) => format!("{} arrives", message(at)),
         Step::Lose(at) => format!("{} is lost", message(at)),
         Step::Slow(at) => format!("{} takes its time", message(at)),

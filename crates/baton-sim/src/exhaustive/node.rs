@@ -9,18 +9,18 @@ use baton_core::time::Moment;
 use baton_core::timer::Timer;
 
 use super::bounds::local;
-use super::check::Glimpse;
+use super::check::ProcessAnswers;
 
 /// A place where processes of one node run, one after the other.
 #[derive(Clone, Hash)]
-pub struct Slot {
+pub struct NodeSlot {
     pub generation: u8,
     pub process: Option<Process>,
 }
 
 /// Is a process running?
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pulse {
+pub enum RunState {
     Running,
     /// It was paused in this very tick: to resume at once would be no pause.
     JustPaused,
@@ -42,7 +42,7 @@ pub struct Process {
     pub timers: [Option<Moment>; Timer::ALL.len()],
     /// Requests without an answer, and the tick in which each times out.
     pub waiting: Vec<(RequestId, u32)>,
-    pub pulse: Pulse,
+    pub run_state: RunState,
     pub working: Option<Epoch>,
     /// The term whose work was told to stop, and the tick by which it does.
     pub stopping: Option<(Epoch, u32)>,
@@ -58,9 +58,19 @@ pub struct Process {
 /// The timers are the core's own: its hash has them.
 impl Hash for Process {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { core, timers: _, waiting, pulse, working, stopping, watch, closed, lag, slept } =
-            self;
-        (core, waiting, pulse, working, stopping, watch, closed, lag, slept).hash(state);
+        let Self {
+            core,
+            timers: _,
+            waiting,
+            run_state,
+            working,
+            stopping,
+            watch,
+            closed,
+            lag,
+            slept,
+        } = self;
+        (core, waiting, run_state, working, stopping, watch, closed, lag, slept).hash(state);
     }
 }
 
@@ -71,7 +81,7 @@ impl Process {
             core,
             timers: [None; Timer::ALL.len()],
             waiting: Vec::new(),
-            pulse: Pulse::Running,
+            run_state: RunState::Running,
             working: None,
             stopping: None,
             watch: None,
@@ -88,7 +98,7 @@ impl Process {
 
     /// Is it running?
     pub fn is_running(&self) -> bool {
-        self.pulse == Pulse::Running
+        self.run_state == RunState::Running
     }
 
     /// What its clock reads.
@@ -111,9 +121,9 @@ impl Process {
     }
 
     /// What it would answer if it were asked now.
-    pub fn glimpse(&self, slot: usize, now: Moment) -> Glimpse {
+    pub fn answers(&self, slot: usize, now: Moment) -> ProcessAnswers {
         let held = self.core.held_epoch();
-        Glimpse {
+        ProcessAnswers {
             slot,
             open: self.open(now),
             starts: held.filter(|epoch| self.core.may_start_work(now, *epoch)),

@@ -3,15 +3,15 @@
 use serde::Serialize;
 
 use super::bounds::{Bounds, Model};
-use super::check::Broken;
+use super::check::BrokenPromise;
 use super::describe::describe;
 use super::state::State;
 use super::visited::Visited;
 
 /// A broken promise, and how to get there.
 #[derive(Clone, Debug, Serialize)]
-pub struct Found {
-    pub broken: Broken,
+pub struct Counterexample {
+    pub broken: BrokenPromise,
     /// The steps that lead there from the start, a line each.
     pub path: Vec<String>,
 }
@@ -31,7 +31,7 @@ pub struct Findings {
     pub takeovers: usize,
     pub complete: bool,
     /// The first broken promise.
-    pub found: Option<Found>,
+    pub found: Option<Counterexample>,
 }
 
 /// Visits every state within the bounds, or `most` of them.
@@ -66,7 +66,8 @@ pub fn search(bounds: Bounds, most: u64) -> Findings {
                 if let Some(broken) = run.broken {
                     let mut steps = visited.path(number);
                     steps.push(step);
-                    findings.found = Some(Found { broken, path: describe(&model, &steps) });
+                    findings.found =
+                        Some(Counterexample { broken, path: describe(&model, &steps) });
                     return findings;
                 }
                 if let Some(new) = visited.insert(run.state.fingerprint(), number, step) {

@@ -9,47 +9,47 @@ use baton_core::protocol::{Hint, Reply, Request, RequestId};
 use baton_store::memory::Space;
 
 use super::bounds::Model;
-use super::check::Glimpse;
-use super::node::{Process, Slot};
+use super::check::ProcessAnswers;
+use super::node::{NodeSlot, Process};
 use super::visited::fingerprint;
 
 /// Something that does not change any more, with its fingerprint. A step changes one node or the
 /// store: all else is shared with the state before, and not hashed again.
-pub struct Sealed<T> {
+pub struct Hashed<T> {
     value: T,
     fingerprint: u128,
 }
 
-/// Seals a value.
-pub fn seal<T: Hash>(value: T) -> Arc<Sealed<T>> {
+/// Takes a value's fingerprint.
+pub fn hashed<T: Hash>(value: T) -> Arc<Hashed<T>> {
     let fingerprint = fingerprint(&value);
-    Arc::new(Sealed { value, fingerprint })
+    Arc::new(Hashed { value, fingerprint })
 }
 
-impl<T: Clone> Sealed<T> {
+impl<T: Clone> Hashed<T> {
     /// A copy that may change.
     pub fn clone_out(&self) -> T {
         self.value.clone()
     }
 }
 
-impl<T> Deref for Sealed<T> {
+impl<T> Deref for Hashed<T> {
     type Target = T;
     fn deref(&self) -> &T {
         &self.value
     }
 }
 
-/// Where a message goes.
+/// What a message brings.
 #[derive(Clone, Hash)]
-pub enum Leg {
-    Out(Request),
-    Back(Reply),
+pub enum Payload {
+    Request(Request),
+    Reply(Reply),
 }
 
-/// How fast a request is.
+/// When a request reaches the store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Pace {
+pub enum Arrival {
     /// It reaches the store in the tick it was sent in.
     Prompt,
     /// It reaches the store in the tick in which it times out.
@@ -66,8 +66,8 @@ pub struct Message {
     pub id: RequestId,
     pub slot: usize,
     pub due: u32,
-    pub pace: Pace,
-    pub leg: Leg,
+    pub arrival: Arrival,
+    pub payload: Payload,
 }
 
 /// One state of the whole.
@@ -86,10 +86,10 @@ pub struct State {
     pub tick: u32,
     /// Faults that may still happen.
     pub left: u8,
-    pub slots: Vec<Arc<Sealed<Slot>>>,
-    pub store: Arc<Sealed<Space>>,
+    pub slots: Vec<Arc<Hashed<NodeSlot>>>,
+    pub store: Arc<Hashed<Space>>,
     /// Requests and replies under way, by sender and number.
-    pub flying: Vec<Arc<Sealed<Message>>>,
+    pub flying: Vec<Arc<Hashed<Message>>>,
     /// Hints under way, by receiver.
     pub hints: Vec<(usize, Hint)>,
     pub last: Option<(Epoch, BootId)>,
@@ -98,12 +98,12 @@ pub struct State {
 impl State {
     /// Nothing has started.
     pub fn first(model: &Model) -> Self {
-        let idle = || seal(Slot { generation: 0, process: None });
+        let idle = || hashed(NodeSlot { generation: 0, process: None });
         Self {
             tick: 0,
             left: model.bounds.faults,
             slots: (0..model.bounds.nodes).map(|_| idle()).collect(),
-            store: seal(Space::new(model.bounds.clock, Lineage(0))),
+            store: hashed(Space::new(model.bounds.clock, Lineage(0))),
             flying: Vec::new(),
             hints: Vec::new(),
             last: None,
@@ -137,14 +137,14 @@ impl State {
     pub fn fly(&mut self, message: Message) {
         let key = (message.boot, message.id);
         let at = self.flying.partition_point(|other| (other.boot, other.id) < key);
-        self.flying.insert(at, seal(message));
+        self.flying.insert(at, hashed(message));
     }
 
     /// Changes what is in a slot.
-    pub fn change(&mut self, slot: usize, change: impl FnOnce(&mut Slot)) {
+    pub fn change(&mut self, slot: usize, change: impl FnOnce(&mut NodeSlot)) {
         let mut changed = self.slots[slot].clone_out();
         change(&mut changed);
-        self.slots[slot] = seal(changed);
+        self.slots[slot] = hashed(changed);
     }
 
     /// Changes a process, if there is one.
@@ -157,7 +157,7 @@ impl State {
     }
 
     /// What every living process would answer if it were asked now.
-    pub fn glimpses(&self) -> Vec<Glimpse> {
-        self.processes().map(|(at, one)| one.glimpse(at, one.clock(at, self.tick))).collect()
+    pub fn answers(&self) -> Vec<ProcessAnswers> {
+        self.processes().map(|(at, one)| one.answers(at, one.clock(at, self.tick))).collect()
     }
 }

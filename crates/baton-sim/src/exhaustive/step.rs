@@ -3,13 +3,13 @@
 use baton_core::ids::BootId;
 use baton_core::timer::Timer;
 
-use super::bounds::{LATE_TICKS, Model, Wrong, slot_of_boot};
-use super::node::{Process, Pulse};
-use super::state::{Leg, Message, Pace, State};
+use super::bounds::{LATE_TICKS, Model, WrongRule, slot_of_boot};
+use super::node::{Process, RunState};
+use super::state::{Arrival, Message, Payload, State};
 
 /// What becomes of the store's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum ReplyTime {
     Now,
     /// It arrives when its request is about to time out, or after a pause.
     Later,
@@ -24,7 +24,7 @@ pub enum Step {
     /// A node starts for the first time.
     Start(u8),
     Timer(u8, Timer),
-    Serve(u8, Answer),
+    Serve(u8, ReplyTime),
     /// A reply that took its time reaches its node.
     Deliver(u8),
     Lose(u8),
@@ -104,7 +104,8 @@ impl State {
             steps.push(Step::Timer(slot as u8, timer));
         }
         for (number, (id, due)) in one.waiting.iter().enumerate() {
-            let is_it = |m: &Message| m.boot == one.boot() && m.id == *id && m.pace != Pace::Late;
+            let is_it =
+                |m: &Message| m.boot == one.boot() && m.id == *id && m.arrival != Arrival::Late;
             let hopeless = !self.flying.iter().any(|message| is_it(message));
             if self.tick > *due || (self.tick == *due && hopeless) {
                 steps.push(Step::TimeOut(slot as u8, number as u8));
@@ -115,24 +116,24 @@ impl State {
     /// Part 2, to the store. What is lost or takes its time does so from the start: no node sees
     /// a request under way, so that it would come to the same later.
     fn request_steps(&self, at: u8, message: &Message, steps: &mut Vec<Step>) {
-        if matches!(message.leg, Leg::Back(_)) {
+        if matches!(message.payload, Payload::Reply(_)) {
             return;
         }
-        let is_time = message.pace == Pace::Prompt || message.due <= self.tick;
+        let is_time = message.arrival == Arrival::Prompt || message.due <= self.tick;
         let sender = self.process(message.slot).filter(|one| one.boot() == message.boot);
-        let Some(sender) = sender.filter(|_| message.pace != Pace::Late) else {
-            steps.extend(is_time.then_some(Step::Serve(at, Answer::Never)));
+        let Some(sender) = sender.filter(|_| message.arrival != Arrival::Late) else {
+            steps.extend(is_time.then_some(Step::Serve(at, ReplyTime::Never)));
             return;
         };
-        let (prompt, faulty) = (message.pace == Pace::Prompt, self.left > 0);
+        let (prompt, faulty) = (message.arrival == Arrival::Prompt, self.left > 0);
         if is_time && sender.is_running() {
-            steps.push(Step::Serve(at, Answer::Now));
+            steps.push(Step::Serve(at, ReplyTime::Now));
         }
         if is_time && (!sender.is_running() || (prompt && faulty)) {
-            steps.push(Step::Serve(at, Answer::Later));
+            steps.push(Step::Serve(at, ReplyTime::Later));
         }
         if is_time && faulty {
-            steps.push(Step::Serve(at, Answer::Never));
+            steps.push(Step::Serve(at, ReplyTime::Never));
         }
         if prompt && faulty {
             steps.extend([Step::Lose(at), Step::Slow(at), Step::Delay(at)]);
@@ -142,7 +143,7 @@ impl State {
     /// Part 2, to the nodes.
     fn replies(&self, which: impl Fn(&Message) -> bool, steps: &mut Vec<Step>) {
         for (at, message) in self.flying.iter().enumerate() {
-            let back = matches!(message.leg, Leg::Back(_)) && message.due <= self.tick;
+            let back = matches!(message.payload, Payload::Reply(_)) && message.due <= self.tick;
             if back && which(message) && self.process(message.slot).is_some_and(Process::is_running)
             {
                 steps.push(Step::Deliver(at as u8));
@@ -159,11 +160,11 @@ impl State {
         };
         let undecided = |message: &Message| {
             let awaited = self.is_alive(message.slot, message.boot);
-            let out = matches!(message.leg, Leg::Out(_)) && awaited;
-            match message.pace {
-                Pace::Prompt => out,
-                Pace::Slow => out && message.due <= self.tick,
-                Pace::Late => false,
+            let out = matches!(message.payload, Payload::Request(_)) && awaited;
+            match message.arrival {
+                Arrival::Prompt => out,
+                Arrival::Slow => out && message.due <= self.tick,
+                Arrival::Late => false,
             }
         };
         !self.processes().any(|(_, one)| busy(one))
@@ -196,7 +197,7 @@ impl State {
             steps.push(Step::Crash(at));
         }
         if !one.is_running() {
-            if one.pulse == Pulse::Paused {
+            if one.run_state == RunState::Paused {
                 steps.push(Step::Resume(at));
             }
             return;
@@ -221,7 +222,7 @@ impl State {
     /// Only a true death can be proved: a paused process still accepts connections.
     fn is_gone(&self, model: &Model, boot: BootId) -> bool {
         match self.process(slot_of_boot(boot)).filter(|process| process.boot() == boot) {
-            Some(process) => model.is(Wrong::PausedIsDead) && !process.is_running(),
+            Some(process) => model.is(WrongRule::PausedIsDead) && !process.is_running(),
             None => true,
         }
     }
@@ -229,9 +230,9 @@ impl State {
     /// Is this message gone by the next tick? One of a dead process goes with its connection.
     pub fn is_over(&self, message: &Message) -> bool {
         let awaited = self.is_alive(message.slot, message.boot);
-        match message.pace {
-            Pace::Late => message.due + LATE_TICKS <= self.tick,
-            Pace::Prompt | Pace::Slow => !awaited && message.due <= self.tick,
+        match message.arrival {
+            Arrival::Late => message.due + LATE_TICKS <= self.tick,
+            Arrival::Prompt | Arrival::Slow => !awaited && message.due <= self.tick,
         }
     }
 }

@@ -5,21 +5,21 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Outcome, Reply, Request}
 use baton_store::ExpiryClock;
 use baton_store::memory::{Space, Stamp};
 
-use super::bounds::{Model, Wrong, at_store};
+use super::bounds::{Model, WrongRule, at_store};
 
 /// Carries a request out.
 pub fn serve(model: &Model, tick: u32, space: &mut Space, mut request: Request) -> Reply {
     // The time of day is always the same: it is for people, and would tell equal states apart.
     let at = Stamp { now: at_store(tick), wall_ms: 0 };
     if let Request::Beat(beat) = &mut request
-        && model.is(Wrong::GrantsEverything)
+        && model.is(WrongRule::GrantsEverything)
     {
         make_it_hold(at, space, &mut beat.lease);
     }
     let releases = matches!(request, Request::Release(_));
     let reply = space.perform(at, request, model.bounds.clock != ExpiryClock::Observer);
     let released = releases && reply == Reply::Done(Outcome::Applied);
-    if released && model.is(Wrong::ForgetsOnRelease) {
+    if released && model.is(WrongRule::ForgetsOnRelease) {
         *space = Space::new(model.bounds.clock, Lineage(0));
     }
     reply

@@ -2,17 +2,23 @@
 
 use baton_store::ExpiryClock;
 
-use super::bounds::{Bounds, Wrong};
+use super::bounds::{Bounds, WrongRule};
 use super::search::{Findings, search};
 
 const CLOCKS: [ExpiryClock; 3] =
     [ExpiryClock::Store, ExpiryClock::StoreLease, ExpiryClock::Observer];
 
-const SMALL: Bounds =
-    Bounds { nodes: 2, clock: ExpiryClock::Store, horizon: 8, start_by: 0, faults: 1, wrong: None };
+const SMALL: Bounds = Bounds {
+    nodes: 2,
+    clock: ExpiryClock::Store,
+    horizon: 8,
+    start_by: 0,
+    faults: 1,
+    wrong_rule: None,
+};
 
-fn with(wrong: Wrong, horizon: u32) -> Findings {
-    search(Bounds { wrong: Some(wrong), horizon, ..SMALL }, 400_000)
+fn with(wrong_rule: WrongRule, horizon: u32) -> Findings {
+    search(Bounds { wrong_rule: Some(wrong_rule), horizon, ..SMALL }, 400_000)
 }
 
 /// The promise that a wrong rule breaks, once the path to it was found.
@@ -54,7 +60,7 @@ fn a_search_that_was_cut_short_says_so() {
 
 #[test]
 fn a_store_that_grants_everything_breaks_s1() {
-    let findings = with(Wrong::GrantsEverything, 2);
+    let findings = with(WrongRule::GrantsEverything, 2);
     let path = findings.found.as_ref().map(|found| found.path.join("\n")).unwrap_or_default();
     assert!(path.contains("acquire") && path.contains("trusts"), "{path}");
     assert_eq!(caught(findings), "S1");
@@ -62,25 +68,25 @@ fn a_store_that_grants_everything_breaks_s1() {
 
 #[test]
 fn a_store_that_forgets_its_record_breaks_s2() {
-    assert_eq!(caught(with(Wrong::ForgetsOnRelease, 6)), "S2");
+    assert_eq!(caught(with(WrongRule::ForgetsOnRelease, 6)), "S2");
 }
 
 #[test]
 fn a_clock_that_stands_still_in_a_pause_breaks_s1() {
-    assert_eq!(caught(with(Wrong::PauseStopsClock, 10)), "S1");
+    assert_eq!(caught(with(WrongRule::PauseStopsClock, 10)), "S1");
 }
 
 #[test]
 fn a_clock_that_is_set_back_after_a_pause_reopens_a_window() {
-    assert_eq!(caught(with(Wrong::ResumeSetsClockBack, 10)), "rule 6");
+    assert_eq!(caught(with(WrongRule::ResumeSetsClockBack, 10)), "rule 6");
 }
 
 #[test]
 fn a_paused_process_that_passes_for_dead_breaks_s1() {
-    assert_eq!(caught(with(Wrong::PausedIsDead, 6)), "S1");
+    assert_eq!(caught(with(WrongRule::PausedIsDead, 6)), "S1");
 }
 
 #[test]
 fn a_release_before_the_work_has_stopped_breaks_s4() {
-    assert_eq!(caught(with(Wrong::StopIsNoProof, 6)), "S4");
+    assert_eq!(caught(with(WrongRule::StopIsNoProof, 6)), "S4");
 }

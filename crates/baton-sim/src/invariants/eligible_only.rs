@@ -15,7 +15,7 @@ pub fn check(fact: &Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::{node, who};
+    use crate::invariants::testing::{node, pid};
     use baton_core::ids::Epoch;
 
     #[test]
@@ -23,7 +23,7 @@ mod tests {
         let id = node("a");
         let start = |eligible| {
             let (epoch, seen) = (Epoch(1), Epoch::NONE);
-            check(&Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible })
+            check(&Fact::TermStarted { pid: pid(1), node: &id, epoch, seen, eligible })
         };
         assert!(start(true).is_ok());
         assert!(start(false).is_err());

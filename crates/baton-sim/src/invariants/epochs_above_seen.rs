@@ -5,8 +5,8 @@ use crate::fact::Fact;
 /// Compares a new term with what its process had been shown.
 pub fn check(fact: &Fact<'_>) -> Result<(), String> {
     match fact {
-        Fact::TermStarted { who, epoch, seen, .. } if epoch <= seen => {
-            Err(format!("node {} begins epoch {epoch} although it has seen epoch {seen}", who.slot))
+        Fact::TermStarted { pid, epoch, seen, .. } if epoch <= seen => {
+            Err(format!("node {} begins epoch {epoch} although it has seen epoch {seen}", pid.slot))
         }
         _ => Ok(()),
     }
@@ -15,14 +15,14 @@ pub fn check(fact: &Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::{node, who};
+    use crate::invariants::testing::{node, pid};
     use baton_core::ids::Epoch;
 
     #[test]
     fn a_term_at_or_below_what_was_seen_fires() {
         let id = node("a");
         let start = |seen| Fact::TermStarted {
-            who: who(1),
+            pid: pid(1),
             node: &id,
             epoch: Epoch(5),
             seen: Epoch(seen),

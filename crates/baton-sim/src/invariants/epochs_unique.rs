@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use baton_core::ids::Epoch;
 
-use crate::fact::{Fact, Who};
+use crate::fact::{Fact, ProcessId};
 
 /// Remembers every term that began. Their order is promised where S1 is: beyond it, a process may
 /// learn late of a grant whose successor has begun already.
 pub fn check(in_order: bool) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
-    let mut began: BTreeMap<Epoch, Who> = BTreeMap::new();
+    let mut began: BTreeMap<Epoch, ProcessId> = BTreeMap::new();
     move |fact: &Fact<'_>| {
-        let Fact::TermStarted { who, epoch, .. } = fact else { return Ok(()) };
+        let Fact::TermStarted { pid, epoch, .. } = fact else { return Ok(()) };
         let last = began.last_key_value().map(|(last, _)| *last);
         if let Some(by) = began.get(epoch) {
             return Err(format!("epoch {epoch} begins a second time, after node {}", by.slot));
@@ -19,7 +19,7 @@ pub fn check(in_order: bool) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
         if let Some(last) = last.filter(|last| in_order && epoch < last) {
             return Err(format!("epoch {epoch} begins after epoch {last} did"));
         }
-        began.insert(*epoch, *who);
+        began.insert(*epoch, *pid);
         Ok(())
     }
 }
@@ -27,13 +27,13 @@ pub fn check(in_order: bool) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::{node, who};
+    use crate::invariants::testing::{node, pid};
 
     #[test]
     fn an_epoch_that_repeats_or_goes_back_fires() {
         let id = node("a");
         let start = |n, epoch| Fact::TermStarted {
-            who: who(n),
+            pid: pid(n),
             node: &id,
             epoch: Epoch(epoch),
             seen: Epoch::NONE,

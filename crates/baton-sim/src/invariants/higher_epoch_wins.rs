@@ -4,12 +4,12 @@ use crate::fact::Fact;
 
 /// Compares what a process was shown with what it goes on running.
 pub fn check(fact: &Fact<'_>) -> Result<(), String> {
-    let Fact::Shown { who, lease: Some(lease), condition, .. } = fact else { return Ok(()) };
+    let Fact::LeaseShown { pid, lease: Some(lease), state, .. } = fact else { return Ok(()) };
     let shown = lease.version.epoch;
-    match condition.running {
+    match state.running {
         Some(running) if running < shown => Err(format!(
             "node {} goes on with epoch {running} after it was shown epoch {shown}",
-            who.slot
+            pid.slot
         )),
         _ => Ok(()),
     }
@@ -18,19 +18,19 @@ pub fn check(fact: &Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Condition;
-    use crate::invariants::testing::{idle, lease, who};
+    use crate::fact::ProcessState;
+    use crate::invariants::testing::{idle, lease, pid};
     use baton_core::ids::Epoch;
 
     #[test]
     fn going_on_below_a_higher_epoch_fires() {
         let shown = lease(3, 1, Some(2));
         let see = |running| {
-            check(&Fact::Shown {
-                who: who(1),
+            check(&Fact::LeaseShown {
+                pid: pid(1),
                 lease: Some(&shown),
                 stale: false,
-                condition: Condition { running, ..idle(1) },
+                state: ProcessState { running, ..idle(1) },
                 ended: Epoch::NONE,
                 seen: Epoch::NONE,
             })

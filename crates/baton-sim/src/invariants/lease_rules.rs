@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_store::ExpiryClock;
 
-use crate::fact::{Cause, Fact};
+use crate::fact::{ChangeCause, Fact};
 
 /// States each rule a second time, apart from the store's own code.
 pub fn check(clock: ExpiryClock) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
@@ -14,14 +14,14 @@ pub fn check(clock: ExpiryClock) -> impl FnMut(&Fact<'_>) -> Result<(), String> 
         if let Fact::ViewStored(version) = fact {
             written.insert(version.epoch);
         }
-        let Fact::LeaseMoved { before, after, expired, cause } = fact else { return Ok(()) };
+        let Fact::LeaseChanged { before, after, expired, cause } = fact else { return Ok(()) };
         let Some(after) = after else {
             return Err("the record was deleted".to_owned());
         };
         let stored = before.map_or(Epoch::NONE, |lease| lease.version.epoch);
         let epoch = after.version.epoch;
         match cause {
-            Cause::Acquire { floor } => {
+            ChangeCause::Acquire { floor } => {
                 let next = stored.max(*floor).next();
                 let leapt = (epoch.0 - 1).checked_sub(stored.0).map(|ahead| ahead % Epoch::LEAP);
                 let fenced = epoch.0.checked_sub(1).map(Epoch);
@@ -30,13 +30,13 @@ pub fn check(clock: ExpiryClock) -> impl FnMut(&Fact<'_>) -> Result<(), String> 
                     return Err(format!("epoch {epoch} was granted where {next} comes next"));
                 }
             }
-            Cause::Renew if *expired && clock != ExpiryClock::Observer => {
+            ChangeCause::Renew if *expired && clock != ExpiryClock::Observer => {
                 return Err(format!("epoch {epoch} was renewed after it expired"));
             }
-            Cause::Renew | Cause::Release if epoch != stored => {
+            ChangeCause::Renew | ChangeCause::Release if epoch != stored => {
                 return Err(format!("epoch {stored} became {epoch} without a new term"));
             }
-            Cause::Renew | Cause::Release | Cause::Rollback => {}
+            ChangeCause::Renew | ChangeCause::Release | ChangeCause::Rollback => {}
         }
         Ok(())
     }
@@ -52,14 +52,14 @@ mod tests {
         let (one, two, five) = (lease(1, 1, Some(1)), lease(2, 2, Some(2)), lease(5, 3, Some(3)));
         let mut checker = check(ExpiryClock::Store);
         let mut see = |before, after, expired, cause| {
-            checker(&Fact::LeaseMoved { before, after, expired, cause }).is_ok()
+            checker(&Fact::LeaseChanged { before, after, expired, cause }).is_ok()
         };
-        let acquire = Cause::Acquire { floor: Epoch::NONE };
+        let acquire = ChangeCause::Acquire { floor: Epoch::NONE };
         assert!(see(Some(&one), Some(&two), true, acquire));
         assert!(!see(Some(&one), Some(&five), true, acquire));
-        assert!(see(Some(&one), Some(&one), false, Cause::Renew));
-        assert!(!see(Some(&one), Some(&one), true, Cause::Renew));
-        assert!(!see(Some(&one), Some(&two), false, Cause::Release));
-        assert!(!see(Some(&one), None, false, Cause::Release));
+        assert!(see(Some(&one), Some(&one), false, ChangeCause::Renew));
+        assert!(!see(Some(&one), Some(&one), true, ChangeCause::Renew));
+        assert!(!see(Some(&one), Some(&two), false, ChangeCause::Release));
+        assert!(!see(Some(&one), None, false, ChangeCause::Release));
     }
 }

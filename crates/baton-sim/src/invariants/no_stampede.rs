@@ -6,7 +6,7 @@ use baton_core::protocol::{Acquire, Claim, LeaseIntent, Request, Version, ViewVe
 use baton_core::time::Moment;
 use baton_store::ExpiryClock;
 
-use crate::fact::{Fact, Who};
+use crate::fact::{Fact, ProcessId};
 use crate::plan::{Fault, Plan};
 
 /// Looks at the claims on the version that is free now.
@@ -37,9 +37,10 @@ fn claims_take_turns(
     in_touch: Duration,
 ) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
     let mut free: Option<(Version, ViewVersion)> = None;
-    let mut claims: Vec<(Who, Moment)> = Vec::new();
+    let mut claims: Vec<(ProcessId, Moment)> = Vec::new();
     move |fact: &Fact<'_>| {
-        let Fact::Sent { who, at, request: Request::Beat(beat), known_view, heard, .. } = fact
+        let Fact::Sent { pid, at, request: Request::Beat(beat), known_view, since_reply, .. } =
+            fact
         else {
             return Ok(());
         };
@@ -48,7 +49,7 @@ fn claims_take_turns(
         else {
             return Ok(());
         };
-        if !checked || *heard > in_touch || *known_view == ViewVersion::default() {
+        if !checked || *since_reply > in_touch || *known_view == ViewVersion::default() {
             return Ok(());
         }
         if free != Some((version, *known_view)) {
@@ -56,12 +57,12 @@ fn claims_take_turns(
             claims.clear();
         }
         // A claim that was refused is made again after a random while: only first ones have turns.
-        if claims.iter().any(|(by, _)| by == who) {
+        if claims.iter().any(|(by, _)| by == pid) {
             return Ok(());
         }
-        claims.push((*who, *at));
+        claims.push((*pid, *at));
         let now = claims.iter().filter(|(_, sent)| at.since(*sent) < gap);
-        let slots: Vec<usize> = now.map(|(who, _)| who.slot).collect();
+        let slots: Vec<usize> = now.map(|(pid, _)| pid.slot).collect();
         if slots.len() < 3 {
             return Ok(());
         }
@@ -72,7 +73,7 @@ fn claims_take_turns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::{lease, node, who};
+    use crate::invariants::testing::{lease, node, pid};
     use baton_core::ids::{Epoch, Lineage};
     use baton_core::protocol::{BeatRequest, NodeProfile, NodeRecord, Recording};
     use std::sync::Arc;
@@ -83,7 +84,7 @@ mod tests {
         let request = Request::Beat(BeatRequest {
             node: NodeRecord {
                 id: node("a"),
-                boot: who(1).boot,
+                boot: pid(1).boot,
                 beat: 1,
                 eligible: true,
                 draining: false,
@@ -106,8 +107,8 @@ mod tests {
         let known_view = ViewVersion { epoch: Epoch(1), number: 1 };
         let sent = |n, micros| {
             let at = Moment::from_micros(micros);
-            let heard = Duration::ZERO;
-            Fact::Sent { who: who(n), at, local: at, request: &request, known_view, heard }
+            let since_reply = Duration::ZERO;
+            Fact::Sent { pid: pid(n), at, local: at, request: &request, known_view, since_reply }
         };
         let (gap, in_touch) = (Duration::from_millis(25), Duration::from_secs(6));
         let mut checker = claims_take_turns(true, gap, in_touch);

@@ -5,9 +5,9 @@ use crate::fact::Fact;
 /// Compares the windows that are open right now, each by its own process's clock.
 pub fn check(fact: &Fact<'_>) -> Result<(), String> {
     match fact {
-        Fact::Windows([one, other, ..]) => Err(format!(
+        Fact::OpenWindows([one, other, ..]) => Err(format!(
             "node {} (epoch {}) and node {} (epoch {}) are trusted at the same time",
-            one.who.slot, one.epoch, other.who.slot, other.epoch
+            one.pid.slot, one.epoch, other.pid.slot, other.epoch
         )),
         _ => Ok(()),
     }
@@ -17,13 +17,13 @@ pub fn check(fact: &Fact<'_>) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::fact::OpenWindow;
-    use crate::invariants::testing::who;
+    use crate::invariants::testing::pid;
     use baton_core::ids::Epoch;
 
     #[test]
     fn two_open_windows_fire_and_one_does_not() {
-        let open = |n, epoch| OpenWindow { who: who(n), epoch: Epoch(epoch) };
-        assert!(check(&Fact::Windows(&[open(1, 4)])).is_ok());
-        assert!(check(&Fact::Windows(&[open(1, 4), open(2, 5)])).is_err());
+        let open = |n, epoch| OpenWindow { pid: pid(n), epoch: Epoch(epoch) };
+        assert!(check(&Fact::OpenWindows(&[open(1, 4)])).is_ok());
+        assert!(check(&Fact::OpenWindows(&[open(1, 4), open(2, 5)])).is_err());
     }
 }

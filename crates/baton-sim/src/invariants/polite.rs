@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use baton_core::time::Moment;
 
-use crate::fact::{Fact, Who};
+use crate::fact::{Fact, ProcessId};
 
 /// More requests than this within one beat are a loop: a beat, its retries with backoff, members,
 /// a view, a release, and a look for each of a few hints stay well below.
@@ -14,16 +14,16 @@ const MOST: usize = 40;
 /// Counts the requests of each process within one beat.
 pub fn check(beat: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
     // When each process sent its last requests.
-    let mut sent: BTreeMap<Who, VecDeque<Moment>> = BTreeMap::new();
+    let mut sent: BTreeMap<ProcessId, VecDeque<Moment>> = BTreeMap::new();
     move |fact: &Fact<'_>| {
-        let Fact::Sent { who, at, .. } = fact else { return Ok(()) };
-        let sent = sent.entry(*who).or_default();
+        let Fact::Sent { pid, at, .. } = fact else { return Ok(()) };
+        let sent = sent.entry(*pid).or_default();
         sent.push_back(*at);
         while sent.front().is_some_and(|first| at.since(*first) > beat) {
             sent.pop_front();
         }
         if sent.len() > MOST {
-            return Err(format!("node {} sent {} requests in one beat", who.slot, sent.len()));
+            return Err(format!("node {} sent {} requests in one beat", pid.slot, sent.len()));
         }
         Ok(())
     }
@@ -32,7 +32,7 @@ pub fn check(beat: Duration) -> impl FnMut(&Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::who;
+    use crate::invariants::testing::pid;
     use baton_core::protocol::{Request, ViewVersion};
 
     #[test]
@@ -41,12 +41,12 @@ mod tests {
         let mut send = |micros| {
             let at = Moment::from_micros(micros);
             checker(&Fact::Sent {
-                who: who(1),
+                pid: pid(1),
                 at,
                 local: at,
                 request: &Request::ReadMembers,
                 known_view: ViewVersion::default(),
-                heard: Duration::ZERO,
+                since_reply: Duration::ZERO,
             })
         };
         assert!((0..500).all(|n| send(n * 1_000_000).is_ok()));

@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Release, Request};
 
-use crate::fact::{Fact, Who};
+use crate::fact::{Fact, ProcessId};
 
 /// Looks at releases: no work of the released term may be running.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
     // The terms whose work was started and has not stopped.
-    let mut working: BTreeSet<(Who, Epoch)> = BTreeSet::new();
+    let mut working: BTreeSet<(ProcessId, Epoch)> = BTreeSet::new();
     move |fact: &Fact<'_>| {
         match fact {
-            Fact::TermStarted { who, epoch, .. } => {
-                working.insert((*who, *epoch));
+            Fact::TermStarted { pid, epoch, .. } => {
+                working.insert((*pid, *epoch));
             }
-            Fact::WorkStopped(who, epoch) => {
-                working.remove(&(*who, *epoch));
+            Fact::WorkStopped(pid, epoch) => {
+                working.remove(&(*pid, *epoch));
             }
-            Fact::Sent { who, request: Request::Release(Release { expect, .. }), .. }
-                if working.contains(&(*who, expect.epoch)) =>
+            Fact::Sent { pid, request: Request::Release(Release { expect, .. }), .. }
+                if working.contains(&(*pid, expect.epoch)) =>
             {
                 return Err(format!(
                     "node {} releases epoch {} while its work runs",
-                    who.slot, expect.epoch
+                    pid.slot, expect.epoch
                 ));
             }
             _ => {}
@@ -36,7 +36,7 @@ pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::invariants::testing::{at, lease, node, who};
+    use crate::invariants::testing::{at, lease, node, pid};
     use std::time::Duration;
 
     use baton_core::protocol::{ReleaseReason, ViewVersion};
@@ -52,19 +52,19 @@ mod tests {
             reason: ReleaseReason::Shutdown,
         });
         let sent = Fact::Sent {
-            who: who(1),
+            pid: pid(1),
             at: at(1),
             local: at(1),
             request: &request,
             known_view: ViewVersion::default(),
-            heard: Duration::ZERO,
+            since_reply: Duration::ZERO,
         };
         let mut checker = check();
         let (epoch, seen) = (Epoch(1), Epoch::NONE);
-        let start = Fact::TermStarted { who: who(1), node: &id, epoch, seen, eligible: true };
+        let start = Fact::TermStarted { pid: pid(1), node: &id, epoch, seen, eligible: true };
         assert!(checker(&start).is_ok());
         assert!(checker(&sent).is_err());
-        assert!(checker(&Fact::WorkStopped(who(1), Epoch(1))).is_ok());
+        assert!(checker(&Fact::WorkStopped(pid(1), Epoch(1))).is_ok());
         assert!(checker(&sent).is_ok());
     }
 }

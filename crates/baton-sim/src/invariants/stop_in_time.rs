@@ -4,23 +4,23 @@ use std::collections::BTreeMap;
 
 use baton_core::lease::Window;
 
-use crate::fact::{Fact, Who};
+use crate::fact::{Fact, ProcessId};
 
 /// Remembers each process's last window, because a closed one is not shown any more.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
-    let mut windows: BTreeMap<Who, Window> = BTreeMap::new();
+    let mut windows: BTreeMap<ProcessId, Window> = BTreeMap::new();
     move |fact: &Fact<'_>| {
-        let Fact::Handled(who, condition) = fact else { return Ok(()) };
-        if let Some((_, window)) = condition.window {
-            windows.insert(*who, window);
+        let Fact::Handled(pid, state) = fact else { return Ok(()) };
+        if let Some((_, window)) = state.window {
+            windows.insert(*pid, window);
         }
-        let Some(epoch) = condition.running else { return Ok(()) };
-        let late = windows.get(who).is_none_or(|window| !window.may_start(condition.local));
+        let Some(epoch) = state.running else { return Ok(()) };
+        let late = windows.get(pid).is_none_or(|window| !window.may_start(state.local));
         if late {
-            let local = condition.local;
+            let local = state.local;
             return Err(format!(
                 "node {} still runs epoch {epoch} at {local:?}, after its soft deadline",
-                who.slot
+                pid.slot
             ));
         }
         Ok(())
@@ -30,17 +30,18 @@ pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fact::Condition;
-    use crate::invariants::testing::{idle, who, window};
+    use crate::fact::ProcessState;
+    use crate::invariants::testing::{idle, pid, window};
     use baton_core::ids::Epoch;
 
     #[test]
     fn running_past_the_soft_deadline_fires() {
         let open = Some((Epoch(1), window(10, 12)));
-        let running = |local, window| Condition { running: Some(Epoch(1)), window, ..idle(local) };
+        let running =
+            |local, window| ProcessState { running: Some(Epoch(1)), window, ..idle(local) };
         let mut checker = check();
-        assert!(checker(&Fact::Handled(who(1), running(9, open))).is_ok());
-        assert!(checker(&Fact::Handled(who(1), running(10, open))).is_err());
-        assert!(checker(&Fact::Handled(who(1), running(13, None))).is_err());
+        assert!(checker(&Fact::Handled(pid(1), running(9, open))).is_ok());
+        assert!(checker(&Fact::Handled(pid(1), running(10, open))).is_err());
+        assert!(checker(&Fact::Handled(pid(1), running(13, None))).is_err());
     }
 }

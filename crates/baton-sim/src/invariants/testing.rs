@@ -6,11 +6,11 @@ use baton_core::protocol::{Expiry, Holder, LeaseSnapshot, Version, ViewVersion};
 use baton_core::time::Moment;
 use std::time::Duration;
 
-use crate::fact::{Condition, Who};
+use crate::fact::{ProcessId, ProcessState};
 
 /// A process by number.
-pub fn who(n: u128) -> Who {
-    Who { slot: n as usize, boot: BootId(n) }
+pub fn pid(n: u128) -> ProcessId {
+    ProcessId { slot: n as usize, boot: BootId(n) }
 }
 
 /// A reading of this many seconds on some clock.
@@ -29,8 +29,8 @@ pub fn node(name: &str) -> NodeId {
 }
 
 /// A process that holds and runs nothing.
-pub fn idle(local: u64) -> Condition {
-    Condition {
+pub fn idle(local: u64) -> ProcessState {
+    ProcessState {
         local: at(local),
         running: None,
         holding: None,

@@ -2,7 +2,7 @@
 
 use baton_core::protocol::ViewVersion;
 
-use crate::fact::{Cause, Fact};
+use crate::fact::{ChangeCause, Fact};
 
 /// Compares each view that is stored with the one that it replaces.
 pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
@@ -17,7 +17,9 @@ pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
                 last = *version;
             }
             // What a failover lost may be written again.
-            Fact::LeaseMoved { cause: Cause::Rollback, .. } => last = ViewVersion::default(),
+            Fact::LeaseChanged { cause: ChangeCause::Rollback, .. } => {
+                last = ViewVersion::default()
+            }
             _ => {}
         }
         Ok(())

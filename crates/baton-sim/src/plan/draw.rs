@@ -7,7 +7,7 @@ use baton_core::rng::Rng;
 use baton_core::settings::{Policy, Preempt, Profile, Settings};
 use baton_store::ExpiryClock;
 
-use super::{Fault, Latency, Loss, Plan};
+use super::{FailoverLoss, Fault, Latency, Plan};
 
 /// Faults that came to be known after the first seeds were kept. Each has a number that sets its
 /// draw apart from all others, so that no kept seed has it: each still means what it meant.
@@ -98,12 +98,12 @@ fn draw_settings(rng: &mut Rng) -> Settings {
     })
 }
 
-fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> Loss {
-    let told = !rng.one_in(3);
+fn draw_loss(rng: &mut Rng, expiry: ExpiryClock, faults: &BTreeSet<Fault>) -> FailoverLoss {
+    let is_detectable = !rng.one_in(3);
     match (faults.contains(&Fault::StoreFailover), expiry) {
-        (false, _) | (_, ExpiryClock::StoreLease) => Loss::None,
-        (true, _) if told => Loss::Told,
-        (true, _) => Loss::Untold,
+        (false, _) | (_, ExpiryClock::StoreLease) => FailoverLoss::None,
+        (true, _) if is_detectable => FailoverLoss::Detectable,
+        (true, _) => FailoverLoss::Silent,
     }
 }
 
@@ -144,7 +144,7 @@ mod tests {
         for plan in &plans {
             assert_eq!(plan.settings.check(), Ok(()), "seed {}", plan.seed);
         }
-        let lossy = plans.iter().filter(|plan| plan.loss == Loss::Told).count();
+        let lossy = plans.iter().filter(|plan| plan.loss == FailoverLoss::Detectable).count();
         let beyond = plans.iter().filter(|plan| plan.beyond_drift()).count();
         assert!((50..500).contains(&lossy), "{lossy}");
         assert!((20..300).contains(&beyond), "{beyond}");

@@ -17,13 +17,15 @@ pub use overrides::{Overrides, UnknownFault};
 /// What may be lost when the store fails over, and whether the store can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Loss {
+pub enum FailoverLoss {
     /// Nothing is ever lost.
     None,
     /// The last writes may be lost, and the lineage tells.
-    Told,
+    #[serde(rename = "told")]
+    Detectable,
     /// The last writes may be lost, and nothing tells: only S2's floor is promised.
-    Untold,
+    #[serde(rename = "untold")]
+    Silent,
 }
 
 /// How long messages take.
@@ -60,7 +62,7 @@ pub struct Plan {
     /// Whose clock judges expiry.
     pub expiry: ExpiryClock,
     /// What a failover of the store may lose.
-    pub loss: Loss,
+    pub loss: FailoverLoss,
     /// Does the store know how long ago a node beat?
     pub member_age: bool,
     /// Does the store push hints?
@@ -90,13 +92,13 @@ impl Plan {
     /// Is one trusted leader promised (S1)? Not with clocks beyond ρ, nor when a failover may
     /// lose a grant without a trace.
     pub fn promises_one(&self) -> bool {
-        !self.beyond_drift() && self.loss != Loss::Untold
+        !self.beyond_drift() && self.loss != FailoverLoss::Silent
     }
 
     /// Are epochs promised never to repeat at all? Only what no node saw can repeat, and only when
     /// a failover loses it without a trace.
     pub fn promises_unique_epochs(&self) -> bool {
-        self.loss != Loss::Untold
+        self.loss != FailoverLoss::Silent
     }
 
     /// Do clocks run beyond what is promised?
@@ -111,7 +113,7 @@ impl Plan {
         let lease = s.lease_timeout.mul_f64(1.0 + 2.0 * s.clock_drift_max) + s.safety_margin;
         let beat = s.heartbeat_interval + s.heartbeat_jitter;
         let beats = if self.expiry == ExpiryClock::Observer { 2 * beat } else { beat };
-        let lost = if self.loss == Loss::None { Duration::ZERO } else { lease };
+        let lost = if self.loss == FailoverLoss::None { Duration::ZERO } else { lease };
         let round_trips = 4 * 2 * self.latency.usual + Duration::from_millis(10);
         lease + lost + beats + round_trips
     }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use crate::clock::True;
+use crate::clock::TrueTime;
 use crate::outcome::{FaultKind, FaultSpan, Stats};
 
 /// A stretch without a leader that could act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    pub from: True,
-    pub until: True,
+    pub from: TrueTime,
+    pub until: TrueTime,
 }
 
 impl Gap {
@@ -21,11 +21,11 @@ impl Gap {
 
 /// The stretches between the first term's start and the end of the run in which no node could act.
 pub fn leaderless(stats: &Stats) -> Vec<Gap> {
-    let end = True::default() + stats.simulated;
+    let end = TrueTime::default() + stats.simulated;
     let mut acting = Vec::new();
     for span in &stats.terms {
         let until = span.until.map_or(end, |(at, _)| at);
-        acting.extend(able(span.from, until, span.who.slot, &stats.faults));
+        acting.extend(able(span.from, until, span.pid.slot, &stats.faults));
     }
     acting.sort_unstable();
     let Some((_, mut covered)) = acting.first().copied() else { return Vec::new() };
@@ -43,7 +43,12 @@ pub fn leaderless(stats: &Stats) -> Vec<Gap> {
 }
 
 /// A span without the stretches in which its process was paused or its machine had no network.
-fn able(from: True, until: True, slot: usize, faults: &[FaultSpan]) -> Vec<(True, True)> {
+fn able(
+    from: TrueTime,
+    until: TrueTime,
+    slot: usize,
+    faults: &[FaultSpan],
+) -> Vec<(TrueTime, TrueTime)> {
     let mut parts = vec![(from, until)];
     let unable = |fault: &&FaultSpan| {
         fault.slot == Some(slot) && matches!(fault.kind, FaultKind::Pause | FaultKind::Cut)
@@ -66,31 +71,31 @@ mod tests {
     use baton_core::ids::{BootId, Epoch};
 
     use super::*;
-    use crate::fact::Who;
+    use crate::fact::ProcessId;
     use crate::outcome::GapCause;
 
-    fn at(seconds: u64) -> True {
-        True::from_micros(seconds * 1_000_000)
+    fn at(seconds: u64) -> TrueTime {
+        TrueTime::from_micros(seconds * 1_000_000)
     }
 
     fn lived(seconds: u64) -> Stats {
         Stats { simulated: Duration::from_secs(seconds), ..Stats::default() }
     }
 
-    fn who(slot: usize) -> Who {
-        Who { slot, boot: BootId(slot as u128) }
+    fn pid(slot: usize) -> ProcessId {
+        ProcessId { slot, boot: BootId(slot as u128) }
     }
 
     #[test]
     fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
         let mut stats = lived(100);
-        stats.term_begins(at(10), who(0), Epoch(1));
+        stats.term_begins(at(10), pid(0), Epoch(1));
         stats.add_fault(FaultKind::Pause, Some(0), at(20), at(50));
-        stats.term_ends(at(30), who(0), GapCause::Pause);
-        stats.term_begins(at(35), who(1), Epoch(2));
+        stats.term_ends(at(30), pid(0), GapCause::Pause);
+        stats.term_begins(at(35), pid(1), Epoch(2));
         stats.add_fault(FaultKind::StoreAway, None, at(40), at(70));
-        stats.term_ends(at(52), who(1), GapCause::Unreachable);
-        stats.term_begins(at(72), who(1), Epoch(3));
+        stats.term_ends(at(52), pid(1), GapCause::Unreachable);
+        stats.term_begins(at(72), pid(1), Epoch(3));
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(35)), (at(52), at(72))]);
     }
@@ -98,10 +103,10 @@ mod tests {
     #[test]
     fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
         let mut stats = lived(100);
-        stats.term_begins(at(10), who(0), Epoch(1));
+        stats.term_begins(at(10), pid(0), Epoch(1));
         stats.add_fault(FaultKind::Pause, Some(0), at(20), at(22));
         stats.add_fault(FaultKind::Cut, Some(1), at(25), at(60));
-        stats.term_ends(at(80), who(0), GapCause::CrashSilent);
+        stats.term_ends(at(80), pid(0), GapCause::CrashSilent);
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);
     }

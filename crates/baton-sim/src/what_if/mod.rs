@@ -26,7 +26,7 @@ pub use cause::Cause;
 pub use config::Config;
 pub use environment::Environment;
 pub use gaps::{Gap, leaderless};
-pub use report::{CauseReport, Lived, Report, report};
+pub use report::{CauseReport, Report, SimulatedDays, report};
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ const CHECKED_NODES: usize = 50;
 
 /// How much to run.
 #[derive(Clone, Copy, Debug)]
-pub struct Effort {
+pub struct RunOptions {
     pub nodes: usize,
     pub days: u32,
     pub runs: u32,
@@ -48,10 +48,10 @@ pub struct Effort {
 }
 
 /// Runs a script with a user's settings. A broken promise would be a bug of baton's.
-fn run(config: &Config, effort: &Effort, script: &Script) -> Result<Stats, Violation> {
-    let plan = config.environment.plan(effort.nodes, config.settings.clone(), effort.seed);
+fn run(config: &Config, options: &RunOptions, script: &Script) -> Result<Stats, Violation> {
+    let plan = config.environment.plan(options.nodes, config.settings.clone(), options.seed);
     let world = World::scripted(Arc::new(plan), script, Trace::Off);
-    let checked = effort.nodes <= CHECKED_NODES;
+    let checked = options.nodes <= CHECKED_NODES;
     let outcome = if checked { world } else { world.unchecked() }.run();
     outcome.violation.map_or(Ok(outcome.stats), Err)
 }

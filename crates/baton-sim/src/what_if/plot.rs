@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Config, Effort, Gap, leaderless, run, scripts};
-use crate::clock::True;
+use super::{Config, Gap, RunOptions, leaderless, run, scripts};
+use crate::clock::TrueTime;
 use crate::figures::show_ms;
 use crate::invariants::Violation;
 use crate::outcome::{FaultKind, FaultSpan, TermSpan};
@@ -13,24 +13,24 @@ use crate::timeline::{self, Kind, Shape};
 pub const NODES_MAX: usize = 50;
 
 /// Draws a run with one fault of each kind.
-pub fn draw(config: &Config, effort: &Effort) -> Result<String, Violation> {
-    let stats = run(config, effort, &scripts::one_of_each(config, effort))?;
+pub fn draw(config: &Config, options: &RunOptions) -> Result<String, Violation> {
+    let stats = run(config, options, &scripts::one_of_each(config, options))?;
     let terms = stats.terms.iter().map(|span| term(span, stats.simulated));
     let gaps = leaderless(&stats);
     let faults = stats.faults.iter().map(fault);
     let shapes: Vec<Shape> = terms.chain(gaps.iter().map(gap)).chain(faults).collect();
-    let nodes: Vec<String> = (1..=effort.nodes).map(|node| format!("node {node}")).collect();
-    let title = format!("{}, {}", config.heading(effort.nodes), config.environment.reach());
+    let nodes: Vec<String> = (1..=options.nodes).map(|node| format!("node {node}")).collect();
+    let title = format!("{}, {}", config.heading(options.nodes), config.environment.reach());
     Ok(timeline::draw(&title, &nodes, stats.simulated, &shapes))
 }
 
-fn at(time: True) -> Duration {
-    time.since(True::default())
+fn at(time: TrueTime) -> Duration {
+    time.since(TrueTime::default())
 }
 
 fn term(span: &TermSpan, end: Duration) -> Shape {
     let until = span.until.map_or(end, |(until, _)| at(until));
-    let (lane, label) = (span.who.slot + 1, format!("epoch {}", span.epoch));
+    let (lane, label) = (span.pid.slot + 1, format!("epoch {}", span.epoch));
     Shape { kind: Kind::Term, lane, from: at(span.from), until, label }
 }
 
@@ -61,8 +61,8 @@ mod tests {
     fn a_picture_has_a_lane_for_each_node_and_every_kind_of_fault() {
         let (profile, settings) = Default::default();
         let config = Config { profile, settings, environment: Environment::default() };
-        let effort = Effort { nodes: 4, days: 1, runs: 1, seed: 3 };
-        let picture = draw(&config, &effort).expect("no promise is broken");
+        let options = RunOptions { nodes: 4, days: 1, runs: 1, seed: 3 };
+        let picture = draw(&config, &options).expect("no promise is broken");
         assert_eq!(picture.matches("class=\"lane\"").count(), 4);
         for kind in ["term", "gap", "killed", "pause", "cut", "away", "leave"] {
             assert!(picture.contains(&format!("class=\"{kind}\"")), "{kind}");

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::cause::MONTH_DAYS;
 use super::gaps::{Gap, leaderless};
-use super::{Cause, Config, Effort, advice, run, scripts};
-use crate::clock::True;
-use crate::figures::Spread;
+use super::{Cause, Config, RunOptions, advice, run, scripts};
+use crate::clock::TrueTime;
+use crate::figures::Percentiles;
 use crate::invariants::Violation;
 use crate::outcome::Stats;
 use crate::world::Script;
@@ -27,7 +27,7 @@ pub struct CauseReport {
     /// Strikes after which there was no leader for a while.
     pub felt: usize,
     /// The times without a leader; a strike that was not felt counts as none.
-    pub failover: Spread,
+    pub failover: Percentiles,
     /// New terms per strike.
     pub terms_per_strike: f64,
     /// Time without a leader per strike, on average.
@@ -45,7 +45,7 @@ pub struct StoreOperations {
 
 /// Days with every cause as often as the environment has it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Lived {
+pub struct SimulatedDays {
     pub days: u32,
     /// Terms after the first.
     pub leader_changes: usize,
@@ -66,31 +66,31 @@ pub struct Report {
     /// What the store is asked in an hour in which nothing fails.
     pub store_operations_an_hour: StoreOperations,
     pub leader_changes_a_day: f64,
-    pub lived: Lived,
+    pub lived: SimulatedDays,
     pub advice: Vec<String>,
 }
 
 /// Runs everything and sums it up.
-pub fn report(config: &Config, effort: &Effort) -> Result<Report, Violation> {
+pub fn report(config: &Config, options: &RunOptions) -> Result<Report, Violation> {
     let mut causes = Vec::new();
     for cause in Cause::ALL {
-        causes.push(try_cause(config, effort, cause)?);
+        causes.push(try_cause(config, options, cause)?);
     }
     let quiet = Script { length: HOUR, ..Script::default() };
-    let operations = operations(&run(config, effort, &quiet)?, effort.nodes);
-    let days = run(config, effort, &scripts::days(config, effort))?;
+    let operations = operations(&run(config, options, &quiet)?, options.nodes);
+    let days = run(config, options, &scripts::days(config, options))?;
     let seconds: f64 = causes.iter().map(|cause| cause.leaderless_seconds_a_day).sum();
     let changes = causes.iter().map(|cause| cause.terms_per_strike * cause.a_month).sum::<f64>();
     let mut report = Report {
-        nodes: effort.nodes,
+        nodes: options.nodes,
         config: config.clone(),
         causes,
         leaderless_seconds_a_day: seconds,
         availability_percent: 100.0 * (1.0 - seconds / DAY_SECONDS).max(0.0),
         store_operations_an_hour: operations,
         leader_changes_a_day: changes / MONTH_DAYS,
-        lived: Lived {
-            days: effort.days,
+        lived: SimulatedDays {
+            days: options.days,
             leader_changes: days.terms.len().saturating_sub(1),
             flap_warnings: days.flap_warnings,
             leaderless_seconds: total(&leaderless(&days)).as_secs_f64(),
@@ -101,10 +101,14 @@ pub fn report(config: &Config, effort: &Effort) -> Result<Report, Violation> {
     Ok(report)
 }
 
-fn try_cause(config: &Config, effort: &Effort, cause: Cause) -> Result<CauseReport, Violation> {
-    let series = scripts::series(config, effort, cause);
-    let stats = run(config, effort, &series.script)?;
-    let begin = |at: &Duration| True::default() + *at;
+fn try_cause(
+    config: &Config,
+    options: &RunOptions,
+    cause: Cause,
+) -> Result<CauseReport, Violation> {
+    let series = scripts::series(config, options, cause);
+    let stats = run(config, options, &series.script)?;
+    let begin = |at: &Duration| TrueTime::default() + *at;
     let first = series.strikes.first().map(begin).unwrap_or_default();
     let gaps: Vec<Gap> = leaderless(&stats).into_iter().filter(|gap| gap.from >= first).collect();
     let terms = stats.terms.iter().filter(|span| span.from >= first).count();
@@ -127,7 +131,7 @@ fn try_cause(config: &Config, effort: &Effort, cause: Cause) -> Result<CauseRepo
         a_month: a_day * MONTH_DAYS,
         tried,
         felt,
-        failover: Spread::of(&spans),
+        failover: Percentiles::of(&spans),
         terms_per_strike: terms as f64 / tried as f64,
         leaderless_seconds_per_strike: per_strike,
         leaderless_seconds_a_day: per_strike * a_day,

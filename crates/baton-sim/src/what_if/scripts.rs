@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use baton_core::rng::Rng;
 
-use super::{Cause, Config, Effort};
+use super::{Cause, Config, RunOptions};
 use crate::world::{Script, ScriptedFault};
 
 const DAY: Duration = Duration::from_secs(24 * 3_600);
@@ -22,26 +22,26 @@ pub struct Series {
 }
 
 /// One cause again and again.
-pub fn series(config: &Config, effort: &Effort, cause: Cause) -> Series {
-    let mut rng = Rng::new(effort.seed ^ (1 + cause as u64));
+pub fn series(config: &Config, options: &RunOptions, cause: Cause) -> Series {
+    let mut rng = Rng::new(options.seed ^ (1 + cause as u64));
     let mut strikes = Vec::new();
     let mut steps = Vec::new();
     let mut now = settle(config);
-    for _ in 0..effort.runs {
+    for _ in 0..options.runs {
         // At any time within a beat.
         now += rng.span(Duration::ZERO, 2 * config.settings.heartbeat_interval);
         strikes.push(now);
-        now = strike(config, effort.nodes, cause, now, &mut rng, &mut steps) + settle(config);
+        now = strike(config, options.nodes, cause, now, &mut rng, &mut steps) + settle(config);
     }
     let script = Script { steps, restart: config.environment.restart, length: now };
     Series { script, strikes }
 }
 
 /// Days with every cause as often as the environment has it.
-pub fn days(config: &Config, effort: &Effort) -> Script {
-    let mut rng = Rng::new(effort.seed);
+pub fn days(config: &Config, options: &RunOptions) -> Script {
+    let mut rng = Rng::new(options.seed);
     let mut steps = Vec::new();
-    let length = DAY * effort.days;
+    let length = DAY * options.days;
     for cause in Cause::ALL {
         let mut now = settle(config);
         loop {
@@ -52,14 +52,14 @@ pub fn days(config: &Config, effort: &Effort) -> Script {
             if now >= length {
                 break;
             }
-            strike(config, effort.nodes, cause, now, &mut rng, &mut steps);
+            strike(config, options.nodes, cause, now, &mut rng, &mut steps);
         }
     }
     Script { steps, restart: config.environment.restart, length }
 }
 
 /// One strike of each cause, shortened to what a plot can show.
-pub fn one_of_each(config: &Config, effort: &Effort) -> Script {
+pub fn one_of_each(config: &Config, options: &RunOptions) -> Script {
     let mut shown = config.clone();
     let most = PLOTTED_LEASES * config.settings.lease_timeout;
     let environment = &mut shown.environment;
@@ -68,15 +68,15 @@ pub fn one_of_each(config: &Config, effort: &Effort) -> Script {
     {
         *length = (*length).min(most);
     }
-    let turns = u32::try_from(effort.nodes).unwrap_or(u32::MAX);
+    let turns = u32::try_from(options.nodes).unwrap_or(u32::MAX);
     environment.deploy_pace = environment.deploy_pace.min(PLOTTED_DEPLOY / turns);
     environment.restart = environment.restart.min(most);
     let pause = config.settings.lease_timeout + Duration::from_secs(15);
-    let mut rng = Rng::new(effort.seed);
+    let mut rng = Rng::new(options.seed);
     let mut steps = Vec::new();
     let mut now = pause;
     for cause in Cause::ALL {
-        now = strike(&shown, effort.nodes, cause, now, &mut rng, &mut steps) + pause;
+        now = strike(&shown, options.nodes, cause, now, &mut rng, &mut steps) + pause;
     }
     Script { steps, restart: shown.environment.restart, length: now + pause }
 }
@@ -132,11 +132,11 @@ mod tests {
         Config { profile, settings, environment: Environment::default() }
     }
 
-    const EFFORT: Effort = Effort { nodes: 3, days: 10, runs: 4, seed: 7 };
+    const OPTIONS: RunOptions = RunOptions { nodes: 3, days: 10, runs: 4, seed: 7 };
 
     #[test]
     fn strikes_of_a_series_keep_apart_and_deploys_touch_every_node() {
-        let deploys = series(&config(), &EFFORT, Cause::Deploy);
+        let deploys = series(&config(), &OPTIONS, Cause::Deploy);
         assert_eq!(deploys.strikes.len(), 4);
         let slots: Vec<_> = deploys.script.steps.iter().map(|(_, step)| *step).collect();
         assert_eq!(
@@ -150,18 +150,18 @@ mod tests {
 
     #[test]
     fn days_have_about_as_many_strikes_as_the_environment_says() {
-        let script = days(&config(), &EFFORT);
+        let script = days(&config(), &OPTIONS);
         let turns =
             script.steps.iter().filter(|(_, step)| matches!(step, ScriptedFault::Leave(_))).count();
         assert!((9..=60).contains(&turns), "{turns} turns in ten days of one deploy each");
         let none = Environment { deploys_per_day: 0.0, ..Environment::default() };
-        let script = days(&Config { environment: none, ..config() }, &EFFORT);
+        let script = days(&Config { environment: none, ..config() }, &OPTIONS);
         assert!(!script.steps.iter().any(|(_, step)| matches!(step, ScriptedFault::Leave(_))));
     }
 
     #[test]
     fn the_plot_takes_a_quarter_of_an_hour_or_less_at_the_default() {
-        let script = one_of_each(&config(), &EFFORT);
+        let script = one_of_each(&config(), &OPTIONS);
         assert!(script.length < Duration::from_secs(900), "{:?}", script.length);
     }
 }

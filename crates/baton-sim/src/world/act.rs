@@ -6,84 +6,84 @@ use baton_core::time::Moment;
 use baton_core::{Action, Command, DemotionReason, Event as CoreEvent, Input};
 
 use super::{Delivery, Event, World};
-use crate::fact::{Condition, Fact, Who};
+use crate::fact::{Fact, ProcessId, ProcessState};
 use crate::outcome::GapCause;
 use crate::plan::Fault;
 
 impl World {
     /// Something reaches a process. A paused one finds it when it goes on.
-    pub(super) fn deliver(&mut self, who: Who, delivery: Delivery) {
-        let Some(process) = self.process_mut(who) else { return };
+    pub(super) fn deliver(&mut self, pid: ProcessId, delivery: Delivery) {
+        let Some(process) = self.process_mut(pid) else { return };
         if process.paused {
             process.inbox.push(delivery);
             return;
         }
-        let now = self.slots[who.slot].clock.read(self.now);
+        let now = self.machines[pid.slot].clock.read(self.now);
         match delivery {
-            Delivery::Start => self.handle(who, now, Input::Start),
-            Delivery::Timer(timer, due) => self.timer(who, now, timer, due),
-            Delivery::Replied(id, reply, stale) => self.replied(who, now, id, *reply, stale),
+            Delivery::Start => self.handle(pid, now, Input::Start),
+            Delivery::Timer(timer, due) => self.timer(pid, now, timer, due),
+            Delivery::Replied(id, reply, stale) => self.replied(pid, now, id, *reply, stale),
             Delivery::Failed(id, failure) => {
-                if self.stops_waiting(who, id) {
-                    self.handle(who, now, Input::Failed { id, failure });
+                if self.stops_waiting(pid, id) {
+                    self.handle(pid, now, Input::Failed { id, failure });
                 }
             }
-            Delivery::Hint(hint) => self.handle(who, now, Input::Hint(hint)),
-            Delivery::Dial(boot) => self.dial(who, boot),
+            Delivery::Hint(hint) => self.handle(pid, now, Input::Hint(hint)),
+            Delivery::Dial(boot) => self.dial(pid, boot),
             Delivery::Lifeline(boot, report) => {
-                self.handle(who, now, Input::Lifeline { boot, report, own_host: false });
+                self.handle(pid, now, Input::Lifeline { boot, report, own_host: false });
             }
-            Delivery::Started(epoch, well) => self.started(who, now, epoch, well),
-            Delivery::Stopped(epoch) => self.stopped(who, now, epoch),
-            Delivery::Work(epoch) => self.work(who, now, epoch),
-            Delivery::Task(epoch, created) => self.task(who, now, epoch, created),
-            Delivery::ClockLeapt(by) => self.handle(who, now, Input::ClockLeapt { by }),
+            Delivery::Started(epoch, well) => self.started(pid, now, epoch, well),
+            Delivery::Stopped(epoch) => self.stopped(pid, now, epoch),
+            Delivery::Work(epoch) => self.work(pid, now, epoch),
+            Delivery::Task(epoch, created) => self.task(pid, now, epoch, created),
+            Delivery::ClockLeapt(by) => self.handle(pid, now, Input::ClockLeapt { by }),
             Delivery::Command(command) => {
-                if let Some(process) = self.process_mut(who) {
+                if let Some(process) = self.process_mut(pid) {
                     match command {
                         Command::Leave => process.leaving = true,
                         Command::SetEligible(eligible) => process.eligible = eligible,
                         _ => {}
                     }
                 }
-                self.handle(who, now, Input::Command(command));
+                self.handle(pid, now, Input::Command(command));
             }
         }
     }
 
-    fn timer(&mut self, who: Who, now: Moment, timer: baton_core::timer::Timer, due: Moment) {
-        let Some(process) = self.process_mut(who) else { return };
+    fn timer(&mut self, pid: ProcessId, now: Moment, timer: baton_core::timer::Timer, due: Moment) {
+        let Some(process) = self.process_mut(pid) else { return };
         if process.timers[timer as usize] != Some(due) {
             return;
         }
         if now < due {
             // The clock was slowed down since: not yet.
-            let at = self.slots[who.slot].clock.when(due);
-            self.queue.push(at, Event::Deliver(who, Delivery::Timer(timer, due)));
+            let at = self.machines[pid.slot].clock.when(due);
+            self.queue.push(at, Event::Deliver(pid, Delivery::Timer(timer, due)));
             return;
         }
         process.timers[timer as usize] = None;
-        self.handle(who, now, Input::Timer(timer));
+        self.handle(pid, now, Input::Timer(timer));
     }
 
-    fn stops_waiting(&mut self, who: Who, id: baton_core::protocol::RequestId) -> bool {
-        self.process_mut(who).is_some_and(|process| process.waiting.remove(&id).is_some())
+    fn stops_waiting(&mut self, pid: ProcessId, id: baton_core::protocol::RequestId) -> bool {
+        self.process_mut(pid).is_some_and(|process| process.waiting.remove(&id).is_some())
     }
 
     fn replied(
         &mut self,
-        who: Who,
+        pid: ProcessId,
         now: Moment,
         id: baton_core::protocol::RequestId,
         reply: Reply,
         stale: bool,
     ) {
-        if !self.stops_waiting(who, id) {
+        if !self.stops_waiting(pid, id) {
             return;
         }
         let at = self.now;
-        if let Some(process) = self.process_mut(who) {
-            process.heard = at;
+        if let Some(process) = self.process_mut(pid) {
+            process.last_reply_at = at;
         }
         let shown = match &reply {
             Reply::Beat(beat) => {
@@ -93,42 +93,42 @@ impl World {
             }
             _ => None,
         };
-        let seen = self.process(who).map(|process| process.shown).unwrap_or_default();
+        let seen = self.process(pid).map(|process| process.shown).unwrap_or_default();
         if let Some((lease, stale)) = &shown
             && !stale
-            && let Some(process) = self.process_mut(who)
+            && let Some(process) = self.process_mut(pid)
         {
             let epoch = lease.as_ref().map(|l| l.version.epoch).unwrap_or_default();
             // The grant that is shown now does not count as seen before.
-            let own = lease.as_ref().is_some_and(|l| l.is_held_by(who.boot));
+            let own = lease.as_ref().is_some_and(|l| l.is_held_by(pid.boot));
             process.shown = if own { seen } else { seen.max(epoch) };
         }
-        self.handle(who, now, Input::Replied { id, reply });
+        self.handle(pid, now, Input::Replied { id, reply });
         if let Some((lease, stale)) = shown
-            && let Some(process) = self.process(who)
+            && let Some(process) = self.process(pid)
         {
-            let (condition, ended) = (process.condition(now), process.ended);
+            let (state, ended) = (process.state(now), process.ended);
             let lease = lease.as_ref();
-            self.fact(&Fact::Shown { who, lease, stale, condition, ended, seen });
+            self.fact(&Fact::LeaseShown { pid, lease, stale, state, ended, seen });
         }
     }
 
     /// Hands an input to the core and carries its actions out.
-    pub(super) fn handle(&mut self, who: Who, now: Moment, input: Input) {
-        self.trace.line(self.now, || format!("node {} <- {input:?}", who.slot));
-        let Some(process) = self.process_mut(who) else { return };
+    pub(super) fn handle(&mut self, pid: ProcessId, now: Moment, input: Input) {
+        self.trace.line(self.now, || format!("node {} <- {input:?}", pid.slot));
+        let Some(process) = self.process_mut(pid) else { return };
         let actions = process.core.handle(now, input);
         for action in actions {
-            self.trace.line(self.now, || format!("node {} -> {action:?}", who.slot));
-            if !matches!(action, Action::Emit(_)) && self.dies_midway(who) {
+            self.trace.line(self.now, || format!("node {} -> {action:?}", pid.slot));
+            if !matches!(action, Action::Emit(_)) && self.dies_midway(pid) {
                 return;
             }
-            self.carry_out(who, now, action);
+            self.carry_out(pid, now, action);
         }
-        if let Some(process) = self.process_mut(who) {
+        if let Some(process) = self.process_mut(pid) {
             process.ended = process.ended.max(process.core.ended_epoch());
-            let condition = process.condition(now);
-            self.fact(&Fact::Handled(who, condition));
+            let state = process.state(now);
+            self.fact(&Fact::Handled(pid, state));
         }
     }
 
@@ -137,44 +137,44 @@ impl World {
         self.plan.has(fault) && !self.recovery.has_begun() && self.rng.one_in(one_in)
     }
 
-    fn dies_midway(&mut self, who: Who) -> bool {
+    fn dies_midway(&mut self, pid: ProcessId) -> bool {
         if self.chance_of(Fault::CrashMidway, 400) {
             self.coverage.fault(Fault::CrashMidway);
-            self.crash(who);
+            self.crash(pid);
             return true;
         }
         false
     }
 
-    fn carry_out(&mut self, who: Who, now: Moment, action: Action) {
+    fn carry_out(&mut self, pid: ProcessId, now: Moment, action: Action) {
         match action {
             Action::Send { id, request, timeout } => {
-                let Some(process) = self.process_mut(who) else { return };
+                let Some(process) = self.process_mut(pid) else { return };
                 process.waiting.insert(id, now);
-                let due = self.slots[who.slot].clock.when(now + timeout);
+                let due = self.machines[pid.slot].clock.when(now + timeout);
                 let failure = baton_core::protocol::Failure::Unknown;
-                self.queue.push(due, Event::Deliver(who, Delivery::Failed(id, failure)));
-                self.tell_sent(who, now, &request);
-                self.send(who, id, now, request);
+                self.queue.push(due, Event::Deliver(pid, Delivery::Failed(id, failure)));
+                self.report_sent(pid, now, &request);
+                self.send(pid, id, now, request);
             }
-            Action::SetTimer { timer, at } => self.set_timer(who, timer, at),
+            Action::SetTimer { timer, at } => self.set_timer(pid, timer, at),
             Action::CancelTimer(timer) => {
-                if let Some(process) = self.process_mut(who) {
+                if let Some(process) = self.process_mut(pid) {
                     process.timers[timer as usize] = None;
                 }
             }
-            Action::StartTerm { epoch, .. } => self.start_term(who, epoch),
-            Action::StopTerm { epoch, reason, .. } => self.stop_term(who, epoch, reason),
-            Action::WatchLifeline { boot, address } => self.watch(who, Some((boot, &address))),
-            Action::UnwatchLifeline => self.watch(who, None),
-            Action::Tell { to, hint } => self.send_to_node(who, &to, &hint),
+            Action::StartTerm { epoch, .. } => self.start_term(pid, epoch),
+            Action::StopTerm { epoch, reason, .. } => self.stop_term(pid, epoch, reason),
+            Action::WatchLifeline { boot, address } => self.watch(pid, Some((boot, &address))),
+            Action::UnwatchLifeline => self.watch(pid, None),
+            Action::Tell { to, hint } => self.send_to_node(pid, &to, &hint),
             Action::Prepare => self.coverage.situation("prepared-successor"),
             Action::Emit(event) => self.emitted(&event),
-            Action::Halt => self.halted(who),
+            Action::Halt => self.halted(pid),
         }
     }
 
-    fn tell_sent(&mut self, who: Who, local: Moment, request: &Request) {
+    fn report_sent(&mut self, pid: ProcessId, local: Moment, request: &Request) {
         *self.stats.requests.entry(request.kind()).or_default() += 1;
         if !self.checked {
             return;
@@ -188,79 +188,79 @@ impl World {
                 Claim::Dead { .. } => "claim-dead",
             });
         }
-        self.unsettle_claimant(who, request);
-        let Some(process) = self.process(who) else { return };
+        self.unsettle_claimant(pid, request);
+        let Some(process) = self.process(pid) else { return };
         let (at, known_view) = (self.now, process.known_view());
-        let heard = at.since(process.heard);
-        self.fact(&Fact::Sent { who, at, local, request, known_view, heard });
+        let since_reply = at.since(process.last_reply_at);
+        self.fact(&Fact::Sent { pid, at, local, request, known_view, since_reply });
     }
 
     /// Now and then a node's standing changes just while its claim is under way.
-    fn unsettle_claimant(&mut self, who: Who, request: &Request) {
+    fn unsettle_claimant(&mut self, pid: ProcessId, request: &Request) {
         let fault = Fault::StandingChange;
-        if request.kind() == "acquire" && self.chance_of(fault, 20) && self.toggle_standing(who) {
+        if request.kind() == "acquire" && self.chance_of(fault, 20) && self.toggle_standing(pid) {
             self.coverage.fault(fault);
         }
     }
 
-    fn set_timer(&mut self, who: Who, timer: baton_core::timer::Timer, due: Moment) {
+    fn set_timer(&mut self, pid: ProcessId, timer: baton_core::timer::Timer, due: Moment) {
         let lag = if self.chance_of(Fault::SlowTimer, 50) {
             self.coverage.fault(Fault::SlowTimer);
             self.rng.span(std::time::Duration::ZERO, self.plan.settings.stop_grace)
         } else {
             self.span_ms(0, 1)
         };
-        let at = self.slots[who.slot].clock.when(due).max(self.now) + lag;
-        if let Some(process) = self.process_mut(who) {
+        let at = self.machines[pid.slot].clock.when(due).max(self.now) + lag;
+        if let Some(process) = self.process_mut(pid) {
             process.timers[timer as usize] = Some(due);
-            self.queue.push(at, Event::Deliver(who, Delivery::Timer(timer, due)));
+            self.queue.push(at, Event::Deliver(pid, Delivery::Timer(timer, due)));
         }
     }
 
-    fn start_term(&mut self, who: Who, epoch: Epoch) {
-        let node = self.slots[who.slot].node.clone();
-        let Some(process) = self.process_mut(who) else { return };
+    fn start_term(&mut self, pid: ProcessId, epoch: Epoch) {
+        let node = self.machines[pid.slot].node.clone();
+        let Some(process) = self.process_mut(pid) else { return };
         let (seen, eligible) = (process.shown, process.eligible);
         process.running = Some(epoch);
         process.working = Some(epoch);
         process.shown = seen.max(epoch);
-        self.stats.term_begins(self.now, who, epoch);
-        self.fact(&Fact::TermStarted { who, node: &node, epoch, seen, eligible });
+        self.stats.term_begins(self.now, pid, epoch);
+        self.fact(&Fact::TermStarted { pid, node: &node, epoch, seen, eligible });
         let fails = self.chance_of(Fault::StartFails, 6);
         let at = self.now + self.span_ms(0, 200);
-        self.queue.push(at, Event::Deliver(who, Delivery::Started(epoch, !fails)));
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Work(epoch)));
+        self.queue.push(at, Event::Deliver(pid, Delivery::Started(epoch, !fails)));
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Work(epoch)));
     }
 
-    fn started(&mut self, who: Who, now: Moment, epoch: Epoch, well: bool) {
-        let running = self.process(who).and_then(|process| process.running);
+    fn started(&mut self, pid: ProcessId, now: Moment, epoch: Epoch, well: bool) {
+        let running = self.process(pid).and_then(|process| process.running);
         if running != Some(epoch) {
             return;
         }
         if well {
-            self.handle(who, now, Input::TermStarted { epoch });
+            self.handle(pid, now, Input::TermStarted { epoch });
             return;
         }
         self.coverage.fault(Fault::StartFails);
-        self.plugins_failed(who, now, epoch);
+        self.plugins_failed(pid, now, epoch);
     }
 
-    fn plugins_failed(&mut self, who: Who, now: Moment, epoch: Epoch) {
-        self.handle(who, now, Input::TermFailed { epoch });
-        if let Some(process) = self.process(who) {
+    fn plugins_failed(&mut self, pid: ProcessId, now: Moment, epoch: Epoch) {
+        self.handle(pid, now, Input::TermFailed { epoch });
+        if let Some(process) = self.process(pid) {
             let running = process.running;
-            self.fact(&Fact::PluginsFailed { who, epoch, running });
+            self.fact(&Fact::PluginsFailed { pid, epoch, running });
         }
     }
 
-    fn stop_term(&mut self, who: Who, epoch: Epoch, reason: DemotionReason) {
-        let Some(process) = self.process_mut(who) else { return };
+    fn stop_term(&mut self, pid: ProcessId, epoch: Epoch, reason: DemotionReason) {
+        let Some(process) = self.process_mut(pid) else { return };
         process.running = None;
         let cause = match reason {
             DemotionReason::Released(_) => GapCause::Handover,
             _ => GapCause::Unreachable,
         };
-        self.stats.term_ends(self.now, who, cause);
+        self.stats.term_ends(self.now, pid, cause);
         let grace = self.plan.settings.stop_grace;
         let span = if self.chance_of(Fault::StopIgnored, 8) {
             self.coverage.fault(Fault::StopIgnored);
@@ -269,44 +269,44 @@ impl World {
             self.rng.span(std::time::Duration::ZERO, grace / 2)
         };
         let at = self.now + span;
-        self.queue.push(at, Event::Deliver(who, Delivery::Stopped(epoch)));
+        self.queue.push(at, Event::Deliver(pid, Delivery::Stopped(epoch)));
     }
 
-    fn stopped(&mut self, who: Who, now: Moment, epoch: Epoch) {
-        let Some(process) = self.process_mut(who) else { return };
+    fn stopped(&mut self, pid: ProcessId, now: Moment, epoch: Epoch) {
+        let Some(process) = self.process_mut(pid) else { return };
         if process.working == Some(epoch) {
             process.working = None;
         }
-        self.fact(&Fact::WorkStopped(who, epoch));
-        self.handle(who, now, Input::TermStopped { epoch });
+        self.fact(&Fact::WorkStopped(pid, epoch));
+        self.handle(pid, now, Input::TermStopped { epoch });
     }
 
-    fn work(&mut self, who: Who, now: Moment, epoch: Epoch) {
-        let Some(process) = self.process(who) else { return };
+    fn work(&mut self, pid: ProcessId, now: Moment, epoch: Epoch) {
+        let Some(process) = self.process(pid) else { return };
         if process.running != Some(epoch) {
             return;
         }
         if process.core.may_start_work(now, epoch) {
             let window = process.core.window(now);
-            self.fact(&Fact::WorkBegan { who, epoch, local: now, window });
+            self.fact(&Fact::WorkBegan { pid, epoch, local: now, window });
             if self.chance_of(Fault::WorkFails, 30) {
                 self.coverage.fault(Fault::WorkFails);
-                return self.plugins_failed(who, now, epoch);
+                return self.plugins_failed(pid, now, epoch);
             }
         }
         let pace = self.plan.settings.heartbeat_interval;
         let at = self.now + self.rng.span(pace / 10, pace);
-        self.queue.push(at, Event::Deliver(who, Delivery::Work(epoch)));
+        self.queue.push(at, Event::Deliver(pid, Delivery::Work(epoch)));
     }
 
-    fn task(&mut self, who: Who, now: Moment, epoch: Epoch, created: Moment) {
-        let Some(process) = self.process_mut(who) else { return };
+    fn task(&mut self, pid: ProcessId, now: Moment, epoch: Epoch, created: Moment) {
+        let Some(process) = self.process_mut(pid) else { return };
         let known = process.core.known_epoch();
         let accepted = process.core.is_epoch_valid(now, epoch, created);
         // A question is not an input: deadlines are minded when the next one comes.
-        let condition = Condition { running: None, ..process.condition(now) };
-        self.fact(&Fact::Judged { who, local: now, epoch, created, accepted, known });
-        self.fact(&Fact::Handled(who, condition));
+        let state = ProcessState { running: None, ..process.state(now) };
+        self.fact(&Fact::TaskJudged { pid, local: now, epoch, created, accepted, known });
+        self.fact(&Fact::Handled(pid, state));
     }
 
     fn emitted(&mut self, event: &CoreEvent) {

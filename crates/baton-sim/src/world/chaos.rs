@@ -7,9 +7,9 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Hint, LeaseSnapshot};
 
 use super::net::Cut;
-use super::store::{Health, Rollback};
+use super::store::{Rollback, StoreState};
 use super::{Delivery, Event, World, drift};
-use crate::fact::Who;
+use crate::fact::ProcessId;
 use crate::outcome::FaultKind;
 use crate::plan::Fault;
 
@@ -45,8 +45,8 @@ impl World {
             Fault::FalseHint => self.false_hint(),
             Fault::Pause | Fault::Suspend => self.pause_process(lease / 4, 2 * lease, Self::pause),
             Fault::Freeze => self.pause_process(lease / 4, 2 * lease, Self::freeze),
-            Fault::Crash => self.target().is_some_and(|who| {
-                self.crash(who);
+            Fault::Crash => self.target().is_some_and(|pid| {
+                self.crash(pid);
                 true
             }),
             Fault::Twin => self.start_twin(),
@@ -78,7 +78,7 @@ impl World {
             }),
             Fault::Transfer => self.command_process(|world| {
                 let to = world.any_process()?;
-                Some(Command::Transfer { to: world.slots[to.slot].node.clone() })
+                Some(Command::Transfer { to: world.machines[to.slot].node.clone() })
             }),
             Fault::TransferToDead => self.transfer_to_dead(),
             Fault::StandingChange => self.change_standing(),
@@ -88,12 +88,12 @@ impl World {
     }
 
     /// The leader half of the time, any process otherwise.
-    fn target(&mut self) -> Option<Who> {
+    fn target(&mut self) -> Option<ProcessId> {
         let leader = self.leader().filter(|_| self.rng.one_in(2));
         leader.or_else(|| self.any_process())
     }
 
-    pub(super) fn any_process(&mut self) -> Option<Who> {
+    pub(super) fn any_process(&mut self) -> Option<ProcessId> {
         let all = self.processes();
         (!all.is_empty()).then(|| all[self.rng.below(all.len() as u64) as usize])
     }
@@ -127,11 +127,11 @@ impl World {
     }
 
     fn roll_back(&mut self, back: Rollback) -> bool {
-        let Some(moved) = self.store.fail_over(self.now, back) else { return false };
-        let no_process = Who { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
-        self.lease_moved(no_process, baton_core::time::Moment::default(), &moved);
+        let Some(change) = self.store.fail_over(self.now, back) else { return false };
+        let no_process = ProcessId { slot: usize::MAX, boot: baton_core::ids::BootId(0) };
+        self.lease_changed(no_process, baton_core::time::Moment::default(), &change);
         if self.plan.has(Fault::FalseHint) {
-            self.hint_of_the_undone(moved.after.as_ref());
+            self.hint_of_the_undone(change.after.as_ref());
         }
         true
     }
@@ -140,21 +140,22 @@ impl World {
     fn hint_of_the_undone(&mut self, lease: Option<&LeaseSnapshot>) {
         let Some(version) = lease.map(|lease| lease.version) else { return };
         let lease = self.plan.settings.lease_timeout;
-        for who in self.processes() {
-            let successor = Some(self.slots[who.slot].node.clone());
+        for pid in self.processes() {
+            let successor = Some(self.machines[pid.slot].node.clone());
             for _ in 0..3 {
                 let at = self.now + self.rng.span(Duration::ZERO, lease);
                 let hint = Hint::Released { version, successor: successor.clone() };
-                self.queue.push(at, Event::Deliver(who, Delivery::Hint(hint)));
+                self.queue.push(at, Event::Deliver(pid, Delivery::Hint(hint)));
             }
         }
     }
 
     pub(super) fn take_store_away(&mut self, least: Duration, most: Duration) -> bool {
-        if self.store.health != Health::Up {
+        if self.store.state != StoreState::Up {
             return false;
         }
-        self.store.health = if self.rng.one_in(2) { Health::Refusing } else { Health::Silent };
+        self.store.state =
+            if self.rng.one_in(2) { StoreState::Refusing } else { StoreState::Silent };
         let at = self.now + self.rng.span(least, most);
         self.stats.add_fault(FaultKind::StoreAway, None, self.now, at);
         self.queue.push(at, Event::StoreBack);
@@ -163,29 +164,29 @@ impl World {
 
     /// The store is back.
     pub(super) fn store_back(&mut self) {
-        self.store.health = Health::Up;
+        self.store.state = StoreState::Up;
         self.store.restart(self.now, self.plan.expiry);
         if !self.plan.push {
             return;
         }
         // Every process that listens connects again, and looks for what it has missed.
-        for who in self.processes() {
+        for pid in self.processes() {
             let at = self.now + self.rng.span(Duration::ZERO, LISTENS_AGAIN_WITHIN);
-            self.queue.push(at, Event::Deliver(who, Delivery::Hint(Hint::Look)));
+            self.queue.push(at, Event::Deliver(pid, Delivery::Hint(Hint::Look)));
         }
     }
 
     fn false_hint(&mut self) -> bool {
-        let Some(who) = self.any_process() else { return false };
+        let Some(pid) = self.any_process() else { return false };
         let lease = self.store.lease(self.now);
         let hint = match lease {
             Some(lease) if self.rng.one_in(2) => {
-                let successor = Some(self.slots[who.slot].node.clone());
+                let successor = Some(self.machines[pid.slot].node.clone());
                 Hint::Released { version: lease.version, successor }
             }
             _ => Hint::Look,
         };
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Hint(hint)));
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Hint(hint)));
         true
     }
 
@@ -193,33 +194,33 @@ impl World {
         &mut self,
         least: Duration,
         most: Duration,
-        pause: impl Fn(&mut Self, Who, Duration),
+        pause: impl Fn(&mut Self, ProcessId, Duration),
     ) -> bool {
-        let Some(who) = self.target() else { return false };
-        if self.process(who).is_none_or(|process| process.paused) {
+        let Some(pid) = self.target() else { return false };
+        if self.process(pid).is_none_or(|process| process.paused) {
             return false;
         }
         let span = self.rng.span(least, most);
-        pause(self, who, span);
+        pause(self, pid, span);
         true
     }
 
     fn start_twin(&mut self) -> bool {
-        let Some(who) = self.any_process() else { return false };
-        if self.slots.len() > 2 * self.plan.nodes {
+        let Some(pid) = self.any_process() else { return false };
+        if self.machines.len() > 2 * self.plan.nodes {
             return false;
         }
-        let like = who.slot;
-        self.add_slot(like, true);
-        let slot = self.slots.len() - 1;
-        self.slots[slot].eligible = self.slots[like].eligible;
+        let like = pid.slot;
+        self.add_machine(like, true);
+        let slot = self.machines.len() - 1;
+        self.machines[slot].eligible = self.machines[like].eligible;
         self.queue.push(self.now, Event::Boot(slot));
         true
     }
 
     fn change_rates(&mut self, bound_ppm: i64) -> bool {
         let at = self.now;
-        for slot in &mut self.slots {
+        for slot in &mut self.machines {
             slot.clock.set_rate(at, drift(&mut self.rng, bound_ppm));
         }
         let ppm = drift(&mut self.rng, bound_ppm);
@@ -228,45 +229,45 @@ impl World {
     }
 
     fn cut(&mut self, fault: Fault) -> bool {
-        let Some(who) = self.target() else { return false };
-        let cuts: &[Cut] = match fault {
-            Fault::CutToStore => &[Cut::ToStore],
-            Fault::CutFromStore => &[Cut::FromStore],
-            Fault::CutOffStore => &[Cut::ToStore, Cut::FromStore],
-            Fault::UnheardNode => &[Cut::Unheard],
-            _ => &[Cut::Nodes],
+        let Some(pid) = self.target() else { return false };
+        let cuts: &[NetworkCut] = match fault {
+            Fault::CutToStore => &[NetworkCut::ToStore],
+            Fault::CutFromStore => &[NetworkCut::FromStore],
+            Fault::CutOffStore => &[NetworkCut::ToStore, NetworkCut::FromStore],
+            Fault::UnheardNode => &[NetworkCut::Unheard],
+            _ => &[NetworkCut::Nodes],
         };
-        self.cuts.cut(who.slot, cuts);
+        self.cuts.add(pid.slot, cuts);
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
-        self.stats.add_fault(FaultKind::Cut, Some(who.slot), self.now, at);
-        self.queue.push(at, Event::Mend(who.slot));
+        self.stats.add_fault(FaultKind::Cut, Some(pid.slot), self.now, at);
+        self.queue.push(at, Event::Mend(pid.slot));
         true
     }
 
     fn raise_firewall(&mut self, fault: Fault) -> bool {
-        let Some(who) = self.target().filter(|_| self.plan.lifeline) else { return false };
-        self.cuts.cut(who.slot, &[Cut::Dials]);
+        let Some(pid) = self.target().filter(|_| self.plan.lifeline) else { return false };
+        self.cuts.add(pid.slot, &[NetworkCut::Dials]);
         if fault == Fault::FirewallResets {
-            self.reset_lifelines(who.boot);
+            self.reset_lifelines(pid.boot);
         }
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
-        self.queue.push(at, Event::Mend(who.slot));
+        self.queue.push(at, Event::Mend(pid.slot));
         true
     }
 
     fn command_process(&mut self, command: impl FnOnce(&mut Self) -> Option<Command>) -> bool {
-        let Some(who) = self.target() else { return false };
+        let Some(pid) = self.target() else { return false };
         let Some(command) = command(self) else { return false };
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(command)));
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Command(command)));
         true
     }
 
     fn transfer_to_dead(&mut self) -> bool {
         let Some(leader) = self.leader() else { return false };
         let Some(to) = self.any_process().filter(|to| to.slot != leader.slot) else { return false };
-        let node = self.slots[to.slot].node.clone();
+        let node = self.machines[to.slot].node.clone();
         self.crash(to);
         let command = Command::Transfer { to: node };
         self.queue.push(self.now, Event::Deliver(leader, Delivery::Command(command)));
@@ -274,30 +275,30 @@ impl World {
     }
 
     fn change_standing(&mut self) -> bool {
-        self.target().is_some_and(|who| self.toggle_standing(who))
+        self.target().is_some_and(|pid| self.toggle_standing(pid))
     }
 
     /// A node may not lead any more, or may again.
-    pub(super) fn toggle_standing(&mut self, who: Who) -> bool {
-        let place = &mut self.slots[who.slot];
-        if self.plan.ineligible.contains(&who.slot) || place.twin {
+    pub(super) fn toggle_standing(&mut self, pid: ProcessId) -> bool {
+        let machine = &mut self.machines[pid.slot];
+        if self.plan.ineligible.contains(&pid.slot) || machine.twin {
             return false;
         }
-        place.eligible = !place.eligible;
-        let command = Command::SetEligible(place.eligible);
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(command)));
+        machine.eligible = !machine.eligible;
+        let command = Command::SetEligible(machine.eligible);
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Command(command)));
         true
     }
 
     /// A task of a recent epoch reaches some node.
     fn send_task(&mut self) {
-        let Some(who) = self.any_process() else { return };
-        let Some(process) = self.process(who) else { return };
+        let Some(pid) = self.any_process() else { return };
+        let Some(process) = self.process(pid) else { return };
         let known = process.core.known_epoch().0;
-        let local = self.slots[who.slot].clock.read(self.now);
+        let local = self.machines[pid.slot].clock.read(self.now);
         let epoch = Epoch((known + 1).saturating_sub(self.rng.below(4)));
         let epoch = if self.rng.one_in(8) { epoch } else { epoch.min(Epoch(known)) };
         let created = local - self.span_ms(0, 8_000);
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Task(epoch, created)));
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Task(epoch, created)));
     }
 }

@@ -7,8 +7,8 @@ use baton_core::ids::{Epoch, Nonce};
 use baton_core::protocol::{Hint, Version, ViewVersion};
 
 use super::{Delivery, Event, World};
-use crate::clock::True;
-use crate::fact::Who;
+use crate::clock::TrueTime;
+use crate::fact::ProcessId;
 
 /// Forged hints that reach each node within one beat.
 const A_BEAT: [u32; 3] = [8, 40, 120];
@@ -18,7 +18,7 @@ const A_BEAT: [u32; 3] = [8, 40, 120];
 pub struct Flood {
     every: Duration,
     /// When it ends; `None` if it goes on to the end of the run.
-    until: Option<True>,
+    until: Option<TrueTime>,
 }
 
 impl World {
@@ -35,7 +35,7 @@ impl World {
         self.begin_flood(None);
     }
 
-    fn begin_flood(&mut self, until: Option<True>) {
+    fn begin_flood(&mut self, until: Option<TrueTime>) {
         let a_beat = A_BEAT[self.rng.below(A_BEAT.len() as u64) as usize];
         let every = self.plan.settings.heartbeat_interval / a_beat;
         self.queue.push(self.now, Event::Forge(Flood { every, until }));
@@ -46,15 +46,15 @@ impl World {
         if flood.until.is_some_and(|until| self.now >= until) {
             return;
         }
-        for who in self.processes() {
-            let hint = self.forged_hint(who);
-            self.queue.push(self.now, Event::Deliver(who, Delivery::Hint(hint)));
+        for pid in self.processes() {
+            let hint = self.forged_hint(pid);
+            self.queue.push(self.now, Event::Deliver(pid, Delivery::Hint(hint)));
         }
         let at = self.now + self.rng.span(flood.every / 2, flood.every * 3 / 2);
         self.queue.push(at, Event::Forge(flood));
     }
 
-    fn forged_hint(&mut self, to: Who) -> Hint {
+    fn forged_hint(&mut self, to: ProcessId) -> Hint {
         let version = self.forged_version(to);
         match self.rng.below(11) {
             0 => Hint::Look,
@@ -70,7 +70,7 @@ impl World {
                     1 => self.any_process(),
                     _ => Some(to),
                 };
-                let successor = named.map(|who| self.slots[who.slot].node.clone());
+                let successor = named.map(|pid| self.machines[pid.slot].node.clone());
                 Hint::Released { version, successor }
             }
         }
@@ -78,7 +78,7 @@ impl World {
 
     /// The version as it is stored, or of the same epoch with another nonce, or of an epoch that
     /// will never be, or of one that is over.
-    fn forged_version(&mut self, to: Who) -> Version {
+    fn forged_version(&mut self, to: ProcessId) -> Version {
         let made_up = Nonce { boot: to.boot, attempt: self.rng.below(1 << 40) };
         let none = Version { epoch: Epoch::NONE, nonce: made_up };
         let stored = self.store.lease(self.now).map_or(none, |lease| lease.version);

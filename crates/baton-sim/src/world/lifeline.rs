@@ -7,35 +7,35 @@ use baton_core::LifelineReport;
 use baton_core::ids::BootId;
 
 use super::{Delivery, Event, Process, World};
-use crate::fact::Who;
+use crate::fact::ProcessId;
 use crate::plan::Fault;
 
 impl World {
     /// A process begins to watch a lifeline, or stops.
-    pub(super) fn watch(&mut self, who: Who, lifeline: Option<(BootId, &str)>) {
-        let Some(process) = self.process_mut(who) else { return };
+    pub(super) fn watch(&mut self, pid: ProcessId, lifeline: Option<(BootId, &str)>) {
+        let Some(process) = self.process_mut(pid) else { return };
         process.watches = lifeline.map(|(boot, _)| boot);
         (process.connected, process.was_reset) = (false, false);
         if let Some((boot, address)) = lifeline {
             process.watched_slot = slot_at(address);
             let at = self.now + self.span_ms(1, 3);
-            self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
+            self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
         }
     }
 
     /// A process died: its lifelines close, and the processes that watch it dial again at once.
     pub(super) fn lifeline_broke(&mut self, boot: BootId) {
-        for who in self.processes() {
-            if self.process(who).is_some_and(|process| process.watches == Some(boot)) {
+        for pid in self.processes() {
+            if self.process(pid).is_some_and(|process| process.watches == Some(boot)) {
                 let at = self.now + self.span_ms(1, 3);
-                self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
+                self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
             }
         }
     }
 
     /// A look at a lifeline.
-    pub(super) fn dial(&mut self, who: Who, boot: BootId) {
-        let Some(process) = self.process(who).filter(|process| process.watches == Some(boot))
+    pub(super) fn dial(&mut self, pid: ProcessId, boot: BootId) {
+        let Some(process) = self.process(pid).filter(|process| process.watches == Some(boot))
         else {
             return;
         };
@@ -43,14 +43,14 @@ impl World {
         if was_reset {
             // A process reads the end of its connection before it dials again, late or not.
             let (report, own_host) = (LifelineReport::Broken, false);
-            self.process_mut(who).into_iter().for_each(|process| process.was_reset = false);
-            let now = self.slots[who.slot].clock.read(self.now);
-            self.handle(who, now, baton_core::Input::Lifeline { boot, report, own_host });
-            if self.process(who).is_none_or(|process| process.watches != Some(boot)) {
+            self.process_mut(pid).into_iter().for_each(|process| process.was_reset = false);
+            let now = self.machines[pid.slot].clock.read(self.now);
+            self.handle(pid, now, baton_core::Input::Lifeline { boot, report, own_host });
+            if self.process(pid).is_none_or(|process| process.watches != Some(boot)) {
                 return;
             }
         }
-        let (report, own_host) = self.see_lifeline(who, boot, was_connected);
+        let (report, own_host) = self.see_lifeline(pid, boot, was_connected);
         let gone = self.processes().iter().all(|other| other.boot != boot);
         match report {
             LifelineReport::Refused if gone => self.coverage.fault(Fault::ProvedDeath),
@@ -60,58 +60,63 @@ impl World {
         if !(report.denies(boot) && gone) {
             let pace: Duration = self.plan.settings.heartbeat_interval / 2;
             let at = self.now + pace;
-            self.queue.push(at, Event::Deliver(who, Delivery::Dial(boot)));
+            self.queue.push(at, Event::Deliver(pid, Delivery::Dial(boot)));
         }
         let alive = report == LifelineReport::Alive;
-        if let Some(process) = self.process_mut(who) {
+        if let Some(process) = self.process_mut(pid) {
             process.connected |= alive;
         }
         if !(alive && was_connected) {
-            let now = self.slots[who.slot].clock.read(self.now);
-            self.handle(who, now, baton_core::Input::Lifeline { boot, report, own_host });
+            let now = self.machines[pid.slot].clock.read(self.now);
+            self.handle(pid, now, baton_core::Input::Lifeline { boot, report, own_host });
         }
     }
 
     /// What is seen, and whether the address is the onlooker's own. A firewall does not touch a
     /// connection that stands.
-    fn see_lifeline(&self, who: Who, boot: BootId, connected: bool) -> (LifelineReport, bool) {
-        let watched = self.process(who).map(|process| process.watched_slot);
+    fn see_lifeline(
+        &self,
+        pid: ProcessId,
+        boot: BootId,
+        connected: bool,
+    ) -> (LifelineReport, bool) {
+        let watched = self.process(pid).map(|process| process.watched_slot);
         let Some(slot) = watched else { return (LifelineReport::TimedOut, false) };
-        let occupant = self.slots[slot].process.as_ref();
+        let occupant = self.machines[slot].process.as_ref();
         let report = match occupant {
-            _ if !self.cuts.joined(who.slot, slot) => LifelineReport::TimedOut,
+            _ if !self.cuts.reach_each_other(pid.slot, slot) => LifelineReport::TimedOut,
             None => LifelineReport::Refused,
-            _ if !connected && self.cuts.refuses(who.slot, slot) => LifelineReport::Refused,
+            _ if !connected && self.cuts.refuses(pid.slot, slot) => LifelineReport::Refused,
             Some(process) if process.paused => LifelineReport::TimedOut,
             Some(process) if process.boot == boot => LifelineReport::Alive,
             Some(process) => LifelineReport::OtherBoot(process.boot),
         };
-        (report, who.slot == slot)
+        (report, pid.slot == slot)
     }
 
     /// Every connection to a live process's lifeline is reset, and the next dial refused.
     pub(super) fn reset_lifelines(&mut self, boot: BootId) {
-        for who in self.processes() {
+        for pid in self.processes() {
             let watches = |process: &&mut Process| process.watches == Some(boot);
-            let Some(process) = self.process_mut(who).filter(watches) else { continue };
+            let Some(process) = self.process_mut(pid).filter(watches) else { continue };
             if std::mem::replace(&mut process.connected, false) {
                 process.was_reset = true;
-                self.queue.push(self.now, Event::Deliver(who, Delivery::Dial(boot)));
+                self.queue.push(self.now, Event::Deliver(pid, Delivery::Dial(boot)));
             }
         }
     }
 
     /// A connection closes although the process at its end lives.
     pub(super) fn close_lifeline(&mut self) -> bool {
-        let watches = |who: &Who| self.process(*who).and_then(|process| process.watches);
-        let watchers: Vec<(Who, BootId)> =
-            self.processes().into_iter().filter_map(|who| Some((who, watches(&who)?))).collect();
-        let lives = |boot: BootId| self.processes().iter().any(|who| who.boot == boot);
-        let Some((who, boot)) = watchers.into_iter().find(|(_, boot)| lives(*boot)) else {
+        let watches = |pid: &ProcessId| self.process(*pid).and_then(|process| process.watches);
+        let watchers: Vec<(ProcessId, BootId)> =
+            self.processes().into_iter().filter_map(|pid| Some((pid, watches(&pid)?))).collect();
+        let lives = |boot: BootId| self.processes().iter().any(|pid| pid.boot == boot);
+        let Some((pid, boot)) = watchers.into_iter().find(|(_, boot)| lives(*boot)) else {
             return false;
         };
         let report = Delivery::Lifeline(boot, LifelineReport::Closed);
-        self.queue.push(self.now, Event::Deliver(who, report));
+        self.queue.push(self.now, Event::Deliver(pid, report));
         true
     }
 }

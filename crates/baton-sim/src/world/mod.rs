@@ -25,26 +25,26 @@ use std::time::Duration;
 use baton_core::ids::BootId;
 use baton_core::rng::Rng;
 
-pub use process::{Delivery, Process, Slot};
+pub use process::{Delivery, Machine, Process};
 use queue::Queue;
 pub use script::{Script, ScriptedFault};
 use store::SimStore;
 
-use crate::clock::{SimClock, True};
+use crate::clock::{SimClock, TrueTime};
 use crate::coverage::Coverage;
-use crate::fact::{Fact, OpenWindow, Who};
+use crate::fact::{Fact, OpenWindow, ProcessId};
 use crate::invariants::{self, Checker, Violation};
 use crate::outcome::{Outcome, Stats};
 use crate::plan::Plan;
 use crate::trace::Trace;
-use net::{Cuts, Message};
+use net::{Message, NetworkCuts};
 
 /// Something that is due.
 pub enum Event {
     /// Something reaches a process, if that boot still runs.
-    Deliver(Who, Delivery),
+    Deliver(ProcessId, Delivery),
     AtStore(Box<Message>),
-    Resume(Who),
+    Resume(ProcessId),
     Boot(usize),
     StoreBack,
     Mend(usize),
@@ -72,12 +72,12 @@ pub enum Event {
 /// A run in progress.
 pub struct World {
     plan: Arc<Plan>,
-    now: True,
+    now: TrueTime,
     queue: Queue<Event>,
     rng: Rng,
-    slots: Vec<Slot>,
+    machines: Vec<Machine>,
     store: SimStore,
-    cuts: Cuts,
+    cuts: NetworkCuts,
     boots: u128,
     recovery: recovery::Recovery,
     succession: succession::Succession,
@@ -110,11 +110,11 @@ impl World {
         let mut world = Self {
             store: SimStore::new(&plan, store_clock),
             checkers: invariants::for_plan(&plan),
-            now: True::default(),
+            now: TrueTime::default(),
             queue: Queue::default(),
             rng,
-            slots: Vec::new(),
-            cuts: Cuts::default(),
+            machines: Vec::new(),
+            cuts: NetworkCuts::default(),
             boots: 0,
             recovery: recovery::Recovery::default(),
             succession: succession::Succession::default(),
@@ -129,7 +129,7 @@ impl World {
             plan,
         };
         for slot in 0..world.plan.nodes {
-            world.add_slot(slot, false);
+            world.add_machine(slot, false);
             let at = world.now + world.span_ms(0, 3_000);
             world.queue.push(at, Event::Boot(slot));
         }
@@ -156,7 +156,7 @@ impl World {
             self.happen(event);
             self.look_at_windows();
         }
-        self.stats.simulated = self.now.since(True::default());
+        self.stats.simulated = self.now.since(TrueTime::default());
         Outcome {
             seed: self.plan.seed,
             violation: self.violation,
@@ -168,9 +168,9 @@ impl World {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::Deliver(who, delivery) => self.deliver(who, delivery),
+            Event::Deliver(pid, delivery) => self.deliver(pid, delivery),
             Event::AtStore(message) => self.reach_store(message),
-            Event::Resume(who) => self.resume(who),
+            Event::Resume(pid) => self.resume(pid),
             Event::Boot(slot) => self.boot(slot),
             Event::StoreBack => self.store_back(),
             Event::Mend(slot) => self.cuts.mend(slot),
@@ -214,38 +214,38 @@ impl World {
         }
         let mut open = std::mem::take(&mut self.open);
         open.clear();
-        for (slot, place) in self.slots.iter().enumerate() {
-            let Some(process) = &place.process else { continue };
-            if let Some((epoch, _)) = process.core.window(place.clock.read(self.now)) {
-                open.push(OpenWindow { who: Who { slot, boot: process.boot }, epoch });
+        for (slot, machine) in self.machines.iter().enumerate() {
+            let Some(process) = &machine.process else { continue };
+            if let Some((epoch, _)) = process.core.window(machine.clock.read(self.now)) {
+                open.push(OpenWindow { pid: ProcessId { slot, boot: process.boot }, epoch });
             }
         }
-        self.fact(&Fact::Windows(&open));
+        self.fact(&Fact::OpenWindows(&open));
         self.open = open;
     }
 
-    fn process(&self, who: Who) -> Option<&Process> {
-        self.slots.get(who.slot)?.process.as_ref().filter(|process| process.boot == who.boot)
+    fn process(&self, pid: ProcessId) -> Option<&Process> {
+        self.machines.get(pid.slot)?.process.as_ref().filter(|process| process.boot == pid.boot)
     }
 
-    fn process_mut(&mut self, who: Who) -> Option<&mut Process> {
-        let process = self.slots.get_mut(who.slot)?.process.as_mut();
-        process.filter(|process| process.boot == who.boot)
+    fn process_mut(&mut self, pid: ProcessId) -> Option<&mut Process> {
+        let process = self.machines.get_mut(pid.slot)?.process.as_mut();
+        process.filter(|process| process.boot == pid.boot)
     }
 
     /// Every running process.
-    fn processes(&self) -> Vec<Who> {
-        let who = |(slot, place): (usize, &Slot)| {
-            place.process.as_ref().map(|process| Who { slot, boot: process.boot })
+    fn processes(&self) -> Vec<ProcessId> {
+        let pid = |(slot, machine): (usize, &Machine)| {
+            machine.process.as_ref().map(|process| ProcessId { slot, boot: process.boot })
         };
-        self.slots.iter().enumerate().filter_map(who).collect()
+        self.machines.iter().enumerate().filter_map(pid).collect()
     }
 
     /// The process whose work runs, if one does.
-    fn leader(&self) -> Option<Who> {
-        let leads = |who: &Who| {
-            let local = self.slots[who.slot].clock.read(self.now);
-            self.process(*who).is_some_and(|process| process.core.is_leader(local))
+    fn leader(&self) -> Option<ProcessId> {
+        let leads = |pid: &ProcessId| {
+            let local = self.machines[pid.slot].clock.read(self.now);
+            self.process(*pid).is_some_and(|process| process.core.is_leader(local))
         };
         self.processes().into_iter().find(leads)
     }

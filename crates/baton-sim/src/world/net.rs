@@ -7,27 +7,27 @@ use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Failure, Hint, Registration, Reply, Request, RequestId};
 use baton_core::time::Moment;
 
-use super::store::{Health, Moved};
+use super::store::{LeaseChange, StoreState};
 use super::{Delivery, Event, World};
-use crate::fact::{Cause, Fact, Who};
+use crate::fact::{ChangeCause, Fact, ProcessId};
 use crate::plan::Fault;
 
 /// A request on its way.
 pub struct Message {
-    pub who: Who,
+    pub pid: ProcessId,
     pub id: RequestId,
     pub request: Request,
     /// When it was sent, by the sender's clock.
     pub sent: Moment,
     /// How long the answer takes; `None` if it is lost.
-    pub back: Option<Duration>,
+    pub reply_delay: Option<Duration>,
     /// How long ago the state was from which the store answers; `None` if it is the present one.
     pub lag: Option<Duration>,
 }
 
 /// What does not get through around a node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Cut {
+pub enum NetworkCut {
     /// Its requests to the store.
     ToStore,
     /// The store's replies and hints.
@@ -42,22 +42,22 @@ pub enum Cut {
 
 /// What does not get through, and around which slots.
 #[derive(Default)]
-pub struct Cuts(BTreeSet<(Cut, usize)>);
+pub struct NetworkCuts(BTreeSet<(NetworkCut, usize)>);
 
-impl Cuts {
+impl NetworkCuts {
     /// Cuts a slot off in some ways.
-    pub fn cut(&mut self, slot: usize, cuts: &[Cut]) {
+    pub fn add(&mut self, slot: usize, cuts: &[NetworkCut]) {
         self.0.extend(cuts.iter().map(|cut| (*cut, slot)));
     }
 
     /// Is a slot cut off in this way?
-    pub fn has(&self, cut: Cut, slot: usize) -> bool {
+    pub fn has(&self, cut: NetworkCut, slot: usize) -> bool {
         self.0.contains(&(cut, slot))
     }
 
     /// Does a firewall refuse this dial?
     pub fn refuses(&self, from: usize, to: usize) -> bool {
-        from != to && self.has(Cut::Dials, to)
+        from != to && self.has(NetworkCut::Dials, to)
     }
 
     /// Mends everything around a slot.
@@ -66,14 +66,14 @@ impl Cuts {
     }
 
     /// Can these two nodes talk to each other, both ways?
-    pub fn joined(&self, one: usize, other: usize) -> bool {
-        self.hears(one, other) && self.hears(other, one)
+    pub fn reach_each_other(&self, one: usize, other: usize) -> bool {
+        self.reaches(one, other) && self.reaches(other, one)
     }
 
     /// Does what the one says reach the other?
-    pub fn hears(&self, from: usize, to: usize) -> bool {
-        let silent = self.has(Cut::Unheard, from) || self.has(Cut::Nodes, from);
-        from == to || !(silent || self.has(Cut::Nodes, to))
+    pub fn reaches(&self, from: usize, to: usize) -> bool {
+        let silent = self.has(NetworkCut::Unheard, from) || self.has(NetworkCut::Nodes, from);
+        from == to || !(silent || self.has(NetworkCut::Nodes, to))
     }
 }
 
@@ -96,11 +96,11 @@ impl World {
     }
 
     /// Sends a request, which may meet a fault.
-    pub(super) fn send(&mut self, who: Who, id: RequestId, sent: Moment, request: Request) {
-        if self.cuts.has(Cut::ToStore, who.slot) {
+    pub(super) fn send(&mut self, pid: ProcessId, id: RequestId, sent: Moment, request: Request) {
+        if self.cuts.has(NetworkCut::ToStore, pid.slot) {
             return;
         }
-        let (mut out, mut back) = (self.one_way(), Some(self.one_way()));
+        let (mut out, mut reply_delay) = (self.one_way(), Some(self.one_way()));
         let mut lag = None;
         let fault = self.message_fault();
         let tail = self.plan.latency.tail;
@@ -109,20 +109,22 @@ impl World {
         }
         match fault {
             Some(Fault::SlowMessage) if self.rng.one_in(2) => out = self.rng.span(out, tail),
-            Some(Fault::SlowMessage) => back = back.map(|back| self.rng.span(back, tail)),
+            Some(Fault::SlowMessage) => {
+                reply_delay = reply_delay.map(|reply_delay| self.rng.span(reply_delay, tail))
+            }
             Some(Fault::LostRequest) => return,
-            Some(Fault::LostReply) => back = None,
+            Some(Fault::LostReply) => reply_delay = None,
             Some(Fault::Throttle) => {
-                let at = self.now + out + back.unwrap_or_default();
-                self.fail(at, who, id, Failure::NotDone);
+                let at = self.now + out + reply_delay.unwrap_or_default();
+                self.fail(at, pid, id, Failure::NotDone);
                 return;
             }
             Some(Fault::Reset) => {
-                self.fail(self.now + out, who, id, Failure::Unknown);
+                self.fail(self.now + out, pid, id, Failure::Unknown);
                 if self.rng.one_in(2) {
                     return;
                 }
-                back = None;
+                reply_delay = None;
             }
             Some(Fault::StaleReplica) => {
                 let longest = self.plan.settings.lease_timeout / 2;
@@ -130,86 +132,95 @@ impl World {
             }
             Some(Fault::Duplicate) => {
                 let late = self.now + self.rng.span(out, tail);
-                let (request, back) = (request.clone(), Some(self.one_way()));
-                let copy = Message { who, id, request, sent, back, lag: None };
+                let (request, reply_delay) = (request.clone(), Some(self.one_way()));
+                let copy = Message { pid, id, request, sent, reply_delay, lag: None };
                 self.queue.push(late, Event::AtStore(Box::new(copy)));
             }
             _ => {}
         }
-        let message = Message { who, id, request, sent, back, lag };
+        let message = Message { pid, id, request, sent, reply_delay, lag };
         self.queue.push(self.now + out, Event::AtStore(Box::new(message)));
     }
 
-    fn fail(&mut self, at: crate::clock::True, who: Who, id: RequestId, failure: Failure) {
-        self.queue.push(at, Event::Deliver(who, Delivery::Failed(id, failure)));
+    fn fail(
+        &mut self,
+        at: crate::clock::TrueTime,
+        pid: ProcessId,
+        id: RequestId,
+        failure: Failure,
+    ) {
+        self.queue.push(at, Event::Deliver(pid, Delivery::Failed(id, failure)));
     }
 
     /// A request reaches the store.
     pub(super) fn reach_store(&mut self, message: Box<Message>) {
-        let Message { who, id, request, sent, back, lag } = *message;
-        match self.store.health {
-            Health::Up => {}
-            Health::Silent => return,
-            Health::Refusing => {
-                if let Some(back) = back {
-                    self.fail(self.now + back, who, id, Failure::NotDone);
+        let Message { pid, id, request, sent, reply_delay, lag } = *message;
+        match self.store.state {
+            StoreState::Up => {}
+            StoreState::Silent => return,
+            StoreState::Refusing => {
+                if let Some(reply_delay) = reply_delay {
+                    self.fail(self.now + reply_delay, pid, id, Failure::NotDone);
                 }
                 return;
             }
         }
-        let served = self.store.serve(self.now, &request, lag);
+        let response = self.store.serve(self.now, &request, lag);
         self.trace.line(self.now, || {
-            format!("store {} of node {}: {:?}", request.kind(), who.slot, served.reply)
+            format!("store {} of node {}: {:?}", request.kind(), pid.slot, response.reply)
         });
-        if let Some(moved) = served.moved {
-            self.lease_moved(who, sent, &moved);
-            if matches!(moved.cause, Cause::Acquire { .. }) {
+        if let Some(change) = response.change {
+            self.lease_changed(pid, sent, &change);
+            if matches!(change.cause, ChangeCause::Acquire { .. }) {
                 self.threaten_grant();
             }
         }
-        if let (Request::Beat(beat), Reply::Beat(reply)) = (&request, &served.reply)
+        if let (Request::Beat(beat), Reply::Beat(reply)) = (&request, &response.reply)
             && reply.registration == Registration::Registered
         {
-            self.replaced(who, beat.replaces);
+            self.replaced(pid, beat.replaces);
         }
-        if let (Request::PublishView { view, .. }, Reply::Done(outcome)) = (&request, &served.reply)
+        if let (Request::PublishView { view, .. }, Reply::Done(outcome)) =
+            (&request, &response.reply)
             && *outcome == baton_core::protocol::Outcome::Applied
         {
             let version = view.version;
             self.fact(&Fact::ViewStored(version));
         }
-        if served.stale {
+        if response.stale {
             self.coverage.fault(Fault::StaleReplica);
         }
-        if let Some(hint) = served.hint {
+        if let Some(hint) = response.hint {
             self.push_hint(&hint);
         }
-        if let Some(back) = back.filter(|_| !self.cuts.has(Cut::FromStore, who.slot)) {
-            let delivery = Delivery::Replied(id, Box::new(served.reply), served.stale);
-            self.queue.push(self.now + back, Event::Deliver(who, delivery));
+        if let Some(reply_delay) =
+            reply_delay.filter(|_| !self.cuts.has(NetworkCut::FromStore, pid.slot))
+        {
+            let delivery = Delivery::Replied(id, Box::new(response.reply), response.stale);
+            self.queue.push(self.now + reply_delay, Event::Deliver(pid, delivery));
         }
     }
 
     /// The store took in a beat that may replace the record of this process, if it lives.
-    fn replaced(&mut self, by: Who, boot: Option<BootId>) {
+    fn replaced(&mut self, by: ProcessId, boot: Option<BootId>) {
         let living = self.processes().into_iter().find(|other| Some(other.boot) == boot);
-        let after = self.process(by).map(|process| self.now.since(process.born));
+        let after = self.process(by).map(|process| self.now.since(process.started_at));
         if let Some((living, after)) = living.zip(after) {
-            self.fact(&Fact::Replaced { by, living, after });
+            self.fact(&Fact::RecordReplaced { by, living, after });
         }
     }
 
     /// Tells the checkers how the record changed.
-    pub(super) fn lease_moved(&mut self, who: Who, sent: Moment, moved: &Moved) {
-        let (before, after) = (moved.before.as_ref(), moved.after.as_ref());
-        let (expired, cause) = (moved.expired, moved.cause);
+    pub(super) fn lease_changed(&mut self, pid: ProcessId, sent: Moment, change: &LeaseChange) {
+        let (before, after) = (change.before.as_ref(), change.after.as_ref());
+        let (expired, cause) = (change.expired, change.cause);
         if let Some(after) = after
-            && matches!(cause, Cause::Acquire { .. } | Cause::Renew)
+            && matches!(cause, ChangeCause::Acquire { .. } | ChangeCause::Renew)
         {
             let epoch = after.version.epoch;
-            self.fact(&Fact::Applied { who, epoch, sent });
+            self.fact(&Fact::LeaseApplied { pid, epoch, sent });
         }
-        self.fact(&Fact::LeaseMoved { before, after, expired, cause });
+        self.fact(&Fact::LeaseChanged { before, after, expired, cause });
     }
 
     /// The store pushes a hint to every process, as far as it gets.
@@ -217,24 +228,24 @@ impl World {
         if !self.plan.push {
             return;
         }
-        for who in self.processes() {
-            if !self.cuts.has(Cut::FromStore, who.slot) {
-                self.send_hint(who, hint.clone());
+        for pid in self.processes() {
+            if !self.cuts.has(NetworkCut::FromStore, pid.slot) {
+                self.send_hint(pid, hint.clone());
             }
         }
     }
 
     /// A node passes a hint to another, if it is heard there.
-    pub(super) fn send_to_node(&mut self, from: Who, to: &NodeId, hint: &Hint) {
-        for who in self.processes() {
-            if self.slots[who.slot].node == *to && self.cuts.hears(from.slot, who.slot) {
-                self.send_hint(who, hint.clone());
+    pub(super) fn send_to_node(&mut self, from: ProcessId, to: &NodeId, hint: &Hint) {
+        for pid in self.processes() {
+            if self.machines[pid.slot].node == *to && self.cuts.reaches(from.slot, pid.slot) {
+                self.send_hint(pid, hint.clone());
             }
         }
     }
 
     /// A hint may be lost, or come so late that others overtake it.
-    pub(super) fn send_hint(&mut self, who: Who, hint: Hint) {
+    pub(super) fn send_hint(&mut self, pid: ProcessId, hint: Hint) {
         if self.chance_of(Fault::LostHint, 3) {
             self.coverage.fault(Fault::LostHint);
             return;
@@ -244,6 +255,6 @@ impl World {
             self.coverage.fault(Fault::ReorderedHint);
             span = self.rng.span(span, 2 * self.plan.settings.lease_timeout);
         }
-        self.queue.push(self.now + span, Event::Deliver(who, Delivery::Hint(hint)));
+        self.queue.push(self.now + span, Event::Deliver(pid, Delivery::Hint(hint)));
     }
 }

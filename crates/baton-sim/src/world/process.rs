@@ -10,11 +10,11 @@ use baton_core::time::Moment;
 use baton_core::timer::Timer;
 use baton_core::{Command, Core, LifelineReport};
 
-use crate::clock::{SimClock, True};
-use crate::fact::Condition;
+use crate::clock::{SimClock, TrueTime};
+use crate::fact::ProcessState;
 
 /// A place where a process runs: a machine with an address and a clock.
-pub struct Slot {
+pub struct Machine {
     /// The node id its processes go by.
     pub node: NodeId,
     /// The machine's clock.
@@ -57,7 +57,7 @@ pub struct Process {
     /// The window it had open when it was paused.
     pub paused_with: Option<Window>,
     /// Since when its machine stands still, the clock with it.
-    pub frozen_since: Option<True>,
+    pub frozen_since: Option<TrueTime>,
     /// What came while it was paused.
     pub inbox: Vec<Delivery>,
     /// Its timers, by its own clock.
@@ -73,8 +73,8 @@ pub struct Process {
     pub connected: bool,
     /// Was that connection reset, and has the process not noticed yet?
     pub was_reset: bool,
-    pub heard: True,
-    pub born: True,
+    pub last_reply_at: TrueTime,
+    pub started_at: TrueTime,
     /// The highest epoch it was shown.
     pub shown: Epoch,
     /// The highest epoch of its own that ended.
@@ -85,7 +85,7 @@ pub struct Process {
 
 impl Process {
     /// A process that has not started.
-    pub fn new(boot: BootId, core: Core, born: True) -> Self {
+    pub fn new(boot: BootId, core: Core, started_at: TrueTime) -> Self {
         Self {
             boot,
             paused: false,
@@ -100,8 +100,8 @@ impl Process {
             watched_slot: 0,
             connected: false,
             was_reset: false,
-            heard: True::default(),
-            born,
+            last_reply_at: TrueTime::default(),
+            started_at,
             shown: Epoch::NONE,
             ended: Epoch::NONE,
             leaving: false,
@@ -111,8 +111,8 @@ impl Process {
     }
 
     /// What it holds and does.
-    pub fn condition(&self, local: Moment) -> Condition {
-        Condition {
+    pub fn state(&self, local: Moment) -> ProcessState {
+        ProcessState {
             local,
             running: self.running,
             holding: self.core.held_epoch(),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::clock::True;
+use crate::clock::TrueTime;
 
 /// Things to come, by when they are due and by their number among all that was scheduled.
 pub struct Queue<T> {
-    due: BTreeMap<(True, u64), T>,
+    due: BTreeMap<(TrueTime, u64), T>,
     scheduled: u64,
 }
 
@@ -18,13 +18,13 @@ impl<T> Default for Queue<T> {
 
 impl<T> Queue<T> {
     /// Schedules something.
-    pub fn push(&mut self, at: True, what: T) {
+    pub fn push(&mut self, at: TrueTime, what: T) {
         self.scheduled += 1;
         self.due.insert((at, self.scheduled), what);
     }
 
     /// The next thing, if there is one.
-    pub fn pop(&mut self) -> Option<(True, T)> {
+    pub fn pop(&mut self) -> Option<(TrueTime, T)> {
         self.due.pop_first().map(|((at, _), what)| (at, what))
     }
 }
@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn things_come_in_order_of_time_then_of_scheduling() {
         let mut queue = Queue::default();
-        let at = True::from_micros;
+        let at = TrueTime::from_micros;
         queue.push(at(5), 'c');
         queue.push(at(1), 'a');
         queue.push(at(5), 'd');

@@ -7,18 +7,18 @@
 
 use std::time::Duration;
 
-use super::store::Health;
+use super::store::StoreState;
 use super::{Event, World, drift};
-use crate::clock::True;
-use crate::fact::Who;
+use crate::clock::TrueTime;
+use crate::fact::ProcessId;
 use crate::outcome::GapCause;
 use crate::plan::Fault;
 
 /// How far the calm is.
 #[derive(Default)]
 pub struct Recovery {
-    began: Option<True>,
-    killed: Option<True>,
+    began: Option<TrueTime>,
+    killed: Option<TrueTime>,
 }
 
 impl Recovery {
@@ -44,7 +44,7 @@ pub enum Deadline {
 impl World {
     pub(super) fn schedule_course(&mut self) {
         let plan = self.plan.clone();
-        let start = True::default();
+        let start = TrueTime::default();
         let first = start + self.rng.span(Duration::ZERO, 2 * plan.settings.lease_timeout);
         if !plan.faults.is_empty() {
             self.queue.push(first, Event::Chaos);
@@ -72,26 +72,26 @@ impl World {
     pub(super) fn stop_faults(&mut self) {
         self.trace.line(self.now, || "calm".to_owned());
         self.recovery.began = Some(self.now);
-        if self.store.health != Health::Up {
+        if self.store.state != StoreState::Up {
             self.store_back();
         }
-        for slot in 0..self.slots.len() {
+        for slot in 0..self.machines.len() {
             self.cuts.mend(slot);
             let ppm = drift(&mut self.rng, self.plan.drift_ppm);
-            self.slots[slot].clock.set_rate(self.now, ppm);
-            if self.slots[slot].twin {
+            self.machines[slot].clock.set_rate(self.now, ppm);
+            if self.machines[slot].twin {
                 self.remove_twin(slot);
             } else {
-                self.slots[slot].eligible = !self.plan.ineligible.contains(&slot);
+                self.machines[slot].eligible = !self.plan.ineligible.contains(&slot);
             }
         }
         let ppm = drift(&mut self.rng, self.plan.drift_ppm);
         self.store.clock.set_rate(self.now, ppm);
-        for who in self.processes() {
-            if self.process(who).is_some_and(|process| process.paused) {
-                self.resume(who);
+        for pid in self.processes() {
+            if self.process(pid).is_some_and(|process| process.paused) {
+                self.resume(pid);
             }
-            self.restore_standing(who);
+            self.restore_standing(pid);
         }
         for slot in 0..self.plan.nodes {
             self.queue.push(self.now, Event::Boot(slot));
@@ -102,17 +102,17 @@ impl World {
     }
 
     fn remove_twin(&mut self, slot: usize) {
-        let boot = self.slots[slot].process.as_ref().map(|process| process.boot);
+        let boot = self.machines[slot].process.as_ref().map(|process| process.boot);
         if let Some(boot) = boot {
-            self.crash(Who { slot, boot });
+            self.crash(ProcessId { slot, boot });
         }
     }
 
-    fn restore_standing(&mut self, who: Who) {
-        let eligible = self.slots[who.slot].eligible;
+    fn restore_standing(&mut self, pid: ProcessId) {
+        let eligible = self.machines[pid.slot].eligible;
         let command = baton_core::Command::SetEligible(eligible);
         let at = self.now + self.rng.span(Duration::ZERO, self.plan.settings.heartbeat_interval);
-        self.queue.push(at, Event::Deliver(who, super::Delivery::Command(command)));
+        self.queue.push(at, Event::Deliver(pid, super::Delivery::Command(command)));
     }
 
     pub(super) fn deadline(&mut self, deadline: Deadline) {
@@ -140,7 +140,7 @@ impl World {
         })
     }
 
-    pub(super) fn led_since(&self, at: True) -> bool {
+    pub(super) fn led_since(&self, at: TrueTime) -> bool {
         self.stats.terms.iter().rev().take(8).any(|span| span.from > at)
     }
 
@@ -152,12 +152,12 @@ impl World {
         if self.now.since(began) < 2 * news {
             return;
         }
-        let node = self.slots[leader.slot].node.clone();
-        for who in self.processes() {
-            let local = self.slots[who.slot].clock.read(self.now);
-            let known = self.process(who).and_then(|process| process.core.leader(local));
+        let node = self.machines[leader.slot].node.clone();
+        for pid in self.processes() {
+            let local = self.machines[pid.slot].clock.read(self.now);
+            let known = self.process(pid).and_then(|process| process.core.leader(local));
             if known.is_some_and(|known| *known != node) {
-                let message = format!("node {} takes {known:?} for the leader", who.slot);
+                let message = format!("node {} takes {known:?} for the leader", pid.slot);
                 self.violate("L1", "agrees", message);
                 return;
             }
@@ -166,7 +166,8 @@ impl World {
 
     /// The leader dies once more, with nothing else going wrong: the failover is timed.
     pub(super) fn last_kill(&mut self) {
-        let candidates = self.slots.iter().filter(|place| place.eligible && !place.twin).count();
+        let candidates =
+            self.machines.iter().filter(|machine| machine.eligible && !machine.twin).count();
         if let Some(leader) = self.leader().filter(|_| candidates > 1) {
             self.recovery.killed = Some(self.now);
             self.crash(leader);

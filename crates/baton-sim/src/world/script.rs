@@ -10,10 +10,10 @@ use baton_store::ExpiryClock;
 
 use super::net::Cut;
 use super::{Delivery, Event, World};
-use crate::clock::True;
-use crate::fact::Who;
+use crate::clock::TrueTime;
+use crate::fact::ProcessId;
 use crate::outcome::FaultKind;
-use crate::plan::{Latency, Loss, Plan};
+use crate::plan::{FailoverLoss, Latency, Plan};
 use crate::trace::Trace;
 
 /// Something that is made to happen.
@@ -49,7 +49,7 @@ impl Plan {
             ineligible: BTreeSet::new(),
             lifeline: true,
             expiry: ExpiryClock::Store,
-            loss: Loss::None,
+            loss: FailoverLoss::None,
             member_age: true,
             push: true,
             latency: Latency { least: ms(1), usual: ms(2), most: ms(10), tail: ms(10) },
@@ -68,7 +68,7 @@ impl World {
     pub fn scripted(plan: Arc<Plan>, script: &Script, trace: Trace) -> Self {
         let mut world = Self::quiet(plan, trace);
         world.restart = Some(script.restart);
-        let start = True::default();
+        let start = TrueTime::default();
         for (after, step) in &script.steps {
             world.queue.push(start + *after, Event::Scripted(*step));
         }
@@ -79,9 +79,9 @@ impl World {
     pub(super) fn inject_scripted(&mut self, fault: ScriptedFault) {
         self.trace.line(self.now, || format!("{fault:?}"));
         match (fault, self.leader()) {
-            (ScriptedFault::CrashLeader, Some(who)) => self.crash(who),
-            (ScriptedFault::PauseLeader(span), Some(who)) => self.pause(who, span),
-            (ScriptedFault::CutLeader(span), Some(who)) => self.cut_off(who.slot, span),
+            (ScriptedFault::CrashLeader, Some(pid)) => self.crash(pid),
+            (ScriptedFault::PauseLeader(span), Some(pid)) => self.pause(pid, span),
+            (ScriptedFault::CutLeader(span), Some(pid)) => self.cut_off(pid.slot, span),
             (ScriptedFault::Leave(slot), _) => self.tell_to_leave(slot),
             (ScriptedFault::StoreAway(span), _) => {
                 self.take_store_away(span, span);
@@ -91,15 +91,17 @@ impl World {
     }
 
     fn cut_off(&mut self, slot: usize, span: Duration) {
-        self.cuts.cut(slot, &[Cut::ToStore, Cut::FromStore, Cut::Nodes]);
+        self.cuts.add(slot, &[NetworkCut::ToStore, NetworkCut::FromStore, NetworkCut::Nodes]);
         self.stats.add_fault(FaultKind::Cut, Some(slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Mend(slot));
     }
 
     pub(super) fn tell_to_leave(&mut self, slot: usize) {
-        let place = self.slots.get(slot).and_then(|place| place.process.as_ref());
-        let Some(who) = place.map(|process| Who { slot, boot: process.boot }) else { return };
+        let machine = self.machines.get(slot).and_then(|machine| machine.process.as_ref());
+        let Some(pid) = machine.map(|process| ProcessId { slot, boot: process.boot }) else {
+            return;
+        };
         self.stats.add_fault(FaultKind::Leave, Some(slot), self.now, self.now);
-        self.queue.push(self.now, Event::Deliver(who, Delivery::Command(Command::Leave)));
+        self.queue.push(self.now, Event::Deliver(pid, Delivery::Command(Command::Leave)));
     }
 }

@@ -9,12 +9,12 @@ use baton_core::protocol::{Acquire, Hint, LeaseIntent, LeaseSnapshot, Outcome, R
 use baton_store::ExpiryClock;
 use baton_store::memory::{Space, Stamp};
 
-use crate::clock::{SimClock, True};
-use crate::fact::Cause;
-use crate::plan::{Loss, Plan};
+use crate::clock::{SimClock, TrueTime};
+use crate::fact::ChangeCause;
+use crate::plan::{FailoverLoss, Plan};
 
 /// What a request did to the record.
-pub struct Moved {
+pub struct LeaseChange {
     /// As it was.
     pub before: Option<LeaseSnapshot>,
     /// As it is.
@@ -22,15 +22,15 @@ pub struct Moved {
     /// Had it expired?
     pub expired: bool,
     /// Why.
-    pub cause: Cause,
+    pub cause: ChangeCause,
 }
 
 /// What a request came to.
-pub struct Served {
+pub struct StoreResponse {
     /// The answer.
     pub reply: Reply,
     /// What it did to the record, if anything.
-    pub moved: Option<Moved>,
+    pub change: Option<LeaseChange>,
     /// What the store pushes.
     pub hint: Option<Hint>,
     /// Was it answered from an older state?
@@ -50,7 +50,7 @@ pub enum Rollback {
 
 /// Is the store there?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Health {
+pub enum StoreState {
     /// It answers.
     Up,
     /// Its host refuses connections.
@@ -67,11 +67,11 @@ pub struct SimStore {
     /// How far the clock that people read is ahead of that.
     pub wall_offset_ms: u64,
     /// Is it there?
-    pub health: Health,
+    pub state: StoreState,
     remembers: Option<Duration>,
-    past: VecDeque<(True, Space)>,
+    past: VecDeque<(TrueTime, Space)>,
     member_age: bool,
-    loss: Loss,
+    loss: FailoverLoss,
     lineages: u64,
 }
 
@@ -84,7 +84,7 @@ impl SimStore {
             space: Space::new(plan.expiry, Lineage(0)),
             clock,
             wall_offset_ms: 1_700_000_000_000,
-            health: Health::Up,
+            state: StoreState::Up,
             remembers: remembers.then(|| plan.settings.lease_timeout / 2),
             past: VecDeque::new(),
             member_age: plan.member_age,
@@ -93,29 +93,34 @@ impl SimStore {
         }
     }
 
-    fn stamp(&self, at: True) -> Stamp {
+    fn stamp(&self, at: TrueTime) -> Stamp {
         let now = self.clock.read(at);
         Stamp { now, wall_ms: self.wall_offset_ms + now.as_micros() / 1_000 }
     }
 
     /// The lease as it is.
-    pub fn lease(&self, at: True) -> Option<LeaseSnapshot> {
+    pub fn lease(&self, at: TrueTime) -> Option<LeaseSnapshot> {
         self.space.snapshot(self.clock.read(at))
     }
 
     /// Carries a request out. With `lag`, a mere look is answered from a state this old.
-    pub fn serve(&mut self, at: True, request: &Request, lag: Option<Duration>) -> Served {
+    pub fn serve(
+        &mut self,
+        at: TrueTime,
+        request: &Request,
+        lag: Option<Duration>,
+    ) -> StoreResponse {
         let stamp = self.stamp(at);
         self.remember(at);
         let before = self.space.snapshot(stamp.now);
         let (reply, hint) = self.carry_out(stamp, request);
         let after = self.space.snapshot(stamp.now);
-        let moved = self.what_moved(request, before, after);
-        let mut served = Served { reply, moved, hint, stale: false };
+        let change = self.lease_change(request, before, after);
+        let mut response = StoreResponse { reply, change, hint, stale: false };
         if let Some(old) = lag.and_then(|lag| self.as_of(at - lag)) {
-            self.answer_from(old, stamp, request, &mut served);
+            self.answer_from(old, stamp, request, &mut response);
         }
-        served
+        response
     }
 
     /// Views are found by beats here: only what a release or an ask left behind is pushed.
@@ -126,45 +131,45 @@ impl SimStore {
         (reply, hint)
     }
 
-    fn what_moved(
+    fn lease_change(
         &self,
         request: &Request,
         before: Option<LeaseSnapshot>,
         after: Option<LeaseSnapshot>,
-    ) -> Option<Moved> {
+    ) -> Option<LeaseChange> {
         let version = |lease: &Option<LeaseSnapshot>| lease.as_ref().map(|lease| lease.version);
         if version(&before) == version(&after) {
             return None;
         }
         let cause = match request {
             Request::Beat(beat) => match beat.lease {
-                LeaseIntent::Acquire(Acquire { floor, .. }) => Cause::Acquire { floor },
-                _ => Cause::Renew,
+                LeaseIntent::Acquire(Acquire { floor, .. }) => ChangeCause::Acquire { floor },
+                _ => ChangeCause::Renew,
             },
-            _ => Cause::Release,
+            _ => ChangeCause::Release,
         };
         let over = baton_core::protocol::Expiry::Left(Duration::ZERO);
         let expired = before.as_ref().is_some_and(|lease| lease.expiry == over);
-        Some(Moved { before, after, expired, cause })
+        Some(LeaseChange { before, after, expired, cause })
     }
 
-    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, served: &mut Served) {
-        match (request, &mut served.reply) {
+    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, response: &mut StoreResponse) {
+        match (request, &mut response.reply) {
             (Request::Beat(beat), Reply::Beat(reply)) if beat.lease == LeaseIntent::Observe => {
                 reply.lease = old.snapshot(at.now);
                 // A replica has the view it has, older or not.
                 reply.view = old.view().filter(|v| v.version != beat.known_view).map(Arc::clone);
-                served.stale = true;
+                response.stale = true;
             }
             (Request::ReadMembers, Reply::Members(members)) => {
                 *members = old.members(at.now, self.member_age);
-                served.stale = true;
+                response.stale = true;
             }
             _ => {}
         }
     }
 
-    fn remember(&mut self, at: True) {
+    fn remember(&mut self, at: TrueTime) {
         let Some(span) = self.remembers else { return };
         self.past.push_back((at, self.space.clone()));
         while self.past.front().is_some_and(|(then, _)| at.since(*then) > span) {
@@ -172,11 +177,11 @@ impl SimStore {
         }
     }
 
-    fn as_of(&self, at: True) -> Option<&Space> {
+    fn as_of(&self, at: TrueTime) -> Option<&Space> {
         self.past.iter().rev().find(|(then, _)| *then <= at).map(|(_, space)| space)
     }
 
-    fn replica(&self, at: True, back: Rollback) -> Option<&Space> {
+    fn replica(&self, at: TrueTime, back: Rollback) -> Option<&Space> {
         let mut past = self.past.iter().rev().map(|(_, space)| space);
         let lease = |space: &Space| space.snapshot(self.clock.read(at));
         let present = self.space.epoch();
@@ -189,24 +194,24 @@ impl SimStore {
 
     /// Fails over to a replica that lacks the last writes. Only to one where a lease exists: the
     /// first write of a namespace is taken to be replicated.
-    pub fn fail_over(&mut self, at: True, back: Rollback) -> Option<Moved> {
-        if self.loss == Loss::None {
+    pub fn fail_over(&mut self, at: TrueTime, back: Rollback) -> Option<LeaseChange> {
+        if self.loss == FailoverLoss::None {
             return None;
         }
         let before = self.space.snapshot(self.clock.read(at));
         let mut replica = self.replica(at, back).filter(|old| old.epoch().0 > 0)?.clone();
-        if self.loss == Loss::Told {
+        if self.loss == FailoverLoss::Detectable {
             self.lineages += 1;
             replica.begin_lineage(Lineage(self.lineages));
         }
         self.space = replica;
         self.past.clear();
         let after = self.space.snapshot(self.clock.read(at));
-        Some(Moved { before, after, expired: false, cause: Cause::Rollback })
+        Some(LeaseChange { before, after, expired: false, cause: ChangeCause::Rollback })
     }
 
     /// Comes back with its data. Leases of its own get their full time again.
-    pub fn restart(&mut self, at: True, expiry: ExpiryClock) {
+    pub fn restart(&mut self, at: TrueTime, expiry: ExpiryClock) {
         if expiry == ExpiryClock::StoreLease {
             self.space.extend_leases(self.clock.read(at));
         }

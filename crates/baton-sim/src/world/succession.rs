@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::{Event, World};
-use crate::clock::True;
+use crate::clock::TrueTime;
 use crate::plan::{Fault, Plan};
 
 /// Leaders that are killed and come back.
@@ -27,7 +27,7 @@ pub struct Succession {
     leave: bool,
     strikes: usize,
     bound: Duration,
-    struck: True,
+    struck: TrueTime,
 }
 
 impl Succession {
@@ -106,7 +106,7 @@ impl World {
             self.crash(leader);
         }
         if self.succession.restarts() && self.succession.strikes > STRIKES {
-            self.processes().into_iter().for_each(|who| self.crash(who));
+            self.processes().into_iter().for_each(|pid| self.crash(pid));
             self.succession.bound = self.plan.restart_bound();
         }
         self.queue.push(self.now + self.succession.bound, Event::Succeeded);
