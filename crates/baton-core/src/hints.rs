@@ -83,23 +83,23 @@ impl Core {
         own_host: bool,
     ) {
         let watched = self.watching.as_mut().filter(|watched| watched.boot == boot);
-        let mut was_connected = false;
+        let mut answered = false;
         if let Some(watched) = watched {
             match report {
-                LifelineReport::Alive => watched.was_connected = true,
+                LifelineReport::Alive => watched.answered = true,
                 LifelineReport::Broken if !planted!(ResetThenRefusalBelieved) => {
-                    watched.was_connected = false;
+                    watched.answered = false;
                 }
                 _ => {}
             }
-            was_connected = watched.was_connected;
+            answered = watched.answered;
         }
         if report == LifelineReport::Alive {
             self.deaths.withdraw(boot);
             self.observed.proved_alive(boot);
             return;
         }
-        let known = own_host || was_connected || planted!(FirstRefusalBelieved);
+        let known = own_host || answered || planted!(FirstRefusalBelieved);
         if !report.denies(boot) || !known {
             return self.beat_soon(now);
         }
@@ -144,7 +144,7 @@ impl Core {
         self.watching = target.clone().map(|(boot, address)| WatchedLifeline {
             boot,
             address,
-            was_connected: false,
+            answered: false,
         });
         self.out.push(match target {
             Some((boot, address)) => Action::WatchLifeline { boot, address },
@@ -161,5 +161,5 @@ pub struct WatchedLifeline {
     /// Where.
     address: Arc<str>,
     /// Did that boot answer there, in a connection that did not break since?
-    was_connected: bool,
+    answered: bool,
 }

@@ -82,13 +82,7 @@ pub struct Stats {
 
 impl Stats {
     /// A fault begins, and will end.
-    pub fn add_fault(
-        &mut self,
-        kind: FaultKind,
-        slot: Option<usize>,
-        from: TrueTime,
-        until: TrueTime,
-    ) {
+    pub fn fault(&mut self, kind: FaultKind, slot: Option<usize>, from: TrueTime, until: TrueTime) {
         self.faults.push(FaultSpan { kind, slot, from, until });
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{BeatUnderWay, EarlyBeat};
 use crate::core::Core;
 use crate::election::leading::Term;
-use crate::election::observed_lease::{Availability, LookOutcome};
+use crate::election::observed_lease::{Availability, Freshness};
 use crate::event::Event;
 use crate::guard::breaker::BreakerState;
 use crate::ids::Epoch;
@@ -45,7 +45,7 @@ impl Core {
             self.hint_was_right(&beat);
         }
         self.plan_next_beat(now, &beat, joined);
-        if look != LookOutcome::Stale {
+        if look != Freshness::Stale {
             self.lease_seen(now, &beat, (look, seen), &reply);
         }
         if refused && !beat.in_between && self.term().is_none() {
@@ -65,10 +65,10 @@ impl Core {
         &mut self,
         now: Moment,
         beat: &BeatUnderWay,
-        (look, seen): (LookOutcome, Epoch),
+        (look, seen): (Freshness, Epoch),
         reply: &BeatReply,
     ) {
-        if look == LookOutcome::WentBack {
+        if look == Freshness::WentBack {
             self.emit(Event::StoreWentBack { seen, stored: self.observed.epoch() });
         }
         self.fence.saw(now, self.observed.epoch());
@@ -130,14 +130,9 @@ impl Core {
     /// this node meanwhile, by a holder that ended right after, is claimed at once too.
     ///
     /// A claim that only a hint asked for does not come here: it moves nothing.
-    fn claim_refused(
-        &mut self,
-        now: Moment,
-        beat: &BeatUnderWay,
-        (look, new): (LookOutcome, bool),
-    ) {
+    fn claim_refused(&mut self, now: Moment, beat: &BeatUnderWay, (look, new): (Freshness, bool)) {
         let dead = matches!(self.observed.availability(), Availability::Dead { .. })
-            && look == LookOutcome::Fresh;
+            && look == Freshness::Fresh;
         self.campaigning_since = self.campaigning_since.filter(|_| dead);
         self.draw_tail_delay();
         if new && self.is_left_to_me() {
@@ -148,8 +143,8 @@ impl Core {
                 _ if planted!(HintRefusalHoldsClaim) && beat.hinted => {
                     self.settings.heartbeat_interval
                 }
-                LookOutcome::Stale => self.settings.heartbeat_interval / 2,
-                LookOutcome::Fresh | LookOutcome::WentBack => self.settings.heartbeat_interval / 8,
+                Freshness::Stale => self.settings.heartbeat_interval / 2,
+                Freshness::Fresh | Freshness::WentBack => self.settings.heartbeat_interval / 8,
             };
             self.in_flight.hold_until = now + self.rng.span(longest / 2, longest);
         }

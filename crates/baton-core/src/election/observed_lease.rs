@@ -44,7 +44,7 @@ pub enum Availability {
 
 /// Whether what a look at the lease showed is believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookOutcome {
+pub enum Freshness {
     /// It is believed.
     Fresh,
     /// It is believed, and the store's data went back.
@@ -84,18 +84,18 @@ impl ObservedLease {
     }
 
     /// Takes in a reply to a request sent at `sent` and received at `now`.
-    pub fn look(&mut self, sent: Moment, now: Moment, reply: &BeatReply) -> LookOutcome {
+    pub fn look(&mut self, sent: Moment, now: Moment, reply: &BeatReply) -> Freshness {
         let stored = reply.lease.as_ref().map_or(Epoch::NONE, |lease| lease.version.epoch);
         let moved = self.lineage.is_some_and(|lineage| lineage != reply.lineage);
         let behind = stored < self.epoch();
         if behind && !moved && !planted!(StaleReadBelieved) && self.may_be_stale(now) {
-            return LookOutcome::Stale;
+            return Freshness::Stale;
         }
         self.stale_since = None;
         self.judge_lineage(now, moved, reply);
         self.accept(sent, now, moved, reply.lease.as_ref());
         self.highest = self.highest.max(stored);
-        if behind { LookOutcome::WentBack } else { LookOutcome::Fresh }
+        if behind { Freshness::WentBack } else { Freshness::Fresh }
     }
 
     /// A replica catches up; a restored copy does not. Until the difference is certain, and any

@@ -57,11 +57,8 @@ impl Core {
     pub(crate) fn mind_joining(&mut self, now: Moment) {
         let epoch = self.observed.epoch();
         let stands = self.is_candidate() && !self.leaving && self.term().is_none();
-        if !stands
-            || !self.observed.is_live(now)
-            || self.known_in_term >= epoch
-            || planted!(JoinUntold)
-        {
+        let is_known = self.known_in_term >= epoch || planted!(JoinUntold);
+        if !stands || !self.observed.is_live(now) || is_known {
             return;
         }
         self.known_in_term = epoch;

@@ -80,11 +80,7 @@ fn report(summary: &Summary, first: u64, took: Duration, json: bool) -> Result<(
         never_happened: missing.iter().map(|fault: &Fault| fault.name()).collect(),
         canary_caught,
         requests: &summary.requests,
-        failover: summary
-            .gaps
-            .iter()
-            .map(|(cause, gaps)| (*cause, Percentiles::of(gaps)))
-            .collect(),
+        failover: summary.gaps.iter().map(|(cause, it)| (*cause, Percentiles::of(it))).collect(),
     };
     if json {
         print_json(&report);

@@ -55,10 +55,10 @@ impl Transition<'_> {
                 self.handle(slot.into(), |_| {}, Input::Command(Command::Resign));
             }
             Step::Pause(slot) => {
-                self.state.change_process(slot.into(), |one| one.run_state = RunState::JustPaused);
+                self.state.change_process(slot.into(), |one| one.state = RunState::JustPaused);
             }
             Step::Resume(slot) => self.state.change_process(slot.into(), |one| {
-                one.run_state = RunState::Running;
+                one.state = RunState::Running;
                 one.lag += std::mem::take(&mut one.slept);
             }),
             Step::Crash(slot) => {
@@ -83,7 +83,7 @@ impl Transition<'_> {
         for slot in 0..self.state.slots.len() {
             if self.state.process(slot).is_some_and(|one| !one.is_running()) {
                 self.state.change_process(slot, |one| {
-                    one.run_state = RunState::Paused;
+                    one.state = RunState::Paused;
                     one.lag += stands_still;
                     one.slept += counts;
                 });

@@ -42,7 +42,7 @@ pub struct Process {
     pub timers: [Option<Moment>; Timer::ALL.len()],
     /// Requests without an answer, and the tick in which each times out.
     pub waiting: Vec<(RequestId, u32)>,
-    pub run_state: RunState,
+    pub state: RunState,
     pub working: Option<Epoch>,
     /// The term whose work was told to stop, and the tick by which it does.
     pub stopping: Option<(Epoch, u32)>,
@@ -57,20 +57,10 @@ pub struct Process {
 
 /// The timers are the core's own: its hash has them.
 impl Hash for Process {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self {
-            core,
-            timers: _,
-            waiting,
-            run_state,
-            working,
-            stopping,
-            watch,
-            closed,
-            lag,
-            slept,
-        } = self;
-        (core, waiting, run_state, working, stopping, watch, closed, lag, slept).hash(state);
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { core, timers: _, waiting, state, working, stopping, watch, closed, lag, slept } =
+            self;
+        (core, waiting, state, working, stopping, watch, closed, lag, slept).hash(hasher);
     }
 }
 
@@ -81,7 +71,7 @@ impl Process {
             core,
             timers: [None; Timer::ALL.len()],
             waiting: Vec::new(),
-            run_state: RunState::Running,
+            state: RunState::Running,
             working: None,
             stopping: None,
             watch: None,
@@ -98,7 +88,7 @@ impl Process {
 
     /// Is it running?
     pub fn is_running(&self) -> bool {
-        self.run_state == RunState::Running
+        self.state == RunState::Running
     }
 
     /// What its clock reads.

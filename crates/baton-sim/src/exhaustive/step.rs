@@ -197,7 +197,7 @@ impl State {
             steps.push(Step::Crash(at));
         }
         if !one.is_running() {
-            if one.run_state == RunState::Paused {
+            if one.state == RunState::Paused {
                 steps.push(Step::Resume(at));
             }
             return;

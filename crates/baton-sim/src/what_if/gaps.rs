@@ -90,10 +90,10 @@ mod tests {
     fn a_pause_counts_from_its_beginning_and_a_lost_store_from_the_end_of_the_term() {
         let mut stats = lived(100);
         stats.term_begins(at(10), pid(0), Epoch(1));
-        stats.add_fault(FaultKind::Pause, Some(0), at(20), at(50));
+        stats.fault(FaultKind::Pause, Some(0), at(20), at(50));
         stats.term_ends(at(30), pid(0), GapCause::Pause);
         stats.term_begins(at(35), pid(1), Epoch(2));
-        stats.add_fault(FaultKind::StoreAway, None, at(40), at(70));
+        stats.fault(FaultKind::StoreAway, None, at(40), at(70));
         stats.term_ends(at(52), pid(1), GapCause::Unreachable);
         stats.term_begins(at(72), pid(1), Epoch(3));
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
@@ -104,8 +104,8 @@ mod tests {
     fn a_short_pause_is_a_gap_within_a_term_and_a_dead_cluster_one_to_the_end() {
         let mut stats = lived(100);
         stats.term_begins(at(10), pid(0), Epoch(1));
-        stats.add_fault(FaultKind::Pause, Some(0), at(20), at(22));
-        stats.add_fault(FaultKind::Cut, Some(1), at(25), at(60));
+        stats.fault(FaultKind::Pause, Some(0), at(20), at(22));
+        stats.fault(FaultKind::Cut, Some(1), at(25), at(60));
         stats.term_ends(at(80), pid(0), GapCause::CrashSilent);
         let gaps: Vec<_> = leaderless(&stats).iter().map(|gap| (gap.from, gap.until)).collect();
         assert_eq!(gaps, [(at(20), at(22)), (at(80), at(100))]);

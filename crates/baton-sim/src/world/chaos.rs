@@ -157,7 +157,7 @@ impl World {
         self.store.state =
             if self.rng.one_in(2) { StoreState::Refusing } else { StoreState::Silent };
         let at = self.now + self.rng.span(least, most);
-        self.stats.add_fault(FaultKind::StoreAway, None, self.now, at);
+        self.stats.fault(FaultKind::StoreAway, None, self.now, at);
         self.queue.push(at, Event::StoreBack);
         true
     }
@@ -240,7 +240,7 @@ impl World {
         self.cuts.add(pid.slot, cuts);
         let lease = self.plan.settings.lease_timeout;
         let at = self.now + self.rng.span(lease / 10, 3 * lease);
-        self.stats.add_fault(FaultKind::Cut, Some(pid.slot), self.now, at);
+        self.stats.fault(FaultKind::Cut, Some(pid.slot), self.now, at);
         self.queue.push(at, Event::Mend(pid.slot));
         true
     }

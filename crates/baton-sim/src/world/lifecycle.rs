@@ -61,7 +61,7 @@ impl World {
             return;
         }
         self.trace.line(self.now, || format!("node {} dies", pid.slot));
-        self.stats.add_fault(FaultKind::Killed, Some(pid.slot), self.now, self.now);
+        self.stats.fault(FaultKind::Killed, Some(pid.slot), self.now, self.now);
         let cause = if self.plan.lifeline { GapCause::CrashProved } else { GapCause::CrashSilent };
         self.gone(pid, cause);
         let lease = self.plan.settings.lease_timeout;
@@ -108,7 +108,7 @@ impl World {
         process.paused = true;
         process.paused_with = process.core.window(local).map(|(_, window)| window);
         self.trace.line(self.now, || format!("node {} pauses for {span:?}", pid.slot));
-        self.stats.add_fault(FaultKind::Pause, Some(pid.slot), self.now, self.now + span);
+        self.stats.fault(FaultKind::Pause, Some(pid.slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Resume(pid));
     }
 

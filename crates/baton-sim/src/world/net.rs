@@ -9,6 +9,7 @@ use baton_core::time::Moment;
 
 use super::store::{LeaseChange, StoreState};
 use super::{Delivery, Event, World};
+use crate::clock::TrueTime;
 use crate::fact::{ChangeCause, Fact, ProcessId};
 use crate::plan::Fault;
 
@@ -109,9 +110,7 @@ impl World {
         }
         match fault {
             Some(Fault::SlowMessage) if self.rng.one_in(2) => out = self.rng.span(out, tail),
-            Some(Fault::SlowMessage) => {
-                reply_delay = reply_delay.map(|reply_delay| self.rng.span(reply_delay, tail))
-            }
+            Some(Fault::SlowMessage) => reply_delay = reply_delay.map(|it| self.rng.span(it, tail)),
             Some(Fault::LostRequest) => return,
             Some(Fault::LostReply) => reply_delay = None,
             Some(Fault::Throttle) => {
@@ -142,13 +141,7 @@ impl World {
         self.queue.push(self.now + out, Event::AtStore(Box::new(message)));
     }
 
-    fn fail(
-        &mut self,
-        at: crate::clock::TrueTime,
-        pid: ProcessId,
-        id: RequestId,
-        failure: Failure,
-    ) {
+    fn fail(&mut self, at: TrueTime, pid: ProcessId, id: RequestId, failure: Failure) {
         self.queue.push(at, Event::Deliver(pid, Delivery::Failed(id, failure)));
     }
 
@@ -193,9 +186,8 @@ impl World {
         if let Some(hint) = response.hint {
             self.push_hint(&hint);
         }
-        if let Some(reply_delay) =
-            reply_delay.filter(|_| !self.cuts.has(NetworkCut::FromStore, pid.slot))
-        {
+        let is_cut = self.cuts.has(NetworkCut::FromStore, pid.slot);
+        if let Some(reply_delay) = reply_delay.filter(|_| !is_cut) {
             let delivery = Delivery::Replied(id, Box::new(response.reply), response.stale);
             self.queue.push(self.now + reply_delay, Event::Deliver(pid, delivery));
         }

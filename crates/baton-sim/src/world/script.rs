@@ -92,7 +92,7 @@ impl World {
 
     fn cut_off(&mut self, slot: usize, span: Duration) {
         self.cuts.add(slot, &[NetworkCut::ToStore, NetworkCut::FromStore, NetworkCut::Nodes]);
-        self.stats.add_fault(FaultKind::Cut, Some(slot), self.now, self.now + span);
+        self.stats.fault(FaultKind::Cut, Some(slot), self.now, self.now + span);
         self.queue.push(self.now + span, Event::Mend(slot));
     }
 
@@ -101,7 +101,7 @@ impl World {
         let Some(pid) = machine.map(|process| ProcessId { slot, boot: process.boot }) else {
             return;
         };
-        self.stats.add_fault(FaultKind::Leave, Some(slot), self.now, self.now);
+        self.stats.fault(FaultKind::Leave, Some(slot), self.now, self.now);
         self.queue.push(self.now, Event::Deliver(pid, Delivery::Command(Command::Leave)));
     }
 }

@@ -26,7 +26,7 @@ pub struct LeaseChange {
 }
 
 /// What a request came to.
-pub struct StoreResponse {
+pub struct StoreReply {
     /// The answer.
     pub reply: Reply,
     /// What it did to the record, if anything.
@@ -104,19 +104,14 @@ impl SimStore {
     }
 
     /// Carries a request out. With `lag`, a mere look is answered from a state this old.
-    pub fn serve(
-        &mut self,
-        at: TrueTime,
-        request: &Request,
-        lag: Option<Duration>,
-    ) -> StoreResponse {
+    pub fn serve(&mut self, at: TrueTime, request: &Request, lag: Option<Duration>) -> StoreReply {
         let stamp = self.stamp(at);
         self.remember(at);
         let before = self.space.snapshot(stamp.now);
         let (reply, hint) = self.carry_out(stamp, request);
         let after = self.space.snapshot(stamp.now);
         let change = self.lease_change(request, before, after);
-        let mut response = StoreResponse { reply, change, hint, stale: false };
+        let mut response = StoreReply { reply, change, hint, stale: false };
         if let Some(old) = lag.and_then(|lag| self.as_of(at - lag)) {
             self.answer_from(old, stamp, request, &mut response);
         }
@@ -153,7 +148,7 @@ impl SimStore {
         Some(LeaseChange { before, after, expired, cause })
     }
 
-    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, response: &mut StoreResponse) {
+    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, response: &mut StoreReply) {
         match (request, &mut response.reply) {
             (Request::Beat(beat), Reply::Beat(reply)) if beat.lease == LeaseIntent::Observe => {
                 reply.lease = old.snapshot(at.now);

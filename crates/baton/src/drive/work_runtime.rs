@@ -6,7 +6,8 @@ use tokio::runtime::{Builder, Handle, Runtime};
 
 const WORK_THREADS: usize = 4;
 
-/// A runtime that was given, or one of the host's own, which is started when it is first asked for. A node without plugins and services has no such threads.
+/// A runtime that was given, or one of the host's own, which is started when it is first asked for.
+/// A node without plugins and services has no such threads.
 #[derive(Clone)]
 pub(crate) enum WorkRuntime {
     Given(Handle),
@@ -15,7 +16,7 @@ pub(crate) enum WorkRuntime {
 }
 
 #[derive(Default)]
-pub(super) enum OwnRuntime {
+pub(crate) enum OwnRuntime {
     #[default]
     NotStarted,
     Started(Runtime),

@@ -14,7 +14,7 @@ use super::caller::Registered;
 use super::stats::{PluginReport, PluginStats, WorkKind};
 use crate::drive::WorkRuntime;
 use crate::error::BuildError;
-use crate::service::{RegisteredService, Service};
+use crate::service::{NewService, RegisteredService, Service};
 use crate::term::Lifetime;
 
 const NAME_MAX: usize = 100;
@@ -55,8 +55,7 @@ pub(super) struct RegisteredPlugin {
 struct Members {
     plugins: Vec<Arc<RegisteredPlugin>>,
     services: Vec<Arc<RegisteredService>>,
-    /// The services that do not run yet.
-    new_services: Vec<(Arc<RegisteredService>, Arc<dyn Service>)>,
+    new_services: Vec<NewService>,
     /// What is reported of discarded plugins.
     discarded: Vec<Arc<Registered>>,
 }
@@ -164,7 +163,7 @@ impl PluginSet {
     }
 
     /// The services that were added since this was last asked.
-    pub(crate) fn take_new_services(&self) -> Vec<(Arc<RegisteredService>, Arc<dyn Service>)> {
+    pub(crate) fn take_new_services(&self) -> Vec<NewService> {
         take(&mut self.members().new_services)
     }
 

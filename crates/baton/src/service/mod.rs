@@ -105,6 +105,9 @@ pub(crate) struct RegisteredService {
     progress: watch::Sender<Progress>,
 }
 
+/// A service that does not run yet.
+pub(crate) type NewService = (Arc<RegisteredService>, Arc<dyn Service>);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// The node's thread has not seen it yet.
@@ -134,9 +137,9 @@ pub(crate) async fn supervise(shared: Arc<Shared>) -> Message {
     let mut running = JoinSet::new();
     while !plugins.services_life.has_ended() {
         added.mark_unchanged();
-        for (registered, service) in plugins.take_new_services() {
-            registered.progress.send_replace(Progress::Running);
-            running.spawn(keep_running(shared.clone(), registered, service));
+        for new in plugins.take_new_services() {
+            new.0.progress.send_replace(Progress::Running);
+            running.spawn(keep_running(shared.clone(), new));
         }
         tokio::select! {
             biased;
@@ -159,56 +162,38 @@ impl Drop for EndsService {
 }
 
 /// Runs a service, again and again after failures, until it ends, is to stop, or gives up.
-async fn keep_running(
-    shared: Arc<Shared>,
-    registered: Arc<RegisteredService>,
-    service: Arc<dyn Service>,
-) {
-    let runtime = shared.plugins.runtime();
+async fn keep_running(shared: Arc<Shared>, (registered, service): NewService) {
     let ends_service = EndsService(registered);
-    run_again(&shared, &ends_service.0, &service).await;
-    // Not on this thread, which is the node's: it runs no code of the service.
-    runtime.spawn(async move { drop(service) });
-}
-
-async fn run_again(
-    shared: &Arc<Shared>,
-    registered: &Arc<RegisteredService>,
-    service: &Arc<dyn Service>,
-) {
-    let (life, stats) = (&registered.life, &registered.registered.stats);
-    let mut restarts = Restarts::new(registered.registered.restart);
-    let caller = Caller {
-        shared,
-        registered: &registered.registered,
-        life,
-        runtime: shared.plugins.runtime(),
-        epoch: None,
-    };
-    while !life.has_ended() {
-        stats.working(SystemClock.wall_ms());
-        let (work, context) = (service.clone(), ServiceContext::new(shared, registered));
+    let RegisteredService { registered, life, .. } = &*ends_service.0;
+    let (mut restarts, mut gave_up) = (Restarts::new(registered.restart), false);
+    let runtime = shared.plugins.runtime();
+    let caller = Caller { shared: &shared, registered, life, runtime, epoch: None };
+    while !gave_up && !life.has_ended() {
+        registered.stats.working(SystemClock.wall_ms());
+        let (work, context) = (service.clone(), ServiceContext::new(&shared, &ends_service.0));
         let call = async move { work.run(&context).await };
         let (run, outcome) = caller.call(Purpose::Work, None, call).await;
         match outcome {
             Ok(()) => {
-                stats.worked(run);
+                registered.stats.worked(run);
                 break;
             }
             Err(_) if life.has_ended() => break,
             Err(failure) => {
                 // It ran well for a while: the next pause is a short one again.
-                if run.took() > registered.registered.restart.backoff_max {
+                if run.took() > registered.restart.backoff_max {
                     restarts.worked();
                 }
                 let pause = caller.pause_after(run, &failure, Purpose::Work, &mut restarts);
-                if pause.await.is_err() {
-                    return;
-                }
+                gave_up = pause.await.is_err();
             }
         }
     }
-    stats.stopped();
+    if !gave_up {
+        registered.stats.stopped();
+    }
+    // Not on this thread, which is the node's: it runs no code of the service.
+    caller.runtime.spawn(async move { drop(service) });
 }
 
 /// A service that was added to a running node, and can be stopped before the node leaves. It goes

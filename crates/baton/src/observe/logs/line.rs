@@ -35,22 +35,17 @@ struct Fields {
 }
 
 impl Fields {
-    fn of(event: &Event) -> Self {
-        let mut fields = Self::read(event).unwrap_or_default();
-        let reason = match event {
+    fn of(event: &Event) -> serde_json::Result<Self> {
+        let mut fields = serde_json::to_value(event).and_then(Self::deserialize)?;
+        fields.reason = match event {
             Event::HealthChanged { verdict, reasons } => {
                 let worst = reasons.first().map(|reason| format!(": {reason}"));
-                format!("{}{}", verdict.word(), worst.unwrap_or_default())
+                Some(format!("{}{}", verdict.word(), worst.unwrap_or_default()).into())
             }
-            Event::LifelineUnwatched(notice) => notice.to_string(),
-            _ => return fields,
+            Event::LifelineUnwatched(notice) => Some(notice.to_string().into()),
+            _ => fields.reason,
         };
-        fields.reason = Some(reason.into());
-        fields
-    }
-
-    fn read(event: &Event) -> serde_json::Result<Self> {
-        serde_json::to_value(event).and_then(Self::deserialize)
+        Ok(fields)
     }
 }
 
@@ -77,7 +72,7 @@ macro_rules! at_level {
 
 pub(super) fn write(stamped: &Stamped) {
     let event = &stamped.event;
-    let fields = Fields::of(event);
+    let fields = Fields::of(event).unwrap_or_default();
     macro_rules! about {
         ($target:literal) => {
             at_level!(
@@ -151,7 +146,7 @@ mod tests {
     #[test]
     fn the_fields_of_every_event_are_read() {
         for line in EVENTS.lines() {
-            let fields = Fields::read(&event(line));
+            let fields = Fields::of(&event(line));
             assert!(fields.is_ok(), "{line}: {:?}", fields.err());
         }
     }
@@ -175,7 +170,8 @@ mod tests {
             (r#"{"event":"cold-start-phase-changed","phase":"ready","waited_ms":500}"#, "ready"),
         ];
         for (line, expected) in cases {
-            assert_eq!(Fields::of(&event(line)).reason.map(bare).as_deref(), Some(expected));
+            let fields = Fields::of(&event(line)).expect(line);
+            assert_eq!(fields.reason.map(bare).as_deref(), Some(expected));
         }
     }
 }
