@@ -245,7 +245,7 @@ impl Core {
         let window = Window::ENDLESS;
         let mandate = Mandate::begin(now);
         self.term = Some(Term { version, window, stage: Stage::Opening, mandate });
-        self.fence.saw(now, version.epoch);
+        self.fence.observe(now, version.epoch);
         self.open_term(now);
     }
 

@@ -10,7 +10,7 @@ use crate::time::Moment;
 /// Attempts to write the lease whose outcome is not known yet.
 #[derive(Clone, Debug, Default, Hash)]
 pub struct Attempts {
-    made: u64,
+    count: u64,
     open: VecDeque<(Nonce, Moment)>,
 }
 
@@ -19,8 +19,8 @@ const ATTEMPTS_KEPT: usize = 8;
 
 impl Attempts {
     pub(crate) fn next_nonce(&mut self, boot: BootId) -> Nonce {
-        self.made += 1;
-        Nonce { boot, attempt: self.made }
+        self.count += 1;
+        Nonce { boot, attempt: self.count }
     }
 
     pub(super) fn sent(&mut self, nonce: Nonce, at: Moment) {

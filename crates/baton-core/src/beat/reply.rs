@@ -71,7 +71,7 @@ impl Core {
         if look == Freshness::WentBack {
             self.emit(Event::StoreWentBack { seen, stored: self.observed.epoch() });
         }
-        self.fence.saw(now, self.observed.epoch());
+        self.fence.observe(now, self.observed.epoch());
         self.report_leader(now);
         self.holder_may_be_dead(now);
         self.cold_start_saw_lease(now);

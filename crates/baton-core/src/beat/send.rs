@@ -118,14 +118,14 @@ impl Core {
         } else if self.in_flight.beat.is_none() {
             let expect = self.observed.version();
             if claim == Claim::Expired {
-                self.tell_down(expect);
+                self.report_down(expect);
             }
             self.send_beat(now, Some(Bid { claim, expect, hinted: false }));
         }
     }
 
     /// Says, once for each lease that ran out, that its holder is gone.
-    fn tell_down(&mut self, expired: Option<Version>) {
+    fn report_down(&mut self, expired: Option<Version>) {
         let holder = self.observed.lease().and_then(|lease| lease.holder.as_ref());
         let Some(former) = holder.map(|holder| holder.node.clone()) else { return };
         if self.reported_down != expired {

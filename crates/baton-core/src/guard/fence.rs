@@ -30,7 +30,7 @@ impl EpochFence {
     }
 
     /// The store showed an epoch. A lower one than known changes nothing.
-    pub fn saw(&mut self, now: Moment, epoch: Epoch) {
+    pub fn observe(&mut self, now: Moment, epoch: Epoch) {
         self.shown = self.shown.max(epoch);
         self.adopt(now, epoch);
     }
@@ -38,7 +38,7 @@ impl EpochFence {
     /// Learns what the store has shown to another fence of this node.
     pub fn catch_up(&mut self, other: &Self) {
         if other.shown > self.shown {
-            self.saw(other.changed_at, other.shown);
+            self.observe(other.changed_at, other.shown);
         }
     }
 
@@ -80,8 +80,8 @@ mod tests {
 
     fn fence_at_5() -> EpochFence {
         let mut fence = EpochFence::new(true, Duration::from_secs(5));
-        fence.saw(at(10), Epoch(4));
-        fence.saw(at(100), Epoch(5));
+        fence.observe(at(10), Epoch(4));
+        fence.observe(at(100), Epoch(5));
         fence
     }
 
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_lower_epoch_never_takes_the_fence_back() {
         let mut fence = fence_at_5();
-        fence.saw(at(101), Epoch(2));
+        fence.observe(at(101), Epoch(2));
         assert_eq!(fence.known(), Epoch(5));
     }
 
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn with_fencing_off_everything_is_accepted() {
         let mut fence = EpochFence::new(false, Duration::from_secs(5));
-        fence.saw(at(1), Epoch(9));
+        fence.observe(at(1), Epoch(9));
         assert!(fence.is_valid(at(500), Epoch(1), at(2)));
     }
 }

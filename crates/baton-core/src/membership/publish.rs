@@ -20,13 +20,13 @@ enum PresenceEvidence {
     /// The last leader knew of it, or it registered in this term.
     WasThere,
     /// It has beaten in this term.
-    Heard,
+    HasBeaten,
 }
 
 impl PresenceEvidence {
     fn of(entry: &Entry) -> Self {
         match entry {
-            Entry { heard: true, .. } => Self::Heard,
+            Entry { has_beaten: true, .. } => Self::HasBeaten,
             Entry { was_there: true, .. } => Self::WasThere,
             _ => Self::Recorded,
         }
@@ -201,9 +201,9 @@ impl Core {
         if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
             return None;
         }
-        let heard = self.candidates().filter(|(_, presence)| *presence == PresenceEvidence::Heard);
-        let heard = heard.map(|(candidate, _)| candidate);
-        let best = heard.min_by(|a, b| settings.policy.compare(a, b));
+        let beats = |(_, presence): &(_, _)| *presence == PresenceEvidence::HasBeaten;
+        let beating = self.candidates().filter(beats).map(|(candidate, _)| candidate);
+        let best = beating.min_by(|a, b| settings.policy.compare(a, b));
         best.map(|best| best.id).filter(|id| *id != self.me.id)
     }
 }

@@ -16,7 +16,7 @@ pub struct Entry {
     /// Its place in the order of arrival.
     pub arrival: u64,
     /// Has it beaten since it is watched? A record alone may be that of a dead node.
-    pub heard: bool,
+    pub has_beaten: bool,
     /// Was it there lately: did the last leader know of it, or did it register in this term?
     pub was_there: bool,
     /// When its last beat was read, and how old it was then.
@@ -108,7 +108,7 @@ impl Registry {
         if let Some(entry) = self.entries.get_mut(&member.record.id) {
             if entry.record.boot != boot || entry.record.beat != beat {
                 (entry.read_at, entry.age) = (now, age);
-                entry.heard = true;
+                entry.has_beaten = true;
             }
             entry.record = member.record;
             return;
@@ -123,7 +123,7 @@ impl Registry {
         to.joined.push(member.record.id.clone());
         let entry = Entry {
             arrival,
-            heard: member.silent_for.is_some(),
+            has_beaten: member.silent_for.is_some(),
             was_there,
             read_at: now,
             age,
@@ -145,7 +145,8 @@ impl Registry {
 
     /// Is it known that this process is there?
     pub fn is_certain(&self, boot: BootId) -> bool {
-        let there = |entry: &Entry| entry.record.boot == boot && (entry.heard || entry.was_there);
+        let there =
+            |entry: &Entry| entry.record.boot == boot && (entry.has_beaten || entry.was_there);
         self.live().any(there)
     }
 

@@ -66,7 +66,7 @@ impl Transition<'_> {
                 process.stopping = Some((epoch, self.state.tick + self.model.stop_grace()));
             }
             Action::WatchLifeline { boot, .. } => {
-                process.watch = Some(Watch { boot, told: false });
+                process.watch = Some(Watch { boot, is_reported: false });
                 return self.connect(boot);
             }
             Action::UnwatchLifeline => process.watch = None,

@@ -164,7 +164,7 @@ impl Transition<'_> {
         };
         let tell = |one: &mut Process| {
             if let Some(watch) = one.watch.as_mut() {
-                watch.told = true;
+                watch.is_reported = true;
             }
         };
         let own_host = slot_of_boot(boot) == slot;

@@ -31,7 +31,7 @@ pub enum RunState {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Watch {
     pub boot: BootId,
-    pub told: bool,
+    pub is_reported: bool,
 }
 
 /// A running process.

@@ -208,7 +208,7 @@ impl State {
         if one.stopping.is_some() {
             steps.push(Step::Stopped(at));
         }
-        if one.watch.is_some_and(|watch| !watch.told && self.is_gone(model, watch.boot)) {
+        if one.watch.is_some_and(|watch| !watch.is_reported && self.is_gone(model, watch.boot)) {
             steps.push(Step::Prove(at));
         }
         if self.left > 0 && one.watch.is_some_and(|watch| !self.is_gone(model, watch.boot)) {

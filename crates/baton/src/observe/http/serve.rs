@@ -42,13 +42,13 @@ pub const LIMITS: Limits =
 
 struct OpenConnection {
     task: AbortHandle,
-    asked: Arc<AtomicBool>,
+    head_received: Arc<AtomicBool>,
 }
 
 impl OpenConnection {
     /// Has the whole head of its request not come yet?
     fn is_silent(&self) -> bool {
-        !self.asked.load(Ordering::Relaxed) && !self.task.is_finished()
+        !self.head_received.load(Ordering::Relaxed) && !self.task.is_finished()
     }
 }
 
@@ -78,9 +78,9 @@ pub async fn serve(
                         _ = &mut stop => return,
                         () = make_room(&mut open, &taken, limits.connections) => {}
                     }
-                    let asked = Arc::<AtomicBool>::default();
-                    let talk = converse(stream, answers.clone(), limits, asked.clone());
-                    taken.push_back(OpenConnection { task: open.spawn(talk), asked });
+                    let head_received = Arc::<AtomicBool>::default();
+                    let talk = converse(stream, answers.clone(), limits, head_received.clone());
+                    taken.push_back(OpenConnection { task: open.spawn(talk), head_received });
                     // Before another one is let in, this one may read what it was sent.
                     yield_now().await;
                 }
@@ -100,11 +100,16 @@ async fn make_room(open: &mut JoinSet<()>, taken: &VecDeque<OpenConnection>, con
     }
 }
 
-async fn converse(stream: TcpStream, answers: Router, limits: Limits, asked: Arc<AtomicBool>) {
+async fn converse(
+    stream: TcpStream,
+    answers: Router,
+    limits: Limits,
+    head_received: Arc<AtomicBool>,
+) {
     let answers = TowerToHyperService::new(answers);
     // Called when the whole head is there.
     let service = service_fn(|request: Request<Incoming>| {
-        asked.store(true, Ordering::Relaxed);
+        head_received.store(true, Ordering::Relaxed);
         answers.call(request)
     });
     let connection = http1::Builder::new()
@@ -113,7 +118,7 @@ async fn converse(stream: TcpStream, answers: Router, limits: Limits, asked: Arc
         .serve_connection(TokioIo::new(stream), service);
     let silent = async {
         SystemClock.sleep(limits.head).await;
-        if asked.load(Ordering::Relaxed) {
+        if head_received.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
     };
