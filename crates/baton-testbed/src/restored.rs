@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use baton_core::election::observed_lease::{Look, ObservedLease};
+use baton_core::election::observed_lease::{Freshness, ObservedLease};
 use baton_core::ids::{Epoch, Lineage, Namespace};
 use baton_core::lease::LeaseTerms;
 use baton_core::protocol::{BeatReply, Claim, Outcome};
@@ -121,8 +121,10 @@ fn counts_as_stale(before: &BeatReply, after: &BeatReply) {
     let terms = LeaseTerms { ttl, drift_ppm: 10_000, margin: second / 2, stop_grace: second };
     let mut sight = ObservedLease::new(terms);
     let start = Moment::from_micros(0) + second;
-    assert_eq!(sight.look(start, start, before), Look::Fresh);
-    for (waited, look) in [(second, Look::Stale), (ttl, Look::Stale), (2 * ttl, Look::WentBack)] {
+    assert_eq!(sight.look(start, start, before), Freshness::Fresh);
+    for (waited, look) in
+        [(second, Freshness::Stale), (ttl, Freshness::Stale), (2 * ttl, Freshness::WentBack)]
+    {
         assert_eq!(sight.look(start + waited, start + waited, after), look, "after {waited:?}");
     }
     assert!(sight.highest() > epoch(after), "the floor of its next claim");

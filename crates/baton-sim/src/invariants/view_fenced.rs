@@ -18,7 +18,7 @@ pub fn check() -> impl FnMut(&Fact<'_>) -> Result<(), String> {
             }
             // What a failover lost may be written again.
             Fact::LeaseChanged { cause: ChangeCause::Rollback, .. } => {
-                last = ViewVersion::default()
+                last = ViewVersion::default();
             }
             _ => {}
         }

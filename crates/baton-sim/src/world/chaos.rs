@@ -6,7 +6,7 @@ use baton_core::Command;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Hint, LeaseSnapshot};
 
-use super::net::Cut;
+use super::net::NetworkCut;
 use super::store::{Rollback, StoreState};
 use super::{Delivery, Event, World, drift};
 use crate::fact::ProcessId;

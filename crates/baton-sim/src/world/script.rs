@@ -8,7 +8,7 @@ use baton_core::Command;
 use baton_core::settings::Settings;
 use baton_store::ExpiryClock;
 
-use super::net::Cut;
+use super::net::NetworkCut;
 use super::{Delivery, Event, World};
 use crate::clock::TrueTime;
 use crate::fact::ProcessId;

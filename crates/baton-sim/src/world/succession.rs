@@ -127,7 +127,7 @@ impl World {
         let struck = self.succession.struck;
         if !self.led_since(struck) {
             let Succession { bound, strikes, .. } = self.succession;
-            let message = format!("no leader {bound:?} after strike {chance_of} of a succession");
+            let message = format!("no leader {bound:?} after strike {strikes} of a succession");
             return self.violate("L1", "succeeds", message);
         }
         if self.is_last_strike() {
