@@ -201,7 +201,9 @@ impl Core {
         if settings.preempt == Preempt::Never || settings.policy == Policy::Incumbent {
             return None;
         }
-        let beats = |(_, presence): &(Candidate, PresenceEvidence)| *presence == PresenceEvidence::HasBeaten;
+        let beats = |(_, presence): &(Candidate, PresenceEvidence)| {
+            *presence == PresenceEvidence::HasBeaten
+        };
         let beating = self.candidates().filter(beats).map(|(candidate, _)| candidate);
         let best = beating.min_by(|a, b| settings.policy.compare(a, b));
         best.map(|best| best.id).filter(|id| *id != self.me.id)
