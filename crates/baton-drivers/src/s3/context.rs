@@ -22,8 +22,8 @@ use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Fin
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got};
-use super::config::Config;
+use super::bucket::{Bucket, BucketCall, Got};
+use super::config::S3Config;
 use super::json_object::{self, Cached, JsonObject, NamespaceCache, Stored};
 use super::schema::{self, Keys};
 use super::{connect, random};
@@ -32,7 +32,7 @@ use crate::reader::Access;
 use crate::service::Engine;
 
 pub(super) struct S3Engine {
-    pub(super) config: Config,
+    pub(super) config: S3Config,
     pub(super) access: Access,
     pub(super) bucket: Bucket,
     /// What all keys begin with.
@@ -46,7 +46,7 @@ pub(super) struct S3Engine {
 impl S3Engine {
     /// Makes sure that the server does what everything rests on. That test writes; a reader needs
     /// no conditions to be honoured.
-    pub(super) async fn open(config: Config, access: Access) -> Result<Self, OpenError> {
+    pub(super) async fn open(config: S3Config, access: Access) -> Result<Self, OpenError> {
         let prefix = Path::parse(&config.prefix).map_err(|problem| config.strange(&problem))?;
         let bucket = connect::bucket(&config)?;
         let handle = random().map_err(|problem| config.strange(&problem))?;
@@ -64,7 +64,7 @@ impl S3Engine {
             engine: self,
             keys: Keys::new(&self.prefix, namespace),
             cache: Arc::clone(caches.entry(namespace.clone()).or_default()),
-            bucket: self.bucket.anew(),
+            bucket: self.bucket.call(),
         }
     }
 
@@ -102,7 +102,7 @@ pub(super) struct CallContext<'a> {
     pub(super) engine: &'a S3Engine,
     pub(super) keys: Keys,
     pub(super) cache: Arc<NamespaceCache>,
-    pub(super) bucket: Bucket,
+    pub(super) bucket: BucketCall,
 }
 
 impl CallContext<'_> {

@@ -113,3 +113,38 @@ impl CallContext<'_> {
         .await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use baton_core::ids::BootId;
+    use baton_core::time::Moment;
+    use baton_store::{Change, CounterName, Delta};
+
+    use super::*;
+    use crate::driver::Unchanged;
+
+    fn append(counters: &mut Counters, writer: u128, number: u64) {
+        let counter = CounterName::new("hits").expect("a good name");
+        let deltas = vec![Delta { counter, change: Change::Add(1) }];
+        // When a writer says that it appended plays no part.
+        let at = Moment::from_micros(u64::from(number == 1));
+        counters.perform(at, CounterCall::Append { writer: BootId(writer), number, deltas });
+    }
+
+    #[test]
+    fn writers_are_watched_by_their_numbers_until_they_are_forgotten() {
+        let (start, second) = (Moment::from_micros(1_000_000_000), Duration::from_secs(1));
+        let (mut watched, mut counters) = (Unchanged::default(), Counters::default());
+        append(&mut counters, 1, 1);
+        append(&mut counters, 2, 1);
+        assert_eq!(watched.look(start, counters.writers(), second), []);
+        append(&mut counters, 2, 2);
+        let later = start + second;
+        assert_eq!(watched.look(later, counters.writers(), second), [(BootId(1), 1)]);
+        counters.forget(BootId(1));
+        let later = later + second;
+        assert_eq!(watched.look(later, counters.writers(), second), [(BootId(2), 2)]);
+    }
+}

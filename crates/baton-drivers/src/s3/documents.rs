@@ -69,6 +69,7 @@ impl CallContext<'_> {
             );
             return Err(StoreError::Refused { detail });
         }
+        self.admit(true).await?;
         let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());
@@ -84,7 +85,7 @@ impl CallContext<'_> {
             self.cache.keep_body(name, key, body);
             if let Some(before) = before {
                 // A call that has read the state before ends in this time.
-                let from = Instant::now() + self.bucket.timeout * 2;
+                let from = Instant::now() + self.engine.bucket.timeout * 2;
                 self.cache.discard(self.keys.body(&before)?, from);
             }
         }

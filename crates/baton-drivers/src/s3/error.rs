@@ -2,7 +2,7 @@
 
 use baton_store::StoreError;
 
-use super::requests::RequestOutcome;
+use super::observing_client::RequestOutcome;
 use crate::OpenError;
 
 /// Codes that say that the keys are not known to the server. Keys without the right have

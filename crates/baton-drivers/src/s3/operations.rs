@@ -23,8 +23,8 @@ use super::state::State;
 impl CallContext<'_> {
     pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
         match &call {
-            // The namespace plays no part in it.
-            Call::Namespaces { .. } => {}
+            // The namespace plays no part in it; a document is looked at first.
+            Call::Namespaces { .. } | Call::WriteDocument { .. } => {}
             // What was never written cannot be left.
             Call::Core(Request::Leave { .. }) => self.admit(false).await?,
             call => self.admit(call.writes()).await?,

@@ -24,7 +24,7 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
-use super::config::Config;
+use super::config::S3Config;
 use super::connect;
 use super::fence::Fence;
 use crate::sweep::{Objects, Strategy, Unfit};
@@ -64,7 +64,7 @@ pub(crate) fn sweep(
         }
         _ => {}
     }
-    let config = Config::parse(scheme, rest)?;
+    let config = S3Config::parse(scheme, rest)?;
     let home = match config.prefix.as_str() {
         "" => String::new(),
         prefix => format!("{prefix}/"),
@@ -111,7 +111,7 @@ impl S3Sweep {
                 }
                 _ => None,
             };
-            let bucket = self.bucket.anew();
+            let bucket = self.bucket.call();
             async move {
                 let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
                 if let Some(into) = archived {
@@ -142,7 +142,7 @@ impl Sweep for S3Sweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        let page = self.bucket.anew().page(&self.objects.prefix, None, 1).await;
+        let page = self.bucket.call().page(&self.objects.prefix, None, 1).await;
         page.map(drop).map_err(|error| self.sweep_error(error.into()))
     }
 
@@ -152,7 +152,7 @@ impl Sweep for S3Sweep {
         let most = usize::try_from(limit).unwrap_or(PAGE_MAX).min(PAGE_MAX);
         // An error begins the listing anew.
         let token = place.take();
-        let page = self.bucket.anew().page(&self.objects.prefix, token, most).await;
+        let page = self.bucket.call().page(&self.objects.prefix, token, most).await;
         let Listing { objects, at, next, .. } =
             page.map_err(|error| self.sweep_error(error.into()))?;
         let at = at.ok_or_else(|| SweepError::Rejected {

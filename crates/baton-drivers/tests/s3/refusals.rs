@@ -100,6 +100,8 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
     let refused = refusal(&under("keys", &url)).await;
     let wanted = "the bucket is missing; create it, or check its name, region and endpoint";
     assert!(refused.ends_with(wanted), "{refused}");
+    let refused = refusal(&under("a//b", &url)).await;
+    assert!(refused.contains("a//b"), "{refused}");
 
     // A port without a listener: the one in front is gone.
     drop(http_proxy);

@@ -124,6 +124,19 @@ async fn a_record_that_was_removed_is_written_anew() {
     }
 }
 
+/// What was read without an ETag cannot be written on a condition: a person must look.
+#[tokio::test]
+async fn an_object_without_an_etag_is_refused() {
+    let (site, http_proxy, store) = behind_http_proxy().await;
+    let web = fresh_namespace("web");
+    Contender::new(&store, &web, 1).take(Claim::Vacant).await;
+    let other = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
+    http_proxy.react(|_| Reaction::DropEtag);
+    let refused = other.inspect(&web).await.expect_err("it has no ETag");
+    let is_told = |detail: &str| detail.contains("metadata.json: 200 without ETag; ");
+    assert!(matches!(&refused, StoreError::Refused { detail } if is_told(detail)), "{refused:?}");
+}
+
 /// A bucket that is gone is not a namespace that never had a lease.
 #[tokio::test]
 async fn a_missing_bucket_is_no_vacant_lease() {
