@@ -1,14 +1,14 @@
-//! A beat: the node record and the lease in one transaction. And looking without taking part.
+//! A beat: the node record and the lease in one transaction.
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Registration};
+use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::registration;
-use baton_store::{Inspection, StoreError};
 
 use super::context::{ATTEMPTS, CallContext, overtaken};
 use super::lease::{self, Grant, Ruling};
 use super::namespace_state::{Life, NamespaceState, unchanged};
-use super::record::Record;
+use super::records::Record;
 use super::spare;
 use super::wire::{Compare, Op};
 
@@ -125,18 +125,5 @@ impl CallContext<'_> {
             lineage: super::LINEAGE,
             view: view.filter(|view| view.version > beat.known_view).cloned(),
         }
-    }
-
-    /// The lease and the view. People want to know what is left, so etcd is asked.
-    pub(super) async fn inspect(&self) -> Result<Inspection, StoreError> {
-        let state = self.read().await?;
-        if state.is_live() {
-            // As on the first look: what was counted is set aside.
-            self.engine.cache.with(self.namespace, |cached| cached.life.alive = None);
-        }
-        let life = self.life(&state).await;
-        let view = state.view.as_ref().map(|stored| stored.record.clone());
-        let lease = life.snapshot(&state, SystemClock.now());
-        Ok(Inspection { lease, lineage: super::LINEAGE, view })
     }
 }

@@ -14,7 +14,7 @@ use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::NodeRecord;
 
 use super::namespace_state::{Life, NamespaceState, Slot};
-use super::record::{self, Record};
+use super::records::{self, Record};
 use super::schema::Keys;
 use super::spare::{FollowUp, Spare};
 use super::wire::{Event, Header};
@@ -118,7 +118,7 @@ fn take_in<T: Record>(slot: &mut Slot<T>, event: &Event) {
     }
     if event.is_delete() {
         *slot = None;
-    } else if let Ok(stored) = record::read(&event.kv, String::new) {
+    } else if let Ok(stored) = records::read(&event.kv, String::new) {
         *slot = Some(stored);
     }
 }

@@ -18,7 +18,7 @@ use baton_store::{StaleEpoch, StoreError};
 use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
-use super::record::{self, Record};
+use super::records::{self, Record};
 use super::schema::Keys;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
 use crate::OpenError;
@@ -166,14 +166,14 @@ fn opened(
     rest: &str,
     namespace: &Namespace,
 ) -> Result<(Connection, Keys), OpenError> {
-    let config = EtcdConfig::from_location(scheme, rest)?;
+    let config = EtcdConfig::parse(scheme, rest)?;
     let keys = Keys::new(&config.prefix, namespace);
     Ok((Connection::new(config)?, keys))
 }
 
 fn epoch_of(found: &KeyValue) -> Result<Epoch, StoreError> {
     let what = || format!("the fence {}", String::from_utf8_lossy(&found.key));
-    Ok(record::read(found, what)?.record)
+    Ok(records::read(found, what)?.record)
 }
 
 /// The fences of a namespace, for people.

@@ -30,7 +30,7 @@ use baton_store::lease_rule::{
 use super::LINEAGE;
 use super::context::{CallContext, Plan};
 use super::namespace_state::{NamespaceState, unchanged};
-use super::record::{LeaseRow, Record};
+use super::records::{LeaseRow, Record};
 use super::schema::Keys;
 use super::wire::Op;
 

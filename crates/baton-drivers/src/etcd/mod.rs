@@ -33,7 +33,7 @@ mod hints;
 mod lease;
 mod namespace_state;
 mod operations;
-mod record;
+mod records;
 mod schema;
 mod spare;
 mod wire;
@@ -60,7 +60,7 @@ pub(crate) async fn open(
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    let config = EtcdConfig::from_location(scheme, rest)?;
+    let config = EtcdConfig::parse(scheme, rest)?;
     let engine = move || async move {
         let connection = Connection::new(config)?;
         schema::check(&connection, access).await?;

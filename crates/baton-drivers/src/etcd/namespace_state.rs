@@ -8,7 +8,7 @@ use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, Version, View};
 use baton_core::time::Moment;
 use baton_store::{Document, StoreError};
 
-use super::record::{self, LeaseRow, Record, Stored};
+use super::records::{self, LeaseRow, Record, Stored};
 use super::schema::Keys;
 use super::wire::{Compare, Op, OpAnswer};
 
@@ -88,7 +88,7 @@ pub(super) fn slot<T: Record>(
     what: impl FnOnce() -> String,
 ) -> Result<Slot<T>, StoreError> {
     let found = answer.and_then(|answer| answer.response_range.kvs.first());
-    found.map(|found| record::read(found, what)).transpose()
+    found.map(|found| records::read(found, what)).transpose()
 }
 
 /// What is known of etcd leases.

@@ -20,7 +20,7 @@ use baton_store::clock::{Clock, SystemClock};
 use super::context::{CallContext, Plan};
 use super::lease::{self, Grant};
 use super::namespace_state::NamespaceState;
-use super::record::LeaseRow;
+use super::records::LeaseRow;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spare {
