@@ -57,7 +57,10 @@ pub fn shown(url: &str) -> String {
             let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
             format!("{scheme}://{path}{}", question(options(query).map(option)))
         }
-        _ => Parts::of(rest).map_or_else(|_| hidden(), |parts| of_server(scheme, &parts)),
+        _ => match Parts::of(rest) {
+            Ok(Some(parts)) => of_server(scheme, &parts),
+            _ => hidden(),
+        },
     }
 }
 
@@ -110,7 +113,7 @@ pub fn without_secrets(url: &str) -> String {
     let of_server =
         |(scheme, _): &(&str, &str)| is_scheme(scheme) && !matches!(*scheme, "sqlite" | "memory");
     let cut = url.split_once("://").filter(of_server);
-    let cut = cut.and_then(|(scheme, rest)| Some((scheme, Parts::of(rest).ok()?)));
+    let cut = cut.and_then(|(scheme, rest)| Some((scheme, Parts::of(rest).ok()??)));
     let Some((scheme, parts)) = cut else { return shown(url) };
     let login = match parts.user {
         "" => String::new(),

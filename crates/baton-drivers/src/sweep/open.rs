@@ -6,7 +6,7 @@ use baton_store::sweep::Sweep;
 
 use super::strategy::Strategy;
 use super::target::{Target, Unfit};
-use crate::open::cut;
+use crate::open::split_scheme;
 
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table
@@ -16,7 +16,7 @@ pub fn open(
     target: impl Into<Target>,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let (scheme, rest) = cut(url)?;
+    let (scheme, rest) = split_scheme(url)?;
     let target = target.into();
     if let Target::Table(table) = &target {
         table.check()?;
