@@ -30,7 +30,7 @@ impl SqliteConfig {
 
     /// What follows `sqlite://` in a URL: a path, taken as it stands, and perhaps
     /// `?busy_timeout_ms=…`.
-    pub fn from_location(location: &str) -> Result<Self, SqliteOpenError> {
+    pub fn parse(location: &str) -> Result<Self, SqliteOpenError> {
         let (path, options) = location.split_once('?').unwrap_or((location, ""));
         if path.is_empty() {
             return Err(SqliteOpenError::EmptyPath);
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_location_is_a_path_and_options() {
-        let read = |text| SqliteConfig::from_location(text).expect("it is a good location");
+        let read = |text| SqliteConfig::parse(text).expect("it is a good location");
         assert_eq!(read("baton.db"), SqliteConfig::at("baton.db"));
         assert_eq!(read("/var/lib/a b.db"), SqliteConfig::at("/var/lib/a b.db"));
         let patient = read("/x.db?busy_timeout_ms=2500");
@@ -115,7 +115,7 @@ mod tests {
             ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
         ];
         for (given, wanted) in cases {
-            let error = SqliteConfig::from_location(given).expect_err("must be refused");
+            let error = SqliteConfig::parse(given).expect_err("must be refused");
             let message = error.to_string();
             assert!(message.starts_with(wanted), "{given} gave {message:?}");
         }

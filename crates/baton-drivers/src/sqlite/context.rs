@@ -6,10 +6,10 @@ use baton_store::memory::Stamp;
 use rusqlite::{Connection, Params};
 
 use super::boots::Boots;
-use super::columns::{Bits, ReadRow};
 use super::lease::LeaseRow;
 use super::locks;
 use super::machine::Machine;
+use super::records::{Bits, ReadRow};
 use crate::driver::{DriverError, Record};
 
 /// Where and when a call is carried out.

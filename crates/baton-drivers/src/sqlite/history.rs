@@ -4,8 +4,8 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
 use baton_store::lease_rule::{self, LastTerm, Unreleased};
 
-use super::columns::{Bits, json};
 use super::context::CallContext;
+use super::records::{Bits, json};
 use crate::driver::DriverError;
 
 /// How many terms are kept of each namespace.

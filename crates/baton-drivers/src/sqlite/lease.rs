@@ -10,8 +10,8 @@ use baton_core::protocol::{
 use baton_core::time::{Moment, whole_ms};
 use baton_store::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
 
-use super::columns::{Bits, ReadRow, json};
 use super::context::CallContext;
+use super::records::{Bits, ReadRow, json};
 use crate::driver::{DriverError, Record, boot_id};
 
 /// The one record of a namespace, and what is kept beside it. Never deleted.

@@ -14,10 +14,10 @@ use std::io::{self, Read, Write};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::boots::Boots;
-use super::columns::Bits;
 use super::connect::FileConnection;
 use super::error::SqliteOpenError;
 use super::file_identity::FileId;
+use super::records::Bits;
 use super::schema;
 use crate::driver::SchemaState;
 

@@ -49,7 +49,7 @@ pub(crate) fn sweep(
     table: Table,
     strategy: Strategy,
 ) -> Result<Arc<dyn Sweep>, Unfit> {
-    let config = SqliteConfig::from_location(location);
+    let config = SqliteConfig::parse(location);
     let config = config.map_err(|error| Unfit::Store(error.into()))?;
     let name = format!("sqlite table {}", table.name);
     let fence = Fence::new(&format!("ttl:{}", table.name));
@@ -109,9 +109,7 @@ impl SqliteSweep {
         let conn = self.config.connect(&self.config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let conn = conn.map_err(|error| self.refused(&error))?;
         let plan = Plan::make(&conn, &self.table, &self.strategy);
-        let plan = plan.map_err(|error| self.undone(error))?;
-        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
-        Ok(Ready { conn, file, plan: plan.map_err(rejected)? })
+        Ok(Ready { conn, file, plan: plan.map_err(|error| self.failed(error))? })
     }
 
     /// The file that the path names now.
@@ -132,18 +130,18 @@ impl SqliteSweep {
             None => self.prepare(file)?,
         };
         let transaction = ready.conn.transaction_with_behavior(TransactionBehavior::Immediate);
-        let transaction = transaction.map_err(|error| self.undone(error))?;
+        let transaction = transaction.map_err(|error| self.failed(error))?;
         let admitted = self.fence.admit(&transaction, epoch);
-        admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.undone(error)))?;
-        let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
+        admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.failed(error)))?;
+        let done = step(&transaction, &ready.plan).map_err(|error| self.failed(error))?;
         let sweep_error = |error| SweepError::of_store(&self.name, uncommitted(&error));
         transaction.commit().map_err(sweep_error)?;
         *held = Some(ready);
         Ok(done)
     }
 
-    fn undone(&self, error: rusqlite::Error) -> SweepError {
-        SweepError::of_store(&self.name, DriverError::from(error).into_store_error())
+    fn failed(&self, error: impl Into<DriverError>) -> SweepError {
+        SweepError::of_store(&self.name, error.into().into_store_error())
     }
 
     fn refused(&self, error: &SqliteOpenError) -> SweepError {

@@ -7,6 +7,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 use serde_json::{Map, Number, Value as Json};
 
+use crate::driver::DriverError;
 use crate::sweep::plan::{Column, Dialect, Parts, Shape};
 use crate::sweep::{Strategy, Table, Unit, by_index};
 
@@ -78,18 +79,19 @@ fn age(ms: u128) -> String {
 }
 
 impl Plan {
-    /// Looks at the table, and at the one that rows move to. The inner error is for people.
+    /// Looks at the table, and at the one that rows move to.
     pub(super) fn make(
         conn: &Connection,
         table: &Table,
         strategy: &Strategy,
-    ) -> rusqlite::Result<Result<Self, String>> {
+    ) -> Result<Self, DriverError> {
         let shape = look(conn, &table.name)?;
         let archive = match strategy {
             Strategy::Archive { into } => look(conn, into)?,
             _ => Shape::default(),
         };
-        Ok(shape.fit::<Sqlite>(table, strategy, &archive).map(|parts| Self::of(&parts)))
+        let parts = shape.fit::<Sqlite>(table, strategy, &archive);
+        Ok(Self::of(&parts.map_err(DriverError::refused)?))
     }
 
     fn of(parts: &Parts) -> Self {
