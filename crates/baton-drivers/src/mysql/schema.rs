@@ -9,7 +9,7 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
 use super::NAME;
-use super::connect::{Servers, cut};
+use super::connect::{Servers, abort};
 use super::error::{GRANTS, Meaning, QueryError};
 use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion, within};
@@ -119,7 +119,7 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
         Err(error) => Err(error),
     };
     // The lock goes with the connection.
-    cut(conn);
+    abort(conn);
     made
 }
 

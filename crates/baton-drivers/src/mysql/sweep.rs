@@ -20,12 +20,12 @@ use mysql_async::{Conn, Params, Row, Transaction, TxOpts, Value};
 use tokio::sync::Mutex;
 
 use super::config::MysqlConfig;
-use super::connect::{Servers, cut};
+use super::connect::{Servers, abort};
 use super::error::QueryError;
 use super::fence::{Fence, FenceError, NO_TABLE};
-use super::sweep_plan::{self, Plan};
+use super::sweep_plan::{KEYS_MAX, Plan};
 use crate::OpenError;
-use crate::driver::within;
+use crate::driver::{DriverError, within};
 use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
 
 /// A session that says nothing for this long is ended by the server: longer than a batch, and than
@@ -78,11 +78,9 @@ impl MysqlSweep {
     async fn look(&self) -> Result<Ready, SweepError> {
         let mut conn = self.servers.connect().await.map_err(|error| self.query_failed(error))?;
         let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
-        let failed = |error| self.failed(error);
-        conn.query_drop(session).await.map_err(failed)?;
-        let plan = sweep_plan::make(&mut conn, &self.table, &self.strategy).await;
-        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
-        Ok(Ready { conn, plan: plan.map_err(failed)?.map_err(rejected)? })
+        conn.query_drop(session).await.map_err(|error| self.failed(error))?;
+        let plan = Plan::make(&self.servers, &mut conn, &self.table, &self.strategy).await;
+        Ok(Ready { conn, plan: plan.map_err(|error| self.driver_failed(error))? })
     }
 
     /// The same, and sees to the fence register.
@@ -104,7 +102,7 @@ impl MysqlSweep {
         match within(self.servers.config.timeout, ready.conn.ping()).await {
             Some(Ok(())) => Some(ready),
             Some(Err(_)) | None => {
-                cut(ready.conn);
+                abort(ready.conn);
                 None
             }
         }
@@ -144,7 +142,7 @@ impl MysqlSweep {
         keys: Vec<Vec<Value>>,
     ) -> Result<u64, SweepError> {
         let mut gone = 0;
-        for some in keys.chunks(sweep_plan::KEYS_MAX) {
+        for some in keys.chunks(KEYS_MAX) {
             let mut copied = None;
             for statement in plan.acts(some.len()) {
                 let params = Params::Positional(some.iter().flatten().cloned().collect());
@@ -165,7 +163,11 @@ impl MysqlSweep {
     }
 
     fn query_failed(&self, error: QueryError) -> SweepError {
-        SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
+        self.driver_failed(self.servers.failed(error, None))
+    }
+
+    fn driver_failed(&self, error: DriverError) -> SweepError {
+        SweepError::of_store(&self.name, error.into_store_error())
     }
 
     fn fenced(&self, error: FenceError) -> SweepError {
@@ -180,7 +182,7 @@ impl Sweep for MysqlSweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        self.in_time(self.look()).await.map(|ready| cut(ready.conn))
+        self.in_time(self.look()).await.map(|ready| abort(ready.conn))
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
@@ -206,7 +208,7 @@ impl Sweep for MysqlSweep {
             }
             Err(error) => {
                 // The server undoes what was begun.
-                cut(ready.conn);
+                abort(ready.conn);
                 Err(error)
             }
         }

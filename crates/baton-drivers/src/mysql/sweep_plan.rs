@@ -4,6 +4,9 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row, Value};
 use serde_json::{Map, Number, Value as Json};
 
+use super::connect::Servers;
+use super::error::QueryError;
+use crate::driver::DriverError;
 use crate::sweep::plan::{Act, Column, Dialect, Parts, Shape};
 use crate::sweep::{Strategy, Table, Unit, by_index, hexadecimal};
 
@@ -53,6 +56,29 @@ impl Dialect for Mysql {
 }
 
 impl Plan {
+    /// Looks at the table, and at the one that rows move to.
+    pub(super) async fn make(
+        servers: &Servers,
+        conn: &mut Conn,
+        table: &Table,
+        strategy: &Strategy,
+    ) -> Result<Self, DriverError> {
+        let failed = |error| servers.failed(QueryError::Call(error), None);
+        let shape = look(conn, &table.name).await.map_err(failed)?;
+        let archive = match strategy {
+            Strategy::Archive { into } => look(conn, into).await.map_err(failed)?,
+            _ => Shape::default(),
+        };
+        let parts = shape.fit::<Mysql>(table, strategy, &archive);
+        let parts = parts.map_err(DriverError::refused)?;
+        let columns = match parts.act {
+            Act::HandOver => "*".to_owned(),
+            _ => parts.key.join(", "),
+        };
+        let due = parts.fill(&DUE.replace("{read}", &columns));
+        Ok(Self { due, key: table.key.clone(), parts })
+    }
+
     /// The key of a row that was read.
     pub(super) fn key(&self, row: &Row) -> Vec<Value> {
         let at = |name: &String| {
@@ -84,27 +110,6 @@ impl Plan {
         };
         self.parts.statements(&these)
     }
-}
-
-/// Looks at the table, and at the one that rows move to. The inner error is for people.
-pub(super) async fn make(
-    conn: &mut Conn,
-    table: &Table,
-    strategy: &Strategy,
-) -> mysql_async::Result<Result<Plan, String>> {
-    let shape = look(conn, &table.name).await?;
-    let archive = match strategy {
-        Strategy::Archive { into } => look(conn, into).await?,
-        _ => Shape::default(),
-    };
-    Ok(shape.fit::<Mysql>(table, strategy, &archive).map(|parts| {
-        let columns = match parts.act {
-            Act::HandOver => "*".to_owned(),
-            _ => parts.key.join(", "),
-        };
-        let due = parts.fill(&DUE.replace("{read}", &columns));
-        Plan { due, key: table.key.clone(), parts }
-    }))
 }
 
 async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {

@@ -20,7 +20,7 @@ use serde_json::Value as Json;
 use super::NAME;
 use super::config::RedisConfig;
 use super::connect::{RedisConnector, ask};
-use super::script::{Arguments, Script, cut};
+use super::script::{Arguments, Script, split_answer};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::sweep::{Keys, Strategy, Unfit};
@@ -92,7 +92,7 @@ impl RedisSweep {
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
         let strange = |_| self.rejected("the script answers what it never does".to_owned());
-        let (word, rest) = cut(answer).map_err(strange)?;
+        let (word, rest) = split_answer(answer).map_err(strange)?;
         match word.as_str() {
             "swept" => from_redis_value(rest).map_err(strange),
             "behind" => {
