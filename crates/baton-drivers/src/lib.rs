@@ -15,9 +15,10 @@
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
-//! each: `config` the URL's options, `connect`, `schema`, `beat`, `calls` or `operations` what is
-//! asked, `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/`
-//! or `lua/`.
+//! each: `config` the URL's options, `connect`, `schema`, `context` where a call is carried out,
+//! `operations` what is asked, `error`, and `fence` for the user's own data. Where there is more to
+//! say, `beat`, `counters`, `records`, `examine` and `sweep` are files too; what the server runs is
+//! in `sql/` or `lua/`.
 
 // A build without some of the stores has no use for all that they share.
 #![cfg_attr(
