@@ -6,7 +6,6 @@ use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
 use crate::fixture::Etcd;
-use crate::peer;
 
 /// Member age (1), death proof (5), lineage (6) and counters (14) are not declared, and asserted to
 /// be absent.
@@ -19,7 +18,7 @@ const PACE: Pace =
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {
-    let subject = Processes::new(Etcd::start().await, peer::open, PACE);
+    let subject = Processes::new(Etcd::start().await, PACE);
     let report = conformance::run(&subject).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");

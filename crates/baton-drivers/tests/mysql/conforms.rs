@@ -6,7 +6,6 @@ use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
 use crate::fixture::{MysqlFixture, is_by_oracle};
-use crate::peer::open;
 
 /// Pushing and proof of death are not declared; these cases assert their absence.
 const ABSENT: usize = 8;
@@ -19,7 +18,7 @@ async fn many_processes_conform() {
     let fixture = MysqlFixture::start().await.prepare_zone().await;
     // A server that was not started here is not stopped here, nor its data put back.
     let skipped = if fixture.is_named() { 8 } else { 0 };
-    let report = conformance::run(&Processes::new(fixture, open, pace)).await;
+    let report = conformance::run(&Processes::new(fixture, pace)).await;
     keep_report(&report);
     let passed = cases().len() - ABSENT - skipped;
     assert_eq!(report.counts(), [passed, ABSENT, skipped, 0], "{report}");

@@ -10,7 +10,7 @@ use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
 use baton_testbed::paused::{self, Old};
-use baton_testbed::tables::{self, Act, Tables};
+use baton_testbed::tables::{self, Tables};
 use baton_testbed::wait::until;
 
 use crate::fixture::{Postgres, Session};
@@ -180,6 +180,10 @@ async fn no_row_of_another_partition_goes_with_it() {
 
 #[async_trait]
 impl Tables for Postgres {
+    fn url(&self) -> String {
+        self.server.url()
+    }
+
     async fn run(&self, sql: &str) {
         self.sql(sql).await;
     }
@@ -190,20 +194,6 @@ impl Tables for Postgres {
 
     async fn drop_index(&self, index: &str, _table: &str) {
         self.sql(&format!("DROP INDEX {index}")).await;
-    }
-
-    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep> {
-        let table = Table::new(table).key(key.iter().copied()).expires("until");
-        let strategy = match act {
-            Act::Delete => Strategy::Delete,
-            Act::Mark(column) => Strategy::soft_delete(column),
-            Act::Move(into) => Strategy::archive(into),
-            Act::HandOver(take) => {
-                Strategy::callback(move |rows| std::future::ready(take(rows).map_err(Into::into)))
-            }
-        };
-        let sweep = sweep::open(&self.server.url(), table.unit(Unit::UnixMillis), strategy);
-        sweep.expect("the names are plain")
     }
 }
 
@@ -225,10 +215,10 @@ async fn an_index_of_some_rows_makes_no_key() {
              CREATE UNIQUE INDEX ON partly (b) INCLUDE (a)",
         )
         .await;
-    let refused = Tables::sweep(&fixture, "partly", &["a"], Act::Delete).examine().await;
+    let refused = tables::sweep(&fixture, "partly", &["a"], Strategy::Delete).examine().await;
     let refused = refused.expect_err("rows may share it").to_string();
     assert!(refused.contains("key a of table partly has no unique index"), "{refused}");
-    let b = Tables::sweep(&fixture, "partly", &["b"], Act::Delete);
+    let b = tables::sweep(&fixture, "partly", &["b"], Strategy::Delete);
     b.examine().await.expect("b tells rows apart");
     let made = "SELECT count(*) FROM pg_class WHERE relname = 'baton_fences'";
     assert_eq!(fixture.sql(made).await, ["0"], "a look makes nothing");

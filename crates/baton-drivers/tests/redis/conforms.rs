@@ -6,7 +6,6 @@ use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
 use crate::fixture::{Redis, server};
-use crate::peer::open;
 
 /// Proof of death is not declared; these cases assert its absence.
 const ABSENT: usize = 5;
@@ -19,7 +18,7 @@ async fn many_processes_conform() {
         increments: 3,
     };
     let fixture = Redis(server(&[]).await);
-    let report = conformance::run(&Processes::new(fixture, open, pace)).await;
+    let report = conformance::run(&Processes::new(fixture, pace)).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");
 }

@@ -6,7 +6,6 @@ use baton_store::conformance::{self, Pace, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
 use crate::fixture::Site;
-use crate::peer::open;
 
 /// No clock, no ages, no lineage, no deaths, no pushes: each absence is asserted.
 const ABSENT: usize = 20;
@@ -18,7 +17,7 @@ async fn many_processes_conform() {
     let site = Site::start().await;
     // A server that the environment names is not ours to restart.
     let named = usize::from(site.server.pid().is_none());
-    let report = conformance::run(&Processes::new(site, open, pace)).await;
+    let report = conformance::run(&Processes::new(site, pace)).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT - named, ABSENT, named, 0], "{report}");
 }

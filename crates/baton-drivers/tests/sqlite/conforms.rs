@@ -7,7 +7,6 @@ use baton_testbed::subject::{InOneProcess, Processes, keep_report};
 
 use crate::by_hand::ByHand;
 use crate::file::File;
-use crate::peer::open;
 
 /// Pushing is not declared; three cases assert its absence.
 const ABSENT: usize = 3;
@@ -28,7 +27,7 @@ async fn one_process_conforms_by_a_clock_moved_by_hand() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_process_conforms_by_the_machines_clock() {
-    let subject = InOneProcess::new(File::new(), open, pace(5));
+    let subject = InOneProcess::new(File::new(), pace(5));
     let report = conformance::run(&subject).await;
     // As above but for the zone, and no test steps the machine's wall clock, twice.
     assert_eq!(report.counts(), [cases().len() - ABSENT - 10, ABSENT, 10, 0], "{report}");
@@ -36,7 +35,7 @@ async fn one_process_conforms_by_the_machines_clock() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_processes_conform() {
-    let report = conformance::run(&Processes::new(File::new(), open, pace(3))).await;
+    let report = conformance::run(&Processes::new(File::new(), pace(3))).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");
 }

@@ -10,18 +10,17 @@ use baton_store::conformance::Pace;
 use super::fixture::Fixture;
 use super::names::Names;
 use super::with_handles::{FixtureSubject, Handles};
-use crate::peer::Open;
 
 /// Every handle is in this process. Time is real.
 pub type InOneProcess<G> = FixtureSubject<G, Here>;
 
 /// Opens handles in this process.
-pub struct Here(Open);
+pub struct Here;
 
 impl<G: Fixture> FixtureSubject<G, Here> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
-        Self { fixture, handles: Here(open), pace, names: Names::new() }
+    pub fn new(fixture: G, pace: Pace) -> Self {
+        Self { fixture, handles: Here, pace, names: Names::new() }
     }
 }
 
@@ -29,7 +28,7 @@ impl<G: Fixture> FixtureSubject<G, Here> {
 impl Handles for Here {
     /// The session's time zone is in the URL; this process has only one.
     async fn open(&self, url: String, _zone: &str) -> Arc<dyn Store> {
-        (self.0)(&url).await.expect("the server answers")
+        baton_drivers::open(&url).await.expect("the server answers")
     }
 
     fn hear_label(&self, _label: &str) {}

@@ -16,7 +16,7 @@ use super::local::{Kept, Local};
 use super::names::Names;
 use super::with_handles::{FixtureSubject, Handles};
 use crate::folders;
-use crate::peer::{Open, Process, Remote, Start};
+use crate::peer::{Process, Remote, Start};
 
 /// A process a handle. Processes live until the next case begins, whatever becomes of their
 /// handles. Time is real.
@@ -24,7 +24,6 @@ pub type Processes<G> = FixtureSubject<G, Apart>;
 
 /// Opens each handle in a process of its own.
 pub struct Apart {
-    open: Open,
     cases: Vec<&'static str>,
     alive: Mutex<Vec<Arc<Process>>>,
     kept: Kept,
@@ -34,16 +33,15 @@ pub struct Apart {
 
 impl<G: Fixture> FixtureSubject<G, Apart> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
-        Self { fixture, handles: Apart::new(open), pace, names: Names::new() }
+    pub fn new(fixture: G, pace: Pace) -> Self {
+        Self { fixture, handles: Apart::new(), pace, names: Names::new() }
     }
 }
 
 impl Apart {
-    fn new(open: Open) -> Self {
+    fn new() -> Self {
         let folder = folders::temporary("clock", false).expect("the target folder can be written");
         let handles = Self {
-            open,
             cases: cases().iter().map(|case| case.name).collect(),
             alive: Mutex::default(),
             kept: Kept::default(),
@@ -69,7 +67,7 @@ impl Handles for Apart {
         let process = Arc::new(process);
         self.alive.lock().expect("no holder panics").push(Arc::clone(&process));
         let declaration = process.declaration().clone();
-        let local = Local { declaration, open: self.open, url, kept: Arc::clone(&self.kept) };
+        let local = Local { declaration, url, kept: Arc::clone(&self.kept) };
         Arc::new(Wrapped::new(Arc::new(local), Remote(process)))
     }
 

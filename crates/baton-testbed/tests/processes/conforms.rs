@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_store::conformance::{self, Pace};
 use baton_testbed::subject::{InOneProcess, Processes};
 
-use crate::file::{File, open};
+use crate::file::File;
 
 fn pace() -> Pace {
     let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(20));
@@ -14,7 +14,7 @@ fn pace() -> Pace {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn across_processes() {
-    let report = conformance::run(&Processes::new(File::new(), open, pace())).await;
+    let report = conformance::run(&Processes::new(File::new(), pace())).await;
     assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
     // A restart, copies, and what is no lease are not this fixture's.
     let left: Vec<&str> = report.not_arrangeable().iter().map(|line| line.theme).collect();
@@ -23,6 +23,6 @@ async fn across_processes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn in_one_process() {
-    let report = conformance::run(&InOneProcess::new(File::new(), open, pace())).await;
+    let report = conformance::run(&InOneProcess::new(File::new(), pace())).await;
     assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
 }
