@@ -77,11 +77,11 @@ impl fmt::Debug for Secret {
 /// A store's URL, taken apart.
 #[derive(Clone, Debug)]
 pub struct Address {
-    /// Who connects.
+    /// The user to connect as.
     pub user: Option<String>,
-    /// With which password: from the URL, `password_env` or `password_file`.
+    /// The password: from the URL, `password_env` or `password_file`.
     pub password: Option<Secret>,
-    /// Where to: at least one name or address, without the brackets around IPv6, and its port.
+    /// The servers: at least one name or address, without the brackets around IPv6, and its port.
     pub hosts: Vec<(String, u16)>,
     /// What stands after the first `/`, without it.
     pub path: String,

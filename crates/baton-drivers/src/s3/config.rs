@@ -1,4 +1,4 @@
-//! Which bucket, at whose address, and who asks.
+//! The bucket, the address of its server, and the keys.
 
 use std::time::Duration;
 

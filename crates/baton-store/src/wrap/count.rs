@@ -142,7 +142,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// A store whose calls are counted, timed by this clock and told to the observer.
+    /// A store whose calls are counted, timed by this clock and reported to the observer.
     pub fn around<C: Contract>(
         inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
