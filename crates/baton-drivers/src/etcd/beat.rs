@@ -7,7 +7,7 @@ use baton_store::memory::registration;
 
 use super::context::{ATTEMPTS, CallContext, overtaken};
 use super::lease::{self, Grant, Ruling};
-use super::namespace_state::{Life, NamespaceState, unchanged};
+use super::namespace_state::{KnownLeases, NamespaceState, unchanged};
 use super::records::Record;
 use super::spare;
 use super::wire::{Compare, Op};
@@ -43,11 +43,11 @@ impl CallContext<'_> {
                 (state, is_fresh) = (self.read().await?, true);
                 continue;
             }
-            let life = match beat.lease {
-                LeaseIntent::Acquire(_) => self.life(&state).await,
-                _ => Life::default(),
+            let leases = match beat.lease {
+                LeaseIntent::Acquire(_) => self.known_leases(&state).await,
+                _ => KnownLeases::default(),
             };
-            let is_over = life.is_over(&state);
+            let is_over = leases.is_over(&state);
             let ruling = lease::rule(&state, is_over, &beat.node, &beat.lease);
             granted = match (granted, &ruling) {
                 (None, Ruling::Begin(term)) => Some(self.spare_or_grant(term.record.ttl).await?),
@@ -116,11 +116,11 @@ impl CallContext<'_> {
         outcome: Option<Outcome>,
         beat: &BeatRequest,
     ) -> BeatReply {
-        let life = self.life(state).await;
+        let leases = self.known_leases(state).await;
         let view = state.view.as_ref().map(|stored| &stored.record);
         BeatReply {
             registration,
-            lease: life.snapshot(state, SystemClock.now()),
+            lease: leases.snapshot(state, SystemClock.now()),
             outcome,
             lineage: super::LINEAGE,
             view: view.filter(|view| view.version > beat.known_view).cloned(),

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard};
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::NodeRecord;
 
-use super::namespace_state::{Life, NamespaceState, Slot};
+use super::namespace_state::{KnownLeases, NamespaceState, Slot};
 use super::records::{self, Record};
 use super::schema::Keys;
 use super::spare::{FollowUp, Spare};
@@ -28,7 +28,7 @@ pub(super) struct CachedNamespace {
     at: i64,
     /// The records of the nodes that beat by this handle.
     pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
-    pub(super) life: Life,
+    pub(super) leases: KnownLeases,
     /// The revision of every node's record.
     pub(super) unwritten: Unchanged<NodeId, i64>,
     pub(super) spare: Option<Spare>,

@@ -24,7 +24,7 @@ use baton_core::time::whole_ms;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::lease_rule::{
-    self, Below, Facts, Granted, LastTerm, LeaseRecord, Life, Unreleased,
+    self, EpochBounds, Facts, Granted, LastTerm, LeaseRecord, Liveness, UnreleasedEnd,
 };
 
 use super::LINEAGE;
@@ -60,7 +60,7 @@ pub(super) fn rule(
     let facts = |has_expired| Facts {
         lineage: LINEAGE,
         has_expired: Some(has_expired),
-        holder: &|| Life::Unknown,
+        holder: &|| Liveness::Unknown,
     };
     let record = state.row().map(|row| &row.record);
     let has_leased_key = state.holder.as_ref().is_some_and(|stored| stored.lease != 0);
@@ -69,8 +69,8 @@ pub(super) fn rule(
         // The record was deleted of a term whose holder may still trust it.
         LeaseIntent::Acquire(_) if record.is_none() && has_leased_key => None,
         LeaseIntent::Acquire(claim) => {
-            let below = Below { born_in: LINEAGE, fence: state.highest_epoch() };
-            lease_rule::acquire(record, facts(is_over), below, node, claim).map(Ruling::Begin)
+            let bounds = EpochBounds { born_in: LINEAGE, fence: state.highest_epoch() };
+            lease_rule::acquire(record, facts(is_over), bounds, node, claim).map(Ruling::Begin)
         }
         LeaseIntent::Renew(renew) => {
             let renewed = record.and_then(|record| record.renew(facts(!state.is_live()), renew));
@@ -93,7 +93,7 @@ pub(super) fn begin(
         Some(None) => LastTerm::Open,
         Some(Some((at_ms, _))) => LastTerm::Ended(at_ms),
     };
-    let unreleased = granted.ends.zip(last).map(|(end, last)| Unreleased {
+    let unreleased = granted.ends.zip(last).map(|(end, last)| UnreleasedEnd {
         end,
         ended_ms: last_acted_ms(last, now_ms),
         renewed_ms: renewed_ms(last),

@@ -93,14 +93,14 @@ pub(super) fn slot<T: Record>(
 
 /// What is known of etcd leases.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Life {
+pub(super) struct KnownLeases {
     /// The one last seen alive, and when it is over at the latest if it is not renewed.
     pub(super) alive: Option<(i64, Moment)>,
     /// The one known to be gone. None comes back.
     pub(super) gone: Option<i64>,
 }
 
-impl Life {
+impl KnownLeases {
     /// Is the term over, by etcd's own lease?
     pub(super) fn is_over(self, state: &NamespaceState) -> bool {
         !state.is_live() && state.held().is_some_and(|row| self.gone == Some(row.lease))

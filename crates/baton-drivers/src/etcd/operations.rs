@@ -63,11 +63,11 @@ impl CallContext<'_> {
         let state = self.read().await?;
         if state.is_live() {
             // As on the first look: what was counted is set aside.
-            self.engine.cache.with(self.namespace, |cached| cached.life.alive = None);
+            self.engine.cache.with(self.namespace, |cached| cached.leases.alive = None);
         }
-        let life = self.life(&state).await;
+        let leases = self.known_leases(&state).await;
         let view = state.view.as_ref().map(|stored| stored.record.clone());
-        let lease = life.snapshot(&state, SystemClock.now());
+        let lease = leases.snapshot(&state, SystemClock.now());
         Ok(Inspection { lease, lineage: super::LINEAGE, view })
     }
 

@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::memory::Stamp;
+use baton_store::memory::StepTime;
 use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError};
 use object_store::path::Path;
 use tokio::time::Instant;
@@ -137,7 +137,7 @@ impl CallContext<'_> {
     /// Applies a rule, which says whether it changed anything.
     pub(super) async fn change<J: JsonObject, T>(
         &self,
-        rule: impl Fn(&mut J, Stamp) -> (T, bool),
+        rule: impl Fn(&mut J, StepTime) -> (T, bool),
     ) -> Result<T, StoreError> {
         let commit = |answer, etag, content| async move {
             Ok(self.write(etag, content).await?.then_some(answer))
@@ -151,7 +151,7 @@ impl CallContext<'_> {
     /// server has it.
     pub(super) async fn change_by<J, T, F>(
         &self,
-        rule: impl Fn(&mut J, Stamp) -> (T, bool),
+        rule: impl Fn(&mut J, StepTime) -> (T, bool),
         commit: impl Fn(T, Option<String>, J) -> F,
     ) -> Result<T, StoreError>
     where
@@ -163,7 +163,7 @@ impl CallContext<'_> {
         let mut known = if is_fresh { self.read().await? } else { remembered };
         loop {
             let mut content = known.as_ref().map_or_else(J::default, |it| it.content.clone());
-            match rule(&mut content, stamp()) {
+            match rule(&mut content, step_time()) {
                 (answer, false) if is_fresh => return Ok(answer),
                 (_, false) => {}
                 (answer, true) => {
@@ -207,7 +207,7 @@ impl CallContext<'_> {
 }
 
 /// No lease is judged by this: it is what people read in the object and in the history.
-pub(super) fn stamp() -> Stamp {
+pub(super) fn step_time() -> StepTime {
     let wall_ms = SystemClock.wall_ms();
-    Stamp { now: Moment::from_micros(wall_ms.saturating_mul(1_000)), wall_ms }
+    StepTime { now: Moment::from_micros(wall_ms.saturating_mul(1_000)), wall_ms }
 }

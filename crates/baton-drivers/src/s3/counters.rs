@@ -18,7 +18,7 @@ use baton_store::{CounterAnswer, CounterCall, StoreError};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::context::{CallContext, stamp};
+use super::context::{CallContext, step_time};
 use super::json_object::{CacheSlot, JsonObject, NamespaceCache};
 use super::schema::Keys;
 use super::state::State;
@@ -57,7 +57,7 @@ impl CallContext<'_> {
             }
             CounterCall::Consolidate { fence, .. } => {
                 self.fenced(fence, |stored| {
-                    let answer = stored.counters.perform(stamp().now, call.clone());
+                    let answer = stored.counters.perform(step_time().now, call.clone());
                     let nothing = CounterAnswer::Consolidated { applied: 0, more: false };
                     let changed = answer != nothing;
                     (answer, changed)

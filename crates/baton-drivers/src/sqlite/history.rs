@@ -2,7 +2,7 @@
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
-use baton_store::lease_rule::{self, LastTerm, Unreleased};
+use baton_store::lease_rule::{self, LastTerm, UnreleasedEnd};
 
 use super::context::CallContext;
 use super::records::{Bits, json};
@@ -23,7 +23,7 @@ impl CallContext<'_> {
         &self,
         epoch: Epoch,
         node: &NodeRecord,
-        unreleased: Option<Unreleased>,
+        unreleased: Option<UnreleasedEnd>,
     ) -> Result<(), DriverError> {
         let last = self.last_term()?;
         let state = last.as_ref().map_or(LastTerm::None, |last| match last.ended_ms {

@@ -92,7 +92,7 @@ fn begin(connection: &FileConnection, least: u64) -> Result<(), SqliteOpenError>
     });
     let lineage = match goes_on {
         true => known,
-        false => known.saturating_add(1).max(machine.stamp().wall_ms / MS_PER_MINUTE),
+        false => known.saturating_add(1).max(machine.step_time().wall_ms / MS_PER_MINUTE),
     };
     let noted = NotedLineage { lineage, file: connection.file };
     // Noted first: a note that is ahead costs a leap, one that is behind an epoch.

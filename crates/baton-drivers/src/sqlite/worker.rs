@@ -236,7 +236,7 @@ fn perform_all(
 ) -> Result<Answers, DriverError> {
     let FileConnection { conn, machine, boots, .. } = connection;
     let answer = |job: &Job| {
-        let (namespace, at) = (&job.namespace, machine.stamp());
+        let (namespace, at) = (&job.namespace, machine.step_time());
         let context = CallContext { conn, namespace, at, machine, lineage, boots };
         Ok(perform(&context, job)?.map_err(DriverError::into_store_error))
     };

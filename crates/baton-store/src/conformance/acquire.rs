@@ -24,7 +24,7 @@ async fn a_new_lease_is_epoch_one(stage: &Stage<'_>) -> Check {
     same("the registration", &reply.registration, &Registration::Registered)?;
     let lease = won(&reply, &peer)?;
     same("the epoch", lease.version.epoch, Epoch(1))?;
-    same("the ttl", lease.ttl, stage.pace.ttl)?;
+    same("the ttl", lease.ttl, stage.settings.ttl)?;
     same("the lineage", lease.lineage, reply.lineage)?;
     stage.is_live(lease)?;
     let holder = there("the holder", lease.holder.as_ref())?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::BootId;
 use baton_store::Store;
-use baton_store::conformance::Pace;
+use baton_store::conformance::SuiteSettings;
 
 use super::fixture::Fixture;
 use super::names::Names;
@@ -19,8 +19,8 @@ pub struct Here;
 
 impl<G: Fixture> FixtureSubject<G, Here> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, pace: Pace) -> Self {
-        Self { fixture, handles: Here, pace, names: Names::new() }
+    pub fn new(fixture: G, settings: SuiteSettings) -> Self {
+        Self { fixture, handles: Here, settings, names: Names::new() }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use baton_core::ids::BootId;
 use baton_store::Store;
-use baton_store::conformance::{Pace, cases};
+use baton_store::conformance::{SuiteSettings, cases};
 use baton_store::wrap::Wrapped;
 use tempfile::TempDir;
 
@@ -33,8 +33,8 @@ pub struct Apart {
 
 impl<G: Fixture> FixtureSubject<G, Apart> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, pace: Pace) -> Self {
-        Self { fixture, handles: Apart::new(), pace, names: Names::new() }
+    pub fn new(fixture: G, settings: SuiteSettings) -> Self {
+        Self { fixture, handles: Apart::new(), settings, names: Names::new() }
     }
 }
 

@@ -7,12 +7,12 @@ use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 use baton_store::Store;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::conformance::{Pace, Subject};
+use baton_store::conformance::{Subject, SuiteSettings};
 
 use super::fixture::Fixture;
 use super::names::Names;
 
-/// How handles are had, and what can be done to those who have them.
+/// How handles are opened, and what can be done to the processes that have them.
 #[async_trait]
 pub trait Handles: Send + Sync {
     /// A fresh handle on this URL, for a client in this time zone.
@@ -33,7 +33,7 @@ pub trait Handles: Send + Sync {
 pub struct FixtureSubject<G, H> {
     pub(super) fixture: G,
     pub(super) handles: H,
-    pub(super) pace: Pace,
+    pub(super) settings: SuiteSettings,
     pub(super) names: Names,
 }
 
@@ -59,8 +59,8 @@ impl<G: Fixture, H: Handles> Subject for FixtureSubject<G, H> {
         SystemClock.sleep(span).await;
     }
 
-    fn pace(&self) -> Pace {
-        self.pace
+    fn settings(&self) -> SuiteSettings {
+        self.settings
     }
 
     async fn restart(&self) -> Result<bool, String> {
