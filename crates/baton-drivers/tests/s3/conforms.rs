@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_store::conformance::{self, SuiteSettings, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 /// No clock, no ages, no lineage, no deaths, no pushes: each absence is asserted.
 const ABSENT: usize = 20;
@@ -14,7 +14,7 @@ const ABSENT: usize = 20;
 async fn many_processes_conform() {
     let (ttl, lateness) = (Duration::from_millis(600), Duration::from_millis(50));
     let settings = SuiteSettings { ttl, lateness, increments: 1 };
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     // A server that the environment names is not ours to restart.
     let named = usize::from(site.server.pid().is_none());
     let report = conformance::run(&Processes::new(site, settings)).await;

@@ -12,7 +12,7 @@ use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::wait::until;
 use tokio::task::JoinSet;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{Reaction, SentRequest};
 use crate::traps::{behind_http_proxy, once};
 
@@ -183,7 +183,7 @@ async fn a_reader_that_comes_too_late_for_a_body_reads_the_next_one() {
 
 #[tokio::test]
 async fn a_body_that_was_removed_by_hand_is_missed_by_name() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let web = fresh_namespace("web");
     let store = open(&site.server.url()).await.expect("the server is fit");
     assert_eq!(write(&*store, &web, b"one").await, Ok(WriteOutcome::Written(1)));

@@ -13,12 +13,12 @@ use baton_testbed::subject::Fixture;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 /// A server, one in front of it, and a store that knows only the latter.
-pub async fn behind_http_proxy() -> (Site, HttpProxy, Arc<dyn Store>) {
-    let site = Site::start().await;
+pub async fn behind_http_proxy() -> (S3Fixture, HttpProxy, Arc<dyn Store>) {
+    let site = S3Fixture::start().await;
     let http_proxy = HttpProxy::of(site.server.address(), None);
     let store = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
     http_proxy.requests();
@@ -193,7 +193,7 @@ async fn terms_are_forgotten_after_a_hundred() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_race_has_one_winner() {
     const RIVALS: u128 = 8;
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     for round in 0..5 {
         let web = fresh_namespace(&format!("race-{round}"));
         let start = Arc::new(Barrier::new(usize::try_from(RIVALS).expect("few")));

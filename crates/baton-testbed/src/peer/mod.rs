@@ -18,10 +18,10 @@
 //! }
 //! ```
 
+mod messages;
 mod process;
 mod remote;
 mod serve;
-mod words;
 
 pub use process::{Process, Start};
 pub use remote::Remote;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::words::{MARK, Order, Said, URL};
+use super::messages::{MARK, PeerCall, PeerMessage, URL};
 
 /// Serves until its orders end, if this process was started as a peer; says whether it was.
 pub fn serve_if_asked() -> bool {
@@ -20,17 +20,17 @@ fn serve(url: &str) {
     let runtime = runtime.expect("a process can have a second thread");
     let store = match runtime.block_on(baton_drivers::open(url)) {
         Ok(store) => store,
-        Err(refusal) => return say(&Said::Refused(refusal.to_string())),
+        Err(refusal) => return say(&PeerMessage::Refused(refusal.to_string())),
     };
-    say(&Said::Ready(store.declaration()));
+    say(&PeerMessage::Ready(store.declaration()));
     for line in std::io::stdin().lines().map_while(Result::ok) {
-        let order: Order = serde_json::from_str(&line).expect("orders are plain data");
+        let order: PeerCall = serde_json::from_str(&line).expect("orders are plain data");
         let answer = runtime.block_on(store.call(&order.namespace, order.call));
-        say(&Said::Answer(order.number, Box::new(answer)));
+        say(&PeerMessage::Answer(order.number, Box::new(answer)));
     }
 }
 
-fn say(said: &Said) {
+fn say(said: &PeerMessage) {
     let line = serde_json::to_string(said).expect("it is plain data");
     let mut out = std::io::stdout().lock();
     // If the reader of this stream is gone, the orders end as well.

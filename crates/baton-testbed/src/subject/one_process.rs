@@ -12,26 +12,26 @@ use super::names::Names;
 use super::with_handles::{FixtureSubject, Handles};
 
 /// Every handle is in this process. Time is real.
-pub type InOneProcess<G> = FixtureSubject<G, Here>;
+pub type InOneProcess<G> = FixtureSubject<G, LocalHandles>;
 
 /// Opens handles in this process.
-pub struct Here;
+pub struct LocalHandles;
 
-impl<G: Fixture> FixtureSubject<G, Here> {
+impl<G: Fixture> FixtureSubject<G, LocalHandles> {
     /// The subject on this fixture.
     pub fn new(fixture: G, settings: SuiteSettings) -> Self {
-        Self { fixture, handles: Here, settings, names: Names::new() }
+        Self { fixture, handles: LocalHandles, settings, names: Names::new() }
     }
 }
 
 #[async_trait]
-impl Handles for Here {
+impl Handles for LocalHandles {
     /// The session's time zone is in the URL; this process has only one.
     async fn open(&self, url: String, _zone: &str) -> Arc<dyn Store> {
         baton_drivers::open(&url).await.expect("the server answers")
     }
 
-    fn hear_label(&self, _label: &str) {}
+    fn namespace_requested(&self, _label: &str) {}
 
     async fn kill(&self, _boot: BootId) -> Result<bool, String> {
         Ok(false)

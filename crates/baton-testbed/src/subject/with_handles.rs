@@ -19,7 +19,7 @@ pub trait Handles: Send + Sync {
     async fn open(&self, url: String, zone: &str) -> Arc<dyn Store>;
 
     /// A namespace is asked for: a case begins if it goes by the name of one.
-    fn hear_label(&self, label: &str);
+    fn namespace_requested(&self, label: &str);
 
     /// Kills the process that beat for this boot; `Ok(false)` if that cannot be arranged.
     async fn kill(&self, boot: BootId) -> Result<bool, String>;
@@ -51,7 +51,7 @@ impl<G: Fixture, H: Handles> Subject for FixtureSubject<G, H> {
     }
 
     fn namespace(&self, label: &str) -> Namespace {
-        self.handles.hear_label(label);
+        self.handles.namespace_requested(label);
         self.names.next(label)
     }
 

@@ -10,17 +10,17 @@ use baton_store::{
 };
 
 /// Stores that are kept open until the next case begins.
-pub type Kept = Arc<Mutex<Vec<Arc<dyn Store>>>>;
+pub type OpenStores = Arc<Mutex<Vec<Arc<dyn Store>>>>;
 
 /// Declares what the process's store declares, and subscribes here: a hint comes from the server,
 /// whichever process caused it.
-pub struct Local {
+pub struct PeerBackend {
     pub declaration: Declaration,
     pub url: String,
-    pub kept: Kept,
+    pub open_stores: OpenStores,
 }
 
-impl Local {
+impl PeerBackend {
     async fn open(&self) -> Result<Arc<dyn Store>, StoreError> {
         let unavailable = |error| StoreError::Unavailable { detail: format!("{error}") };
         baton_drivers::open(&self.url).await.map_err(unavailable)
@@ -28,7 +28,7 @@ impl Local {
 }
 
 #[async_trait]
-impl Backend for Local {
+impl Backend for PeerBackend {
     fn declaration(&self) -> Declaration {
         self.declaration.clone()
     }
@@ -43,7 +43,7 @@ impl Backend for Local {
         }
         let store = self.open().await?;
         let hints = store.hints(namespace).await;
-        self.kept.lock().expect("no holder panics").push(store);
+        self.open_stores.lock().expect("no holder panics").push(store);
         hints
     }
 
