@@ -49,7 +49,7 @@ pub(super) fn holds<T: Debug>(what: &str, found: &T, wanted: &str, test: bool) -
 }
 
 /// What was found must be there.
-pub(super) fn there<T>(what: &str, found: Option<T>) -> Result<T, CaseError> {
+pub(super) fn present<T>(what: &str, found: Option<T>) -> Result<T, CaseError> {
     found.ok_or_else(|| CaseError::Wrong(format!("{what}: wanted it, found nothing")))
 }
 

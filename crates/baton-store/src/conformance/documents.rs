@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, View, ViewVersion};
 
-use super::case::{CaseError, Check, cases, holds, same, there};
+use super::case::{CaseError, Check, cases, holds, present, same};
 use super::stage::Stage;
 use crate::document::Precondition::{Absent, Any, Version};
 use crate::document::WriteOutcome::{self, Conflict, Fenced, Written};
@@ -141,7 +141,7 @@ async fn a_body_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {
     let large = every_byte.repeat(256);
     for (name, body) in [("empty", vec![]), ("bytes", every_byte), ("large", large)] {
         same("the write", write(stage, name, &body, Any, None).await?, Written(1))?;
-        let found = there("the document", read(stage, name).await?)?;
+        let found = present("the document", read(stage, name).await?)?;
         same("its length", found.body.len(), body.len())?;
         same("its bytes are the same", found.body == body, true)?;
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_core::protocol::{Claim, Hint, ReleaseReason, Version, View, ViewVersion};
 
-use super::case::{Check, Requirement, cases, same, there};
+use super::case::{Check, Requirement, cases, present, same};
 use super::peer::ask_resign;
 use super::stage::Stage;
 use crate::capability::Capability;
@@ -39,7 +39,7 @@ async fn hears(stage: &Stage<'_>, hints: &mut HintStream, wanted: &Hint) -> Chec
         heard = waiting => heard,
         () = stage.pass(stage.settings.ttl) => None,
     };
-    there(&format!("the hint {wanted:?}"), heard)
+    present(&format!("the hint {wanted:?}"), heard)
 }
 
 async fn a_release_is_pushed_with_its_version(stage: &Stage<'_>) -> Check {
@@ -87,7 +87,7 @@ async fn hints_stay_in_their_namespace(stage: &Stage<'_>) -> Check {
             heard = hints.recv() => heard,
             () = stage.pass(stage.settings.ttl) => None,
         };
-        if let Hint::Released { version, .. } = there("a hint", heard)? {
+        if let Hint::Released { version, .. } = present("a hint", heard)? {
             released.push(version.nonce);
         }
     }

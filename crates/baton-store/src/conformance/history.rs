@@ -6,7 +6,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, TermRecord};
 use baton_core::time::whole_ms;
 
-use super::case::{CaseError, Check, cases, holds, same, there};
+use super::case::{CaseError, Check, cases, holds, present, same};
 use super::stage::Stage;
 
 cases! { "history":
@@ -79,7 +79,7 @@ async fn a_takeover_closes_the_term_before(stage: &Stage<'_>) -> Check {
 
 /// The term took no longer than its lease, which was never renewed.
 fn ended_with_its_lease(stage: &Stage<'_>, term: &TermRecord) -> Check {
-    let (ended_ms, _) = there("the end of the term", term.ended)?;
+    let (ended_ms, _) = present("the end of the term", term.ended)?;
     let length_ms = ended_ms.saturating_sub(term.began_ms);
     // Stamps are whole milliseconds.
     let most_ms = whole_ms(stage.settings.ttl) + 1;
@@ -105,14 +105,14 @@ async fn a_term_that_was_not_released_ends_with_its_lease_at_the_latest(
     same("the terms", terms.len(), 3)?;
     for pair in terms.windows(2) {
         ended_with_its_lease(stage, &pair[1])?;
-        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
-        let gap_ms = there("the gap", pair[0].gap_ms)?;
+        let (ended_ms, _) = present("the end of the term before", pair[1].ended)?;
+        let gap_ms = present("the gap", pair[0].gap_ms)?;
         same("the gap", gap_ms, pair[0].began_ms.saturating_sub(ended_ms))?;
         let least_ms = whole_ms((outage - stage.settings.ttl) * 9 / 10);
         let wanted = format!("at least {least_ms} ms");
         holds("the gap", &gap_ms, &wanted, gap_ms >= least_ms)?;
         // The holder may have stopped right after its last renewal, which was the grant.
-        let at_most_ms = there("the longest gap", pair[0].gap_at_most_ms)?;
+        let at_most_ms = present("the longest gap", pair[0].gap_at_most_ms)?;
         let silent_ms = pair[0].began_ms.saturating_sub(pair[1].began_ms);
         let wanted = format!("{silent_ms} ms");
         holds("the longest gap", &at_most_ms, &wanted, at_most_ms.abs_diff(silent_ms) <= 1)?;
@@ -140,14 +140,14 @@ async fn the_gap_is_the_time_without_a_coordinator(stage: &Stage<'_>) -> Check {
 
     let terms = stage.terms().await?;
     for pair in terms.windows(2) {
-        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
+        let (ended_ms, _) = present("the end of the term before", pair[1].ended)?;
         let gap_ms = pair[0].began_ms.saturating_sub(ended_ms);
         same("the gap", pair[0].gap_ms, Some(gap_ms))?;
         same("the longest gap after a release", pair[0].gap_at_most_ms, None)?;
     }
     let gap = |at: usize| -> Result<Duration, CaseError> {
-        let term = there("the term", terms.get(at))?;
-        let gap_ms = there("the gap", term.gap_ms)?;
+        let term = present("the term", terms.get(at))?;
+        let gap_ms = present("the gap", term.gap_ms)?;
         Ok(Duration::from_millis(gap_ms))
     };
     let least = stage.settings.ttl * 9 / 10;

@@ -9,7 +9,7 @@ use baton_core::protocol::{
     NodeRecord, Outcome, Recording, Release, ReleaseReason, Renew, Version, ViewVersion, Wish,
 };
 
-use super::case::{CaseError, same, there};
+use super::case::{CaseError, present, same};
 use crate::election::Store;
 use crate::error::StoreError;
 
@@ -154,7 +154,7 @@ impl Peer {
 
 /// The lease that a reply shows.
 pub(super) fn shown(reply: &BeatReply) -> Result<&LeaseSnapshot, CaseError> {
-    there("the lease in the reply", reply.lease.as_ref())
+    present("the lease in the reply", reply.lease.as_ref())
 }
 
 /// The lease after a write of `peer` that must have been applied.

@@ -7,7 +7,7 @@ use baton_core::protocol::{BeatReply, Claim, Outcome};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::case::{CaseError, Check, cases, same, there};
+use super::case::{CaseError, Check, cases, present, same};
 use super::peer::{Peer, shown};
 use super::stage::Stage;
 use crate::document::{Precondition, WriteOutcome};
@@ -54,7 +54,7 @@ async fn one_won(stage: &Stage<'_>, replies: &[(Peer, BeatReply)], epoch: Epoch)
     let applied = |(_, reply): &&(Peer, BeatReply)| reply.outcome == Some(Outcome::Applied);
     let winners: Vec<_> = replies.iter().filter(applied).collect();
     same("how many won", winners.len(), 1)?;
-    let (winner, _) = there("the winner", winners.first())?;
+    let (winner, _) = present("the winner", winners.first())?;
     for (_, reply) in replies {
         let lease = shown(reply)?;
         same("the epoch told to each", lease.version.epoch, epoch)?;
@@ -152,8 +152,8 @@ async fn count_up(
 
 async fn read_counter(store: &dyn Store, namespace: &Namespace) -> Result<(u64, u64), CaseError> {
     let found = store.read_document(namespace, COUNTER).await?;
-    let document = there("the counter", found)?;
+    let document = present("the counter", found)?;
     let bytes = <[u8; 8]>::try_from(document.body.as_slice());
-    let count = there("eight bytes in the counter", bytes.ok())?;
+    let count = present("eight bytes in the counter", bytes.ok())?;
     Ok((document.version, u64::from_be_bytes(count)))
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Namespace};
 use baton_core::protocol::{Claim, Expiry, LeaseSnapshot, Member, TermRecord, Version};
 
-use super::case::{CaseError, Check, holds, same, there};
+use super::case::{CaseError, Check, holds, present, same};
 use super::peer::{Peer, shown};
 use super::subject::{Conforms, Subject, SuiteSettings};
 use crate::capability::ExpiryClock;
@@ -112,7 +112,7 @@ impl Stage<'_> {
 
     /// The newest term.
     pub(super) async fn last_term(&self) -> Result<TermRecord, CaseError> {
-        there("the newest term", self.terms().await?.into_iter().next())
+        present("the newest term", self.terms().await?.into_iter().next())
     }
 
     /// The reply must tell how much is left, or that only the observer can tell.

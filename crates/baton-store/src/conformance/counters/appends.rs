@@ -1,6 +1,6 @@
 //! What is appended counts, in order, and once.
 
-use super::super::case::{Check, cases, same, there};
+use super::super::case::{Check, cases, present, same};
 use super::super::stage::Stage;
 use super::{CounterClient, DECLARED, append, list, name, reading, refused, step};
 use crate::counters::Change::{Add, Set};
@@ -100,16 +100,16 @@ async fn what_sixty_four_bits_do_not_hold_is_marked(stage: &Stage<'_>) -> Check 
         client.stands(counter, end, end).await?;
         client.append(&[(counter, Add(more))]).await?;
         let over = CounterValue { value: end, overflowed: true };
-        let found = there("the counter", client.reading(counter).await?)?;
+        let found = present("the counter", client.reading(counter).await?)?;
         same("with what is pending", found.current, over)?;
         same("without it", found.consolidated.overflowed, false)?;
         client.consolidate(held.epoch, 1).await?;
-        let found = there("the counter", client.reading(counter).await?)?;
+        let found = present("the counter", client.reading(counter).await?)?;
         same("consolidated", (found.consolidated, found.current), (over, over))?;
         // The mark stays, although the next sum would fit: one that came before is lost.
         client.append(&[(counter, Add(-more))]).await?;
         client.consolidate(held.epoch, 1).await?;
-        let found = there("the counter", client.reading(counter).await?)?;
+        let found = present("the counter", client.reading(counter).await?)?;
         same("still marked", found.consolidated.overflowed, true)?;
         client.append(&[(counter, Set(0))]).await?;
         client.consolidate(held.epoch, 1).await?;
