@@ -4,7 +4,7 @@
 //!   open(url) ──► sqlite://path        one file, every process of one machine
 //!             ├─► memory://            this process alone; for trying things out
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
-//!                    │ parts, address: the URL taken apart, secrets, TLS
+//!                    │ url_parts, address: the URL taken apart, secrets, TLS
 //!                    │ driver: what all drivers have in common
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
@@ -39,7 +39,6 @@ mod hosts;
 pub mod mysql;
 mod open;
 mod open_error;
-mod parts;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod reader;
@@ -55,6 +54,7 @@ pub mod sqlite;
 pub mod sweep;
 #[cfg(feature = "network")]
 pub mod tls;
+mod url_parts;
 
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;

@@ -25,7 +25,7 @@ pub enum MalformedUrl {
 
 /// The parts, with their escapes.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct UrlParts<'a> {
     pub(crate) user: &'a str,
     pub(crate) password: Option<&'a str>,
     /// At least one, IPv6 without its brackets.
@@ -37,7 +37,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) query: &'a str,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> UrlParts<'a> {
     /// Cuts what follows `scheme://`; `None` if it names no host.
     pub(crate) fn of(rest: &'a str) -> Result<Option<Self>, MalformedUrl> {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -123,12 +123,12 @@ mod tests {
             ("[::1]x", MalformedUrl::Host),
         ];
         for (rest, flaw) in cases {
-            assert_eq!(Parts::of(rest).err(), Some(flaw), "{rest}");
+            assert_eq!(UrlParts::of(rest).err(), Some(flaw), "{rest}");
         }
         for hostless in ["", "/app", "a,,b/app"] {
-            assert!(matches!(Parts::of(hostless), Ok(None)), "{hostless}");
+            assert!(matches!(UrlParts::of(hostless), Ok(None)), "{hostless}");
         }
-        let parts = Parts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
+        let parts = UrlParts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
         let parts = parts.expect("it names hosts");
         assert_eq!((parts.user, parts.password), ("me", Some("a@b:c")));
         assert_eq!(parts.hosts, [("db-1", Some(5433)), ("::1", None)]);

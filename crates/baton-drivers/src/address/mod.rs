@@ -18,9 +18,9 @@ use std::fmt;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::driver::all_shown;
-use crate::parts::Parts;
+use crate::url_parts::UrlParts;
 
-pub use crate::parts::MalformedUrl;
+pub use crate::url_parts::MalformedUrl;
 
 /// What to do about a URL that can be cut in several ways.
 const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %26 for &";
@@ -98,7 +98,7 @@ impl Address {
     ) -> Result<(Self, Options), AddressError> {
         let malformed = |flaw| AddressError::Malformed { scheme: scheme.to_owned(), flaw };
         let no_host = || AddressError::NoHost { scheme: scheme.to_owned(), example };
-        let parts = Parts::of(rest).map_err(malformed)?.ok_or_else(no_host)?;
+        let parts = UrlParts::of(rest).map_err(malformed)?.ok_or_else(no_host)?;
         let decoded = |text: &str, part| decoded(scheme, text, part);
         let user = decoded(parts.user, "user")?;
         let given = decoded(parts.password.unwrap_or_default(), "password")?;

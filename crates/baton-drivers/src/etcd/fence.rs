@@ -131,7 +131,7 @@ impl Fence {
         value: &[u8],
     ) -> Result<Option<TxnAnswer>, FenceError> {
         let (guard, is_alone) = (self.guard(epoch), same.is_none());
-        let fence = Compare::says_less(&guard.key, &guard.less_than);
+        let fence = Compare::less_than(&guard.key, &guard.less_than);
         let compare = same.into_iter().chain([fence]).collect();
         let success = vec![Op::put(&guard.key, guard.value), Op::put(key, value)];
         let txn = Txn { compare, success, failure: self.both(key) };

@@ -15,7 +15,7 @@
 //! A call is one transaction that compares everything it rests on. What it rests on is cached
 //! from the last answer, so a steady beat is one request, and a holder's is two: a lease of its own
 //! for every renewal (`lease` says why), then the transaction. The first in line has a lease ready
-//! (`spare`), so its takeover is one transaction.
+//! (`spare_lease`), so its takeover is one transaction.
 //!
 //! What cannot be noticed: a cluster restored from a snapshot that keeps the cluster's id and whose
 //! revisions have passed those that were seen. So no lineage is declared; the floor that nodes
@@ -35,7 +35,7 @@ mod namespace_state;
 mod operations;
 mod records;
 mod schema;
-mod spare;
+mod spare_lease;
 mod wire;
 
 use std::sync::{Arc, Mutex};

@@ -16,18 +16,16 @@ use super::wire::{Compare, Op, OpAnswer};
 /// gives them their whole time again when its leader changes.
 const LEFT_MIN: Duration = Duration::from_millis(200);
 
-pub(super) type Slot<T> = Option<Stored<T>>;
-
 /// The records that a call may rest on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamespaceState {
-    pub(super) lease: Slot<LeaseRow>,
+    pub(super) lease: Option<Stored<LeaseRow>>,
     /// Every write of the holder key differs from all others, or is attached to another lease.
-    pub(super) holder: Slot<Version>,
-    pub(super) fence: Slot<Epoch>,
-    pub(super) view: Slot<Arc<View>>,
-    pub(super) node: Slot<NodeRecord>,
-    pub(super) document: Slot<Document>,
+    pub(super) holder: Option<Stored<Version>>,
+    pub(super) fence: Option<Stored<Epoch>>,
+    pub(super) view: Option<Stored<Arc<View>>>,
+    pub(super) node: Option<Stored<NodeRecord>>,
+    pub(super) document: Option<Stored<Document>>,
 }
 
 impl NamespaceState {
@@ -72,21 +70,21 @@ impl NamespaceState {
     }
 }
 
-pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
+pub(super) fn unchanged<T>(key: &str, slot: &Option<Stored<T>>) -> Vec<Compare> {
     match slot {
         None => vec![Compare::absent(key)],
-        Some(stored) if stored.lease == 0 => vec![Compare::says(key, &stored.raw)],
+        Some(stored) if stored.lease == 0 => vec![Compare::equals(key, &stored.raw)],
         Some(stored) => {
-            vec![Compare::says(key, &stored.raw), Compare::attached_to(key, stored.lease)]
+            vec![Compare::equals(key, &stored.raw), Compare::attached_to(key, stored.lease)]
         }
     }
 }
 
 /// The record in an answer, if there is one; `what` names it if it cannot be read.
-pub(super) fn slot<T: Record>(
+pub(super) fn stored<T: Record>(
     answer: Option<&OpAnswer>,
     what: impl FnOnce() -> String,
-) -> Result<Slot<T>, StoreError> {
+) -> Result<Option<Stored<T>>, StoreError> {
     let found = answer.and_then(|answer| answer.response_range.kvs.first());
     found.map(|found| records::read(found, what)).transpose()
 }

@@ -19,7 +19,7 @@ use mysql_async::{
 
 use super::NAME;
 use super::config::MysqlConfig;
-use super::error::{Meaning, QueryError};
+use super::error::{ErrorClass, QueryError};
 use crate::OpenError;
 use crate::address::Secret;
 use crate::driver::{DriverError, within};
@@ -115,7 +115,7 @@ impl Servers {
                 if error.breaks_connection() {
                     abort(conn);
                 }
-                if error.meaning() == Some(Meaning::ReadOnly) {
+                if error.class() == Some(ErrorClass::ReadOnly) {
                     self.move_on();
                 }
                 Err(error)

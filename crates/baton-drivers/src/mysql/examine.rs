@@ -8,7 +8,7 @@ use baton_store::Finding;
 use super::NAME;
 use super::connect::Servers;
 use super::context::MysqlEngine;
-use super::error::{BINLOG_FORMAT, Meaning};
+use super::error::{BINLOG_FORMAT, ErrorClass};
 use super::schema::Flavour;
 use crate::OpenError;
 use crate::driver::DriverError;
@@ -92,7 +92,7 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, Driver
     let replica = query("SHOW SLAVE STATUS".to_owned()).await;
     let replica = match replica {
         // Oracle's MySQL has renamed it.
-        Err(error) if error.meaning() != Some(Meaning::Rights) => {
+        Err(error) if error.class() != Some(ErrorClass::Rights) => {
             query("SHOW REPLICA STATUS".to_owned()).await
         }
         answer => answer,

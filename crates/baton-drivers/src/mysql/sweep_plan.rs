@@ -7,7 +7,7 @@ use serde_json::{Map, Number, Value as Json};
 use super::connect::Servers;
 use super::error::QueryError;
 use crate::driver::DriverError;
-use crate::sweep::plan::{Act, Column, Dialect, Parts, Shape};
+use crate::sweep::plan::{Column, Dialect, RowAction, StatementParts, TableSchema};
 use crate::sweep::{Strategy, Table, Unit, by_index, hexadecimal};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
@@ -25,7 +25,7 @@ pub(super) struct Plan {
     /// Locks the rows that are due and reads their keys; all their columns, for a callback.
     pub(super) due: String,
     key: Vec<String>,
-    parts: Parts,
+    parts: StatementParts,
 }
 
 /// How MySQL writes it.
@@ -67,12 +67,12 @@ impl Plan {
         let shape = look(conn, &table.name).await.map_err(failed)?;
         let archive = match strategy {
             Strategy::Archive { into } => look(conn, into).await.map_err(failed)?,
-            _ => Shape::default(),
+            _ => TableSchema::default(),
         };
         let parts = shape.fit::<Mysql>(table, strategy, &archive);
         let parts = parts.map_err(DriverError::refused)?;
-        let columns = match parts.act {
-            Act::HandOver => "*".to_owned(),
+        let columns = match parts.action {
+            RowAction::HandOver => "*".to_owned(),
             _ => parts.key.join(", "),
         };
         let due = parts.fill(&DUE.replace("{read}", &columns));
@@ -112,7 +112,7 @@ impl Plan {
     }
 }
 
-async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {
+async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<TableSchema> {
     // Schema, if one is named, and name.
     let parts = table.split_once('.').map_or((None, table), |(schema, name)| (Some(schema), name));
     let rows: Vec<(String, String, String, String)> = conn.exec(COLUMNS, parts).await?;
@@ -123,7 +123,7 @@ async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {
         may_be_null: null.eq_ignore_ascii_case("YES"),
     };
     let columns = rows.into_iter().map(column).collect();
-    Ok(Shape { columns, unique: by_index(conn.exec(UNIQUE, parts).await?) })
+    Ok(TableSchema { columns, unique: by_index(conn.exec(UNIQUE, parts).await?) })
 }
 
 /// A value as JSON: moments as text in UTC, bytes that are no text as hexadecimal digits.

@@ -36,7 +36,7 @@ const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 #[derive(Debug)]
-pub(super) enum Got {
+pub(super) enum GetOutcome {
     Absent,
     /// It is the one that is known already.
     Same,
@@ -125,7 +125,11 @@ impl BucketCall {
         }
     }
 
-    pub(super) async fn get(&self, key: &Path, known: Option<&str>) -> Result<Got, RequestError> {
+    pub(super) async fn get(
+        &self,
+        key: &Path,
+        known: Option<&str>,
+    ) -> Result<GetOutcome, RequestError> {
         let if_none_match = known.map(str::to_owned);
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
@@ -138,16 +142,16 @@ impl BucketCall {
         };
         match self.answered("GET", key, request).await {
             Ok(((body, Some(etag), beat, written), _)) => {
-                Ok(Got::Found { body, etag, beat, written })
+                Ok(GetOutcome::Found { body, etag, beat, written })
             }
             // Nothing can be written on the condition that this is still the object.
             Ok((_, at)) => Err(RequestError {
-                asked: format!("GET {key}"),
+                request: format!("GET {key}"),
                 writes: false,
                 outcome: RequestOutcome::Answered { status: 200, code: "without ETag".into(), at },
             }),
-            Err(error) if error.status() == 304 => Ok(Got::Same),
-            Err(error) if error.is_absent() => Ok(Got::Absent),
+            Err(error) if error.status() == 304 => Ok(GetOutcome::Same),
+            Err(error) if error.is_absent() => Ok(GetOutcome::Absent),
             Err(error) => Err(error),
         }
     }
@@ -273,7 +277,7 @@ impl BucketCall {
             Ok((Err(_), outcome)) => outcome,
         };
         let writes = !matches!(verb, "GET" | "HEAD" | "LIST");
-        Err(RequestError { asked: format!("{verb} {key}"), writes, outcome })
+        Err(RequestError { request: format!("{verb} {key}"), writes, outcome })
     }
 }
 

@@ -22,7 +22,7 @@ use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Fin
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, BucketCall, Got};
+use super::bucket::{Bucket, BucketCall, GetOutcome};
 use super::config::S3Config;
 use super::json_object::{self, Cached, JsonObject, NamespaceCache, Stored};
 use super::schema::{self, Keys};
@@ -111,9 +111,9 @@ impl CallContext<'_> {
         let known = self.cache.object::<J>().clone();
         let etag = known.as_ref().map(|known| known.etag.as_str());
         let found = match self.bucket.get(J::key(&self.keys), etag).await? {
-            Got::Same => return Ok(known),
-            Got::Absent => None,
-            Got::Found { body, etag, .. } => {
+            GetOutcome::Same => return Ok(known),
+            GetOutcome::Absent => None,
+            GetOutcome::Found { body, etag, .. } => {
                 let key = J::key(&self.keys).as_ref();
                 let content = schema::read::<Stored<J>>(key, &body)?.space;
                 Some(Arc::new(Cached { etag, content }))

@@ -18,7 +18,7 @@ use baton_store::{Document, Precondition, StoreError, WriteOutcome};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::Got;
+use super::bucket::GetOutcome;
 use super::context::CallContext;
 use super::error::RequestError;
 use super::schema::corrupt;
@@ -40,7 +40,7 @@ impl CallContext<'_> {
                 return Ok(Some(Document { version, body }));
             }
             let path = self.keys.body(&key)?;
-            if let Got::Found { body, .. } = self.bucket.get(&path, None).await? {
+            if let GetOutcome::Found { body, .. } = self.bucket.get(&path, None).await? {
                 self.cache.keep_body(name, key, body.clone());
                 return Ok(Some(Document { version, body }));
             }

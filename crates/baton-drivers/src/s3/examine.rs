@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
 use object_store::path::Path;
 
-use super::bucket::Got;
+use super::bucket::GetOutcome;
 use super::context::S3Engine;
 use super::error::RequestError;
 use crate::OpenError;
@@ -21,7 +21,7 @@ use crate::OpenError;
 const SKEW_MAX_SECONDS: u64 = 300;
 
 /// What this process has found to be fit.
-static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static TESTED_BUCKETS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// An ETag that no content has.
 const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
@@ -34,7 +34,7 @@ impl S3Engine {
     pub(super) async fn self_test(&self, name: u128) -> Result<(), OpenError> {
         let place = self.config.place();
         let key = format!("{place} {}", self.config.prefix);
-        if FIT.lock().expect("no holder of this lock panics").contains(&key) {
+        if TESTED_BUCKETS.lock().expect("no holder of this lock panics").contains(&key) {
             return Ok(());
         }
         let folder = self.prefix.clone().join("self-test");
@@ -47,7 +47,7 @@ impl S3Engine {
             return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
         }
         removed.map_err(|error| error.open_error(&place))?;
-        FIT.lock().expect("no holder of this lock panics").insert(key);
+        TESTED_BUCKETS.lock().expect("no holder of this lock panics").insert(key);
         Ok(())
     }
 
@@ -74,7 +74,7 @@ impl S3Engine {
             return found("If-Match was ignored: a write on an earlier ETag was answered 200");
         }
         match self.bucket.call().get(key, None).await? {
-            Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
+            GetOutcome::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
             _ => return found("a read after a write shows something else than was written"),
         }
         let listed = self.bucket.call().list(folder).await?;

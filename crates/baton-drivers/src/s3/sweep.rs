@@ -27,7 +27,7 @@ use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
 use super::config::S3Config;
 use super::connect;
 use super::fence::Fence;
-use crate::sweep::{Objects, Strategy, Unfit};
+use crate::sweep::{InvalidSweep, Objects, Strategy};
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
 const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
@@ -47,20 +47,20 @@ pub(crate) fn sweep(
     rest: &str,
     objects: Objects,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
     if objects.prefix.is_empty() {
-        return Err(Unfit::Empty { what: "the prefix of objects" });
+        return Err(InvalidSweep::Empty { what: "the prefix of objects" });
     }
     let target = || format!("prefix {}", objects.prefix);
     if objects.age.is_zero() {
-        return Err(Unfit::NoAge { target: target() });
+        return Err(InvalidSweep::NoAge { target: target() });
     }
     match &strategy {
         Strategy::SoftDelete { .. } => {
-            return Err(Unfit::Strategy { scheme: "s3", what: "mark an object as deleted" });
+            return Err(InvalidSweep::Strategy { scheme: "s3", what: "mark an object as deleted" });
         }
         Strategy::Archive { into } if into.is_empty() || into.starts_with(&objects.prefix) => {
-            return Err(Unfit::IntoItself { into: into.clone() });
+            return Err(InvalidSweep::IntoItself { into: into.clone() });
         }
         _ => {}
     }
@@ -74,7 +74,7 @@ pub(crate) fn sweep(
         own.starts_with(&objects.prefix) || objects.prefix.starts_with(&own)
     };
     if let Some(own) = OWN.iter().find(overlaps) {
-        return Err(Unfit::Own { target: target(), own: format!("{home}{own}") });
+        return Err(InvalidSweep::Own { target: target(), own: format!("{home}{own}") });
     }
     let bucket = connect::bucket(&config)?;
     let fence = Path::from(format!("{home}fences/ttl:{}", objects.prefix));

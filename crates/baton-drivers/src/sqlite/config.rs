@@ -7,8 +7,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy_handler;
 use super::error::SqliteOpenError;
-use crate::parts;
 use crate::shown::looks_like_login;
+use crate::url_parts;
 
 /// How long a writer waits for the others, if nothing else is said.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -42,7 +42,7 @@ impl SqliteConfig {
             return Err(SqliteOpenError::Login);
         }
         let mut config = Self::at(path);
-        for (name, value) in parts::options(options) {
+        for (name, value) in url_parts::options(options) {
             if name != "busy_timeout_ms" {
                 return Err(SqliteOpenError::UnknownOption);
             }

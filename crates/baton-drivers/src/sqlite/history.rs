@@ -11,7 +11,7 @@ use crate::driver::DriverError;
 /// How many terms are kept of each namespace.
 const KEPT: i64 = 1_000;
 
-struct Last {
+struct TermRow {
     seq: i64,
     epoch: Epoch,
     ended_ms: Option<u64>,
@@ -73,16 +73,16 @@ impl CallContext<'_> {
         self.all(sql, (self.namespace.as_str(), limit), "the term history", |record| record.term())
     }
 
-    fn last_term(&self) -> Result<Option<Last>, DriverError> {
+    fn last_term(&self) -> Result<Option<TermRow>, DriverError> {
         let sql = "SELECT seq, epoch, ended_ms FROM baton_terms WHERE namespace = ?1 \
                    ORDER BY seq DESC LIMIT 1";
         self.one(sql, [self.namespace.as_str()], "the term history", |it| {
             let (epoch, ended_ms) = (Epoch(it.number("epoch")?), it.maybe_number("ended_ms")?);
-            Ok(Last { seq: it.number("seq")?, epoch, ended_ms })
+            Ok(TermRow { seq: it.number("seq")?, epoch, ended_ms })
         })
     }
 
-    fn close_term(&self, term: &Last, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
+    fn close_term(&self, term: &TermRow, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
         let sql = "UPDATE baton_terms SET ended_ms = ?2, ended_by = ?3 WHERE seq = ?1";
         self.run(sql, (term.seq, Bits(at_ms), json(&end))).map(drop)
     }

@@ -94,7 +94,7 @@ impl Worker {
         let answers = self.transact(&mut connection, &batch);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
-                locks::let_go(&connection.boots, *boot, &job.namespace);
+                locks::release(&connection.boots, *boot, &job.namespace);
             }
             job.answer(answer);
         }
