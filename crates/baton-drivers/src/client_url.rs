@@ -2,7 +2,7 @@
 //! reads.
 
 use crate::OpenError;
-use crate::open::cut;
+use crate::open::split_scheme;
 
 /// The URL of the same server or file as another client takes it: without baton's own options, and
 /// with the password that `password_env` or `password_file` names. **It holds the password**: show
@@ -26,11 +26,11 @@ use crate::open::cut;
 /// # Ok::<(), baton_drivers::OpenError>(())
 /// ```
 pub fn client_url(url: &str) -> Result<String, OpenError> {
-    let (scheme, rest) = cut(url)?;
+    let (scheme, rest) = split_scheme(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
-            let config = crate::sqlite::SqliteConfig::from_location(rest)?;
+            let config = crate::sqlite::SqliteConfig::parse(rest)?;
             Ok(format!("sqlite://{}", config.path.display()))
         }
         #[cfg(feature = "postgres")]

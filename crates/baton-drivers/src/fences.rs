@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::OpenError;
 use crate::driver::{DriverError, Fields, Record};
-use crate::open::cut;
+use crate::open::split_scheme;
 
 /// A fence, and the highest epoch that was admitted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,7 +48,7 @@ pub enum FencesError {
 /// The fences of the store that the URL names, sorted by resource. Nothing is made or written. On
 /// etcd they belong to the namespace; elsewhere it does not matter.
 pub async fn list(url: &str, namespace: &Namespace) -> Result<Vec<StoredFence>, FencesError> {
-    let (scheme, rest) = cut(url)?;
+    let (scheme, rest) = split_scheme(url)?;
     let found: Result<Vec<StoredFence>, FencesError> = match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => crate::sqlite::fence::list(rest),
@@ -76,7 +76,7 @@ pub async fn reset(
     namespace: &Namespace,
     resource: &str,
 ) -> Result<Option<Epoch>, FencesError> {
-    let (scheme, rest) = cut(url)?;
+    let (scheme, rest) = split_scheme(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => crate::sqlite::fence::reset(rest, resource),

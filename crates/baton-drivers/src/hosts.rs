@@ -1,6 +1,6 @@
 //! On which hosts a store's servers are, as far as its URL says.
 
-use crate::parts::{Parts, options};
+use crate::url_parts::{UrlParts, options};
 
 /// Where S3 is unless an endpoint is given.
 const AWS: &str = "amazonaws.com";
@@ -19,11 +19,13 @@ pub fn server_hosts(url: &str) -> Vec<String> {
     if matches!(scheme, "sqlite" | "memory") {
         return Vec::new();
     }
-    let Ok(mut parts) = Parts::of(rest) else { return Vec::new() };
+    let Ok(Some(mut parts)) = UrlParts::of(rest) else { return Vec::new() };
     if scheme == "s3" {
         let endpoint = options(parts.query).find(|(name, _)| *name == "endpoint");
         let server = endpoint.and_then(|(_, endpoint)| endpoint?.split_once("://"));
-        let Ok(named) = Parts::of(server.map_or(AWS, |it| it.1)) else { return Vec::new() };
+        let Ok(Some(named)) = UrlParts::of(server.map_or(AWS, |it| it.1)) else {
+            return Vec::new();
+        };
         parts = named;
     }
     parts.hosts.iter().map(|(host, _)| (*host).to_owned()).collect()

@@ -4,7 +4,7 @@
 //!   open(url) ──► sqlite://path        one file, every process of one machine
 //!             ├─► memory://            this process alone; for trying things out
 //!             └─► postgres://  mysql://  redis://  s3://  etcd://
-//!                    │ parts, address: the URL taken apart, secrets, TLS
+//!                    │ url_parts, address: the URL taken apart, secrets, TLS
 //!                    │ driver: what all drivers have in common
 //!                    └ service: a thread of the driver's own, where its connections live
 //!   open_to_read(url) ──► the same stores for reading commands: nothing is made or written
@@ -15,9 +15,10 @@
 //! ```
 //!
 //! Each store is a feature and a folder, and the same question is answered in the same file name in
-//! each: `config` the URL's options, `connect`, `schema`, `beat`, `calls` or `operations` what is
-//! asked, `error`, `fence` and `sweep` for the user's own data, and what the server runs in `sql/`
-//! or `lua/`.
+//! each: `config` the URL's options, `connect`, `schema`, `context` where a call is carried out,
+//! `operations` what is asked, `error`, and `fence` for the user's own data. Where there is more to
+//! say, `beat`, `counters`, `records`, `examine` and `sweep` are files too; what the server runs is
+//! in `sql/` or `lua/`.
 
 // A build without some of the stores has no use for all that they share.
 #![cfg_attr(
@@ -38,7 +39,6 @@ mod hosts;
 pub mod mysql;
 mod open;
 mod open_error;
-mod parts;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod reader;
@@ -54,6 +54,7 @@ pub mod sqlite;
 pub mod sweep;
 #[cfg(feature = "network")]
 pub mod tls;
+mod url_parts;
 
 pub use baton_store::StaleEpoch;
 pub use client_url::client_url;

@@ -56,11 +56,11 @@ pub async fn open_to_read(url: &str) -> Result<Arc<dyn Store>, OpenError> {
 }
 
 async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> {
-    let (scheme, rest) = cut(url)?;
+    let (scheme, rest) = split_scheme(url)?;
     match scheme {
         #[cfg(feature = "sqlite")]
         "sqlite" => {
-            let config = crate::sqlite::SqliteConfig::from_location(rest)?;
+            let config = crate::sqlite::SqliteConfig::parse(rest)?;
             Ok(match access {
                 Access::Read => Arc::new(crate::sqlite::SqliteReader::open(config)?),
                 Access::Write => Arc::new(crate::sqlite::SqliteStore::open(config)?),
@@ -83,7 +83,7 @@ async fn opened(url: &str, access: Access) -> Result<Arc<dyn Store>, OpenError> 
 }
 
 /// The scheme of a URL, for which this build has a store, and what follows it.
-pub(crate) fn cut(url: &str) -> Result<(&str, &str), OpenError> {
+pub(crate) fn split_scheme(url: &str) -> Result<(&str, &str), OpenError> {
     let (scheme, rest) = url.split_once("://").ok_or(OpenError::NoScheme)?;
     match SCHEMES.iter().find(|(known, _, _)| *known == scheme) {
         Some((_, _, true)) => Ok((scheme, rest)),

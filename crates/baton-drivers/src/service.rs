@@ -170,7 +170,7 @@ mod tests {
         writes {
             /// Rings it.
             Ring "ring" {
-                /// The term of the one who rings.
+                /// The term in which it is rung.
                 fence: Epoch,
             } fenced by fence -> Rung,
             /// Resets it.

@@ -4,7 +4,7 @@
 //! shown at all, but for its scheme if that is one of ours.
 
 use crate::open::is_scheme;
-use crate::parts::{Parts, is_path, is_plain_name, is_variable, options};
+use crate::url_parts::{UrlParts, is_path, is_plain_name, is_variable, options};
 
 /// What stands in the place of what is not shown.
 const HIDDEN: &str = "***";
@@ -57,11 +57,14 @@ pub fn shown(url: &str) -> String {
             let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
             format!("{scheme}://{path}{}", question(options(query).map(option)))
         }
-        _ => Parts::of(rest).map_or_else(|_| hidden(), |parts| of_server(scheme, &parts)),
+        _ => match UrlParts::of(rest) {
+            Ok(Some(parts)) => of_server(scheme, &parts),
+            _ => hidden(),
+        },
     }
 }
 
-fn of_server(scheme: &str, parts: &Parts<'_>) -> String {
+fn of_server(scheme: &str, parts: &UrlParts<'_>) -> String {
     let has_option = options(parts.query).any(|(name, _)| name.starts_with("password"));
     let login = match (parts.user, parts.password) {
         ("", None) => String::new(),
@@ -110,7 +113,7 @@ pub fn without_secrets(url: &str) -> String {
     let of_server =
         |(scheme, _): &(&str, &str)| is_scheme(scheme) && !matches!(*scheme, "sqlite" | "memory");
     let cut = url.split_once("://").filter(of_server);
-    let cut = cut.and_then(|(scheme, rest)| Some((scheme, Parts::of(rest).ok()?)));
+    let cut = cut.and_then(|(scheme, rest)| Some((scheme, UrlParts::of(rest).ok()??)));
     let Some((scheme, parts)) = cut else { return shown(url) };
     let login = match parts.user {
         "" => String::new(),

@@ -40,7 +40,7 @@ impl TlsMode {
     }
 }
 
-/// Whom to trust, and who we are.
+/// The authorities to trust, and the client's own certificate and key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFiles {
     /// The certificate authority of the server; without it, those that the system trusts.

@@ -16,7 +16,7 @@ pub enum Class {
     AsyncReplicated,
 }
 
-/// Whose clock judges that a lease is over.
+/// The clock that judges that a lease is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpiryClock {
@@ -58,7 +58,7 @@ pub struct Declaration {
     pub name: String,
     /// How far it can be trusted.
     pub class: Class,
-    /// Whose clock judges expiry.
+    /// The clock that judges expiry.
     pub expiry: ExpiryClock,
     /// What it can do.
     pub capabilities: BTreeSet<Capability>,

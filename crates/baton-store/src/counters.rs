@@ -177,7 +177,7 @@ operations! {
     writes {
         /// Appends changes, to be applied later, in this order and after all that came before.
         Append "append" {
-            /// Who appends: drawn anew by each handle.
+            /// The writer: each handle draws a new one.
             writer: BootId,
             /// The number of this append among the writer's, from 1 and always higher. A number at
             /// or below the writer's last changes nothing: so an append without an answer is

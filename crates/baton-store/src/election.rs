@@ -223,10 +223,10 @@ impl Operation for Request {
 ///    `replaces` names. Otherwise the beat is refused whole, lease included. A beat that only looks
 ///    may say that its record can wait: then one that is there already may stay as it is.
 /// 7. **Fences:** a view or document that carries an epoch is refused once a later one was granted,
-///    or was carried by a write that took place.
-///    An epoch above [`Epoch::MAX`] is refused ([`Contract::check_call`]) and raises nothing; a
-///    lease above it is an error ([`Contract::check_answer`]), so that no epoch is ever granted
-///    twice. 8. **Unknown is said.** An error that is not certain to have written nothing is
+///    or was carried by a write that took place. An epoch above [`Epoch::MAX`] is refused
+///    ([`Contract::check_call`]) and raises nothing; a lease above it is an error
+///    ([`Contract::check_answer`]), so that no epoch is ever granted twice.
+/// 8. **Unknown is said.** An error that is not certain to have written nothing is
 ///    [`StoreError::Unknown`]. A driver never repeats a write by itself.
 /// 9. **Hints** may be lost, doubled, late or out of order. A store that pushes sends `Released`
 ///    with the version left behind after a release, `Asked` after an ask, `ViewMoved` after a view.

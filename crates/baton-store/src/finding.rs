@@ -44,7 +44,7 @@ impl Finding {
         Self { check, verdict: FindingLevel::Ok, detail: detail.into(), remedy: None }
     }
 
-    /// It works, but.
+    /// Works, with a warning.
     pub fn warn(check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) -> Self {
         let remedy = Some(remedy.into());
         Self { check, verdict: FindingLevel::Warn, detail: detail.into(), remedy }

@@ -53,7 +53,7 @@ fn first_lineage() -> Lineage {
 
 /// What a store knows of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Life {
+pub enum Liveness {
     /// It is seen to live.
     Alive,
     /// It is known to be gone.
@@ -70,12 +70,12 @@ pub struct Facts<'a> {
     /// Has the lease run out? `None` where only an observer can tell.
     pub has_expired: Option<bool>,
     /// What is known of the holder's process. Asked only if the claim depends on it.
-    pub holder: &'a dyn Fn() -> Life,
+    pub holder: &'a dyn Fn() -> Liveness,
 }
 
 /// What a new epoch must be above, beside the epoch of the record.
 #[derive(Clone, Copy, Debug)]
-pub struct Below {
+pub struct EpochBounds {
     /// The lineage in which the namespace was first written to: a copy from before its first term
     /// has no record to tell by that terms may have been lost.
     pub born_in: Lineage,
@@ -153,14 +153,14 @@ impl LeaseRecord {
 pub fn acquire(
     record: Option<&LeaseRecord>,
     facts: Facts<'_>,
-    below: Below,
+    bounds: EpochBounds,
     node: &NodeRecord,
     acquire: &Acquire,
 ) -> Option<Granted> {
     let ends = claim_holds(record, facts, acquire)?;
     let lifeline = node.profile.lifeline.clone();
     let granted = LeaseRecord {
-        epoch: next_epoch(record, facts.lineage, below, acquire.floor),
+        epoch: next_epoch(record, facts.lineage, bounds, acquire.floor),
         nonce: acquire.nonce,
         holder: Some(Holder { node: node.id.clone(), boot: node.boot, lifeline }),
         successor: None,
@@ -188,11 +188,11 @@ fn claim_holds(
         (Claim::Expired, Some(_)) if facts.has_expired.unwrap_or(true) => {
             Some(Some(TermEnd::Expired))
         }
-        (Claim::Expired, Some(_)) if (facts.holder)() == Life::Gone => {
+        (Claim::Expired, Some(_)) if (facts.holder)() == Liveness::Gone => {
             Some(Some(TermEnd::ProvedDead))
         }
         (Claim::Dead { boot }, Some(holder)) if holder.boot == boot => {
-            ((facts.holder)() != Life::Alive).then_some(Some(TermEnd::ProvedDead))
+            ((facts.holder)() != Liveness::Alive).then_some(Some(TermEnd::ProvedDead))
         }
         _ => None,
     }
@@ -200,9 +200,14 @@ fn claim_holds(
 
 /// The epoch of the next term: above all that was granted or written in here, above all that the
 /// claimant has seen, and above all that may have been granted and lost.
-fn next_epoch(record: Option<&LeaseRecord>, lineage: Lineage, below: Below, floor: Epoch) -> Epoch {
+fn next_epoch(
+    record: Option<&LeaseRecord>,
+    lineage: Lineage,
+    bounds: EpochBounds,
+    floor: Epoch,
+) -> Epoch {
     let granted = record.map(|record| (record.epoch, record.granted_in));
-    let (stored, granted_in) = granted.unwrap_or((Epoch::NONE, below.born_in));
+    let (stored, granted_in) = granted.unwrap_or((Epoch::NONE, bounds.born_in));
     // A leap for each lineage since: what was granted and lost in one stays below the next one's.
     // Counted from what is stored, not from the floor, which has leapt already.
     let passed = match lineage.0.saturating_sub(granted_in.0) {
@@ -213,12 +218,12 @@ fn next_epoch(record: Option<&LeaseRecord>, lineage: Lineage, below: Below, floo
     let floor = if planted!(FloorIgnored) { stored } else { floor };
     let stored = if planted!(LeapFromFloor) { stored.max(floor) } else { stored };
     let leapt = Epoch(stored.0.saturating_add(passed.saturating_mul(Epoch::LEAP)));
-    leapt.max(floor).max(below.fence).next()
+    leapt.max(floor).max(bounds.fence).next()
 }
 
 /// The end of a term that its holder did not release.
 #[derive(Clone, Copy, Debug)]
-pub struct Unreleased {
+pub struct UnreleasedEnd {
     /// How it ended.
     pub end: TermEnd,
     /// When its holder could last act.
@@ -254,7 +259,7 @@ pub fn begin_term(
     epoch: Epoch,
     node: &NodeRecord,
     last: LastTerm,
-    unreleased: Option<Unreleased>,
+    unreleased: Option<UnreleasedEnd>,
 ) -> TermChange {
     let since = |then_ms: u64| wall_ms.saturating_sub(then_ms);
     let closed = unreleased.filter(|_| last == LastTerm::Open);

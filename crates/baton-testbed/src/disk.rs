@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders;
 
 /// Mounts it, and unmounts it when the test that holds the other end of stdin is gone.
@@ -35,11 +35,11 @@ impl SmallDisk {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", LEASH, "disk", &bytes.to_string()]).arg(&folder).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut leash = command.spawn().tried(|| "mounting a small disk".to_owned())?;
+        let mut leash = command.spawn().context(|| "mounting a small disk".to_owned())?;
         let mut said = String::new();
         let stdout = leash.stdout.take().expect("it was asked for");
         let read = BufReader::new(stdout).read_line(&mut said);
-        read.tried(|| "mounting a small disk".to_owned())?;
+        read.context(|| "mounting a small disk".to_owned())?;
         let disk = Self { leash, folder };
         match said.trim() {
             "mounted" => Ok(disk),
@@ -56,13 +56,13 @@ impl SmallDisk {
     pub fn fill(&self) -> Result<(), TestbedError> {
         let ballast = self.ballast();
         let what = || format!("filling {}", ballast.display());
-        let mut file = File::create(&ballast).tried(what)?;
+        let mut file = File::create(&ballast).context(what)?;
         for size in [65_536, 4_096, 1] {
             loop {
                 match file.write_all(&vec![0; size]) {
                     Ok(()) => {}
                     Err(error) if error.kind() == io::ErrorKind::StorageFull => break,
-                    Err(error) => return Err(error).tried(what),
+                    Err(error) => return Err(error).context(what),
                 }
             }
         }
@@ -72,7 +72,7 @@ impl SmallDisk {
     /// Takes away what filled it.
     pub fn make_room(&self) -> Result<(), TestbedError> {
         let ballast = self.ballast();
-        fs::remove_file(&ballast).tried(|| format!("removing {}", ballast.display()))
+        fs::remove_file(&ballast).context(|| format!("removing {}", ballast.display()))
     }
 
     fn ballast(&self) -> PathBuf {

@@ -84,12 +84,12 @@ pub enum TestbedError {
 }
 
 /// Says what was tried.
-pub(crate) trait Tried<T> {
-    fn tried(self, what: impl FnOnce() -> String) -> Result<T, TestbedError>;
+pub(crate) trait ErrorContext<T> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T, TestbedError>;
 }
 
-impl<T, E: Into<io::Error>> Tried<T> for Result<T, E> {
-    fn tried(self, what: impl FnOnce() -> String) -> Result<T, TestbedError> {
+impl<T, E: Into<io::Error>> ErrorContext<T> for Result<T, E> {
+    fn context(self, what: impl FnOnce() -> String) -> Result<T, TestbedError> {
         self.map_err(|error| TestbedError::Machine { what: what(), source: error.into() })
     }
 }

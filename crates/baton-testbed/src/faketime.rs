@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::install::FAKETIME;
 
 /// The environment of a program whose wall clock is ahead by what the file says. Its monotonic
@@ -21,5 +21,5 @@ pub fn environment(file: &Path) -> Result<Vec<(&'static str, String)>, TestbedEr
 pub fn write(file: &Path, seconds: i64) -> Result<(), TestbedError> {
     let new = file.with_extension("new");
     let written = fs::write(&new, format!("{seconds:+}\n")).and_then(|()| fs::rename(&new, file));
-    written.tried(|| format!("writing {}", file.display()))
+    written.context(|| format!("writing {}", file.display()))
 }

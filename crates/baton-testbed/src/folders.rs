@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 
 /// The user and group `nobody`, which own nothing. Servers that refuse to run as root run as this.
 pub const NOBODY: u32 = 65_534;
@@ -35,7 +35,7 @@ pub fn cache() -> Result<PathBuf, TestbedError> {
         (None, None, Some(home)) => home.join(".cache/baton-testbed"),
         (None, None, None) => PathBuf::from("/var/cache/baton-testbed"),
     };
-    made(folder)
+    create(folder)
 }
 
 /// The same, at a place that every user may enter.
@@ -44,15 +44,15 @@ pub fn reachable_cache() -> Result<PathBuf, TestbedError> {
     if !is_root() || is_reachable(&folder) {
         return Ok(folder);
     }
-    made(PathBuf::from("/var/cache/baton-testbed"))
+    create(PathBuf::from("/var/cache/baton-testbed"))
 }
 
 /// A temporary folder; one of [`NOBODY`]'s if the server runs as that.
 pub fn temporary(name: &str, unprivileged: bool) -> Result<TempDir, TestbedError> {
     let above = if unprivileged { reachable_cache()? } else { cache()? };
-    let above = made(above.join("servers"))?;
+    let above = create(above.join("servers"))?;
     let folder = tempfile::Builder::new().prefix(&format!("{name}-")).tempdir_in(&above);
-    let folder = folder.tried(|| format!("a folder in {}", above.display()))?;
+    let folder = folder.context(|| format!("a folder in {}", above.display()))?;
     if unprivileged {
         give_away(folder.path())?;
     }
@@ -65,20 +65,21 @@ pub fn give_away(path: &Path) -> Result<(), TestbedError> {
         return Ok(());
     }
     let given = std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY));
-    given.tried(|| format!("giving {} away", path.display()))
+    given.context(|| format!("giving {} away", path.display()))
 }
 
 /// Holds back other processes, and other threads of this one, until it is dropped.
 pub fn lock(name: &str) -> Result<File, TestbedError> {
     let path = cache()?.join(format!("{name}.lock"));
     let what = || format!("locking {}", path.display());
-    let file = File::options().create(true).truncate(false).write(true).open(&path).tried(what)?;
-    file.lock().tried(what)?;
+    let file =
+        File::options().create(true).truncate(false).write(true).open(&path).context(what)?;
+    file.lock().context(what)?;
     Ok(file)
 }
 
-pub fn made(folder: PathBuf) -> Result<PathBuf, TestbedError> {
-    fs::create_dir_all(&folder).tried(|| format!("making {}", folder.display()))?;
+pub fn create(folder: PathBuf) -> Result<PathBuf, TestbedError> {
+    fs::create_dir_all(&folder).context(|| format!("making {}", folder.display()))?;
     Ok(folder)
 }
 

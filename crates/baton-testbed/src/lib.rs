@@ -11,7 +11,7 @@
 //!     ├─ InOneProcess ─┐
 //!     └─ Processes ────┴─► baton_store::conformance
 //!          └─ peer::Process: the test program again, one call a line, killed with -9
-//!   paused::Old ── the test program again, stopped right before it writes
+//!   paused::PausedLeader ── the test program again, stopped right before it writes
 //!   expiry ── what every sweep must do     tables ── what every sweep of a table must do
 //!   restored ── an older copy of the data is put back
 //!   written_before ── a store that an earlier version wrote is opened by this one

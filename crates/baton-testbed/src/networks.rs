@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders;
 use crate::install::{IP, IPTABLES};
 
@@ -33,7 +33,7 @@ read -r _
 
 /// One of the two networks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum Network {
     /// The network of 10.77.0.1.
     Left,
     /// The network of 10.77.0.2.
@@ -60,11 +60,11 @@ impl TwoNetworks {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", LEASH, "networks"]).arg(IP.find()?).args(&names).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut leash = command.spawn().tried(|| "making two networks".to_owned())?;
+        let mut leash = command.spawn().context(|| "making two networks".to_owned())?;
         let mut said = String::new();
         let stdout = leash.stdout.take().expect("it was asked for");
         let read = BufReader::new(stdout).read_line(&mut said);
-        read.tried(|| "making two networks".to_owned())?;
+        read.context(|| "making two networks".to_owned())?;
         let networks = Self { leash, names };
         match said.trim() {
             "made" => Ok(networks),
@@ -77,7 +77,7 @@ impl TwoNetworks {
     /// # Panics
     ///
     /// If it does, or the network cannot be entered.
-    pub fn inside<T: Send>(&self, side: Side, act: impl FnOnce() -> T + Send) -> T {
+    pub fn inside<T: Send>(&self, side: Network, act: impl FnOnce() -> T + Send) -> T {
         let path = format!("/run/netns/{}", self.name(side));
         let enter = move || {
             let network = File::open(&path).expect("it was made");
@@ -90,25 +90,25 @@ impl TwoNetworks {
 
     /// What a network's firewall does with packets to this port: the target of a rule, such as
     /// `["DROP"]`.
-    pub fn treat(&self, side: Side, port: u16, target: &[&str]) -> Result<(), TestbedError> {
+    pub fn treat(&self, side: Network, port: u16, target: &[&str]) -> Result<(), TestbedError> {
         let port = port.to_string();
         let rule = ["-A", "INPUT", "-p", "tcp", "--dport", &port, "-j"];
         self.firewall(side, &[&rule, target].concat()).map(|_| ())
     }
 
     /// How many packets the rules of a network's firewall have met.
-    pub fn treated(&self, side: Side) -> Result<u64, TestbedError> {
+    pub fn treated(&self, side: Network) -> Result<u64, TestbedError> {
         let said = self.firewall(side, &["-L", "INPUT", "-n", "-v", "-x"])?;
         let rules = said.lines().skip(2).filter_map(|line| line.split_whitespace().next());
         Ok(rules.filter_map(|packets| packets.parse::<u64>().ok()).sum())
     }
 
-    fn firewall(&self, side: Side, arguments: &[&str]) -> Result<String, TestbedError> {
+    fn firewall(&self, side: Network, arguments: &[&str]) -> Result<String, TestbedError> {
         let mut command = Command::new(IP.find()?);
         command.args(["netns", "exec", self.name(side)]).arg(IPTABLES.find()?);
         command.arg("-w").args(arguments).stdin(Stdio::null());
         let shown = format!("{command:?}").replace('"', "");
-        let output = command.output().tried(|| format!("starting `{shown}`"))?;
+        let output = command.output().context(|| format!("starting `{shown}`"))?;
         let text = |said: &[u8]| String::from_utf8_lossy(said).trim().to_owned();
         match output.status.success() {
             true => Ok(text(&output.stdout)),
@@ -116,7 +116,7 @@ impl TwoNetworks {
         }
     }
 
-    fn name(&self, side: Side) -> &str {
+    fn name(&self, side: Network) -> &str {
         &self.names[side as usize]
     }
 }

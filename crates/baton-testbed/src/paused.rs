@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   test                                    the same program again, running the same test
-//!   Old::start(TEST, orders) ─────────────► orders_if_asked: take the lease
-//!     hear ◄─────────────────────────────── say "epoch 1"
-//!     pause: every thread stands still      wait_for_word
-//!     tell: the word waits in the pipe
+//!   PausedLeader::start(TEST, orders) ────► orders_if_asked: take the lease
+//!     next_report ◄──────────────────────── report "epoch 1"
+//!     pause: every thread stands still      wait_for_go_ahead
+//!     send_go_ahead: it waits in the pipe
 //!     … another one takes over and writes
-//!     resume ─────────────────────────────► heard; writes, too late
-//!     hear ◄─────────────────────────────── say "epoch 1 is behind 2 …"
+//!     resume ─────────────────────────────► reads it; writes, too late
+//!     next_report ◄──────────────────────── report "epoch 1 is behind 2 …"
 //! ```
 
 use std::io::Write;
@@ -27,40 +27,40 @@ const ORDERS: &str = "BATON_TEST_OLD_COORDINATOR";
 /// What libtest prints does not begin with this.
 const MARK: &str = "old> ";
 
-/// What the old leader was told, if this process is one.
+/// The orders of the old leader, if this process is one.
 pub fn orders_if_asked() -> Option<String> {
     std::env::var(ORDERS).ok()
 }
 
-/// Says something to the test that started this process.
+/// Reports something to the test that started this process.
 ///
 /// # Panics
 ///
 /// If no process listens.
-pub fn say(text: &str) {
+pub fn report(text: &str) {
     let mut out = std::io::stdout().lock();
     let said = writeln!(out, "\n{MARK}{text}").and_then(|()| out.flush());
     said.expect("the process that started this one listens");
 }
 
-/// Waits for the word to go on. Blocks the thread: nothing is to happen meanwhile.
+/// Waits until the test lets it go on. Blocks the thread: nothing is to happen meanwhile.
 ///
 /// # Panics
 ///
 /// If the test ended without it.
-pub fn wait_for_word() {
+pub fn wait_for_go_ahead() {
     let heard = std::io::stdin().read_line(&mut String::new());
     assert!(heard.is_ok_and(|length| length > 0), "the process that started this one speaks to it");
 }
 
 /// The old leader, as the test sees it. Killed when it is dropped.
-pub struct Old {
+pub struct PausedLeader {
     child: Child,
     pid: u32,
     said: Lines<BufReader<ChildStdout>>,
 }
 
-impl Old {
+impl PausedLeader {
     /// Starts this program again to run one test, which finds these orders.
     ///
     /// # Panics
@@ -81,12 +81,12 @@ impl Old {
         Self { child, pid, said }
     }
 
-    /// The next that it says.
+    /// Its next report.
     ///
     /// # Panics
     ///
     /// If it ends without a word, or says nothing for too long.
-    pub async fn hear(&mut self) -> String {
+    pub async fn next_report(&mut self) -> String {
         let said = soon(async {
             while let Ok(Some(line)) = self.said.next_line().await {
                 if let Some(said) = line.strip_prefix(MARK) {
@@ -104,12 +104,12 @@ impl Old {
         stop(self.pid);
     }
 
-    /// Says the word to go on. If it is paused, it finds the word when it is resumed.
+    /// Lets it go on past `wait_for_go_ahead`. If it is paused, it reads this when it is resumed.
     ///
     /// # Panics
     ///
     /// If it has ended.
-    pub async fn tell(&mut self) {
+    pub async fn send_go_ahead(&mut self) {
         let words = self.child.stdin.as_mut().expect("it was asked for");
         words.write_all(b"go on\n").await.expect("it is there");
         words.flush().await.expect("it is there");

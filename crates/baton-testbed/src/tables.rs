@@ -2,8 +2,8 @@
 //! that all of them read.
 //!
 //! ```text
-//!   Tables: run, ask, drop_index, sweep(table, key, act) ── all:
-//!     ├─ only_due_rows_go_not_those_of_the_same_key   for every act
+//!   Tables: url, run, ask, drop_index ── all:
+//!     ├─ only_due_rows_go_not_those_of_the_same_key   for every strategy
 //!     ├─ a_key_that_tells_no_rows_apart_is_refused   no unique index, or columns that may be NULL
 //!     ├─ rows_are_marked_moved_or_handed_over
 //!     └─ what_is_not_there_is_told
@@ -13,39 +13,18 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use baton_core::ids::Epoch;
+use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
-use serde_json::Value;
 
 /// Milliseconds since 1970 that no test lives to see.
 const NEVER: i64 = 99_999_999_999_999;
 
-/// Takes the rows of a batch; an error keeps them.
-pub type Taker = Arc<dyn Fn(Vec<Value>) -> Result<(), String> + Send + Sync>;
-
-/// What is done with a row that is due.
-#[derive(Clone)]
-pub enum Act {
-    /// It is deleted.
-    Delete,
-    /// This column is set.
-    Mark(&'static str),
-    /// It is moved to this table.
-    Move(&'static str),
-    /// It is handed over, then deleted.
-    HandOver(Taker),
-}
-
-impl Act {
-    /// Each of them, for a table with the column `gone` and an archive of this name.
-    fn all(archive: &'static str) -> [Self; 4] {
-        let taken: Taker = Arc::new(|_| Ok(()));
-        [Self::Delete, Self::Mark("gone"), Self::Move(archive), Self::HandOver(taken)]
-    }
-}
-
 /// A database with tables of the user's own.
 #[async_trait]
 pub trait Tables: Send + Sync {
+    /// The URL of the database.
+    fn url(&self) -> String;
+
     /// Runs one statement.
     async fn run(&self, sql: &str);
 
@@ -54,10 +33,24 @@ pub trait Tables: Send + Sync {
 
     /// Drops this index of this table.
     async fn drop_index(&self, index: &str, table: &str);
+}
 
-    /// A sweep of this table by this key: a row is over at the moment in its column `until`, in
-    /// milliseconds since 1970.
-    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep>;
+/// A sweep of this table by this key: a row is over at the moment in its column `until`, in
+/// milliseconds since 1970.
+///
+/// # Panics
+///
+/// If a name is not a plain one.
+pub fn sweep(tables: &dyn Tables, table: &str, key: &[&str], strategy: Strategy) -> Arc<dyn Sweep> {
+    let table = Table::new(table).key(key.iter().copied()).expires("until");
+    let sweep = sweep::open(&tables.url(), table.unit(Unit::UnixMillis), strategy);
+    sweep.expect("the names are plain")
+}
+
+/// Every strategy, for a table with the column `gone` and an archive of this name.
+fn strategies(archive: &str) -> [Strategy; 4] {
+    let hand_over = Strategy::callback(|_| async { Ok(()) });
+    [Strategy::Delete, Strategy::soft_delete("gone"), Strategy::archive(archive), hand_over]
 }
 
 /// The number of cases.
@@ -106,11 +99,11 @@ fn refused(outcome: Result<(), SweepError>, wanted: &str) {
 
 /// Another row with the key of one that is due stays, whatever is done with that one.
 async fn only_due_rows_go_not_those_of_the_same_key(tables: &dyn Tables) {
-    for act in Act::all("shared_old") {
+    for strategy in strategies("shared_old") {
         make(tables, "shared").await;
         make(tables, "shared_old").await;
         tables.run("CREATE UNIQUE INDEX shared_owner ON shared (owner)").await;
-        let sweep = tables.sweep("shared", &["owner"], act);
+        let sweep = sweep(tables, "shared", &["owner"], strategy);
         put(tables, "shared", &[(1, 1, 1)]).await;
         assert_eq!(sweep.batch(Epoch(1), 10).await.expect("the key is unique").records, 1);
         // The index is taken away behind its back.
@@ -141,8 +134,8 @@ async fn a_key_that_tells_no_rows_apart_is_refused(tables: &dyn Tables) {
         if !index.is_empty() {
             tables.run(&format!("CREATE UNIQUE INDEX keyed_{number} ON keyed ({index})")).await;
         }
-        for act in Act::all("keyed_old") {
-            let sweep = tables.sweep("keyed", key, act);
+        for strategy in strategies("keyed_old") {
+            let sweep = sweep(tables, "keyed", key, strategy);
             match wanted {
                 "" => sweep.examine().await.expect("the key will do"),
                 wanted => {
@@ -155,39 +148,39 @@ async fn a_key_that_tells_no_rows_apart_is_refused(tables: &dyn Tables) {
     }
 }
 
-/// What each act leaves behind.
+/// What each strategy leaves behind.
 async fn rows_are_marked_moved_or_handed_over(tables: &dyn Tables) {
     make(tables, "acted").await;
     make(tables, "acted_old").await;
     tables.run("CREATE UNIQUE INDEX acted_id ON acted (id)").await;
     put(tables, "acted", &[(1, 1, 1), (2, 1, 2), (3, 1, NEVER)]).await;
     tables.run("UPDATE acted SET gone = 7 WHERE id = 2").await;
-    let sweep = |act| tables.sweep("acted", &["id"], act);
-    let mark = sweep(Act::Mark("gone"));
+    let sweep = |strategy| sweep(tables, "acted", &["id"], strategy);
+    let mark = sweep(Strategy::soft_delete("gone"));
     assert_eq!(mark.batch(Epoch(1), 100).await.expect("it is there").records, 1);
     assert_eq!(mark.batch(Epoch(1), 100).await.expect("it is there").records, 0);
     assert_eq!(ids(tables, "acted", "gone > 1600000000000").await, ["1"], "the server's own time");
     assert_eq!(ids(tables, "acted", "gone = 7").await, ["2"], "none is overwritten");
 
-    let moved = sweep(Act::Move("acted_old"));
+    let moved = sweep(Strategy::archive("acted_old"));
     assert_eq!(moved.batch(Epoch(1), 1).await.expect("it is there").records, 1);
     assert_eq!(ids(tables, "acted", "1 = 1").await, ["2", "3"]);
     assert_eq!(ids(tables, "acted_old", "name = 'r1' AND until = 1").await, ["1"]);
 
-    let refuse = sweep(Act::HandOver(Arc::new(|_| Err("not now".to_owned()))));
+    let refuse = sweep(Strategy::callback(|_| async { Err("not now".into()) }));
     let failed = refuse.batch(Epoch(1), 9).await.expect_err("it said no").to_string();
     assert!(failed.ends_with("table acted failed (not now); nothing was removed"), "{failed}");
     assert_eq!(ids(tables, "acted", "1 = 1").await, ["2", "3"]);
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let keep = Arc::clone(&told);
-    let take: Taker = Arc::new(move |rows| {
-        keep.lock().expect("no holder panics").extend(rows);
-        Ok(())
+    let rows = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&rows);
+    let take = Strategy::callback(move |batch| {
+        keep.lock().expect("no holder panics").extend(batch);
+        std::future::ready(Ok(()))
     });
-    let handed = sweep(Act::HandOver(take)).batch(Epoch(1), 9).await;
+    let handed = sweep(take).batch(Epoch(1), 9).await;
     assert_eq!(handed.expect("it went well").records, 1);
-    let told = told.lock().expect("no holder panics").clone();
-    assert_eq!((told.len(), &told[0]["id"], &told[0]["name"]), (1, &2.into(), &"r2".into()));
+    let rows = rows.lock().expect("no holder panics").clone();
+    assert_eq!((rows.len(), &rows[0]["id"], &rows[0]["name"]), (1, &2.into(), &"r2".into()));
     assert_eq!(ids(tables, "acted", "1 = 1").await, ["3"]);
 }
 
@@ -195,14 +188,14 @@ async fn rows_are_marked_moved_or_handed_over(tables: &dyn Tables) {
 async fn what_is_not_there_is_told(tables: &dyn Tables) {
     make(tables, "named").await;
     tables.run("CREATE UNIQUE INDEX named_id ON named (id)").await;
-    let cases: [(&str, &[&str], Act, &str); 4] = [
-        ("thinks", &["id"], Act::Delete, "there is no table thinks"),
-        ("named", &["idd"], Act::Delete, "table named has no column idd; it has id, owner"),
-        ("named", &["id"], Act::Mark("dead"), "table named has no column dead"),
-        ("named", &["id"], Act::Move("never"), "there is no table never"),
+    let cases: [(&str, &[&str], Strategy, &str); 4] = [
+        ("thinks", &["id"], Strategy::Delete, "there is no table thinks"),
+        ("named", &["idd"], Strategy::Delete, "table named has no column idd; it has id, owner"),
+        ("named", &["id"], Strategy::soft_delete("dead"), "table named has no column dead"),
+        ("named", &["id"], Strategy::archive("never"), "there is no table never"),
     ];
-    for (table, key, act, wanted) in cases {
-        let sweep = tables.sweep(table, key, act);
+    for (table, key, strategy, wanted) in cases {
+        let sweep = sweep(tables, table, key, strategy);
         refused(sweep.examine().await, wanted);
         refused(sweep.batch(Epoch(1), 1).await.map(drop), wanted);
     }

@@ -47,7 +47,7 @@ impl StoreUrl {
     pub fn file(&self) -> Option<&Path> {
         let rest = self.0.strip_prefix(SQLITE)?;
         // What is no path is refused by the driver, which does not repeat it.
-        baton_drivers::sqlite::SqliteConfig::from_location(rest).ok()?;
+        baton_drivers::sqlite::SqliteConfig::parse(rest).ok()?;
         Some(Path::new(rest.split_once('?').map_or(rest, |(path, _)| path)))
     }
 }

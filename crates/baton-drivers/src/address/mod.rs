@@ -18,9 +18,9 @@ use std::fmt;
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::driver::all_shown;
-use crate::parts::Parts;
+use crate::url_parts::UrlParts;
 
-pub use crate::parts::Flaw;
+pub use crate::url_parts::MalformedUrl;
 
 /// What to do about a URL that can be cut in several ways.
 const ESCAPES: &str = "in a password write %40 for @, %2F for /, %3F for ? and %26 for &";
@@ -34,7 +34,7 @@ pub enum AddressError {
     #[error("{scheme}:// names no host; write {example}")]
     NoHost { scheme: String, example: &'static str },
     #[error("{scheme} address: {flaw}; {ESCAPES}")]
-    Cut { scheme: String, flaw: Flaw },
+    Malformed { scheme: String, flaw: MalformedUrl },
     #[error("{scheme} address {part} is not UTF-8 once its %-escapes are read")]
     Escapes { scheme: String, part: &'static str },
     /// The name is shown if it cannot be a piece of a password.
@@ -77,11 +77,11 @@ impl fmt::Debug for Secret {
 /// A store's URL, taken apart.
 #[derive(Clone, Debug)]
 pub struct Address {
-    /// Who connects.
+    /// The user to connect as.
     pub user: Option<String>,
-    /// With which password: from the URL, `password_env` or `password_file`.
+    /// The password: from the URL, `password_env` or `password_file`.
     pub password: Option<Secret>,
-    /// Where to: at least one name or address, without the brackets around IPv6, and its port.
+    /// The servers: at least one name or address, without the brackets around IPv6, and its port.
     pub hosts: Vec<(String, u16)>,
     /// What stands after the first `/`, without it.
     pub path: String,
@@ -96,10 +96,9 @@ impl Address {
         example: &'static str,
         port: u16,
     ) -> Result<(Self, Options), AddressError> {
-        let parts = Parts::of(rest).map_err(|flaw| match flaw {
-            Flaw::NoHost => AddressError::NoHost { scheme: scheme.to_owned(), example },
-            flaw => AddressError::Cut { scheme: scheme.to_owned(), flaw },
-        })?;
+        let malformed = |flaw| AddressError::Malformed { scheme: scheme.to_owned(), flaw };
+        let no_host = || AddressError::NoHost { scheme: scheme.to_owned(), example };
+        let parts = UrlParts::of(rest).map_err(malformed)?.ok_or_else(no_host)?;
         let decoded = |text: &str, part| decoded(scheme, text, part);
         let user = decoded(parts.user, "user")?;
         let given = decoded(parts.password.unwrap_or_default(), "password")?;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::{AddressError, Secret, decoded};
-use crate::parts::{is_path, is_plain_name, is_variable, options};
+use crate::url_parts::{is_path, is_plain_name, is_variable, options};
 
 /// How long a call may take, if nothing else is said.
 const TIMEOUT: Duration = Duration::from_millis(1_500);

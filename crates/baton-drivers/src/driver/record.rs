@@ -179,13 +179,13 @@ impl<'a, F: Fields> Record<'a, F> {
 
     /// The holder of the lease, if its status says that there is one.
     pub(crate) fn holder(&self) -> Result<Option<Holder>, DriverError> {
-        let held = self.flag("status")?;
+        let status: u64 = self.number("status")?;
         let node = self.read("owner_id", NodeId::new)?;
         let boot = self.read("owner_boot", boot_id)?;
         let lifeline = self.maybe_text("owner_lifeline")?.map(Arc::from);
-        match (held, node, boot) {
-            (true, Some(node), Some(boot)) => Ok(Some(Holder { node, boot, lifeline })),
-            (false, None, None) => Ok(None),
+        match (status, node, boot) {
+            (1, Some(node), Some(boot)) => Ok(Some(Holder { node, boot, lifeline })),
+            (0, None, None) => Ok(None),
             _ => Err(self.corrupt("its status does not go with its owner")),
         }
     }
@@ -194,4 +194,38 @@ impl<'a, F: Fields> Record<'a, F> {
 /// A boot id as every store writes it.
 pub(crate) fn boot_id(text: &str) -> Result<BootId, ParseIntError> {
     BootId::try_from(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fields as text; those that are not here are NULL.
+    struct Texts(Vec<(&'static str, &'static str)>);
+
+    impl Fields for Texts {
+        fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
+            let found = self.0.iter().find(|(known, _)| *known == name);
+            Ok(found.map(|(_, text)| text.as_bytes()))
+        }
+    }
+
+    #[test]
+    fn a_lease_is_held_or_released_and_any_other_status_is_corrupt() {
+        let owner = [("owner_id", "a"), ("owner_boot", "0000000000000000000000000000000b")];
+        for (status, is_owned, expected) in [
+            ("1", true, Some(true)),
+            ("0", false, Some(false)),
+            ("1", false, None),
+            ("0", true, None),
+            ("2", true, None),
+            ("2", false, None),
+        ] {
+            let owner = owner.into_iter().filter(|_| is_owned);
+            let fields = Texts(owner.chain([("status", status)]).collect());
+            let found = Record::new(&fields, "the lease").holder().ok();
+            let is_held = found.map(|holder| holder.is_some());
+            assert_eq!(is_held, expected, "status {status}, owned: {is_owned}");
+        }
+    }
 }

@@ -1,15 +1,15 @@
-//! A beat: the node record and the lease in one transaction. And looking without taking part.
+//! A beat: the node record and the lease in one transaction.
 
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Registration};
+use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::memory::registration;
-use baton_store::{Inspection, StoreError};
 
 use super::context::{ATTEMPTS, CallContext, overtaken};
-use super::lease::{self, Grant, Ruling};
-use super::namespace_state::{Life, NamespaceState, unchanged};
-use super::record::Record;
-use super::spare;
+use super::lease::{self, Grant, LeaseDecision};
+use super::namespace_state::{KnownLeases, NamespaceState, unchanged};
+use super::records::Record;
+use super::spare_lease;
 use super::wire::{Compare, Op};
 
 impl CallContext<'_> {
@@ -43,27 +43,29 @@ impl CallContext<'_> {
                 (state, is_fresh) = (self.read().await?, true);
                 continue;
             }
-            let life = match beat.lease {
-                LeaseIntent::Acquire(_) => self.life(&state).await,
-                _ => Life::default(),
+            let leases = match beat.lease {
+                LeaseIntent::Acquire(_) => self.known_leases(&state).await,
+                _ => KnownLeases::default(),
             };
-            let is_over = life.is_over(&state);
-            let ruling = lease::rule(&state, is_over, &beat.node, &beat.lease);
+            let is_over = leases.is_over(&state);
+            let ruling = lease::decide(&state, is_over, &beat.node, &beat.lease);
             granted = match (granted, &ruling) {
-                (None, Ruling::Begin(term)) => Some(self.spare_or_grant(term.record.ttl).await?),
-                (None, Ruling::GoOn(record)) => Some(self.grant(record.ttl).await?),
+                (None, LeaseDecision::Begin(term)) => {
+                    Some(self.spare_or_grant(term.record.ttl).await?)
+                }
+                (None, LeaseDecision::GoOn(record)) => Some(self.grant(record.ttl).await?),
                 (granted, _) => granted,
             };
             let outcome = match ruling {
-                Ruling::Look => None,
-                Ruling::Conflict => Some(Outcome::Conflict),
-                Ruling::Begin(_) | Ruling::GoOn(_) => Some(Outcome::Applied),
+                LeaseDecision::Look => None,
+                LeaseDecision::Conflict => Some(Outcome::Conflict),
+                LeaseDecision::Begin(_) | LeaseDecision::GoOn(_) => Some(Outcome::Applied),
             };
             let (compare, writes) = self.plan_beat(&state, beat, &ruling, granted);
             match self.commit(compare, writes).await? {
                 (true, after) => {
-                    if matches!(ruling, Ruling::Look) {
-                        self.leave_follow_up(spare::after_look(&after, &beat.node));
+                    if matches!(ruling, LeaseDecision::Look) {
+                        self.leave_follow_up(spare_lease::after_look(&after, &beat.node));
                     }
                     return Ok(self.reply(&after, Registration::Registered, outcome, beat).await);
                 }
@@ -78,7 +80,7 @@ impl CallContext<'_> {
         &self,
         state: &NamespaceState,
         beat: &BeatRequest,
-        ruling: &Ruling,
+        ruling: &LeaseDecision,
         granted: Option<Grant>,
     ) -> (Vec<Compare>, Vec<Op>) {
         let (keys, now_ms) = (&self.keys, SystemClock.wall_ms());
@@ -89,18 +91,18 @@ impl CallContext<'_> {
         if !(known && beat.is_mere_look()) {
             writes.push(Op::put(&node, beat.node.write()));
         }
-        if !matches!(ruling, Ruling::Look) {
+        if !matches!(ruling, LeaseDecision::Look) {
             compare.extend(state.same_lease(keys));
         }
         let row = match (ruling, granted, state.row()) {
-            (Ruling::Begin(term), Some(grant), last) => {
+            (LeaseDecision::Begin(term), Some(grant), last) => {
                 // The new epoch is above it.
                 compare.extend(unchanged(&keys.fence, &state.fence));
                 let (row, closed) = lease::begin(last, &beat.node, term, grant, now_ms);
                 writes.extend(lease::begun(keys, &row, closed));
                 Some(row)
             }
-            (Ruling::GoOn(record), Some(grant), Some(row)) => {
+            (LeaseDecision::GoOn(record), Some(grant), Some(row)) => {
                 Some(lease::with_lease(row, record, grant, now_ms))
             }
             _ => None,
@@ -116,27 +118,14 @@ impl CallContext<'_> {
         outcome: Option<Outcome>,
         beat: &BeatRequest,
     ) -> BeatReply {
-        let life = self.life(state).await;
+        let leases = self.known_leases(state).await;
         let view = state.view.as_ref().map(|stored| &stored.record);
         BeatReply {
             registration,
-            lease: life.snapshot(state, SystemClock.now()),
+            lease: leases.snapshot(state, SystemClock.now()),
             outcome,
             lineage: super::LINEAGE,
             view: view.filter(|view| view.version > beat.known_view).cloned(),
         }
-    }
-
-    /// The lease and the view. People want to know what is left, so etcd is asked.
-    pub(super) async fn inspect(&self) -> Result<Inspection, StoreError> {
-        let state = self.read().await?;
-        if state.is_live() {
-            // As on the first look: what was counted is set aside.
-            self.engine.cache.with(self.namespace, |cached| cached.life.alive = None);
-        }
-        let life = self.life(&state).await;
-        let view = state.view.as_ref().map(|stored| stored.record.clone());
-        let lease = life.snapshot(&state, SystemClock.now());
-        Ok(Inspection { lease, lineage: super::LINEAGE, view })
     }
 }

@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard};
 use baton_core::ids::{Namespace, NodeId};
 use baton_core::protocol::NodeRecord;
 
-use super::namespace_state::{Life, NamespaceState, Slot};
-use super::record::{self, Record};
+use super::namespace_state::{KnownLeases, NamespaceState};
+use super::records::{self, Record, Stored};
 use super::schema::Keys;
-use super::spare::{FollowUp, Spare};
+use super::spare_lease::{FollowUp, SpareLease};
 use super::wire::{Event, Header};
 use crate::driver::Unchanged;
 
@@ -27,20 +27,20 @@ pub(super) struct CachedNamespace {
     /// The highest revision that was heard of when it was made.
     at: i64,
     /// The records of the nodes that beat by this handle.
-    pub(super) nodes: BTreeMap<NodeId, Slot<NodeRecord>>,
-    pub(super) life: Life,
+    pub(super) nodes: BTreeMap<NodeId, Option<Stored<NodeRecord>>>,
+    pub(super) leases: KnownLeases,
     /// The revision of every node's record.
     pub(super) unwritten: Unchanged<NodeId, i64>,
-    pub(super) spare: Option<Spare>,
+    pub(super) spare: Option<SpareLease>,
     /// What the last beat left to be done.
     pub(super) follow_up: Option<FollowUp>,
 }
 
 #[derive(Default)]
-pub(super) struct Cache(Mutex<All>);
+pub(super) struct Cache(Mutex<CacheContents>);
 
 #[derive(Default)]
-struct All {
+struct CacheContents {
     namespaces: BTreeMap<Namespace, CachedNamespace>,
     /// Which cluster, and the highest revision of it that an answer came from.
     cluster: u64,
@@ -48,7 +48,7 @@ struct All {
 }
 
 impl Cache {
-    fn all(&self) -> MutexGuard<'_, All> {
+    fn all(&self) -> MutexGuard<'_, CacheContents> {
         self.0.lock().expect("no holder of this lock panics")
     }
 
@@ -104,21 +104,21 @@ impl Cache {
         let mut all = self.all();
         let (cluster, revision) = (header.cluster_id, header.revision);
         if all.cluster != cluster || revision < before {
-            *all = All { cluster, revision, ..All::default() };
+            *all = CacheContents { cluster, revision, ..CacheContents::default() };
         }
         all.revision = all.revision.max(revision);
     }
 }
 
 /// What cannot be read stays as it was: the next call finds out.
-fn take_in<T: Record>(slot: &mut Slot<T>, event: &Event) {
+fn take_in<T: Record>(slot: &mut Option<Stored<T>>, event: &Event) {
     let known = slot.as_ref().map_or(0, |stored| stored.revision);
     if event.kv.mod_revision <= known {
         return;
     }
     if event.is_delete() {
         *slot = None;
-    } else if let Ok(stored) = record::read(&event.kv, String::new) {
+    } else if let Ok(stored) = records::read(&event.kv, String::new) {
         *slot = Some(stored);
     }
 }

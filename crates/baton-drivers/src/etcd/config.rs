@@ -34,7 +34,7 @@ pub(super) struct EtcdConfig {
 }
 
 impl EtcdConfig {
-    pub(super) fn from_location(scheme: &str, rest: &str) -> Result<Self, AddressError> {
+    pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, AddressError> {
         let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, PORT)?;
         let timeout = options.timeout()?;
         let files = TlsFiles::take(&mut options)?;
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn read(rest: &str) -> Result<EtcdConfig, AddressError> {
-        EtcdConfig::from_location("etcd", rest)
+        EtcdConfig::parse("etcd", rest)
     }
 
     #[test]

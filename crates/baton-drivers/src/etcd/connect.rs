@@ -31,7 +31,7 @@ const LATE: &str = "no answer in time";
 pub(super) struct Connection {
     pub(super) config: EtcdConfig,
     tls: Option<rustls::ClientConfig>,
-    /// Its connections. All of them are discarded when one of them fails.
+    /// Its connections. All of them are discarded when the endpoint is given up.
     client: Mutex<Client>,
     current: AtomicUsize,
     token: Mutex<Option<String>>,
@@ -233,12 +233,14 @@ impl Connection {
         GatewayError::NoAnswer(words(problem))
     }
 
-    /// Discards all connections and turns to the next endpoint.
+    /// Turns to the next endpoint, and discards all connections to this one. If another request has
+    /// turned away from it already, the connections are those to the next one, and are left alone.
     fn give_up(&self, at: usize) {
         let next = (at + 1) % self.config.endpoints.len();
-        let _ = self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed);
+        let turned =
+            self.current.compare_exchange(at, next, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         // It could be made with the same arguments before.
-        if let Ok(fresh) = client(&self.config, self.tls.as_ref()) {
+        if turned && let Ok(fresh) = client(&self.config, self.tls.as_ref()) {
             *self.client.lock().expect("no holder of this lock panics") = fresh;
         }
     }
@@ -291,4 +293,61 @@ fn words(problem: &reqwest::Error) -> String {
         cause = inner;
     }
     cause.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// A server that answers every request with `{}`, and counts its connections.
+    fn server() -> (u16, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port is free");
+        let port = listener.local_addr().expect("it was just bound").port();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&connections);
+        let serve = move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                counted.fetch_add(1, Ordering::SeqCst);
+                let mut reader = BufReader::new(&stream);
+                let mut length = 0;
+                let mut line = String::new();
+                while reader.read_line(&mut line).is_ok_and(|read| read > 0) {
+                    let header = line.trim().to_ascii_lowercase();
+                    if let Some(text) = header.strip_prefix("content-length:") {
+                        length = text.trim().parse().expect("it is a number");
+                    }
+                    if header.is_empty() {
+                        reader.read_exact(&mut vec![0; length]).expect("the body follows");
+                        let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+                        (&stream).write_all(answer).expect("the client waits");
+                    }
+                    line.clear();
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("server".to_owned()).spawn(serve);
+        thread.expect("the machine has a thread left");
+        (port, connections)
+    }
+
+    #[tokio::test]
+    async fn a_late_failure_of_one_endpoint_costs_no_connection_to_the_next() {
+        let (port, connections) = server();
+        let rest = format!("127.0.0.1:1,127.0.0.1:{port}");
+        let config = EtcdConfig::parse("etcd", &rest).expect("it is sound");
+        let connection = Connection::new(config).expect("it needs no TLS");
+        let ask = async || connection.ask::<Value>("kv/range", &Value::Null).await;
+        ask().await.expect("the second endpoint answers");
+        // As of a request to the first that was sent earlier.
+        connection.give_up(0);
+        ask().await.expect("the second endpoint answers");
+        assert_eq!(connections.load(Ordering::SeqCst), 1);
+        connection.give_up(1);
+        ask().await.expect("the second endpoint answers");
+        assert_eq!(connections.load(Ordering::SeqCst), 2);
+    }
 }

@@ -22,7 +22,8 @@ use super::cache::{Cache, CachedNamespace};
 use super::connect::Connection;
 use super::error::GatewayError;
 use super::lease::{Grant, whole_seconds};
-use super::namespace_state::{Life, NamespaceState, Slot, slot};
+use super::namespace_state::{KnownLeases, NamespaceState, stored};
+use super::records::Stored;
 use super::schema::Keys;
 use super::wire::{Compare, EtcdLease, Op, OpAnswer, Range, Txn, TxnAnswer};
 use super::{NAME, examine, hints};
@@ -82,7 +83,7 @@ pub(super) struct CallContext<'e> {
     pub(super) node: Option<NodeId>,
     pub(super) document: Option<String>,
     /// The view as it is known; it is read only if there is another.
-    view: Slot<Arc<View>>,
+    view: Option<Stored<Arc<View>>>,
     deadline: Moment,
 }
 
@@ -199,22 +200,22 @@ impl<'e> CallContext<'e> {
         let space = self.namespace;
         let mut answers = answers.iter();
         let mut state = NamespaceState {
-            lease: slot(answers.next(), || format!("the lease of namespace {space}"))?,
-            holder: slot(answers.next(), || format!("the holder key of namespace {space}"))?,
-            fence: slot(answers.next(), || format!("the fence of namespace {space}"))?,
+            lease: stored(answers.next(), || format!("the lease of namespace {space}"))?,
+            holder: stored(answers.next(), || format!("the holder key of namespace {space}"))?,
+            fence: stored(answers.next(), || format!("the fence of namespace {space}"))?,
             ..NamespaceState::default()
         };
         let view = answers.next();
-        state.view = slot(view, || format!("the view of namespace {space}"))?;
+        state.view = stored(view, || format!("the view of namespace {space}"))?;
         if state.view.is_none() && view.is_some_and(|answer| answer.response_range.count > 0) {
             state.view.clone_from(&self.view);
         }
         if let Some(node) = &self.node {
-            state.node = slot(answers.next(), || format!("node {node} of namespace {space}"))?;
+            state.node = stored(answers.next(), || format!("node {node} of namespace {space}"))?;
         }
         if let Some(name) = &self.document {
             let what = || format!("document {name:?} of namespace {space}");
-            state.document = slot(answers.next(), what)?;
+            state.document = stored(answers.next(), what)?;
         }
         Ok(state)
     }
@@ -232,28 +233,28 @@ impl<'e> CallContext<'e> {
     /// What is known of the etcd lease that the record names. Asks etcd where this handle cannot
     /// know: on its first look, and when the holder key is gone. A key that was deleted by hand
     /// ends no lease; its holder may still trust it.
-    pub(super) async fn life(&self, state: &NamespaceState) -> Life {
+    pub(super) async fn known_leases(&self, state: &NamespaceState) -> KnownLeases {
         let cache = &self.engine.cache;
-        let mut life = cache.with(self.namespace, |cached| cached.life);
+        let mut leases = cache.with(self.namespace, |cached| cached.leases);
         match state.held() {
             // From now on, any lease that comes is a new one.
-            None => life.alive = life.alive.or(Some((0, SystemClock.now()))),
-            Some(row) if state.is_live() && life.alive.is_some() => {
-                if life.alive.is_none_or(|(lease, _)| lease != row.lease) {
-                    life.alive = Some((row.lease, SystemClock.now() + row.granted));
+            None => leases.alive = leases.alive.or(Some((0, SystemClock.now()))),
+            Some(row) if state.is_live() && leases.alive.is_some() => {
+                if leases.alive.is_none_or(|(lease, _)| lease != row.lease) {
+                    leases.alive = Some((row.lease, SystemClock.now() + row.granted));
                 }
             }
-            Some(row) if life.gone != Some(row.lease) => match self.left(row.lease).await {
-                Some(None) => life.gone = Some(row.lease),
+            Some(row) if leases.gone != Some(row.lease) => match self.left(row.lease).await {
+                Some(None) => leases.gone = Some(row.lease),
                 Some(Some(left)) => {
-                    life.alive = Some((row.lease, SystemClock.now() + left.min(row.granted)));
+                    leases.alive = Some((row.lease, SystemClock.now() + left.min(row.granted)));
                 }
                 None => {}
             },
             Some(_) => {}
         }
-        cache.with(self.namespace, |cached| cached.life = life);
-        life
+        cache.with(self.namespace, |cached| cached.leases = leases);
+        leases
     }
 
     /// What etcd says is left of a lease, the second that has begun included; `None` if it does not

@@ -18,7 +18,7 @@ use baton_store::{StaleEpoch, StoreError};
 use super::config::EtcdConfig;
 use super::connect::Connection;
 use super::error::GatewayError;
-use super::record::{self, Record};
+use super::records::{self, Record};
 use super::schema::Keys;
 use super::wire::{Compare, KeyValue, Op, Range, Txn, TxnAnswer};
 use crate::OpenError;
@@ -131,7 +131,7 @@ impl Fence {
         value: &[u8],
     ) -> Result<Option<TxnAnswer>, FenceError> {
         let (guard, is_alone) = (self.guard(epoch), same.is_none());
-        let fence = Compare::says_less(&guard.key, &guard.less_than);
+        let fence = Compare::less_than(&guard.key, &guard.less_than);
         let compare = same.into_iter().chain([fence]).collect();
         let success = vec![Op::put(&guard.key, guard.value), Op::put(key, value)];
         let txn = Txn { compare, success, failure: self.both(key) };
@@ -166,14 +166,14 @@ fn opened(
     rest: &str,
     namespace: &Namespace,
 ) -> Result<(Connection, Keys), OpenError> {
-    let config = EtcdConfig::from_location(scheme, rest)?;
+    let config = EtcdConfig::parse(scheme, rest)?;
     let keys = Keys::new(&config.prefix, namespace);
     Ok((Connection::new(config)?, keys))
 }
 
 fn epoch_of(found: &KeyValue) -> Result<Epoch, StoreError> {
     let what = || format!("the fence {}", String::from_utf8_lossy(&found.key));
-    Ok(record::read(found, what)?.record)
+    Ok(records::read(found, what)?.record)
 }
 
 /// The fences of a namespace, for people.

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use super::cache::Cache;
 use super::connect::Connection;
 use super::error::GatewayError;
-use super::record::{LeaseRow, Record};
+use super::records::{LeaseRow, Record};
 use super::schema::Keys;
 use super::wire::{Event, Events, Range, WatchLine};
 use crate::driver::within;

@@ -5,10 +5,11 @@
 //!
 //! Every acquisition and every renewal has an etcd lease of its own, which etcd keeps for at least
 //! the ttl after the beat was sent: one of that length that was granted since, or a longer one that
-//! was granted before ([`Spare::serves`](super::spare::Spare::serves)). One transaction writes the
-//! record and the holder key that is attached to that lease. So wherever the attempt's nonce is
-//! read, now or later, the holder's window (counted from the send) ends before the holder key's
-//! lease. Another node is let in only when the holder key *and* its lease are gone.
+//! was granted before ([`SpareLease::serves`](super::spare_lease::SpareLease::serves)). One
+//! transaction writes the record and the holder key that is attached to that lease. So wherever the
+//! attempt's nonce is read, now or later, the holder's window (counted from the send) ends before
+//! the holder key's lease. Another node is let in only when the holder key *and* its lease are
+//! gone.
 //!
 //! The obvious way, to keep one etcd lease alive, does not give that. A keepalive is no write: it
 //! is answered by the member that believes to be etcd's leader. One that was replaced without
@@ -24,13 +25,13 @@ use baton_core::time::whole_ms;
 use baton_store::StoreError;
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::lease_rule::{
-    self, Below, Facts, Granted, LastTerm, LeaseRecord, Life, Unreleased,
+    self, EpochBounds, Facts, Granted, LastTerm, LeaseRecord, Liveness, UnreleasedEnd,
 };
 
 use super::LINEAGE;
 use super::context::{CallContext, Plan};
 use super::namespace_state::{NamespaceState, unchanged};
-use super::record::{LeaseRow, Record};
+use super::records::{LeaseRow, Record};
 use super::schema::Keys;
 use super::wire::Op;
 
@@ -43,7 +44,7 @@ pub(super) struct Grant {
 /// etcd grants no more, which is 285 years.
 const TTL_MAX_SECONDS: i64 = 9_000_000_000;
 
-pub(super) enum Ruling {
+pub(super) enum LeaseDecision {
     Look,
     Conflict,
     Begin(Granted),
@@ -51,33 +52,34 @@ pub(super) enum Ruling {
 }
 
 /// Judges what a beat wants. `is_over`: the holder key and its etcd lease are gone.
-pub(super) fn rule(
+pub(super) fn decide(
     state: &NamespaceState,
     is_over: bool,
     node: &NodeRecord,
     intent: &LeaseIntent,
-) -> Ruling {
+) -> LeaseDecision {
     let facts = |has_expired| Facts {
         lineage: LINEAGE,
         has_expired: Some(has_expired),
-        holder: &|| Life::Unknown,
+        holder: &|| Liveness::Unknown,
     };
     let record = state.row().map(|row| &row.record);
     let has_leased_key = state.holder.as_ref().is_some_and(|stored| stored.lease != 0);
     let ruling = match intent {
-        LeaseIntent::Observe => return Ruling::Look,
+        LeaseIntent::Observe => return LeaseDecision::Look,
         // The record was deleted of a term whose holder may still trust it.
         LeaseIntent::Acquire(_) if record.is_none() && has_leased_key => None,
         LeaseIntent::Acquire(claim) => {
-            let below = Below { born_in: LINEAGE, fence: state.highest_epoch() };
-            lease_rule::acquire(record, facts(is_over), below, node, claim).map(Ruling::Begin)
+            let bounds = EpochBounds { born_in: LINEAGE, fence: state.highest_epoch() };
+            lease_rule::acquire(record, facts(is_over), bounds, node, claim)
+                .map(LeaseDecision::Begin)
         }
         LeaseIntent::Renew(renew) => {
             let renewed = record.and_then(|record| record.renew(facts(!state.is_live()), renew));
-            renewed.map(Ruling::GoOn)
+            renewed.map(LeaseDecision::GoOn)
         }
     };
-    ruling.unwrap_or(Ruling::Conflict)
+    ruling.unwrap_or(LeaseDecision::Conflict)
 }
 
 /// The row of a new term, and the last term closed.
@@ -93,7 +95,7 @@ pub(super) fn begin(
         Some(None) => LastTerm::Open,
         Some(Some((at_ms, _))) => LastTerm::Ended(at_ms),
     };
-    let unreleased = granted.ends.zip(last).map(|(end, last)| Unreleased {
+    let unreleased = granted.ends.zip(last).map(|(end, last)| UnreleasedEnd {
         end,
         ended_ms: last_acted_ms(last, now_ms),
         renewed_ms: renewed_ms(last),

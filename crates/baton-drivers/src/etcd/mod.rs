@@ -15,7 +15,7 @@
 //! A call is one transaction that compares everything it rests on. What it rests on is cached
 //! from the last answer, so a steady beat is one request, and a holder's is two: a lease of its own
 //! for every renewal (`lease` says why), then the transaction. The first in line has a lease ready
-//! (`spare`), so its takeover is one transaction.
+//! (`spare_lease`), so its takeover is one transaction.
 //!
 //! What cannot be noticed: a cluster restored from a snapshot that keeps the cluster's id and whose
 //! revisions have passed those that were seen. So no lineage is declared; the floor that nodes
@@ -33,9 +33,9 @@ mod hints;
 mod lease;
 mod namespace_state;
 mod operations;
-mod record;
+mod records;
 mod schema;
-mod spare;
+mod spare_lease;
 mod wire;
 
 use std::sync::{Arc, Mutex};
@@ -60,7 +60,7 @@ pub(crate) async fn open(
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    let config = EtcdConfig::from_location(scheme, rest)?;
+    let config = EtcdConfig::parse(scheme, rest)?;
     let engine = move || async move {
         let connection = Connection::new(config)?;
         schema::check(&connection, access).await?;

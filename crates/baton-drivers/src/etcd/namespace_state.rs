@@ -8,7 +8,7 @@ use baton_core::protocol::{Expiry, LeaseSnapshot, NodeRecord, Version, View};
 use baton_core::time::Moment;
 use baton_store::{Document, StoreError};
 
-use super::record::{self, LeaseRow, Record, Stored};
+use super::records::{self, LeaseRow, Record, Stored};
 use super::schema::Keys;
 use super::wire::{Compare, Op, OpAnswer};
 
@@ -16,18 +16,16 @@ use super::wire::{Compare, Op, OpAnswer};
 /// gives them their whole time again when its leader changes.
 const LEFT_MIN: Duration = Duration::from_millis(200);
 
-pub(super) type Slot<T> = Option<Stored<T>>;
-
 /// The records that a call may rest on.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamespaceState {
-    pub(super) lease: Slot<LeaseRow>,
+    pub(super) lease: Option<Stored<LeaseRow>>,
     /// Every write of the holder key differs from all others, or is attached to another lease.
-    pub(super) holder: Slot<Version>,
-    pub(super) fence: Slot<Epoch>,
-    pub(super) view: Slot<Arc<View>>,
-    pub(super) node: Slot<NodeRecord>,
-    pub(super) document: Slot<Document>,
+    pub(super) holder: Option<Stored<Version>>,
+    pub(super) fence: Option<Stored<Epoch>>,
+    pub(super) view: Option<Stored<Arc<View>>>,
+    pub(super) node: Option<Stored<NodeRecord>>,
+    pub(super) document: Option<Stored<Document>>,
 }
 
 impl NamespaceState {
@@ -72,35 +70,35 @@ impl NamespaceState {
     }
 }
 
-pub(super) fn unchanged<T>(key: &str, slot: &Slot<T>) -> Vec<Compare> {
+pub(super) fn unchanged<T>(key: &str, slot: &Option<Stored<T>>) -> Vec<Compare> {
     match slot {
         None => vec![Compare::absent(key)],
-        Some(stored) if stored.lease == 0 => vec![Compare::says(key, &stored.raw)],
+        Some(stored) if stored.lease == 0 => vec![Compare::equals(key, &stored.raw)],
         Some(stored) => {
-            vec![Compare::says(key, &stored.raw), Compare::attached_to(key, stored.lease)]
+            vec![Compare::equals(key, &stored.raw), Compare::attached_to(key, stored.lease)]
         }
     }
 }
 
 /// The record in an answer, if there is one; `what` names it if it cannot be read.
-pub(super) fn slot<T: Record>(
+pub(super) fn stored<T: Record>(
     answer: Option<&OpAnswer>,
     what: impl FnOnce() -> String,
-) -> Result<Slot<T>, StoreError> {
+) -> Result<Option<Stored<T>>, StoreError> {
     let found = answer.and_then(|answer| answer.response_range.kvs.first());
-    found.map(|found| record::read(found, what)).transpose()
+    found.map(|found| records::read(found, what)).transpose()
 }
 
 /// What is known of etcd leases.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Life {
+pub(super) struct KnownLeases {
     /// The one last seen alive, and when it is over at the latest if it is not renewed.
     pub(super) alive: Option<(i64, Moment)>,
     /// The one known to be gone. None comes back.
     pub(super) gone: Option<i64>,
 }
 
-impl Life {
+impl KnownLeases {
     /// Is the term over, by etcd's own lease?
     pub(super) fn is_over(self, state: &NamespaceState) -> bool {
         !state.is_live() && state.held().is_some_and(|row| self.gone == Some(row.lease))

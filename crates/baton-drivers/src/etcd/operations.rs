@@ -1,4 +1,5 @@
-//! The calls: each compares all that it rests on, and writes. The lease has a file of its own.
+//! What a store is asked: reads, and writes that compare all that they rest on. Beats and the lease
+//! have files of their own.
 
 use std::sync::Arc;
 
@@ -6,13 +7,13 @@ use baton_core::ids::{BootId, Epoch, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Reply, Request, TermRecord, View};
 use baton_store::clock::{Clock, SystemClock};
 use baton_store::{
-    Answer, Call, Document, Precondition, Prune, PruneOutcome, StoreError, WriteOutcome,
-    namespace_page,
+    Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, StoreError,
+    WriteOutcome, namespace_page,
 };
 
 use super::context::{ATTEMPTS, CallContext, Plan, overtaken};
 use super::namespace_state::unchanged;
-use super::record::{self, Record, Stored};
+use super::records::{self, Record, Stored};
 use super::schema;
 use super::wire::{Compare, Op, Range};
 
@@ -57,11 +58,20 @@ impl CallContext<'_> {
         }))
     }
 
-    pub(super) async fn publish_view(
-        &self,
-        fence: Epoch,
-        view: Arc<View>,
-    ) -> Result<Outcome, StoreError> {
+    /// The lease and the view. People want to know what is left, so etcd is asked.
+    async fn inspect(&self) -> Result<Inspection, StoreError> {
+        let state = self.read().await?;
+        if state.is_live() {
+            // As on the first look: what was counted is set aside.
+            self.engine.cache.with(self.namespace, |cached| cached.leases.alive = None);
+        }
+        let leases = self.known_leases(&state).await;
+        let view = state.view.as_ref().map(|stored| stored.record.clone());
+        let lease = leases.snapshot(&state, SystemClock.now());
+        Ok(Inspection { lease, lineage: super::LINEAGE, view })
+    }
+
+    async fn publish_view(&self, fence: Epoch, view: Arc<View>) -> Result<Outcome, StoreError> {
         let keys = &self.keys;
         self.carry_out(|state| {
             let known = state.view.as_ref().map(|stored| stored.record.version);
@@ -101,13 +111,13 @@ impl CallContext<'_> {
     pub(super) async fn node_records(&self) -> Result<Vec<Stored<NodeRecord>>, StoreError> {
         let found = self.engine.connection.range(&Range::under(&self.keys.nodes)).await?;
         let what = || format!("a node of namespace {}", self.namespace);
-        found.iter().map(|found| record::read(found, what)).collect()
+        found.iter().map(|found| records::read(found, what)).collect()
     }
 
     pub(super) async fn read_document(&self, name: &str) -> Result<Option<Document>, StoreError> {
         let found = self.engine.connection.range(&Range::key(&self.keys.document(name))).await?;
         let what = || format!("document {name:?} of namespace {}", self.namespace);
-        found.first().map(|found| Ok(record::read(found, what)?.record)).transpose()
+        found.first().map(|found| Ok(records::read(found, what)?.record)).transpose()
     }
 
     pub(super) async fn write_document(
@@ -147,7 +157,7 @@ impl CallContext<'_> {
         let range = Range::last_under(&self.keys.terms, limit);
         let found = self.engine.connection.range(&range).await?;
         let what = || format!("a term of namespace {}", self.namespace);
-        found.iter().map(|found| Ok(record::read(found, what)?.record)).collect()
+        found.iter().map(|found| Ok(records::read(found, what)?.record)).collect()
     }
 
     /// Removes old records, unless a later epoch is known. A leader that is younger than the

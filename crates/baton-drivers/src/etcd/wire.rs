@@ -41,12 +41,12 @@ impl Compare {
         Self::written_at(key, 0)
     }
 
-    pub(super) fn says(key: &str, value: &[u8]) -> Self {
+    pub(super) fn equals(key: &str, value: &[u8]) -> Self {
         Self::new(key, "EQUAL", "VALUE", "value", encoded(value))
     }
 
     /// It is there and has a value that sorts before this.
-    pub(super) fn says_less(key: &str, value: &[u8]) -> Self {
+    pub(super) fn less_than(key: &str, value: &[u8]) -> Self {
         Self::new(key, "LESS", "VALUE", "value", encoded(value))
     }
 

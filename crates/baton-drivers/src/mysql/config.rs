@@ -1,4 +1,4 @@
-//! Which servers, as whom, and what the tables are called.
+//! The servers, the user, and the names of tables: the URL's options.
 
 use std::time::Duration;
 

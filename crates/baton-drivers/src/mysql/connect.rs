@@ -19,7 +19,7 @@ use mysql_async::{
 
 use super::NAME;
 use super::config::MysqlConfig;
-use super::error::{Meaning, QueryError};
+use super::error::{ErrorClass, QueryError};
 use crate::OpenError;
 use crate::address::Secret;
 use crate::driver::{DriverError, within};
@@ -113,15 +113,15 @@ impl Servers {
             Some(Err(error)) => {
                 let error = QueryError::Call(error);
                 if error.breaks_connection() {
-                    cut(conn);
+                    abort(conn);
                 }
-                if error.meaning() == Some(Meaning::ReadOnly) {
+                if error.class() == Some(ErrorClass::ReadOnly) {
                     self.move_on();
                 }
                 Err(error)
             }
             None => {
-                cut(conn);
+                abort(conn);
                 // What else rests there may be just as dead, and would cost a timeout each.
                 self.forget();
                 Err(QueryError::Late(timeout))
@@ -169,7 +169,7 @@ fn session(timeout: Duration) -> Vec<String> {
 
 /// Closes a connection without a word. The library would wait for the answer that is under way,
 /// perhaps for ever; once it has begun to disconnect, it closes what is dropped.
-pub(super) fn cut(conn: Conn) {
+pub(super) fn abort(conn: Conn) {
     let mut goodbye = pin!(conn.disconnect());
     let _ = goodbye.as_mut().poll(&mut Context::from_waker(Waker::noop()));
 }

@@ -25,7 +25,7 @@ pub(super) enum QueryError {
 
 /// What an error of the server says about the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Meaning {
+pub(super) enum ErrorClass {
     /// The procedure found a record that is not ours.
     Corrupt,
     /// Certainly rolled back; trying again may help.
@@ -43,17 +43,17 @@ pub(super) enum Meaning {
     Refused,
 }
 
-fn meaning(error: &ServerError) -> Meaning {
+fn class(error: &ServerError) -> ErrorClass {
     if error.state == "BT001" || error.state == "BT002" {
-        return Meaning::Corrupt;
+        return ErrorClass::Corrupt;
     }
     match error.code {
         // Lock wait timeout, deadlock, a row or table that changed meanwhile, out of memory, locks
         // or room, not ready (Galera), idle for too long, rolled back by group replication.
         1205 | 1213 | 1020 | 1021 | 1037 | 1041 | 1047 | 1114 | 1206 | 1412 | 1615 | 3101
-        | 4031 => Meaning::RolledBack,
-        1290 | 1792 | 1836 | 3100 => Meaning::ReadOnly,
-        1040 | 1203 | 1226 => Meaning::TooMany,
+        | 4031 => ErrorClass::RolledBack,
+        1290 | 1792 | 1836 | 3100 => ErrorClass::ReadOnly,
+        1040 | 1203 | 1226 => ErrorClass::TooMany,
         // Shutdown, errors of a commit, a killed statement or connection, a statement's time limit,
         // and the server's own errors with the connection.
         1152
@@ -68,11 +68,11 @@ fn meaning(error: &ServerError) -> Meaning {
         | 1598
         | 1927
         | 1969
-        | 3024 => Meaning::MayStand,
-        1044 | 1045 | 1142 | 1143 | 1227 | 1370 | 1410 | 1698 | 3118 => Meaning::Rights,
-        1046 | 1049 | 1054 | 1146 | 1305 | 1318 | 1364 => Meaning::Schema,
-        1665 => Meaning::BinlogFormat,
-        _ => Meaning::Refused,
+        | 3024 => ErrorClass::MayStand,
+        1044 | 1045 | 1142 | 1143 | 1227 | 1370 | 1410 | 1698 | 3118 => ErrorClass::Rights,
+        1046 | 1049 | 1054 | 1146 | 1305 | 1318 | 1364 => ErrorClass::Schema,
+        1665 => ErrorClass::BinlogFormat,
+        _ => ErrorClass::Refused,
     }
 }
 
@@ -92,14 +92,14 @@ impl QueryError {
     }
 
     /// What the server said of the step, if it was the server that spoke.
-    pub(super) fn meaning(&self) -> Option<Meaning> {
-        self.server().map(meaning)
+    pub(super) fn class(&self) -> Option<ErrorClass> {
+        self.server().map(class)
     }
 
     /// A killed statement leaves its transaction open: only what a procedure signalled by itself is
     /// certain to have left nothing behind.
     pub(super) fn breaks_connection(&self) -> bool {
-        self.meaning() != Some(Meaning::Corrupt)
+        self.class() != Some(ErrorClass::Corrupt)
     }
 
     /// For the caller.
@@ -119,25 +119,25 @@ impl QueryError {
             };
         };
         let connecting = matches!(self, Self::NoConnection(_));
-        match meaning(error) {
-            Meaning::TooMany => DriverError::throttled(detail),
-            Meaning::Rights | Meaning::Schema if connecting => DriverError::refused(detail),
+        match class(error) {
+            ErrorClass::TooMany => DriverError::throttled(detail),
+            ErrorClass::Rights | ErrorClass::Schema if connecting => DriverError::refused(detail),
             _ if connecting => DriverError::unavailable(detail),
-            Meaning::Corrupt => {
+            ErrorClass::Corrupt => {
                 let record = match (error.state.as_str(), namespace) {
                     ("BT001", Some(namespace)) => lease_name(namespace),
                     _ => "the meta table".to_owned(),
                 };
                 DriverError::corrupt(record, one_line(&error.message))
             }
-            Meaning::RolledBack | Meaning::ReadOnly => DriverError::unavailable(detail),
-            Meaning::MayStand => DriverError::unknown(detail),
-            Meaning::Rights => DriverError::refused(format!("{detail}; {GRANTS}")),
-            Meaning::Schema => DriverError::refused(format!(
+            ErrorClass::RolledBack | ErrorClass::ReadOnly => DriverError::unavailable(detail),
+            ErrorClass::MayStand => DriverError::unknown(detail),
+            ErrorClass::Rights => DriverError::refused(format!("{detail}; {GRANTS}")),
+            ErrorClass::Schema => DriverError::refused(format!(
                 "{detail}; open the store again, so that its schema is looked at"
             )),
-            Meaning::BinlogFormat => DriverError::refused(format!("{detail}; {BINLOG_FORMAT}")),
-            Meaning::Refused => DriverError::refused(detail),
+            ErrorClass::BinlogFormat => DriverError::refused(format!("{detail}; {BINLOG_FORMAT}")),
+            ErrorClass::Refused => DriverError::refused(detail),
         }
     }
 
@@ -168,7 +168,7 @@ impl QueryError {
         if matches!(&self, Self::NoConnection(Some(error)) if is_of_tls(error)) {
             return OpenError::Tls { store, place, detail };
         }
-        match self.server().map(|error| (error.code, meaning(error))) {
+        match self.server().map(|error| (error.code, class(error))) {
             Some((1049, _)) => OpenError::Missing {
                 store,
                 place,
@@ -181,23 +181,27 @@ impl QueryError {
                 what: format!("use the database {database} ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
-            Some((_, Meaning::Rights)) if connecting => OpenError::Login { store, place, detail },
-            Some((_, Meaning::Rights)) => OpenError::Rights {
+            Some((_, ErrorClass::Rights)) if connecting => {
+                OpenError::Login { store, place, detail }
+            }
+            Some((_, ErrorClass::Rights)) => OpenError::Rights {
                 store,
                 place,
                 what: format!("do what it must ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
-            Some((_, Meaning::BinlogFormat)) => {
+            Some((_, ErrorClass::BinlogFormat)) => {
                 OpenError::Unfit { store, place, finding: detail, remedy: BINLOG_FORMAT.to_owned() }
             }
-            Some((_, Meaning::ReadOnly)) => OpenError::Unfit {
+            Some((_, ErrorClass::ReadOnly)) => OpenError::Unfit {
                 store,
                 place,
                 finding: "it is read-only".to_owned(),
                 remedy: "name the primary".to_owned(),
             },
-            Some((_, Meaning::TooMany)) | None => OpenError::Unreachable { store, place, detail },
+            Some((_, ErrorClass::TooMany)) | None => {
+                OpenError::Unreachable { store, place, detail }
+            }
             Some(_) => OpenError::Strange { store, place, detail },
         }
     }

@@ -8,7 +8,7 @@ use baton_store::Finding;
 use super::NAME;
 use super::connect::Servers;
 use super::context::MysqlEngine;
-use super::error::{BINLOG_FORMAT, Meaning};
+use super::error::{BINLOG_FORMAT, ErrorClass};
 use super::schema::Flavour;
 use crate::OpenError;
 use crate::driver::DriverError;
@@ -58,16 +58,31 @@ fn is_on(value: &str) -> bool {
     !matches!(value, "" | "0" | "OFF")
 }
 
+/// The settings that are looked at. A server that does not know one says nothing of it.
+const SETTINGS: [&str; 12] = [
+    "version",
+    "innodb_flush_log_at_trx_commit",
+    "log_bin",
+    "sync_binlog",
+    "binlog_format",
+    "read_only",
+    "wsrep_on",
+    "group_replication_group_name",
+    "rpl_semi_sync_master_enabled",
+    "rpl_semi_sync_source_enabled",
+    "max_connections",
+    "time_zone",
+];
+
 /// Looks at everything.
 pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, DriverError> {
     let query = async |text: String| engine.servers.query(text).await;
     let failed = |error| engine.servers.failed(error, None);
-    // A server that does not know a setting says nothing of it.
+    let names = SETTINGS.map(|name| format!("'{name}'")).join(",");
+    let text = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})");
     let mut settings: BTreeMap<String, String> = BTreeMap::new();
-    for row in query("SHOW GLOBAL VARIABLES".to_owned()).await.map_err(failed)? {
-        // One that is no text is none of those that are looked at.
-        let text = |at: usize| row.get_opt::<String, _>(at).and_then(Result::ok);
-        if let (Some(name), Some(value)) = (text(0), text(1)) {
+    for row in query(text).await.map_err(failed)? {
+        if let (Some(name), Some(value)) = (row.get::<String, _>(0), row.get::<String, _>(1)) {
             settings.insert(name.to_ascii_lowercase(), value);
         }
     }
@@ -77,7 +92,7 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, Driver
     let replica = query("SHOW SLAVE STATUS".to_owned()).await;
     let replica = match replica {
         // Oracle's MySQL has renamed it.
-        Err(error) if error.meaning() != Some(Meaning::Rights) => {
+        Err(error) if error.class() != Some(ErrorClass::Rights) => {
             query("SHOW REPLICA STATUS".to_owned()).await
         }
         answer => answer,

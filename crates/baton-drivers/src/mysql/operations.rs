@@ -185,3 +185,19 @@ impl CallContext<'_> {
         format!("document {name:?} of namespace {}", self.namespace)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The procedure that begins a term says how the last one ended in these very words.
+    #[test]
+    fn the_procedures_speak_of_ends_as_the_history_does() {
+        let acquire = include_str!("sql/procedures/acquire.sql");
+        for end in [TermEnd::Expired, TermEnd::ProvedDead] {
+            let word = serde_json::to_string(&end).expect("it is a plain name");
+            assert!(acquire.contains(&format!("'{word}'")), "{word}");
+        }
+        assert!(acquire.contains(&format!("+ {} *", Epoch::LEAP)));
+    }
+}

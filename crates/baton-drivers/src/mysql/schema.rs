@@ -9,8 +9,8 @@ use mysql_async::Conn;
 use mysql_async::prelude::Queryable;
 
 use super::NAME;
-use super::connect::{Servers, cut};
-use super::error::{GRANTS, Meaning, QueryError};
+use super::connect::{Servers, abort};
+use super::error::{ErrorClass, GRANTS, QueryError};
 use crate::OpenError;
 use crate::driver::{SchemaState, SchemaVersion, within};
 
@@ -103,8 +103,8 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
     if state(servers).await? == SchemaState::Usable {
         return Ok(());
     }
-    let failed = |error: QueryError| match error.meaning() {
-        Some(Meaning::Rights) => missing(servers),
+    let failed = |error: QueryError| match error.class() {
+        Some(ErrorClass::Rights) => missing(servers),
         _ => servers.refused(error),
     };
     let mut conn = servers.connect().await.map_err(failed)?;
@@ -119,7 +119,7 @@ pub(super) async fn ensure(servers: &Servers, flavour: Flavour) -> Result<(), Op
         Err(error) => Err(error),
     };
     // The lock goes with the connection.
-    cut(conn);
+    abort(conn);
     made
 }
 
@@ -144,10 +144,10 @@ async fn version(servers: &Servers) -> Result<Option<SchemaVersion>, OpenError> 
     let rows = match servers.query(look).await {
         Ok(rows) => rows,
         Err(error) => {
-            return match error.meaning() {
-                Some(Meaning::Schema) => Ok(None),
+            return match error.class() {
+                Some(ErrorClass::Schema) => Ok(None),
                 // A user without any right on a table cannot tell whether it is there.
-                Some(Meaning::Rights) => Err(missing(servers)),
+                Some(ErrorClass::Rights) => Err(missing(servers)),
                 _ => Err(servers.refused(error)),
             };
         }

@@ -20,13 +20,13 @@ use mysql_async::{Conn, Params, Row, Transaction, TxOpts, Value};
 use tokio::sync::Mutex;
 
 use super::config::MysqlConfig;
-use super::connect::{Servers, cut};
+use super::connect::{Servers, abort};
 use super::error::QueryError;
 use super::fence::{Fence, FenceError, NO_TABLE};
-use super::sweep_plan::{self, Plan};
+use super::sweep_plan::{KEYS_MAX, Plan};
 use crate::OpenError;
-use crate::driver::within;
-use crate::sweep::{CLOCK_WENT_BACK, Strategy, Table, Unfit};
+use crate::driver::{DriverError, within};
+use crate::sweep::{CLOCK_WENT_BACK, InvalidSweep, Strategy, Table};
 
 /// A session that says nothing for this long is ended by the server: longer than a batch, and than
 /// a callback may take.
@@ -46,11 +46,11 @@ struct MysqlSweep {
     strategy: Strategy,
     fence: Fence,
     /// Taken while a batch runs: if it is dropped half-way, so is the connection.
-    ready: Mutex<Option<Ready>>,
+    ready: Mutex<Option<PreparedSweep>>,
 }
 
 /// A connection, and the statements that fit the table as it was when the connection was made.
-struct Ready {
+struct PreparedSweep {
     conn: Conn,
     plan: Plan,
 }
@@ -61,7 +61,7 @@ pub(crate) fn sweep(
     rest: &str,
     table: Table,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
     let config = MysqlConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let fence = Fence::new(&format!("ttl:{}", table.name)).with_prefix(&config.prefix);
     let fence = fence.expect("the address takes plain names alone").within(match &strategy {
@@ -75,18 +75,16 @@ pub(crate) fn sweep(
 
 impl MysqlSweep {
     /// Connects, and looks at the table.
-    async fn look(&self) -> Result<Ready, SweepError> {
+    async fn look(&self) -> Result<PreparedSweep, SweepError> {
         let mut conn = self.servers.connect().await.map_err(|error| self.query_failed(error))?;
         let session = format!("SET SESSION time_zone = '+00:00', wait_timeout = {IDLE_S}");
-        let failed = |error| self.failed(error);
-        conn.query_drop(session).await.map_err(failed)?;
-        let plan = sweep_plan::make(&mut conn, &self.table, &self.strategy).await;
-        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
-        Ok(Ready { conn, plan: plan.map_err(failed)?.map_err(rejected)? })
+        conn.query_drop(session).await.map_err(|error| self.failed(error))?;
+        let plan = Plan::make(&self.servers, &mut conn, &self.table, &self.strategy).await;
+        Ok(PreparedSweep { conn, plan: plan.map_err(|error| self.driver_failed(error))? })
     }
 
     /// The same, and sees to the fence register.
-    async fn prepare(&self) -> Result<Ready, SweepError> {
+    async fn prepare(&self) -> Result<PreparedSweep, SweepError> {
         let mut ready = self.look().await?;
         let look = format!("SELECT epoch FROM `{}fences` LIMIT 0", self.servers.config.prefix);
         match ready.conn.query_drop(look).await {
@@ -100,11 +98,11 @@ impl MysqlSweep {
     }
 
     /// Hands it back if the server still answers on it.
-    async fn if_alive(&self, mut ready: Ready) -> Option<Ready> {
+    async fn if_alive(&self, mut ready: PreparedSweep) -> Option<PreparedSweep> {
         match within(self.servers.config.timeout, ready.conn.ping()).await {
             Some(Ok(())) => Some(ready),
             Some(Err(_)) | None => {
-                cut(ready.conn);
+                abort(ready.conn);
                 None
             }
         }
@@ -120,9 +118,14 @@ impl MysqlSweep {
         done.unwrap_or_else(|| Err(self.query_failed(QueryError::Late(most))))
     }
 
-    async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
+    async fn run(
+        &self,
+        ready: &mut PreparedSweep,
+        epoch: Epoch,
+        limit: u32,
+    ) -> Result<u32, SweepError> {
         let failed = |error| self.failed(error);
-        let Ready { conn, plan } = ready;
+        let PreparedSweep { conn, plan } = ready;
         let mut work = conn.start_transaction(TxOpts::default()).await.map_err(failed)?;
         self.fence.admit(&mut work, epoch).await.map_err(|refused| self.fenced(refused))?;
         let rows: Vec<Row> = work.exec(&plan.due, (limit,)).await.map_err(failed)?;
@@ -144,7 +147,7 @@ impl MysqlSweep {
         keys: Vec<Vec<Value>>,
     ) -> Result<u64, SweepError> {
         let mut gone = 0;
-        for some in keys.chunks(sweep_plan::KEYS_MAX) {
+        for some in keys.chunks(KEYS_MAX) {
             let mut copied = None;
             for statement in plan.acts(some.len()) {
                 let params = Params::Positional(some.iter().flatten().cloned().collect());
@@ -165,7 +168,11 @@ impl MysqlSweep {
     }
 
     fn query_failed(&self, error: QueryError) -> SweepError {
-        SweepError::of_store(&self.name, self.servers.failed(error, None).into_store_error())
+        self.driver_failed(self.servers.failed(error, None))
+    }
+
+    fn driver_failed(&self, error: DriverError) -> SweepError {
+        SweepError::of_store(&self.name, error.into_store_error())
     }
 
     fn fenced(&self, error: FenceError) -> SweepError {
@@ -180,7 +187,7 @@ impl Sweep for MysqlSweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        self.in_time(self.look()).await.map(|ready| cut(ready.conn))
+        self.in_time(self.look()).await.map(|ready| abort(ready.conn))
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
@@ -206,7 +213,7 @@ impl Sweep for MysqlSweep {
             }
             Err(error) => {
                 // The server undoes what was begun.
-                cut(ready.conn);
+                abort(ready.conn);
                 Err(error)
             }
         }

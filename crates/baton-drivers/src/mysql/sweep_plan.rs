@@ -4,7 +4,10 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Row, Value};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::sweep::plan::{Act, Column, Dialect, Parts, Shape};
+use super::connect::Servers;
+use super::error::QueryError;
+use crate::driver::DriverError;
+use crate::sweep::plan::{Column, Dialect, RowAction, StatementParts, TableSchema};
 use crate::sweep::{Strategy, Table, Unit, by_index, hexadecimal};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
@@ -22,7 +25,7 @@ pub(super) struct Plan {
     /// Locks the rows that are due and reads their keys; all their columns, for a callback.
     pub(super) due: String,
     key: Vec<String>,
-    parts: Parts,
+    parts: StatementParts,
 }
 
 /// How MySQL writes it.
@@ -53,6 +56,29 @@ impl Dialect for Mysql {
 }
 
 impl Plan {
+    /// Looks at the table, and at the one that rows move to.
+    pub(super) async fn make(
+        servers: &Servers,
+        conn: &mut Conn,
+        table: &Table,
+        strategy: &Strategy,
+    ) -> Result<Self, DriverError> {
+        let failed = |error| servers.failed(QueryError::Call(error), None);
+        let shape = look(conn, &table.name).await.map_err(failed)?;
+        let archive = match strategy {
+            Strategy::Archive { into } => look(conn, into).await.map_err(failed)?,
+            _ => TableSchema::default(),
+        };
+        let parts = shape.fit::<Mysql>(table, strategy, &archive);
+        let parts = parts.map_err(DriverError::refused)?;
+        let columns = match parts.action {
+            RowAction::HandOver => "*".to_owned(),
+            _ => parts.key.join(", "),
+        };
+        let due = parts.fill(&DUE.replace("{read}", &columns));
+        Ok(Self { due, key: table.key.clone(), parts })
+    }
+
     /// The key of a row that was read.
     pub(super) fn key(&self, row: &Row) -> Vec<Value> {
         let at = |name: &String| {
@@ -86,28 +112,7 @@ impl Plan {
     }
 }
 
-/// Looks at the table, and at the one that rows move to. The inner error is for people.
-pub(super) async fn make(
-    conn: &mut Conn,
-    table: &Table,
-    strategy: &Strategy,
-) -> mysql_async::Result<Result<Plan, String>> {
-    let shape = look(conn, &table.name).await?;
-    let archive = match strategy {
-        Strategy::Archive { into } => look(conn, into).await?,
-        _ => Shape::default(),
-    };
-    Ok(shape.fit::<Mysql>(table, strategy, &archive).map(|parts| {
-        let columns = match parts.act {
-            Act::HandOver => "*".to_owned(),
-            _ => parts.key.join(", "),
-        };
-        let due = parts.fill(&DUE.replace("{read}", &columns));
-        Plan { due, key: table.key.clone(), parts }
-    }))
-}
-
-async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {
+async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<TableSchema> {
     // Schema, if one is named, and name.
     let parts = table.split_once('.').map_or((None, table), |(schema, name)| (Some(schema), name));
     let rows: Vec<(String, String, String, String)> = conn.exec(COLUMNS, parts).await?;
@@ -118,7 +123,7 @@ async fn look(conn: &mut Conn, table: &str) -> mysql_async::Result<Shape> {
         may_be_null: null.eq_ignore_ascii_case("YES"),
     };
     let columns = rows.into_iter().map(column).collect();
-    Ok(Shape { columns, unique: by_index(conn.exec(UNIQUE, parts).await?) })
+    Ok(TableSchema { columns, unique: by_index(conn.exec(UNIQUE, parts).await?) })
 }
 
 /// A value as JSON: moments as text in UTC, bytes that are no text as hexadecimal digits.

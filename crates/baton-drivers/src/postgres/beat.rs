@@ -1,42 +1,20 @@
-//! One beat, and a look without taking part.
+//! One beat: the node record, the lease, and the view if it moved.
 
 use std::sync::Arc;
 
 use baton_core::ids::Lineage;
-use baton_core::protocol::{BeatReply, BeatRequest, LeaseSnapshot, View};
-use baton_store::Inspection;
+use baton_core::protocol::{BeatReply, BeatRequest, View};
 use serde_json::Value;
 use tokio_postgres::Row;
 use tokio_postgres::types::{Json, PgLsn};
 
 use super::context::{CallContext, jsonb, text};
 use crate::driver::{BeatServer, DriverError};
-use crate::reader::Access;
 
 const BEAT: &str = "SELECT reply, view, lsn FROM {t}beat($1, $2::numeric, $3, $4, $5, $6)";
 
-const INSPECT: &str = "SELECT lease, view, lsn, lineage FROM {t}inspect($1, $2::numeric, $3)";
-
-/// The same for a reader, which may not begin a lineage: it shows the one that is written there.
-const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
-    (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
-    (SELECT lineage::text FROM {t}meta) AS lineage";
-
 impl CallContext<'_> {
-    /// The lease and the view, without taking part.
-    pub(super) async fn inspect(&self) -> Result<Inspection, DriverError> {
-        let row = match self.engine.access() {
-            Access::Write => self.call(INSPECT, &[]).await?,
-            Access::Read => self.only(self.rows(LOOK, &[]).await?)?,
-        };
-        let lease: Option<Json<LeaseSnapshot>> = self.column(&row, 0)?;
-        let lineage = self.number(&row, "lineage")?;
-        self.engine.note_seen(lineage, self.column(&row, 2)?);
-        let lease = lease.map(|Json(lease)| lease);
-        Ok(Inspection { lease, lineage: Lineage(lineage), view: self.view(&row, 1)? })
-    }
-
-    fn view(&self, row: &Row, at: usize) -> Result<Option<Arc<View>>, DriverError> {
+    pub(super) fn view(&self, row: &Row, at: usize) -> Result<Option<Arc<View>>, DriverError> {
         let Some(body) = self.column::<Option<&str>>(row, at)? else { return Ok(None) };
         let read = serde_json::from_str(body).map(|view| Some(Arc::new(view)));
         read.map_err(|problem| self.corrupt(&format!("its view: {problem}")))

@@ -1,4 +1,4 @@
-//! Which servers, as whom, and under which names: the URL's options.
+//! The servers, the user, and the names of tables: the URL's options.
 
 use std::time::Duration;
 

@@ -27,7 +27,7 @@ const SCHEMA_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The furthest that this handle has seen the data get. Behind that, it has gone back.
 #[derive(Clone, Copy)]
-pub(super) struct Seen {
+pub(super) struct SeenPosition {
     pub(super) lineage: u64,
     pub(super) lsn: PgLsn,
 }
@@ -37,7 +37,7 @@ pub(super) struct PostgresEngine {
     slot: Arc<ConnectionSlot<PostgresConnector>>,
     listening: OnceLock<Mutex<JoinSet<()>>>,
     presence: SchemaPresence,
-    seen: Mutex<Seen>,
+    seen: Mutex<SeenPosition>,
     pub(super) leases: SeenLeases,
 }
 
@@ -66,7 +66,7 @@ impl PostgresEngine {
             slot: Arc::new(slot),
             listening: OnceLock::new(),
             presence: SchemaPresence::new(found),
-            seen: Mutex::new(Seen { lineage: 0, lsn: PgLsn::from(0) }),
+            seen: Mutex::new(SeenPosition { lineage: 0, lsn: PgLsn::from(0) }),
             leases: SeenLeases::default(),
         })
     }
@@ -80,7 +80,7 @@ impl PostgresEngine {
     }
 
     /// The furthest that was seen.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> SeenPosition {
         *self.seen.lock().expect("no holder of this lock panics")
     }
 
@@ -88,7 +88,7 @@ impl PostgresEngine {
     pub(super) fn note_seen(&self, lineage: u64, lsn: PgLsn) {
         let mut seen = self.seen.lock().expect("no holder of this lock panics");
         if lineage > seen.lineage || (lineage == seen.lineage && lsn > seen.lsn) {
-            *seen = Seen { lineage, lsn };
+            *seen = SeenPosition { lineage, lsn };
         }
     }
 }
@@ -208,7 +208,7 @@ impl CallContext<'_> {
         row: &'r Row,
         at: usize,
     ) -> Result<T, DriverError> {
-        row.try_get(at).map_err(|problem| self.corrupt(&super::error::whole(&problem)))
+        row.try_get(at).map_err(|problem| self.corrupt(&super::error::full_message(&problem)))
     }
 
     /// A number of 64 bits in a column of text.
@@ -231,6 +231,6 @@ impl Fields for Row {
     fn bytes(&self, name: &str) -> Result<Option<&[u8]>, String> {
         let text: Result<Option<&str>, _> = self.try_get(name);
         let found = text.map(|text| text.map(str::as_bytes)).or_else(|_| self.try_get(name));
-        found.map_err(|problem| super::error::whole(&problem))
+        found.map_err(|problem| super::error::full_message(&problem))
     }
 }

@@ -21,7 +21,7 @@ impl From<Error> for DriverError {
     fn from(error: Error) -> Self {
         match error.as_db_error() {
             Some(reported) => by_code(reported),
-            None => Self::unknown(whole(&error)).breaking_connection(),
+            None => Self::unknown(full_message(&error)).breaking_connection(),
         }
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> 
     if let Some(problem) = tls_error(error) {
         return OpenError::Tls { store: NAME, place, detail: problem.to_string() };
     }
-    let detail = whole(error);
+    let detail = full_message(error);
     let Some(code) = error.code() else {
         return OpenError::Unreachable { store: NAME, place, detail };
     };
@@ -100,7 +100,7 @@ pub(super) fn opening(config: &PostgresConfig, place: String, error: &Error) -> 
 }
 
 /// The error and what caused it, in one line.
-pub(super) fn whole(error: &Error) -> String {
+pub(super) fn full_message(error: &Error) -> String {
     if let Some(reported) = error.as_db_error() {
         return format!("{} (SQLSTATE {})", reported.message(), reported.code().code());
     }

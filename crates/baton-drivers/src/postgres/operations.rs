@@ -1,13 +1,21 @@
 //! What a store is asked, beside beats and counters: each call is one statement, and the rules are
 //! functions at the server.
 
-use baton_core::ids::Namespace;
-use baton_core::protocol::{Outcome, Reply, Request};
-use baton_store::{Answer, Call, Document, PruneOutcome, WriteOutcome};
+use baton_core::ids::{Lineage, Namespace};
+use baton_core::protocol::{LeaseSnapshot, Outcome, Reply, Request};
+use baton_store::{Answer, Call, Document, Inspection, PruneOutcome, WriteOutcome};
 use tokio_postgres::types::Json;
 
 use super::context::{CallContext, Param, bytea, int8, jsonb, text};
 use crate::driver::{DriverError, Record};
+use crate::reader::Access;
+
+const INSPECT: &str = "SELECT lease, view, lsn, lineage FROM {t}inspect($1, $2::numeric, $3)";
+
+/// The same for a reader, which may not begin a lineage: it shows the one that is written there.
+const LOOK: &str = "SELECT {t}show({t}lease($1, false), clock_timestamp()), \
+    (SELECT body FROM {t}views WHERE namespace = $1), pg_current_wal_flush_lsn(), \
+    (SELECT lineage::text FROM {t}meta) AS lineage";
 
 const DOCUMENT: &str =
     "SELECT version::text AS version, body FROM {t}documents WHERE namespace = $1 AND name = $2";
@@ -127,6 +135,19 @@ impl CallContext<'_> {
                 self.outcome(ASK, &[text(&epoch), jsonb(&ask), text(&hint)]).await?
             }
         }))
+    }
+
+    /// The lease and the view, without taking part.
+    async fn inspect(&self) -> Result<Inspection, DriverError> {
+        let row = match self.engine.access() {
+            Access::Write => self.call(INSPECT, &[]).await?,
+            Access::Read => self.only(self.rows(LOOK, &[]).await?)?,
+        };
+        let lease: Option<Json<LeaseSnapshot>> = self.column(&row, 0)?;
+        let lineage = self.number(&row, "lineage")?;
+        self.engine.note_seen(lineage, self.column(&row, 2)?);
+        let lease = lease.map(|Json(lease)| lease);
+        Ok(Inspection { lease, lineage: Lineage(lineage), view: self.view(&row, 1)? })
     }
 
     /// Calls a function that says `applied` or `conflict`.

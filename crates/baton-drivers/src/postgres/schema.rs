@@ -167,7 +167,7 @@ fn failed(
     problem: &Error,
     lacking: impl FnOnce(String) -> OpenError,
 ) -> OpenError {
-    let (place, detail) = (config.place(), error::whole(problem));
+    let (place, detail) = (config.place(), error::full_message(problem));
     match problem.as_db_error() {
         Some(it) if *it.code() == SqlState::INSUFFICIENT_PRIVILEGE => lacking(detail),
         Some(_) => OpenError::Strange { store: NAME, place, detail },

@@ -28,7 +28,7 @@ use super::{NAME, sweep_plan};
 use crate::OpenError;
 use crate::driver::{Connector, DriverError, within};
 use crate::reader::Access;
-use crate::sweep::{Callback, Strategy, Table, Unfit};
+use crate::sweep::{Callback, InvalidSweep, Strategy, Table};
 
 /// A transaction that does nothing for this long is ended by the server.
 const IDLE: Duration = Duration::from_secs(5);
@@ -47,11 +47,11 @@ struct PostgresSweep {
     strategy: Strategy,
     fence: Fence,
     /// Taken while a batch runs: if it is dropped half-way, so is the connection.
-    ready: Mutex<Option<Ready>>,
+    ready: Mutex<Option<PreparedSweep>>,
 }
 
 /// A connection, and the statements that fit the table as it was when the connection was made.
-struct Ready {
+struct PreparedSweep {
     connection: Connection,
     plan: Plan,
 }
@@ -62,7 +62,7 @@ pub(crate) fn sweep(
     rest: &str,
     table: Table,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
     let config = PostgresConfig::parse(scheme, rest).map_err(OpenError::from)?;
     let connector = PostgresConnector::new(config, Access::Write)?;
     let config = &connector.config;
@@ -79,15 +79,15 @@ pub(crate) fn sweep(
 
 impl PostgresSweep {
     /// Connects, and looks at the table.
-    async fn look(&self) -> Result<Ready, SweepError> {
+    async fn look(&self) -> Result<PreparedSweep, SweepError> {
         let connection = self.connector.connect().await;
         let connection = connection.map_err(|error| self.failed(StoreError::from(error)))?;
         let plan = Plan::make(&connection.client, &self.table, &self.strategy).await;
-        Ok(Ready { connection, plan: plan.map_err(|error| self.failed(error))? })
+        Ok(PreparedSweep { connection, plan: plan.map_err(|error| self.failed(error))? })
     }
 
     /// The same, and sees to the fence register.
-    async fn prepare(&self) -> Result<Ready, SweepError> {
+    async fn prepare(&self) -> Result<PreparedSweep, SweepError> {
         let ready = self.look().await?;
         let made = sweep_plan::ensure_fence(&ready.connection.client, &self.connector.config).await;
         made.map_err(|error| self.failed(error))?;
@@ -104,8 +104,13 @@ impl PostgresSweep {
         within(self.connector.config.timeout * STATEMENTS, work).await.unwrap_or(Err(late))
     }
 
-    async fn run(&self, ready: &mut Ready, epoch: Epoch, limit: u32) -> Result<u32, SweepError> {
-        let Ready { connection, plan } = ready;
+    async fn run(
+        &self,
+        ready: &mut PreparedSweep,
+        epoch: Epoch,
+        limit: u32,
+    ) -> Result<u32, SweepError> {
+        let PreparedSweep { connection, plan } = ready;
         let transaction = connection.client.transaction().await.map_err(|e| self.failed(e))?;
         self.fence.admit(&transaction, epoch).await.map_err(|refused| self.fenced(refused))?;
         let removed = match &self.strategy {

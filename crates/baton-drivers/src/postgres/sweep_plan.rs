@@ -7,7 +7,7 @@ use tokio_postgres::types::Type;
 use super::config::PostgresConfig;
 use super::fence;
 use crate::driver::DriverError;
-use crate::sweep::plan::{Act, Column, Dialect, Parts, Shape};
+use crate::sweep::plan::{Column, Dialect, RowAction, StatementParts, TableSchema};
 use crate::sweep::{Strategy, Table, Unit, quoted};
 
 const COLUMNS: &str = include_str!("sql/sweep/columns.sql");
@@ -66,16 +66,16 @@ impl Dialect for Postgres {
 
 /// A table as the database has it.
 #[derive(Default)]
-struct Found {
-    shape: Shape,
+struct FoundTable {
+    shape: TableSchema,
     is_view: bool,
     has_parts: bool,
 }
 
-async fn look(client: &Client, table: &str) -> Result<Found, DriverError> {
+async fn look(client: &Client, table: &str) -> Result<FoundTable, DriverError> {
     let name = quoted(table, '"');
     let rows = client.query_typed(COLUMNS, &[(&name, Type::TEXT)]).await?;
-    let Some(first) = rows.first() else { return Ok(Found::default()) };
+    let Some(first) = rows.first() else { return Ok(FoundTable::default()) };
     let kind: &str = first.try_get(0)?;
     let (is_view, has_parts) = (!matches!(kind, "r" | "p"), first.try_get(1)?);
     let mut columns = Vec::with_capacity(rows.len());
@@ -86,7 +86,7 @@ async fn look(client: &Client, table: &str) -> Result<Found, DriverError> {
     }
     let unique = client.query_typed(UNIQUE, &[(&name, Type::TEXT)]).await?;
     let unique = unique.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?;
-    Ok(Found { shape: Shape { columns, unique }, is_view, has_parts })
+    Ok(FoundTable { shape: TableSchema { columns, unique }, is_view, has_parts })
 }
 
 impl Plan {
@@ -103,19 +103,19 @@ impl Plan {
         }
         let archive = match strategy {
             Strategy::Archive { into } => look(client, into).await?.shape,
-            _ => Shape::default(),
+            _ => TableSchema::default(),
         };
         let parts = found.shape.fit::<Postgres>(table, strategy, &archive);
         let parts = parts.map_err(DriverError::refused)?;
         Ok(Self::of(&parts, found.has_parts))
     }
 
-    fn of(parts: &Parts, has_parts: bool) -> Self {
-        let batch = match parts.act {
-            Act::Delete => DELETE,
-            Act::Mark { .. } => SOFT_DELETE,
-            Act::Move { .. } => ARCHIVE,
-            Act::HandOver => READ,
+    fn of(parts: &StatementParts, has_parts: bool) -> Self {
+        let batch = match parts.action {
+            RowAction::Delete => DELETE,
+            RowAction::Mark { .. } => SOFT_DELETE,
+            RowAction::Move { .. } => ARCHIVE,
+            RowAction::HandOver => READ,
         };
         let these = match has_parts {
             true => format!("{PLACES} AND {PARTS}"),

@@ -1,4 +1,4 @@
-//! Encryption without knowing who is there: what `tls=prefer` and `tls=require` mean.
+//! Encryption without verifying the server: what `tls=prefer` and `tls=require` mean.
 
 use std::sync::Arc;
 

@@ -82,7 +82,7 @@ pub(super) struct RedisConnector {
     pub(super) config: RedisConfig,
     tls: Option<TlsConnector>,
     hosts: Hosts,
-    /// Whose hints come over the connections that this one makes, if there are to be any.
+    /// What the connections subscribe to, if they are to receive hints.
     subscriptions: Option<Arc<Subscriptions>>,
 }
 

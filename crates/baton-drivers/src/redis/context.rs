@@ -23,13 +23,13 @@ use crate::service::Engine;
 pub(super) struct RedisEngine {
     pub(super) slot: ConnectionSlot<RedisConnector>,
     pub(super) scripts: Scripts,
-    seen: Mutex<BTreeMap<Namespace, Seen>>,
+    seen: Mutex<BTreeMap<Namespace, SeenPosition>>,
     hints: Hints,
 }
 
 /// How far a namespace's history went, as far as this handle saw.
 #[derive(Clone, Copy, Default)]
-struct Seen {
+struct SeenPosition {
     lineage: u64,
     /// The time of the latest beat by the server's clock, in microseconds.
     mark_us: u64,
@@ -64,7 +64,7 @@ impl RedisEngine {
         &self.slot.connector().config
     }
 
-    fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, Seen>> {
+    fn seen(&self) -> MutexGuard<'_, BTreeMap<Namespace, SeenPosition>> {
         self.seen.lock().expect("no holder of this lock panics")
     }
 }

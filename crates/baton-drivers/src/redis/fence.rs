@@ -19,7 +19,7 @@ use baton_store::{StaleEpoch, StoreError};
 
 use super::config::RedisConfig;
 use super::connect::{RedisConnector, ask, literal, scan};
-use super::script::cut;
+use super::script::split_answer;
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
 use crate::fences::{FencesError, StoredFence};
@@ -104,7 +104,8 @@ impl Fence {
                 };
             }
         }
-        let (word, rest) = cut(call.invoke_async(connection).await?).map_err(RedisError::from)?;
+        let (word, rest) =
+            split_answer(call.invoke_async(connection).await?).map_err(RedisError::from)?;
         match word.as_str() {
             "written" => Ok(from_redis_value(rest).map_err(RedisError::from)?),
             "behind" => {

@@ -47,7 +47,7 @@ impl Script {
 
     /// What follows `ok` in an answer; anything else that a script can say is an error.
     pub(super) fn read<T: FromRedisValue>(&self, answer: Value) -> Result<T, DriverError> {
-        let (first, rest) = cut(answer)?;
+        let (first, rest) = split_answer(answer)?;
         if first == "ok" {
             return T::from_redis_value(rest).map_err(|problem| self.strange(problem));
         }
@@ -83,7 +83,7 @@ impl Script {
 }
 
 /// The word that an answer begins with, and the rest of it.
-pub(super) fn cut(answer: Value) -> Result<(String, Value), ParsingError> {
+pub(super) fn split_answer(answer: Value) -> Result<(String, Value), ParsingError> {
     let mut words = Vec::<Value>::from_redis_value(answer)?.into_iter();
     let first = String::from_redis_value(words.next().unwrap_or_default())?;
     Ok((first, Value::Array(words.collect())))

@@ -20,10 +20,10 @@ use serde_json::Value as Json;
 use super::NAME;
 use super::config::RedisConfig;
 use super::connect::{RedisConnector, ask};
-use super::script::{Arguments, Script, cut};
+use super::script::{Arguments, Script, split_answer};
 use crate::OpenError;
 use crate::driver::ConnectionSlot;
-use crate::sweep::{Keys, Strategy, Unfit};
+use crate::sweep::{InvalidSweep, Keys, Strategy};
 
 struct RedisSweep {
     name: String,
@@ -46,16 +46,16 @@ pub(crate) fn sweep(
     rest: &str,
     keys: Keys,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
     if keys.index.is_empty() {
-        return Err(Unfit::Empty { what: "the index of keys" });
+        return Err(InvalidSweep::Empty { what: "the index of keys" });
     }
     match &strategy {
         Strategy::SoftDelete { column } if column.is_empty() => {
-            return Err(Unfit::Empty { what: "the field that marks a key" });
+            return Err(InvalidSweep::Empty { what: "the field that marks a key" });
         }
         Strategy::Archive { into } if into.is_empty() => {
-            return Err(Unfit::Empty { what: "the prefix of archived keys" });
+            return Err(InvalidSweep::Empty { what: "the prefix of archived keys" });
         }
         _ => {}
     }
@@ -92,7 +92,7 @@ impl RedisSweep {
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
         let strange = |_| self.rejected("the script answers what it never does".to_owned());
-        let (word, rest) = cut(answer).map_err(strange)?;
+        let (word, rest) = split_answer(answer).map_err(strange)?;
         match word.as_str() {
             "swept" => from_redis_value(rest).map_err(strange),
             "behind" => {

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 
 use super::error::RequestError;
-use super::requests::{ObservingClient, RequestOutcome, observed};
+use super::observing_client::{ObservingClient, RequestOutcome, observed};
 
 /// The name of the metadata that holds a node's count of beats. It is no part of the body, and so
 /// not of its ETag: a record that says nothing new keeps it.
@@ -36,7 +36,7 @@ const PLAIN: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 #[derive(Debug)]
-pub(super) enum Got {
+pub(super) enum GetOutcome {
     Absent,
     /// It is the one that is known already.
     Same,
@@ -70,7 +70,7 @@ impl Listing {
     }
 }
 
-/// The bucket as one call uses it: all its requests have the same deadline.
+/// The bucket, and how to reach it. Its requests are made by [`Bucket::call`].
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     pub(super) store: AmazonS3,
@@ -78,17 +78,25 @@ pub(super) struct Bucket {
     pub(super) client: ObservingClient,
     pub(super) url: String,
     pub(super) region: String,
-    /// How long a call may take, and until when this one may.
+    /// How long a call may take.
     pub(super) timeout: Duration,
+}
+
+/// The bucket as one call uses it: all its requests have the same deadline.
+#[derive(Clone, Debug)]
+pub(super) struct BucketCall {
+    bucket: Bucket,
     pub(super) deadline: Instant,
 }
 
 impl Bucket {
-    /// The same for a call that begins now.
-    pub(super) fn anew(&self) -> Self {
-        Self { deadline: Instant::now() + self.timeout, ..self.clone() }
+    /// For the requests of a call that begins now.
+    pub(super) fn call(&self) -> BucketCall {
+        BucketCall { bucket: self.clone(), deadline: Instant::now() + self.timeout }
     }
+}
 
+impl BucketCall {
     /// Writes an object if it is still the one with this ETag, or if there is still none, and gives
     /// its new ETag. `None` if the write is lost: the condition did not hold, or another write was
     /// under way. Then read, and decide anew.
@@ -106,7 +114,7 @@ impl Bucket {
         let attributes = Attributes::from_iter(beat);
         let options = PutOptions { mode, attributes, ..PutOptions::default() };
         let request = async {
-            let written = self.store.put_opts(key, body.into(), options).await?;
+            let written = self.bucket.store.put_opts(key, body.into(), options).await?;
             written.e_tag.ok_or_else(|| unexpected("the answer names no ETag"))
         };
         match self.answered("PUT", key, request).await {
@@ -117,28 +125,39 @@ impl Bucket {
         }
     }
 
-    pub(super) async fn get(&self, key: &Path, known: Option<&str>) -> Result<Got, RequestError> {
+    pub(super) async fn get(
+        &self,
+        key: &Path,
+        known: Option<&str>,
+    ) -> Result<GetOutcome, RequestError> {
         let if_none_match = known.map(str::to_owned);
         let options = GetOptions { if_none_match, ..GetOptions::default() };
         let request = async {
-            let found = self.store.get_opts(key, options).await?;
+            let found = self.bucket.store.get_opts(key, options).await?;
             let etag = found.meta.e_tag.clone();
-            let etag = etag.ok_or_else(|| unexpected("the answer names no ETag"))?;
             let beat = found.attributes.get(&Attribute::Metadata(BEAT.into()));
             let beat = beat.and_then(|beat| beat.parse().ok());
             let written = found.meta.last_modified.timestamp();
-            Ok(Got::Found { body: found.bytes().await?.to_vec(), etag, beat, written })
+            Ok((found.bytes().await?.to_vec(), etag, beat, written))
         };
         match self.answered("GET", key, request).await {
-            Ok((found, _)) => Ok(found),
-            Err(error) if error.status() == 304 => Ok(Got::Same),
-            Err(error) if error.is_absent() => Ok(Got::Absent),
+            Ok(((body, Some(etag), beat, written), _)) => {
+                Ok(GetOutcome::Found { body, etag, beat, written })
+            }
+            // Nothing can be written on the condition that this is still the object.
+            Ok((_, at)) => Err(RequestError {
+                request: format!("GET {key}"),
+                writes: false,
+                outcome: RequestOutcome::Answered { status: 200, code: "without ETag".into(), at },
+            }),
+            Err(error) if error.status() == 304 => Ok(GetOutcome::Same),
+            Err(error) if error.is_absent() => Ok(GetOutcome::Absent),
             Err(error) => Err(error),
         }
     }
 
     pub(super) async fn list(&self, folder: &Path) -> Result<Listing, RequestError> {
-        let request = self.store.list_with_delimiter(Some(folder));
+        let request = self.bucket.store.list_with_delimiter(Some(folder));
         let (found, at) = self.answered("LIST", folder, request).await?;
         Ok(Listing { objects: found.objects, folders: found.common_prefixes, at, next: None })
     }
@@ -154,7 +173,7 @@ impl Bucket {
             page_token: token,
             ..PaginatedListOptions::default()
         };
-        let request = self.store.list_paginated(Some(prefix), options);
+        let request = self.bucket.store.list_paginated(Some(prefix), options);
         let (found, at) = self.answered("LIST", &Path::from(prefix), request).await?;
         let next = found.page_token;
         Ok(Listing { objects: found.result.objects, folders: Vec::new(), at, next })
@@ -173,13 +192,13 @@ impl Bucket {
 
     /// Copies an object at the server, over whatever is there.
     pub(super) async fn copy(&self, from: &Path, to: &Path) -> Result<(), RequestError> {
-        self.answered("COPY", from, self.store.copy(from, to)).await.map(drop)
+        self.answered("COPY", from, self.bucket.store.copy(from, to)).await.map(drop)
     }
 
     /// Is it still the object that was listed?
     pub(super) async fn is_still(&self, listed: &ObjectMeta) -> Result<bool, RequestError> {
         let key = &listed.location;
-        match self.answered("HEAD", key, self.store.head(key)).await {
+        match self.answered("HEAD", key, self.bucket.store.head(key)).await {
             Ok((found, _)) => {
                 let (then, now) =
                     (listed.last_modified.timestamp(), found.last_modified.timestamp());
@@ -220,15 +239,16 @@ impl Bucket {
         target: &str,
         if_match: Option<&str>,
     ) -> object_store::Result<String> {
-        let credential = self.store.credentials().get_credential().await?;
+        let Bucket { store, client, url, region, .. } = &self.bucket;
+        let credential = store.credentials().get_credential().await?;
         let mut request = HttpRequest::new(HttpRequestBody::empty());
         *request.method_mut() = method;
-        *request.uri_mut() = format!("{}/{target}", self.url).parse().map_err(unexpected)?;
+        *request.uri_mut() = format!("{url}/{target}").parse().map_err(unexpected)?;
         if let Some(etag) = if_match {
             request.headers_mut().insert(IF_MATCH, etag.parse().map_err(unexpected)?);
         }
-        AwsAuthorizer::new(&credential, "s3", &self.region).try_authorize(&mut request, None)?;
-        let answer = self.client.call(request).await.map_err(unexpected)?;
+        AwsAuthorizer::new(&credential, "s3", region).try_authorize(&mut request, None)?;
+        let answer = client.call(request).await.map_err(unexpected)?;
         let status = answer.status();
         let body = answer.into_body().bytes().await.map_err(unexpected)?;
         match status.is_success() {
@@ -257,7 +277,7 @@ impl Bucket {
             Ok((Err(_), outcome)) => outcome,
         };
         let writes = !matches!(verb, "GET" | "HEAD" | "LIST");
-        Err(RequestError { asked: format!("{verb} {key}"), writes, outcome })
+        Err(RequestError { request: format!("{verb} {key}"), writes, outcome })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which bucket, at whose address, and who asks.
+//! The bucket, the address of its server, and the keys.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const REGION: &str = "us-east-1";
 
 /// What a handle needs to know. Plain data; secrets are not shown.
 #[derive(Clone, Debug)]
-pub(super) struct Config {
+pub(super) struct S3Config {
     pub(super) bucket: String,
     /// What every key begins with; empty, or without a slash at either end.
     pub(super) prefix: String,
@@ -29,7 +29,7 @@ pub(super) struct Config {
     pub(super) timeout: Duration,
 }
 
-impl Config {
+impl S3Config {
     pub(super) fn parse(scheme: &str, rest: &str) -> Result<Self, OpenError> {
         let (address, mut options) = Address::parse(scheme, rest, EXAMPLE, 0)?;
         let endpoint = options.take("endpoint").map(|it| it.trim_end_matches('/').to_owned());
@@ -119,8 +119,8 @@ fn keys_of_variables() -> Option<(String, Secret, Option<Secret>)> {
 mod tests {
     use super::*;
 
-    fn parse(rest: &str) -> Result<Config, OpenError> {
-        Config::parse("s3", rest)
+    fn parse(rest: &str) -> Result<S3Config, OpenError> {
+        S3Config::parse("s3", rest)
     }
 
     #[test]

@@ -5,11 +5,10 @@ use std::time::Duration;
 use object_store::RetryConfig;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, S3ConditionalPut};
 use rustls::{ClientConfig, RootCertStore};
-use tokio::time::Instant;
 
 use super::bucket::Bucket;
-use super::config::Config;
-use super::requests::ObservingClient;
+use super::config::S3Config;
+use super::observing_client::ObservingClient;
 use crate::OpenError;
 
 /// Variables by which a platform hands credentials out, read when no keys are given.
@@ -24,8 +23,8 @@ const PLATFORM: [&str; 5] = [
 /// No call takes longer, whatever the URL says.
 const TIMEOUT_MAX: Duration = Duration::from_secs(3_600);
 
-/// A client for the bucket, for a call that begins now. Connects to nothing yet.
-pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
+/// A client for the bucket. Connects to nothing yet.
+pub(super) fn bucket(config: &S3Config) -> Result<Bucket, OpenError> {
     let tls = |detail| OpenError::Tls { store: "s3", place: config.place(), detail };
     let tls_config = tls_config(config).map_err(tls)?;
     let builder = reqwest::Client::builder()
@@ -43,12 +42,12 @@ pub(super) fn bucket(config: &Config) -> Result<Bucket, OpenError> {
     let store = signed(config, client.clone()).map_err(|problem| config.strange(&problem))?;
     let (url, region) = (url(config), config.region.clone());
     let timeout = config.timeout.min(TIMEOUT_MAX);
-    Ok(Bucket { store, client, url, region, timeout, deadline: Instant::now() + timeout })
+    Ok(Bucket { store, client, url, region, timeout })
 }
 
 /// Which authorities to trust. None, where nothing is encrypted: reading those of the system takes
 /// longer than all the rest.
-fn tls_config(config: &Config) -> Result<ClientConfig, String> {
+fn tls_config(config: &S3Config) -> Result<ClientConfig, String> {
     let plain = config.endpoint.as_deref().is_some_and(|it| it.starts_with("http://"));
     if !plain || config.tls.any() {
         return config.tls.client_config();
@@ -56,7 +55,7 @@ fn tls_config(config: &Config) -> Result<ClientConfig, String> {
     config.tls.with_roots(RootCertStore::empty())
 }
 
-fn signed(config: &Config, client: ObservingClient) -> object_store::Result<AmazonS3> {
+fn signed(config: &S3Config, client: ObservingClient) -> object_store::Result<AmazonS3> {
     let retry = RetryConfig { max_retries: 0, ..RetryConfig::default() };
     let mut builder = AmazonS3Builder::new()
         .with_bucket_name(&config.bucket)
@@ -91,7 +90,7 @@ fn signed(config: &Config, client: ObservingClient) -> object_store::Result<Amaz
     builder.build()
 }
 
-fn url(config: &Config) -> String {
+fn url(config: &S3Config) -> String {
     let (bucket, region) = (&config.bucket, &config.region);
     let server = config.endpoint.clone().unwrap_or_else(|| match config.path_style {
         true => format!("https://s3.{region}.amazonaws.com"),
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_buckets_address_follows_the_style() {
-        let of = |rest| url(&Config::parse("s3", rest).expect("it is sound"));
+        let of = |rest| url(&S3Config::parse("s3", rest).expect("it is sound"));
         assert_eq!(of("b?endpoint=http://h:9000"), "http://h:9000/b");
         assert_eq!(of("b?endpoint=https://h&path_style=false"), "https://b.h");
         assert_eq!(of("b?region=eu-west-1"), "https://b.s3.eu-west-1.amazonaws.com");

@@ -17,13 +17,13 @@ use async_trait::async_trait;
 use baton_core::ids::Namespace;
 use baton_core::time::Moment;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::memory::Stamp;
+use baton_store::memory::StepTime;
 use baton_store::{Answer, Call, Capability, Class, Declaration, ExpiryClock, Finding, StoreError};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::{Bucket, Got};
-use super::config::Config;
+use super::bucket::{Bucket, BucketCall, GetOutcome};
+use super::config::S3Config;
 use super::json_object::{self, Cached, JsonObject, NamespaceCache, Stored};
 use super::schema::{self, Keys};
 use super::{connect, random};
@@ -32,7 +32,7 @@ use crate::reader::Access;
 use crate::service::Engine;
 
 pub(super) struct S3Engine {
-    pub(super) config: Config,
+    pub(super) config: S3Config,
     pub(super) access: Access,
     pub(super) bucket: Bucket,
     /// What all keys begin with.
@@ -46,7 +46,7 @@ pub(super) struct S3Engine {
 impl S3Engine {
     /// Makes sure that the server does what everything rests on. That test writes; a reader needs
     /// no conditions to be honoured.
-    pub(super) async fn open(config: Config, access: Access) -> Result<Self, OpenError> {
+    pub(super) async fn open(config: S3Config, access: Access) -> Result<Self, OpenError> {
         let prefix = Path::parse(&config.prefix).map_err(|problem| config.strange(&problem))?;
         let bucket = connect::bucket(&config)?;
         let handle = random().map_err(|problem| config.strange(&problem))?;
@@ -64,7 +64,7 @@ impl S3Engine {
             engine: self,
             keys: Keys::new(&self.prefix, namespace),
             cache: Arc::clone(caches.entry(namespace.clone()).or_default()),
-            bucket: self.bucket.anew(),
+            bucket: self.bucket.call(),
         }
     }
 
@@ -102,7 +102,7 @@ pub(super) struct CallContext<'a> {
     pub(super) engine: &'a S3Engine,
     pub(super) keys: Keys,
     pub(super) cache: Arc<NamespaceCache>,
-    pub(super) bucket: Bucket,
+    pub(super) bucket: BucketCall,
 }
 
 impl CallContext<'_> {
@@ -111,9 +111,9 @@ impl CallContext<'_> {
         let known = self.cache.object::<J>().clone();
         let etag = known.as_ref().map(|known| known.etag.as_str());
         let found = match self.bucket.get(J::key(&self.keys), etag).await? {
-            Got::Same => return Ok(known),
-            Got::Absent => None,
-            Got::Found { body, etag, .. } => {
+            GetOutcome::Same => return Ok(known),
+            GetOutcome::Absent => None,
+            GetOutcome::Found { body, etag, .. } => {
                 let key = J::key(&self.keys).as_ref();
                 let content = schema::read::<Stored<J>>(key, &body)?.space;
                 Some(Arc::new(Cached { etag, content }))
@@ -137,7 +137,7 @@ impl CallContext<'_> {
     /// Applies a rule, which says whether it changed anything.
     pub(super) async fn change<J: JsonObject, T>(
         &self,
-        rule: impl Fn(&mut J, Stamp) -> (T, bool),
+        rule: impl Fn(&mut J, StepTime) -> (T, bool),
     ) -> Result<T, StoreError> {
         let commit = |answer, etag, content| async move {
             Ok(self.write(etag, content).await?.then_some(answer))
@@ -151,7 +151,7 @@ impl CallContext<'_> {
     /// server has it.
     pub(super) async fn change_by<J, T, F>(
         &self,
-        rule: impl Fn(&mut J, Stamp) -> (T, bool),
+        rule: impl Fn(&mut J, StepTime) -> (T, bool),
         commit: impl Fn(T, Option<String>, J) -> F,
     ) -> Result<T, StoreError>
     where
@@ -163,7 +163,7 @@ impl CallContext<'_> {
         let mut known = if is_fresh { self.read().await? } else { remembered };
         loop {
             let mut content = known.as_ref().map_or_else(J::default, |it| it.content.clone());
-            match rule(&mut content, stamp()) {
+            match rule(&mut content, step_time()) {
                 (answer, false) if is_fresh => return Ok(answer),
                 (_, false) => {}
                 (answer, true) => {
@@ -207,7 +207,7 @@ impl CallContext<'_> {
 }
 
 /// No lease is judged by this: it is what people read in the object and in the history.
-pub(super) fn stamp() -> Stamp {
+pub(super) fn step_time() -> StepTime {
     let wall_ms = SystemClock.wall_ms();
-    Stamp { now: Moment::from_micros(wall_ms.saturating_mul(1_000)), wall_ms }
+    StepTime { now: Moment::from_micros(wall_ms.saturating_mul(1_000)), wall_ms }
 }

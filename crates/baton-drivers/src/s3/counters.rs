@@ -18,7 +18,7 @@ use baton_store::{CounterAnswer, CounterCall, StoreError};
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::context::{CallContext, stamp};
+use super::context::{CallContext, step_time};
 use super::json_object::{CacheSlot, JsonObject, NamespaceCache};
 use super::schema::Keys;
 use super::state::State;
@@ -57,7 +57,7 @@ impl CallContext<'_> {
             }
             CounterCall::Consolidate { fence, .. } => {
                 self.fenced(fence, |stored| {
-                    let answer = stored.counters.perform(stamp().now, call.clone());
+                    let answer = stored.counters.perform(step_time().now, call.clone());
                     let nothing = CounterAnswer::Consolidated { applied: 0, more: false };
                     let changed = answer != nothing;
                     (answer, changed)
@@ -111,5 +111,40 @@ impl CallContext<'_> {
             (answer, changed || is_new)
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use baton_core::ids::BootId;
+    use baton_core::time::Moment;
+    use baton_store::{Change, CounterName, Delta};
+
+    use super::*;
+    use crate::driver::Unchanged;
+
+    fn append(counters: &mut Counters, writer: u128, number: u64) {
+        let counter = CounterName::new("hits").expect("a good name");
+        let deltas = vec![Delta { counter, change: Change::Add(1) }];
+        // When a writer says that it appended plays no part.
+        let at = Moment::from_micros(u64::from(number == 1));
+        counters.perform(at, CounterCall::Append { writer: BootId(writer), number, deltas });
+    }
+
+    #[test]
+    fn writers_are_watched_by_their_numbers_until_they_are_forgotten() {
+        let (start, second) = (Moment::from_micros(1_000_000_000), Duration::from_secs(1));
+        let (mut watched, mut counters) = (Unchanged::default(), Counters::default());
+        append(&mut counters, 1, 1);
+        append(&mut counters, 2, 1);
+        assert_eq!(watched.look(start, counters.writers(), second), []);
+        append(&mut counters, 2, 2);
+        let later = start + second;
+        assert_eq!(watched.look(later, counters.writers(), second), [(BootId(1), 1)]);
+        counters.forget(BootId(1));
+        let later = later + second;
+        assert_eq!(watched.look(later, counters.writers(), second), [(BootId(2), 2)]);
     }
 }

@@ -18,7 +18,7 @@ use baton_store::{Document, Precondition, StoreError, WriteOutcome};
 use object_store::path::Path;
 use tokio::time::Instant;
 
-use super::bucket::Got;
+use super::bucket::GetOutcome;
 use super::context::CallContext;
 use super::error::RequestError;
 use super::schema::corrupt;
@@ -40,7 +40,7 @@ impl CallContext<'_> {
                 return Ok(Some(Document { version, body }));
             }
             let path = self.keys.body(&key)?;
-            if let Got::Found { body, .. } = self.bucket.get(&path, None).await? {
+            if let GetOutcome::Found { body, .. } = self.bucket.get(&path, None).await? {
                 self.cache.keep_body(name, key, body.clone());
                 return Ok(Some(Document { version, body }));
             }
@@ -69,6 +69,7 @@ impl CallContext<'_> {
             );
             return Err(StoreError::Refused { detail });
         }
+        self.admit(true).await?;
         let rule = |state: &mut State, _| {
             let before = state.body_key(name);
             let key = self.keys.new_body(name, &self.engine.next_mark());
@@ -84,7 +85,7 @@ impl CallContext<'_> {
             self.cache.keep_body(name, key, body);
             if let Some(before) = before {
                 // A call that has read the state before ends in this time.
-                let from = Instant::now() + self.bucket.timeout * 2;
+                let from = Instant::now() + self.engine.bucket.timeout * 2;
                 self.cache.discard(self.keys.body(&before)?, from);
             }
         }

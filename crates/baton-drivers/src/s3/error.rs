@@ -2,7 +2,7 @@
 
 use baton_store::StoreError;
 
-use super::requests::RequestOutcome;
+use super::observing_client::RequestOutcome;
 use crate::OpenError;
 
 /// Codes that say that the keys are not known to the server. Keys without the right have
@@ -20,7 +20,7 @@ const LOGIN: [&str; 6] = [
 #[derive(Debug)]
 pub(super) struct RequestError {
     /// What was asked, for people: method and key.
-    pub(super) asked: String,
+    pub(super) request: String,
     /// Would it have written something?
     pub(super) writes: bool,
     pub(super) outcome: RequestOutcome,
@@ -28,14 +28,14 @@ pub(super) struct RequestError {
 
 impl RequestError {
     fn detail(&self) -> String {
-        let asked = &self.asked;
+        let request = &self.request;
         match &self.outcome {
-            RequestOutcome::NotMade => format!("{asked}: no credentials were found"),
+            RequestOutcome::NotMade => format!("{request}: no credentials were found"),
             RequestOutcome::NotSent(why) | RequestOutcome::NotAnswered(why) => {
-                format!("{asked}: {why}")
+                format!("{request}: {why}")
             }
             RequestOutcome::Answered { status, code, .. } => {
-                format!("{asked}: {status} {code}").trim_end().to_owned()
+                format!("{request}: {status} {code}").trim_end().to_owned()
             }
         }
     }
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
 
     fn failure(writes: bool, outcome: RequestOutcome) -> Failure {
-        let asked = "PUT state.json".to_owned();
-        StoreError::from(RequestError { asked, writes, outcome }).failure()
+        let request = "PUT state.json".to_owned();
+        StoreError::from(RequestError { request, writes, outcome }).failure()
     }
 
     fn answered(status: u16, code: &str) -> RequestOutcome {

@@ -12,7 +12,7 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::{Finding, StoreError};
 use object_store::path::Path;
 
-use super::bucket::Got;
+use super::bucket::GetOutcome;
 use super::context::S3Engine;
 use super::error::RequestError;
 use crate::OpenError;
@@ -21,7 +21,7 @@ use crate::OpenError;
 const SKEW_MAX_SECONDS: u64 = 300;
 
 /// What this process has found to be fit.
-static FIT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+static TESTED_BUCKETS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// An ETag that no content has.
 const NO_ETAG: &str = "\"00000000000000000000000000000000\"";
@@ -34,20 +34,20 @@ impl S3Engine {
     pub(super) async fn self_test(&self, name: u128) -> Result<(), OpenError> {
         let place = self.config.place();
         let key = format!("{place} {}", self.config.prefix);
-        if FIT.lock().expect("no holder of this lock panics").contains(&key) {
+        if TESTED_BUCKETS.lock().expect("no holder of this lock panics").contains(&key) {
             return Ok(());
         }
         let folder = self.prefix.clone().join("self-test");
         let object = folder.clone().join(format!("{name:032x}.json"));
         let tried = self.try_out(&folder, &object).await;
         // Whatever was found, the object is not left behind if that can be helped.
-        let removed = self.bucket.anew().delete(&object, None).await;
+        let removed = self.bucket.call().delete(&object, None).await;
         if let Some(finding) = tried.map_err(|error| error.open_error(&place))? {
             let remedy = REMEDY.to_owned();
             return Err(OpenError::Unfit { store: "s3", place, finding, remedy });
         }
         removed.map_err(|error| error.open_error(&place))?;
-        FIT.lock().expect("no holder of this lock panics").insert(key);
+        TESTED_BUCKETS.lock().expect("no holder of this lock panics").insert(key);
         Ok(())
     }
 
@@ -55,7 +55,7 @@ impl S3Engine {
     async fn try_out(&self, folder: &Path, key: &Path) -> Result<Option<String>, RequestError> {
         let found = |text: &str| Ok(Some(text.to_owned()));
         let body = |number: u32| format!("{{\"self-test\":{number}}}").into_bytes();
-        let put = async |number, etag| self.bucket.anew().put(key, body(number), None, etag).await;
+        let put = async |number, etag| self.bucket.call().put(key, body(number), None, etag).await;
         let Some(first) = put(1, None).await? else {
             return found("a first create was refused as if the object were there");
         };
@@ -73,11 +73,11 @@ impl S3Engine {
         if put(5, Some(&first)).await?.is_some() {
             return found("If-Match was ignored: a write on an earlier ETag was answered 200");
         }
-        match self.bucket.anew().get(key, None).await? {
-            Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
+        match self.bucket.call().get(key, None).await? {
+            GetOutcome::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
             _ => return found("a read after a write shows something else than was written"),
         }
-        let listed = self.bucket.anew().list(folder).await?;
+        let listed = self.bucket.call().list(folder).await?;
         if !listed.objects.iter().any(|meta| meta.location == *key) {
             return found("a listing after a write does not show it");
         }
@@ -93,7 +93,7 @@ impl S3Engine {
             Finding::ok("timeout", format!("every call ends within {timeout} ms")),
             self.wire(),
         ];
-        let (versioning, at) = match self.bucket.anew().versioning().await {
+        let (versioning, at) = match self.bucket.call().versioning().await {
             Ok((body, at)) => (versions(&body), at),
             Err(error) if error.status() > 0 => {
                 (Finding::ok("versioning", "this user may not ask"), error.outcome.at())

@@ -23,8 +23,8 @@ use object_store::{
 
 use baton_store::{StaleEpoch, StoreError};
 
-use super::bucket::Bucket;
-use super::config::Config;
+use super::bucket::{Bucket, PAGE_MAX};
+use super::config::S3Config;
 use super::{connect, random};
 use crate::fences::{FencesError, StoredFence};
 
@@ -142,7 +142,7 @@ impl Fence {
 
 /// The bucket of a URL, and the folder of its sweeps' fences.
 fn opened(scheme: &str, rest: &str) -> Result<(Bucket, Path), FencesError> {
-    let config = Config::parse(scheme, rest)?;
+    let config = S3Config::parse(scheme, rest)?;
     let folder = Path::from(format!("{}/fences", config.prefix));
     Ok((connect::bucket(&config)?, folder))
 }
@@ -165,15 +165,21 @@ fn checked<T>(done: Result<T, FenceError>) -> Result<T, StoreError> {
 
 pub(crate) async fn list(scheme: &str, rest: &str) -> Result<Vec<StoredFence>, FencesError> {
     let (bucket, folder) = opened(scheme, rest)?;
-    let mut fences = Vec::new();
-    let listing = bucket.all(&format!("{folder}/")).await.map_err(StoreError::from)?;
-    for meta in listing.objects {
-        let fence = Fence::new(meta.location.clone());
-        if let Some(epoch) = checked(fence.highest(&bucket.store).await)? {
-            fences.push(StoredFence { resource: meta.location.to_string(), epoch });
+    let (folder, mut fences, mut next) = (format!("{folder}/"), Vec::new(), None);
+    loop {
+        // A call of its own for each page: there may be any number.
+        let page = bucket.call().page(&folder, next, PAGE_MAX).await.map_err(StoreError::from)?;
+        for meta in page.objects {
+            let fence = Fence::new(meta.location.clone());
+            if let Some(epoch) = checked(fence.highest(&bucket.store).await)? {
+                fences.push(StoredFence { resource: meta.location.to_string(), epoch });
+            }
+        }
+        next = page.next;
+        if next.is_none() {
+            return Ok(fences);
         }
     }
-    Ok(fences)
 }
 
 /// Takes the fence of an object away, and says how high it was.
@@ -191,7 +197,7 @@ pub(crate) async fn reset(
         return Ok(None);
     }
     if key.prefix_matches(&folder) {
-        bucket.delete(&key, None).await.map_err(StoreError::from)?;
+        bucket.call().delete(&key, None).await.map_err(StoreError::from)?;
     } else {
         checked(fence.forget(&bucket.store).await)?;
     }

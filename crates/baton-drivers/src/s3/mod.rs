@@ -4,11 +4,12 @@
 //!   handle ──► thread "baton-s3" ──► context ── operations
 //!                                     ├ registry ──────► PUT …/workers/worker={id}.json
 //!                                     ├ state ─────────► PUT …/state.json     if it is still so
+//!                                     │                  lease, fence, view, terms, documents
 //!                                     ├ counters ──────► PUT …/counters.json  if it is still so
 //!                                     └ documents ─────► PUT …/documents/…, then …/state.json
 //!   sweep: the user's own old objects, page by page
-//!   examine: is "if it is still so" honoured?          lease, fence, view, terms, documents
-//!   requests: the HTTP client ── error: what became of a request
+//!   examine: is "if it is still so" honoured?
+//!   bucket ── observing_client: the HTTP client ── error: what became of a request
 //! ```
 //!
 //! The rules are those of the memory store, and so is the data: a call reads the state, applies the
@@ -34,9 +35,9 @@ mod error;
 mod examine;
 pub mod fence;
 mod json_object;
+mod observing_client;
 mod operations;
 mod registry;
-mod requests;
 mod schema;
 mod state;
 mod sweep;
@@ -49,7 +50,7 @@ pub use cost::{REQUESTS_PER_BEAT, Requests, requests_per_hour};
 pub use object_store;
 use object_store::ObjectStore;
 
-use self::config::Config;
+use self::config::S3Config;
 use self::context::S3Engine;
 use crate::OpenError;
 use crate::reader::Access;
@@ -61,7 +62,7 @@ pub(crate) use sweep::sweep;
 /// write is repeated. What the URL names after the bucket does not matter to it.
 pub fn client(url: &str) -> Result<Arc<dyn ObjectStore>, OpenError> {
     let (scheme, rest) = url.split_once("://").unwrap_or(("s3", url));
-    let bucket = connect::bucket(&Config::parse(scheme, rest)?)?;
+    let bucket = connect::bucket(&S3Config::parse(scheme, rest)?)?;
     Ok(Arc::new(bucket.store))
 }
 
@@ -70,7 +71,7 @@ pub(crate) async fn open(
     rest: &str,
     access: Access,
 ) -> Result<Arc<dyn Store>, OpenError> {
-    let config = Config::parse(scheme, rest)?;
+    let config = S3Config::parse(scheme, rest)?;
     let service = Service::start("baton-s3", move || S3Engine::open(config, access)).await?;
     Ok(Arc::new(service))
 }

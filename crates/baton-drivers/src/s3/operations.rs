@@ -13,18 +13,18 @@ use std::time::Duration;
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{BeatReply, BeatRequest, LeaseIntent, Outcome, Reply, Request};
-use baton_store::memory::Stamp;
+use baton_store::memory::StepTime;
 use baton_store::{Answer, Call, Operation, Prune, PruneOutcome, StoreError, namespace_page};
 
-use super::context::{CallContext, stamp};
+use super::context::{CallContext, step_time};
 use super::schema;
 use super::state::State;
 
 impl CallContext<'_> {
     pub(super) async fn perform(&self, call: Call) -> Result<Answer, StoreError> {
         match &call {
-            // The namespace plays no part in it.
-            Call::Namespaces { .. } => {}
+            // The namespace plays no part in it; a document is looked at first.
+            Call::Namespaces { .. } | Call::WriteDocument { .. } => {}
             // What was never written cannot be left.
             Call::Core(Request::Leave { .. }) => self.admit(false).await?,
             call => self.admit(call.writes()).await?,
@@ -36,7 +36,7 @@ impl CallContext<'_> {
                 written.await.map(Answer::Written)
             }
             Call::Inspect => {
-                self.look(|it: &State| Answer::Inspected(it.space.inspect(stamp().now))).await
+                self.look(|it: &State| Answer::Inspected(it.space.inspect(step_time().now))).await
             }
             Call::ReadDocument { name } => self.read_document(&name).await.map(Answer::Document),
             Call::Namespaces { after, limit } => {
@@ -86,7 +86,7 @@ impl CallContext<'_> {
         let (registration, found) = tokio::join!(registering, self.read::<State>());
         let (registration, found) = (registration?, found?);
         let mut state = found.map_or_else(State::default, |found| found.content.clone());
-        Ok(state.space.registered_beat(stamp(), beat, registration))
+        Ok(state.space.registered_beat(step_time(), beat, registration))
     }
 
     /// Removes old records, unless a later epoch is known: terms in one step with the check of the
@@ -97,7 +97,7 @@ impl CallContext<'_> {
     /// still the one that was listed. A node that comes back in that very moment writes a new one
     /// with its next beat.
     async fn prune(&self, fence: Epoch, prune: Prune) -> Result<PruneOutcome, StoreError> {
-        let rule = |state: &mut State, at: Stamp| {
+        let rule = |state: &mut State, at: StepTime| {
             let outcome = state.space.prune(at.now, fence, prune);
             (outcome, matches!(outcome, PruneOutcome::Pruned { records: 1.. }))
         };

@@ -19,7 +19,7 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 use serde::{Deserialize, Serialize};
 
-use super::bucket::{Got, Listing, for_each};
+use super::bucket::{GetOutcome, Listing, for_each};
 use super::context::CallContext;
 use super::schema::{self, FIRST_FORMAT, corrupt};
 use crate::reader::Access;
@@ -48,8 +48,8 @@ pub(super) struct SeenRecord {
 }
 
 impl SeenRecord {
-    fn read(record: &str, got: Got) -> Result<Option<Self>, StoreError> {
-        let Got::Found { body, etag, beat, written } = got else { return Ok(None) };
+    fn read(record: &str, got: GetOutcome) -> Result<Option<Self>, StoreError> {
+        let GetOutcome::Found { body, etag, beat, written } = got else { return Ok(None) };
         let StoredRecord { left, mut node, .. } = schema::read(record, &body)?;
         node.beat = beat.ok_or_else(|| corrupt(record, &"its metadata names no count of beats"))?;
         Ok(Some(Self { etag, left, node, written: Some(written) }))

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::bucket::Got;
+use super::bucket::GetOutcome;
 use super::context::CallContext;
 
 /// The format that programs began with.
@@ -80,13 +80,14 @@ impl Keys {
 
 /// What every object begins with.
 #[derive(Deserialize)]
-struct Head {
+struct FormatHeader {
     format: u32,
 }
 
 /// Is the object in a format that is known? Looked at before anything else in it.
 fn check(record: &str, body: &[u8]) -> Result<(), StoreError> {
-    let head: Head = serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))?;
+    let head: FormatHeader =
+        serde_json::from_slice(body).map_err(|problem| corrupt(record, &problem))?;
     match head.format {
         FIRST_FORMAT..=KNOWN_FORMAT => Ok(()),
         found => Err(StoreError::Refused {
@@ -117,7 +118,7 @@ impl CallContext<'_> {
         }
         let key = &self.keys.metadata;
         loop {
-            if let Got::Found { body, .. } = self.bucket.get(key, None).await? {
+            if let GetOutcome::Found { body, .. } = self.bucket.get(key, None).await? {
                 check(key.as_ref(), &body)?;
                 break;
             }

@@ -24,10 +24,10 @@ use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::bucket::{Bucket, Listing, PAGE_MAX, for_each};
-use super::config::Config;
+use super::config::S3Config;
 use super::connect;
 use super::fence::Fence;
-use crate::sweep::{Objects, Strategy, Unfit};
+use crate::sweep::{InvalidSweep, Objects, Strategy};
 
 /// What baton keeps in its own prefix, and the fences of sweeps.
 const OWN: [&str; 3] = ["namespace=", "self-test/", "fences/"];
@@ -47,24 +47,24 @@ pub(crate) fn sweep(
     rest: &str,
     objects: Objects,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
     if objects.prefix.is_empty() {
-        return Err(Unfit::Empty { what: "the prefix of objects" });
+        return Err(InvalidSweep::Empty { what: "the prefix of objects" });
     }
     let target = || format!("prefix {}", objects.prefix);
     if objects.age.is_zero() {
-        return Err(Unfit::NoAge { target: target() });
+        return Err(InvalidSweep::NoAge { target: target() });
     }
     match &strategy {
         Strategy::SoftDelete { .. } => {
-            return Err(Unfit::Strategy { scheme: "s3", what: "mark an object as deleted" });
+            return Err(InvalidSweep::Strategy { scheme: "s3", what: "mark an object as deleted" });
         }
         Strategy::Archive { into } if into.is_empty() || into.starts_with(&objects.prefix) => {
-            return Err(Unfit::IntoItself { into: into.clone() });
+            return Err(InvalidSweep::IntoItself { into: into.clone() });
         }
         _ => {}
     }
-    let config = Config::parse(scheme, rest)?;
+    let config = S3Config::parse(scheme, rest)?;
     let home = match config.prefix.as_str() {
         "" => String::new(),
         prefix => format!("{prefix}/"),
@@ -74,7 +74,7 @@ pub(crate) fn sweep(
         own.starts_with(&objects.prefix) || objects.prefix.starts_with(&own)
     };
     if let Some(own) = OWN.iter().find(overlaps) {
-        return Err(Unfit::Own { target: target(), own: format!("{home}{own}") });
+        return Err(InvalidSweep::Own { target: target(), own: format!("{home}{own}") });
     }
     let bucket = connect::bucket(&config)?;
     let fence = Path::from(format!("{home}fences/ttl:{}", objects.prefix));
@@ -111,7 +111,7 @@ impl S3Sweep {
                 }
                 _ => None,
             };
-            let bucket = self.bucket.anew();
+            let bucket = self.bucket.call();
             async move {
                 let Some(etag) = meta.e_tag.as_deref() else { return Ok(false) };
                 if let Some(into) = archived {
@@ -142,7 +142,7 @@ impl Sweep for S3Sweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        let page = self.bucket.anew().page(&self.objects.prefix, None, 1).await;
+        let page = self.bucket.call().page(&self.objects.prefix, None, 1).await;
         page.map(drop).map_err(|error| self.sweep_error(error.into()))
     }
 
@@ -152,7 +152,7 @@ impl Sweep for S3Sweep {
         let most = usize::try_from(limit).unwrap_or(PAGE_MAX).min(PAGE_MAX);
         // An error begins the listing anew.
         let token = place.take();
-        let page = self.bucket.anew().page(&self.objects.prefix, token, most).await;
+        let page = self.bucket.call().page(&self.objects.prefix, token, most).await;
         let Listing { objects, at, next, .. } =
             page.map_err(|error| self.sweep_error(error.into()))?;
         let at = at.ok_or_else(|| SweepError::Rejected {

@@ -26,7 +26,7 @@ const OTHERS_WRITE: u32 = 0o002;
 /// The mode with which the group may write.
 const GROUP_WRITES: u32 = 0o020;
 
-/// Where the folder is, and whose it may be.
+/// Where the folder is, and which users may own it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Boots {
     pub(super) path: PathBuf,

@@ -7,8 +7,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::busy_handler;
 use super::error::SqliteOpenError;
-use crate::parts;
 use crate::shown::looks_like_login;
+use crate::url_parts;
 
 /// How long a writer waits for the others, if nothing else is said.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
@@ -30,7 +30,7 @@ impl SqliteConfig {
 
     /// What follows `sqlite://` in a URL: a path, taken as it stands, and perhaps
     /// `?busy_timeout_ms=…`.
-    pub fn from_location(location: &str) -> Result<Self, SqliteOpenError> {
+    pub fn parse(location: &str) -> Result<Self, SqliteOpenError> {
         let (path, options) = location.split_once('?').unwrap_or((location, ""));
         if path.is_empty() {
             return Err(SqliteOpenError::EmptyPath);
@@ -42,7 +42,7 @@ impl SqliteConfig {
             return Err(SqliteOpenError::Login);
         }
         let mut config = Self::at(path);
-        for (name, value) in parts::options(options) {
+        for (name, value) in url_parts::options(options) {
             if name != "busy_timeout_ms" {
                 return Err(SqliteOpenError::UnknownOption);
             }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_location_is_a_path_and_options() {
-        let read = |text| SqliteConfig::from_location(text).expect("it is a good location");
+        let read = |text| SqliteConfig::parse(text).expect("it is a good location");
         assert_eq!(read("baton.db"), SqliteConfig::at("baton.db"));
         assert_eq!(read("/var/lib/a b.db"), SqliteConfig::at("/var/lib/a b.db"));
         let patient = read("/x.db?busy_timeout_ms=2500");
@@ -115,7 +115,7 @@ mod tests {
             ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
         ];
         for (given, wanted) in cases {
-            let error = SqliteConfig::from_location(given).expect_err("must be refused");
+            let error = SqliteConfig::parse(given).expect_err("must be refused");
             let message = error.to_string();
             assert!(message.starts_with(wanted), "{given} gave {message:?}");
         }

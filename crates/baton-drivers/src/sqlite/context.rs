@@ -1,15 +1,15 @@
 //! One call in one namespace, inside a transaction.
 
 use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
-use baton_store::lease_rule::Below;
-use baton_store::memory::Stamp;
+use baton_store::lease_rule::EpochBounds;
+use baton_store::memory::StepTime;
 use rusqlite::{Connection, Params};
 
 use super::boots::Boots;
-use super::columns::{Bits, ReadRow};
 use super::lease::LeaseRow;
 use super::locks;
 use super::machine::Machine;
+use super::records::{Bits, ReadRow};
 use crate::driver::{DriverError, Record};
 
 /// Where and when a call is carried out.
@@ -17,7 +17,7 @@ pub(super) struct CallContext<'a> {
     pub(super) conn: &'a Connection,
     pub(super) namespace: &'a Namespace,
     /// Read while the transaction holds its lock.
-    pub(super) at: Stamp,
+    pub(super) at: StepTime,
     pub(super) machine: &'a Machine,
     pub(super) lineage: Lineage,
     pub(super) boots: &'a Boots,
@@ -64,11 +64,11 @@ impl CallContext<'_> {
     }
 
     /// What every epoch of the namespace is above. It begins now if it was never written to.
-    pub(super) fn space_or_begin(&self) -> Result<Below, DriverError> {
+    pub(super) fn space_or_begin(&self) -> Result<EpochBounds, DriverError> {
         let sql = "SELECT born_in, fence FROM baton_namespaces WHERE namespace = ?1";
         let space = self.one(sql, [self.namespace.as_str()], "the record", |it| {
             let (born_in, fence) = (it.number("born_in")?, it.number("fence")?);
-            Ok(Below { born_in: Lineage(born_in), fence: Epoch(fence) })
+            Ok(EpochBounds { born_in: Lineage(born_in), fence: Epoch(fence) })
         });
         if let Some(space) = space? {
             return Ok(space);
@@ -76,7 +76,7 @@ impl CallContext<'_> {
         let sql = "INSERT INTO baton_namespaces (namespace, born_in, fence, created_at) \
                    VALUES (?1, ?2, 0, ?3)";
         self.run(sql, (self.namespace.as_str(), Bits(self.lineage.0), Bits(self.at.wall_ms)))?;
-        Ok(Below { born_in: self.lineage, fence: Epoch::NONE })
+        Ok(EpochBounds { born_in: self.lineage, fence: Epoch::NONE })
     }
 
     /// Is a later epoch known here, by a grant or by a write?

@@ -6,8 +6,8 @@ use std::time::Duration;
 use baton_core::ids::BootId;
 use baton_store::{Change, CounterAnswer, CounterCall, CounterName, CounterValue, Delta, Reading};
 
-use super::columns::{Bits, ReadRow};
 use super::context::CallContext;
+use super::records::{Bits, ReadRow};
 use crate::driver::{DriverError, Record};
 
 /// What the rows are called in errors.

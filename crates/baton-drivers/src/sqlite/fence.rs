@@ -21,10 +21,10 @@ use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Params, Transaction, TransactionBehavior,
 };
 
-use super::columns::{Bits, ReadRow};
 use super::config::SqliteConfig;
 use super::error::{uncommitted, undone};
 use super::reader::look_at;
+use super::records::{Bits, ReadRow};
 use crate::OpenError;
 use crate::fences::{FencesError, StoredFence, stored};
 
@@ -116,7 +116,7 @@ fn register(conn: &Connection, sql: &str, values: impl Params) -> rusqlite::Resu
 
 /// The fences of a database, for people.
 pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, FencesError> {
-    let config = SqliteConfig::from_location(location).and_then(SqliteConfig::absolute);
+    let config = SqliteConfig::parse(location).and_then(SqliteConfig::absolute);
     let config = config.map_err(OpenError::from)?;
     let sql = "SELECT resource, epoch FROM baton_fences";
     let all = |conn: &Connection| register(conn, sql, ()).map_err(|error| config.broken(error));
@@ -125,7 +125,7 @@ pub(crate) fn list(location: &str) -> Result<Vec<StoredFence>, FencesError> {
 
 /// Takes a fence away, and says how high it was.
 pub(crate) fn reset(location: &str, resource: &str) -> Result<Option<Epoch>, FencesError> {
-    let config = SqliteConfig::from_location(location).and_then(SqliteConfig::absolute);
+    let config = SqliteConfig::parse(location).and_then(SqliteConfig::absolute);
     let config = config.map_err(OpenError::from)?;
     let conn = config.connect(&config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
     let mut conn = conn.map_err(OpenError::from)?;
@@ -133,7 +133,7 @@ pub(crate) fn reset(location: &str, resource: &str) -> Result<Option<Epoch>, Fen
     let now = TransactionBehavior::Immediate;
     let transaction = conn.transaction_with_behavior(now).map_err(undone)?;
     let delete = "DELETE FROM baton_fences WHERE resource = ?1 RETURNING resource, epoch";
-    let gone = register(&transaction, delete, [resource]).map_err(undone)?;
+    let gone = stored(&register(&transaction, delete, [resource]).map_err(undone)?)?;
     transaction.commit().map_err(|error| uncommitted(&error))?;
-    Ok(stored(&gone)?.first().map(|fence| fence.epoch))
+    Ok(gone.first().map(|fence| fence.epoch))
 }

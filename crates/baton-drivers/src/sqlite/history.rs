@@ -2,16 +2,16 @@
 
 use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
-use baton_store::lease_rule::{self, LastTerm, Unreleased};
+use baton_store::lease_rule::{self, LastTerm, UnreleasedEnd};
 
-use super::columns::{Bits, json};
 use super::context::CallContext;
+use super::records::{Bits, json};
 use crate::driver::DriverError;
 
 /// How many terms are kept of each namespace.
 const KEPT: i64 = 1_000;
 
-struct Last {
+struct TermRow {
     seq: i64,
     epoch: Epoch,
     ended_ms: Option<u64>,
@@ -23,7 +23,7 @@ impl CallContext<'_> {
         &self,
         epoch: Epoch,
         node: &NodeRecord,
-        unreleased: Option<Unreleased>,
+        unreleased: Option<UnreleasedEnd>,
     ) -> Result<(), DriverError> {
         let last = self.last_term()?;
         let state = last.as_ref().map_or(LastTerm::None, |last| match last.ended_ms {
@@ -73,16 +73,16 @@ impl CallContext<'_> {
         self.all(sql, (self.namespace.as_str(), limit), "the term history", |record| record.term())
     }
 
-    fn last_term(&self) -> Result<Option<Last>, DriverError> {
+    fn last_term(&self) -> Result<Option<TermRow>, DriverError> {
         let sql = "SELECT seq, epoch, ended_ms FROM baton_terms WHERE namespace = ?1 \
                    ORDER BY seq DESC LIMIT 1";
         self.one(sql, [self.namespace.as_str()], "the term history", |it| {
             let (epoch, ended_ms) = (Epoch(it.number("epoch")?), it.maybe_number("ended_ms")?);
-            Ok(Last { seq: it.number("seq")?, epoch, ended_ms })
+            Ok(TermRow { seq: it.number("seq")?, epoch, ended_ms })
         })
     }
 
-    fn close_term(&self, term: &Last, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
+    fn close_term(&self, term: &TermRow, at_ms: u64, end: TermEnd) -> Result<(), DriverError> {
         let sql = "UPDATE baton_terms SET ended_ms = ?2, ended_by = ?3 WHERE seq = ?1";
         self.run(sql, (term.seq, Bits(at_ms), json(&end))).map(drop)
     }

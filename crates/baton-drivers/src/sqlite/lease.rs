@@ -8,10 +8,10 @@ use baton_core::protocol::{
     Acquire, Ask, Expiry, LeaseSnapshot, NodeRecord, Outcome, Release, Renew, TermEnd,
 };
 use baton_core::time::{Moment, whole_ms};
-use baton_store::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
+use baton_store::lease_rule::{self, EpochBounds, Facts, LeaseRecord, Liveness, UnreleasedEnd};
 
-use super::columns::{Bits, ReadRow, json};
 use super::context::CallContext;
+use super::records::{Bits, ReadRow, json};
 use crate::driver::{DriverError, Record, boot_id};
 
 /// The one record of a namespace, and what is kept beside it. Never deleted.
@@ -117,11 +117,11 @@ impl LeaseRow {
     }
 
     /// What the kernel knows of the holder's process.
-    pub(super) fn holder_life(&self, context: &CallContext<'_>) -> Life {
+    pub(super) fn holder_liveness(&self, context: &CallContext<'_>) -> Liveness {
         match &self.record.holder {
-            Some(_) if self.holder_is_dead(context) => Life::Gone,
-            Some(holder) if context.is_alive(holder.boot, &self.machine) => Life::Alive,
-            _ => Life::Unknown,
+            Some(_) if self.holder_is_dead(context) => Liveness::Gone,
+            Some(holder) if context.is_alive(holder.boot, &self.machine) => Liveness::Alive,
+            _ => Liveness::Unknown,
         }
     }
 
@@ -141,7 +141,7 @@ impl LeaseRow {
 
 impl CallContext<'_> {
     /// What holds now for a lease whose holder lives or not, as `life` says.
-    fn facts<'a>(&self, row: Option<&LeaseRow>, life: &'a dyn Fn() -> Life) -> Facts<'a> {
+    fn facts<'a>(&self, row: Option<&LeaseRow>, life: &'a dyn Fn() -> Liveness) -> Facts<'a> {
         let has_expired = row.map(|row| row.has_expired(self));
         Facts { lineage: self.lineage, has_expired, holder: life }
     }
@@ -149,16 +149,16 @@ impl CallContext<'_> {
     /// Begins a new term, if the claim holds.
     pub(super) fn acquire(
         &self,
-        below: Below,
+        bounds: EpochBounds,
         lease: &mut Option<LeaseRow>,
         node: &NodeRecord,
         grant: &Acquire,
     ) -> Result<Outcome, DriverError> {
         let row = lease.as_ref();
-        let life = || row.map_or(Life::Unknown, |row| row.holder_life(self));
+        let life = || row.map_or(Liveness::Unknown, |row| row.holder_liveness(self));
         let record = row.map(|row| &row.record);
         let facts = self.facts(row, &life);
-        let Some(granted) = lease_rule::acquire(record, facts, below, node, grant) else {
+        let Some(granted) = lease_rule::acquire(record, facts, bounds, node, grant) else {
             return Ok(Outcome::Conflict);
         };
         let last = granted.ends.zip(row).map(|(end, row)| row.unreleased(self, end));
@@ -173,7 +173,7 @@ impl CallContext<'_> {
         lease: &mut Option<LeaseRow>,
         renew: &Renew,
     ) -> Result<Outcome, DriverError> {
-        let facts = self.facts(lease.as_ref(), &|| Life::Unknown);
+        let facts = self.facts(lease.as_ref(), &|| Liveness::Unknown);
         let Some(record) = lease.as_ref().and_then(|row| row.record.renew(facts, renew)) else {
             return Ok(Outcome::Conflict);
         };
@@ -215,7 +215,7 @@ impl CallContext<'_> {
 impl LeaseRow {
     /// The end of a term that another process's claim ends: its holder could act until the claim,
     /// or until its lease ran out, and is only known to have acted until it last renewed it.
-    fn unreleased(&self, context: &CallContext<'_>, end: TermEnd) -> Unreleased {
+    fn unreleased(&self, context: &CallContext<'_>, end: TermEnd) -> UnreleasedEnd {
         let now_ms = context.at.wall_ms;
         let renewed_ms = if self.is_from_before_the_boot(context) {
             self.updated_ms.min(now_ms)
@@ -223,7 +223,7 @@ impl LeaseRow {
             let renewed = self.expires_at - self.record.ttl;
             now_ms.saturating_sub(whole_ms(context.at.now.since(renewed)))
         };
-        Unreleased { end, ended_ms: self.last_acted_ms(context), renewed_ms }
+        UnreleasedEnd { end, ended_ms: self.last_acted_ms(context), renewed_ms }
     }
 
     /// When the holder could last act, if that ends now: now, or when the lease ran out.

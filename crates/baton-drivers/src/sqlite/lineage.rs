@@ -14,10 +14,10 @@ use std::io::{self, Read, Write};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use super::boots::Boots;
-use super::columns::Bits;
 use super::connect::FileConnection;
 use super::error::SqliteOpenError;
 use super::file_identity::FileId;
+use super::records::Bits;
 use super::schema;
 use crate::driver::SchemaState;
 
@@ -34,7 +34,7 @@ pub(super) struct NotedLineage {
 }
 
 /// What the database says of itself.
-struct Meta {
+struct MetaRow {
     noted: NotedLineage,
     machine: String,
 }
@@ -63,8 +63,8 @@ pub(super) fn settle(connection: &mut FileConnection, least: u64) -> Result<(), 
 
 /// Is the lineage of this file on this machine, and was nothing beyond it seen?
 fn is_settled(connection: &FileConnection, least: u64) -> rusqlite::Result<bool> {
-    let Some(Meta { noted: NotedLineage { lineage, file }, machine: boot }) =
-        Meta::read(&connection.conn)?
+    let Some(MetaRow { noted: NotedLineage { lineage, file }, machine: boot }) =
+        MetaRow::read(&connection.conn)?
     else {
         return Ok(false);
     };
@@ -83,7 +83,7 @@ fn begin(connection: &FileConnection, least: u64) -> Result<(), SqliteOpenError>
     if state == SchemaState::Older {
         schema::migrate(&transaction, version).map_err(broken)?;
     }
-    let stored = Meta::read(&transaction).map_err(broken)?;
+    let stored = MetaRow::read(&transaction).map_err(broken)?;
     let noted = NotedLineage::read(boots).map(|noted| noted.lineage);
     let known = stored.as_ref().map(|meta| meta.noted.lineage).max(noted).unwrap_or(0).max(least);
     let goes_on = stored.is_some_and(|meta| {
@@ -92,17 +92,17 @@ fn begin(connection: &FileConnection, least: u64) -> Result<(), SqliteOpenError>
     });
     let lineage = match goes_on {
         true => known,
-        false => known.saturating_add(1).max(machine.stamp().wall_ms / MS_PER_MINUTE),
+        false => known.saturating_add(1).max(machine.step_time().wall_ms / MS_PER_MINUTE),
     };
     let noted = NotedLineage { lineage, file: connection.file };
     // Noted first: a note that is ahead costs a leap, one that is behind an epoch.
     let unwritten = |error| SqliteOpenError::Write { path: boots.path.clone(), error };
     noted.write(boots).map_err(unwritten)?;
-    Meta { noted, machine: machine.boot.to_string() }.write(&transaction).map_err(broken)?;
+    MetaRow { noted, machine: machine.boot.to_string() }.write(&transaction).map_err(broken)?;
     transaction.commit().map_err(broken)
 }
 
-impl Meta {
+impl MetaRow {
     fn read(conn: &Connection) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT lineage, machine, device, inode, born FROM baton_meta";
         let meta = |row: &rusqlite::Row<'_>| {

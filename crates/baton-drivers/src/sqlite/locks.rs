@@ -26,15 +26,15 @@ use super::file_identity::FileId;
 use super::machine::Machine;
 
 /// A lock of this process, and where its boot has beaten.
-struct Held {
+struct ProcessLock {
     file: File,
     namespaces: BTreeSet<Namespace>,
 }
 
-type Locks = BTreeMap<(PathBuf, BootId), Held>;
+type Locks = BTreeMap<(PathBuf, BootId), ProcessLock>;
 
 /// Every lock of this process.
-static HELD: Mutex<Locks> = Mutex::new(BTreeMap::new());
+static LOCKS: Mutex<Locks> = Mutex::new(BTreeMap::new());
 
 /// A draft may be swept away before it is locked; then another is made.
 const TRIES: u32 = 5;
@@ -42,18 +42,18 @@ const TRIES: u32 = 5;
 /// Before another draft is made.
 const PAUSE: Duration = Duration::from_micros(500);
 
-fn held() -> MutexGuard<'static, Locks> {
-    HELD.lock().expect("no holder of this lock panics")
+fn locks() -> MutexGuard<'static, Locks> {
+    LOCKS.lock().expect("no holder of this lock panics")
 }
 
 fn is_held(boots: &Boots, boot: BootId) -> bool {
-    held().contains_key(&(boots.path.clone(), boot))
+    locks().contains_key(&(boots.path.clone(), boot))
 }
 
 /// Every lock that this process has for the boot, duplicated. As long as a duplicate is open, in
 /// this process or in one that it was handed to, the boot is not taken for dead.
 pub fn process_locks(boot: BootId) -> Vec<OwnedFd> {
-    let locks = held();
+    let locks = locks();
     let of_boot = locks.iter().filter(|((_, owner), _)| *owner == boot);
     of_boot.filter_map(|(_, held)| held.file.try_clone().ok()).map(OwnedFd::from).collect()
 }
@@ -65,20 +65,20 @@ pub(super) fn hold(
     namespace: &Namespace,
     machine: &Machine,
 ) -> io::Result<()> {
-    let mut locks = held();
+    let mut locks = locks();
     let key = (boots.path.clone(), boot);
     if let Some(held) = locks.get_mut(&key) {
         held.namespaces.insert(namespace.clone());
         return Ok(());
     }
     let file = locked(boots, boot, machine)?;
-    locks.insert(key, Held { file, namespaces: [namespace.clone()].into() });
+    locks.insert(key, ProcessLock { file, namespaces: [namespace.clone()].into() });
     Ok(())
 }
 
 /// The boot has left the namespace. After its last one, its lock ends.
-pub(super) fn let_go(boots: &Boots, boot: BootId, namespace: &Namespace) {
-    let mut locks = held();
+pub(super) fn release(boots: &Boots, boot: BootId, namespace: &Namespace) {
+    let mut locks = locks();
     let key = (boots.path.clone(), boot);
     let Some(held) = locks.get_mut(&key) else { return };
     held.namespaces.remove(namespace);

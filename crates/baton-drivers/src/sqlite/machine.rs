@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use baton_store::clock::Clock;
-use baton_store::memory::Stamp;
+use baton_store::memory::StepTime;
 
 use super::error::SqliteOpenError;
 
@@ -37,8 +37,8 @@ impl Machine {
     }
 
     /// The time, for a step that begins.
-    pub(super) fn stamp(&self) -> Stamp {
-        Stamp { now: self.clock.now(), wall_ms: self.clock.wall_ms() }
+    pub(super) fn step_time(&self) -> StepTime {
+        StepTime { now: self.clock.now(), wall_ms: self.clock.wall_ms() }
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
             .map(|()| Machine::here(Arc::new(SystemClock)).expect("this machine has a boot id"));
         assert_eq!(first.boot, second.boot);
         assert!(first.boot.len() >= 32, "{}", first.boot);
-        let earlier = first.stamp().now;
-        assert!(second.stamp().now >= earlier);
+        let earlier = first.step_time().now;
+        assert!(second.step_time().now >= earlier);
     }
 }

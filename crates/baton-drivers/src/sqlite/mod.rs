@@ -24,7 +24,6 @@
 
 mod boots;
 mod busy_handler;
-mod columns;
 mod config;
 mod connect;
 mod context;
@@ -39,6 +38,7 @@ mod locks;
 mod machine;
 mod operations;
 mod reader;
+mod records;
 mod registry;
 mod schema;
 mod store;

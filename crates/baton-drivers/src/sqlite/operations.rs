@@ -11,9 +11,9 @@ use baton_store::{
     Answer, Call, Document, Inspection, Precondition, Prune, PruneOutcome, WriteOutcome,
 };
 
-use super::columns::{Bits, ReadRow, json};
 use super::context::CallContext;
 use super::lease::LeaseRow;
+use super::records::{Bits, ReadRow, json};
 use crate::driver::{DriverError, Record};
 
 /// A machine that was booted since has no process of before.
@@ -86,8 +86,9 @@ impl CallContext<'_> {
         if older || self.is_fenced_off(fence)? {
             return Ok(Outcome::Conflict);
         }
-        let sql = "INSERT OR REPLACE INTO baton_views (namespace, epoch, number, body) \
-                   VALUES (?1, ?2, ?3, ?4)";
+        let sql = "INSERT INTO baton_views (namespace, epoch, number, body) \
+                   VALUES (?1, ?2, ?3, ?4) ON CONFLICT (namespace) \
+                   DO UPDATE SET epoch = ?2, number = ?3, body = ?4";
         self.run(sql, (self.namespace.as_str(), Bits(epoch.0), Bits(number), json(view)))?;
         self.raise_fence(fence)?;
         Ok(Outcome::Applied)
@@ -128,12 +129,15 @@ impl CallContext<'_> {
         if is_fenced_off {
             return Ok(WriteOutcome::Fenced);
         }
-        let present = self.document(name)?.map_or(0, |document| document.version);
+        let sql = "SELECT version FROM baton_documents WHERE namespace = ?1 AND name = ?2";
+        let (values, record) = ((self.namespace.as_str(), name), format!("document {name:?}"));
+        let present = self.one(sql, values, &record, |it| it.number("version"))?.unwrap_or(0);
         if !precondition.holds(present) {
             return Ok(WriteOutcome::Conflict(present));
         }
-        let sql = "INSERT OR REPLACE INTO baton_documents \
-                   (namespace, name, version, body, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let sql = "INSERT INTO baton_documents (namespace, name, version, body, updated_at) \
+                   VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (namespace, name) \
+                   DO UPDATE SET version = ?3, body = ?4, updated_at = ?5";
         let (at, next) = (Bits(self.at.wall_ms), present.saturating_add(1));
         self.run(sql, (self.namespace.as_str(), name, Bits(next), body, at))?;
         if let Some(fence) = fence {

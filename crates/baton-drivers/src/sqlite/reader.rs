@@ -69,7 +69,7 @@ impl SqliteReader {
         let perform = |conn: &Connection| -> Result<Answer, DriverError> {
             conn.execute_batch("BEGIN")?;
             let lineage = Lineage(lineage::current(conn)?);
-            let (at, machine, boots) = (self.machine.stamp(), &self.machine, &boots);
+            let (at, machine, boots) = (self.machine.step_time(), &self.machine, &boots);
             let context = CallContext { conn, namespace, at, machine, lineage, boots };
             context.perform(call)
         };

@@ -3,17 +3,18 @@
 use baton_core::ids::{BootId, NodeId};
 use baton_core::protocol::{Member, NodeRecord, Outcome, Registration};
 
-use super::columns::{Bits, json};
 use super::context::CallContext;
+use super::records::{Bits, json};
 use crate::driver::{DriverError, boot_id};
 
 /// The silence, in microseconds, of a node that was last heard of before the machine was booted:
 /// unknown, and longer than any node waits.
 const BEFORE_THE_BOOT_US: i64 = 365 * 24 * 60 * 60 * 1_000_000;
 
-const WRITE: &str = "INSERT OR REPLACE INTO baton_nodes (namespace, node_id, boot, beat, eligible, \
-    draining, load, seen, profile, machine, beat_at) \
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+const WRITE: &str = "INSERT INTO baton_nodes (namespace, node_id, boot, beat, eligible, draining, \
+    load, seen, profile, machine, beat_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) \
+    ON CONFLICT (namespace, node_id) DO UPDATE SET boot = ?3, beat = ?4, eligible = ?5, \
+    draining = ?6, load = ?7, seen = ?8, profile = ?9, machine = ?10, beat_at = ?11";
 
 impl CallContext<'_> {
     /// Writes the node's record, unless another process goes by its id.

@@ -20,9 +20,9 @@ use super::config::SqliteConfig;
 use super::error::{SqliteOpenError, uncommitted};
 use super::fence::Fence;
 use super::file_identity::FileId;
-use super::sweep_plan::{Plan, Read};
+use super::sweep_plan::{DueRows, Plan};
 use crate::driver::DriverError;
-use crate::sweep::{Strategy, Table, Unfit};
+use crate::sweep::{InvalidSweep, Strategy, Table};
 
 /// A table that is swept.
 #[derive(Clone)]
@@ -33,11 +33,11 @@ struct SqliteSweep {
     strategy: Strategy,
     fence: Fence,
     /// Taken while a batch runs, and put back if it went well.
-    ready: Arc<Mutex<Option<Ready>>>,
+    ready: Arc<Mutex<Option<PreparedSweep>>>,
 }
 
 /// A connection, which file it is on, and the statements that fit the table as it was then.
-struct Ready {
+struct PreparedSweep {
     conn: Connection,
     file: FileId,
     plan: Plan,
@@ -48,9 +48,9 @@ pub(crate) fn sweep(
     location: &str,
     table: Table,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
-    let config = SqliteConfig::from_location(location);
-    let config = config.map_err(|error| Unfit::Store(error.into()))?;
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
+    let config = SqliteConfig::parse(location);
+    let config = config.map_err(|error| InvalidSweep::Store(error.into()))?;
     let name = format!("sqlite table {}", table.name);
     let fence = Fence::new(&format!("ttl:{}", table.name));
     Ok(Arc::new(SqliteSweep { name, config, table, strategy, fence, ready: Arc::default() }))
@@ -63,7 +63,7 @@ impl Sweep for SqliteSweep {
     }
 
     async fn examine(&self) -> Result<(), SweepError> {
-        self.apart(|sweep| sweep.file().and_then(|file| sweep.prepare(file)).map(drop)).await
+        self.run_blocking(|sweep| sweep.file().and_then(|file| sweep.prepare(file)).map(drop)).await
     }
 
     async fn batch(&self, epoch: Epoch, limit: u32) -> Result<Swept, SweepError> {
@@ -71,13 +71,13 @@ impl Sweep for SqliteSweep {
             let step = move |sweep: &Self| {
                 sweep.in_transaction(epoch, |transaction, plan| plan.remove(transaction, limit))
             };
-            let records = self.apart(step).await?;
+            let records = self.run_blocking(step).await?;
             return Ok(Swept { records, more: records >= limit });
         };
         let read = move |sweep: &Self| {
             sweep.in_transaction(epoch, |transaction, plan| plan.read(transaction, limit))
         };
-        let Read { keys, records } = self.apart(read).await?;
+        let DueRows { keys, records } = self.run_blocking(read).await?;
         let found = u32::try_from(keys.len()).unwrap_or(u32::MAX);
         if found == 0 {
             return Ok(Swept::default());
@@ -86,14 +86,14 @@ impl Sweep for SqliteSweep {
         let remove = move |sweep: &Self| {
             sweep.in_transaction(epoch, |transaction, plan| plan.remove_these(transaction, &keys))
         };
-        let records = self.apart(remove).await?;
+        let records = self.run_blocking(remove).await?;
         Ok(Swept { records, more: found >= limit })
     }
 }
 
 impl SqliteSweep {
     /// Runs it where it may block. A caller that stops waiting cancels nothing.
-    async fn apart<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         step: impl FnOnce(&Self) -> Result<T, SweepError> + Send + 'static,
     ) -> Result<T, SweepError> {
@@ -105,13 +105,11 @@ impl SqliteSweep {
     }
 
     /// Opens the file, and looks at the table.
-    fn prepare(&self, file: FileId) -> Result<Ready, SweepError> {
+    fn prepare(&self, file: FileId) -> Result<PreparedSweep, SweepError> {
         let conn = self.config.connect(&self.config.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
         let conn = conn.map_err(|error| self.refused(&error))?;
         let plan = Plan::make(&conn, &self.table, &self.strategy);
-        let plan = plan.map_err(|error| self.undone(error))?;
-        let rejected = |detail| SweepError::Rejected { target: self.name.clone(), detail };
-        Ok(Ready { conn, file, plan: plan.map_err(rejected)? })
+        Ok(PreparedSweep { conn, file, plan: plan.map_err(|error| self.failed(error))? })
     }
 
     /// The file that the path names now.
@@ -132,18 +130,18 @@ impl SqliteSweep {
             None => self.prepare(file)?,
         };
         let transaction = ready.conn.transaction_with_behavior(TransactionBehavior::Immediate);
-        let transaction = transaction.map_err(|error| self.undone(error))?;
+        let transaction = transaction.map_err(|error| self.failed(error))?;
         let admitted = self.fence.admit(&transaction, epoch);
-        admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.undone(error)))?;
-        let done = step(&transaction, &ready.plan).map_err(|error| self.undone(error))?;
+        admitted.map_err(|error| error.into_sweep_error(&self.name, |error| self.failed(error)))?;
+        let done = step(&transaction, &ready.plan).map_err(|error| self.failed(error))?;
         let sweep_error = |error| SweepError::of_store(&self.name, uncommitted(&error));
         transaction.commit().map_err(sweep_error)?;
         *held = Some(ready);
         Ok(done)
     }
 
-    fn undone(&self, error: rusqlite::Error) -> SweepError {
-        SweepError::of_store(&self.name, DriverError::from(error).into_store_error())
+    fn failed(&self, error: impl Into<DriverError>) -> SweepError {
+        SweepError::of_store(&self.name, error.into().into_store_error())
     }
 
     fn refused(&self, error: &SqliteOpenError) -> SweepError {

@@ -7,7 +7,8 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Row, Transaction, params_from_iter};
 use serde_json::{Map, Number, Value as Json};
 
-use crate::sweep::plan::{Column, Dialect, Parts, Shape};
+use crate::driver::DriverError;
+use crate::sweep::plan::{Column, Dialect, StatementParts, TableSchema};
 use crate::sweep::{Strategy, Table, Unit, by_index};
 
 const DUE: &str = include_str!("sql/sweep/due.sql");
@@ -33,7 +34,7 @@ pub(super) struct Plan {
 }
 
 /// Rows for a callback, and the keys to remove them by.
-pub(super) struct Read {
+pub(super) struct DueRows {
     pub(super) keys: Vec<Vec<Value>>,
     pub(super) records: Vec<Json>,
 }
@@ -78,21 +79,22 @@ fn age(ms: u128) -> String {
 }
 
 impl Plan {
-    /// Looks at the table, and at the one that rows move to. The inner error is for people.
+    /// Looks at the table, and at the one that rows move to.
     pub(super) fn make(
         conn: &Connection,
         table: &Table,
         strategy: &Strategy,
-    ) -> rusqlite::Result<Result<Self, String>> {
+    ) -> Result<Self, DriverError> {
         let shape = look(conn, &table.name)?;
         let archive = match strategy {
             Strategy::Archive { into } => look(conn, into)?,
-            _ => Shape::default(),
+            _ => TableSchema::default(),
         };
-        Ok(shape.fit::<Sqlite>(table, strategy, &archive).map(|parts| Self::of(&parts)))
+        let parts = shape.fit::<Sqlite>(table, strategy, &archive);
+        Ok(Self::of(&parts.map_err(DriverError::refused)?))
     }
 
-    fn of(parts: &Parts) -> Self {
+    fn of(parts: &StatementParts) -> Self {
         let these = parts.key.iter().enumerate();
         let these = these.map(|(at, column)| format!("{column} = ?{}", at + 1));
         let acts = parts.statements(&these.collect::<Vec<_>>().join(" AND "));
@@ -113,11 +115,11 @@ impl Plan {
     }
 
     /// The rows that are due, and their keys.
-    pub(super) fn read(&self, within: &Transaction<'_>, limit: u32) -> rusqlite::Result<Read> {
+    pub(super) fn read(&self, within: &Transaction<'_>, limit: u32) -> rusqlite::Result<DueRows> {
         let mut due = within.prepare_cached(&self.read)?;
         let names: Vec<String> = due.column_names().skip(self.keys).map(str::to_owned).collect();
         let mut rows = due.query([limit])?;
-        let mut read = Read { keys: Vec::new(), records: Vec::new() };
+        let mut read = DueRows { keys: Vec::new(), records: Vec::new() };
         while let Some(row) = rows.next()? {
             read.keys.push(self.key(row)?);
             let mut record = Map::new();
@@ -161,7 +163,7 @@ impl Plan {
 /// The columns of a table that can be written, and those of each index that is unique and of all
 /// rows, the primary key among them. The primary key may be declared so that it can be NULL; a row
 /// without a key is never due.
-fn look(conn: &Connection, table: &str) -> rusqlite::Result<Shape> {
+fn look(conn: &Connection, table: &str) -> rusqlite::Result<TableSchema> {
     // Name and schema.
     let parts = table.split_once('.').map_or((table, "main"), |(schema, name)| (name, schema));
     let mut columns = conn.prepare(COLUMNS)?;
@@ -172,7 +174,7 @@ fn look(conn: &Connection, table: &str) -> rusqlite::Result<Shape> {
     let columns = columns.collect::<rusqlite::Result<Vec<_>>>()?;
     let mut unique = conn.prepare(UNIQUE)?;
     let unique = unique.query_map(parts, |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(Shape { columns, unique: by_index(unique.collect::<rusqlite::Result<Vec<_>>>()?) })
+    Ok(TableSchema { columns, unique: by_index(unique.collect::<rusqlite::Result<Vec<_>>>()?) })
 }
 
 /// A value as JSON: bytes as hexadecimal digits.

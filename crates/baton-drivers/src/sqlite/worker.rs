@@ -1,6 +1,8 @@
 //! The thread that has the connection: it takes all that is queued and makes one transaction of it,
 //! with one commit, however many jobs.
 
+use std::collections::BTreeSet;
+
 use baton_core::ids::{Lineage, Namespace};
 use baton_core::protocol::{BeatReply, Reply, Request};
 use baton_store::{Answer, Call, Operation, StoreError};
@@ -45,6 +47,8 @@ pub(super) struct Worker {
     config: SqliteConfig,
     machine: Machine,
     connection: Option<FileConnection>,
+    /// Namespaces that are known to have begun, in this lineage.
+    begun: BTreeSet<Namespace>,
     /// The highest lineage seen.
     lineage: u64,
     leases: SeenLeases,
@@ -57,8 +61,8 @@ pub(super) fn start(
     connection: FileConnection,
 ) -> Result<mpsc::Sender<Job>, SqliteOpenError> {
     let (sender, jobs) = mpsc::channel(QUEUE_MAX);
-    let (connection, leases) = (Some(connection), SeenLeases::default());
-    let worker = Worker { config, machine, connection, lineage: 0, leases };
+    let (connection, begun, leases) = (Some(connection), BTreeSet::new(), SeenLeases::default());
+    let worker = Worker { config, machine, connection, begun, lineage: 0, leases };
     let thread = std::thread::Builder::new().name("baton-sqlite".to_owned());
     let started = thread.spawn(move || worker.run(jobs));
     started.map_err(|error| SqliteOpenError::NoThread { error })?;
@@ -90,7 +94,7 @@ impl Worker {
         let answers = self.transact(&mut connection, &batch);
         for (job, answer) in batch.into_iter().zip(answers) {
             if let (Call::Core(Request::Leave { boot, .. }), Ok(_)) = (&job.call, &answer) {
-                locks::let_go(&connection.boots, *boot, &job.namespace);
+                locks::release(&connection.boots, *boot, &job.namespace);
             }
             job.answer(answer);
         }
@@ -129,22 +133,47 @@ impl Worker {
     ) -> Result<Answers, DriverError> {
         let writes = jobs.iter().any(Job::writes);
         if writes {
-            let durably = begins_one(connection, jobs)?;
+            let durably = self.begins_one(connection, jobs)?;
             connection.sync_fully(durably)?;
         }
+        let known = self.lineage;
         let lineage = self.begin(connection, writes)?;
+        if lineage.0 > known && !self.begun.is_empty() {
+            // What began in an older line of history may not have begun in this one.
+            self.begun.clear();
+            roll_back(connection);
+            return self.attempt(connection, jobs);
+        }
         let answers = perform_all(connection, lineage, jobs)?;
         let seen = |namespace| self.leases.of(namespace);
         let ahead = |(namespace, reply)| seen(namespace).is_some_and(|it| it.is_ahead_of(reply));
         if beats(jobs, &answers).any(ahead) {
             // Nothing of this is kept. All is done again, in the lineage that begins now.
             roll_back(connection);
+            self.begun.clear();
             self.lineage = lineage.0.saturating_add(1);
             return self.attempt(connection, jobs);
         }
         run(connection, "COMMIT").map_err(|error| uncommitted(&error))?;
         beats(jobs, &answers).for_each(|(namespace, reply)| self.leases.note(namespace, reply));
         Ok(still_there(connection, jobs, answers))
+    }
+
+    /// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
+    /// from there.
+    fn begins_one(&mut self, connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
+        for Job { namespace, .. } in jobs.iter().filter(|job| job.writes()) {
+            if self.begun.contains(namespace) {
+                continue;
+            }
+            let sql = "SELECT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
+            let mut has_begun = connection.conn.prepare_cached(sql)?;
+            if !has_begun.query_row([namespace.as_str()], |row| row.get::<_, bool>(0))? {
+                return Ok(true);
+            }
+            self.begun.insert(namespace.clone());
+        }
+        Ok(false)
     }
 
     /// Begins a transaction, in the lineage that the data is in.
@@ -166,19 +195,6 @@ impl Worker {
         self.lineage = found;
         Ok(Lineage(found))
     }
-}
-
-/// Will a namespace begin? That must outlast a loss of power: the leap of its epochs is counted
-/// from there.
-fn begins_one(connection: &FileConnection, jobs: &[Job]) -> rusqlite::Result<bool> {
-    let sql = "SELECT NOT EXISTS (SELECT 1 FROM baton_namespaces WHERE namespace = ?1)";
-    let mut begins = connection.conn.prepare_cached(sql)?;
-    for job in jobs.iter().filter(|job| job.writes()) {
-        if begins.query_row([job.namespace.as_str()], |row| row.get(0))? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// Locks a file for each boot that beats. A beat that gets none is not made.
@@ -220,7 +236,7 @@ fn perform_all(
 ) -> Result<Answers, DriverError> {
     let FileConnection { conn, machine, boots, .. } = connection;
     let answer = |job: &Job| {
-        let (namespace, at) = (&job.namespace, machine.stamp());
+        let (namespace, at) = (&job.namespace, machine.step_time());
         let context = CallContext { conn, namespace, at, machine, lineage, boots };
         Ok(perform(&context, job)?.map_err(DriverError::into_store_error))
     };

@@ -22,7 +22,7 @@
 //! let month = Duration::from_secs(30 * 24 * 3600);
 //! let orders = Table::new("orders").key(["id"]).created("made_at", month);
 //! let orders = sweep::open("sqlite://app.db", orders, Strategy::archive("old_orders"))?;
-//! # Ok::<(), sweep::Unfit>(())
+//! # Ok::<(), sweep::InvalidSweep>(())
 //! ```
 
 mod open;
@@ -35,7 +35,7 @@ pub use open::open;
 pub use strategy::{Callback, CallbackError, Strategy};
 pub use table::{Due, Table, Unit};
 pub(crate) use table::{by_index, quoted};
-pub use target::{Keys, Objects, Target, Unfit};
+pub use target::{InvalidSweep, Keys, Objects, Target};
 
 use std::fmt::Write;
 

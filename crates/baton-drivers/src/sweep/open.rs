@@ -5,8 +5,8 @@ use std::sync::Arc;
 use baton_store::sweep::Sweep;
 
 use super::strategy::Strategy;
-use super::target::{Target, Unfit};
-use crate::open::cut;
+use super::target::{InvalidSweep, Target};
+use crate::open::split_scheme;
 
 /// A sweep of this target in the store that the URL names, which may be another one than the one
 /// that baton coordinates through. Names are checked now; the server is connected to, and the table
@@ -15,8 +15,8 @@ pub fn open(
     url: &str,
     target: impl Into<Target>,
     strategy: Strategy,
-) -> Result<Arc<dyn Sweep>, Unfit> {
-    let (scheme, rest) = cut(url)?;
+) -> Result<Arc<dyn Sweep>, InvalidSweep> {
+    let (scheme, rest) = split_scheme(url)?;
     let target = target.into();
     if let Target::Table(table) = &target {
         table.check()?;
@@ -44,7 +44,7 @@ pub fn open(
 }
 
 /// Nothing of the kind can be swept there.
-fn mismatch(scheme: &str, target: &Target) -> Unfit {
+fn mismatch(scheme: &str, target: &Target) -> InvalidSweep {
     let given = match target {
         Target::Table(_) => "a table",
         Target::Keys(_) => "an index of keys",
@@ -58,7 +58,7 @@ fn mismatch(scheme: &str, target: &Target) -> Unfit {
         "etcd" => "keys with leases of their own, which need no sweeping",
         _ => "",
     };
-    Unfit::Kind { scheme: scheme.to_owned(), holds, given }
+    InvalidSweep::Kind { scheme: scheme.to_owned(), holds, given }
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) struct Column {
 
 /// A table as the database has it. Without columns there is no such table.
 #[derive(Default)]
-pub(crate) struct Shape {
+pub(crate) struct TableSchema {
     pub(crate) columns: Vec<Column>,
     /// The columns of each unique index.
     pub(crate) unique: Vec<Vec<String>>,
@@ -44,18 +44,18 @@ pub(crate) trait Dialect {
 }
 
 /// The parts of the statements, made to fit the table. Names are quoted.
-pub(crate) struct Parts {
+pub(crate) struct StatementParts {
     pub(crate) table: String,
     pub(crate) key: Vec<String>,
     /// The column that decides.
     pub(crate) order: String,
     /// Whether a row is over and nothing was done to it yet.
     pub(crate) due: String,
-    pub(crate) act: Act,
+    pub(crate) action: RowAction,
 }
 
 /// What happens to a row that is over.
-pub(crate) enum Act {
+pub(crate) enum RowAction {
     Delete,
     /// The column is set to this time.
     Mark {
@@ -71,7 +71,7 @@ pub(crate) enum Act {
     HandOver,
 }
 
-impl Shape {
+impl TableSchema {
     /// The parts for this table, or what is wrong with it, for people. `archive` is the table that
     /// rows are moved to, if they are.
     pub(crate) fn fit<D: Dialect>(
@@ -79,23 +79,23 @@ impl Shape {
         table: &Table,
         strategy: &Strategy,
         archive: &Self,
-    ) -> Result<Parts, String> {
+    ) -> Result<StatementParts, String> {
         let quote = |name: &str| quoted(name, D::QUOTE);
         for column in &table.key {
             self.column::<D>(&table.name, column)?;
         }
         let order = table.column();
         let kind = &self.column::<D>(&table.name, order)?.kind;
-        let mut due = D::due(table, kind).ok_or_else(|| table.unlike(order, kind))?;
-        let act = match strategy {
-            Strategy::Delete => Act::Delete,
-            Strategy::Callback(_) => Act::HandOver,
+        let mut due = D::due(table, kind).ok_or_else(|| table.type_mismatch(order, kind))?;
+        let action = match strategy {
+            Strategy::Delete => RowAction::Delete,
+            Strategy::Callback(_) => RowAction::HandOver,
             Strategy::SoftDelete { column } => {
                 let kind = &self.column::<D>(&table.name, column)?.kind;
-                let now =
-                    D::moment(table.unit, kind, 0).ok_or_else(|| table.unlike(column, kind))?;
+                let now = D::moment(table.unit, kind, 0)
+                    .ok_or_else(|| table.type_mismatch(column, kind))?;
                 due = format!("{due} AND {} IS NULL", quote(column));
-                Act::Mark { column: quote(column), now }
+                RowAction::Mark { column: quote(column), now }
             }
             Strategy::Archive { into } => {
                 let mut columns = Vec::new();
@@ -103,14 +103,14 @@ impl Shape {
                     archive.column::<D>(into, &column.name)?;
                     columns.push(quote(&column.name));
                 }
-                Act::Move { into: quote(into), columns: columns.join(", ") }
+                RowAction::Move { into: quote(into), columns: columns.join(", ") }
             }
         };
         let nullable = self.columns.iter().filter(|column| column.may_be_null);
         let nullable: Vec<&str> = nullable.map(|column| column.name.as_str()).collect();
         table.check_key(&self.unique, &nullable, D::IS_SAME)?;
         let key = table.key.iter().map(|column| quote(column)).collect();
-        Ok(Parts { table: quote(&table.name), key, order: quote(order), due, act })
+        Ok(StatementParts { table: quote(&table.name), key, order: quote(order), due, action })
     }
 
     fn column<D: Dialect>(&self, table: &str, name: &str) -> Result<&Column, String> {
@@ -127,14 +127,14 @@ impl Shape {
     }
 }
 
-impl Parts {
+impl StatementParts {
     /// Fills the parts into a statement of a dialect's own.
     pub(crate) fn fill(&self, sql: &str) -> String {
         let (mut soft, mut now, mut into, mut columns) = ("", "", "", "");
-        match &self.act {
-            Act::Mark { column, now: time } => (soft, now) = (column, time),
-            Act::Move { into: there, columns: list } => (into, columns) = (there, list),
-            Act::Delete | Act::HandOver => {}
+        match &self.action {
+            RowAction::Mark { column, now: time } => (soft, now) = (column, time),
+            RowAction::Move { into: there, columns: list } => (into, columns) = (there, list),
+            RowAction::Delete | RowAction::HandOver => {}
         }
         sql.replace("{table}", &self.table)
             .replace("{due}", &self.due)
@@ -150,10 +150,10 @@ impl Parts {
     pub(crate) fn statements(&self, these: &str) -> Vec<String> {
         const DELETE: &str = "DELETE FROM {table} WHERE {these} AND {due}";
         const MARK: &str = "UPDATE {table} SET {soft} = {now} WHERE {these} AND {due}";
-        let statements: &[&str] = match &self.act {
-            Act::Delete | Act::HandOver => &[DELETE],
-            Act::Mark { .. } => &[MARK],
-            Act::Move { .. } => &[COPY, DELETE],
+        let statements: &[&str] = match &self.action {
+            RowAction::Delete | RowAction::HandOver => &[DELETE],
+            RowAction::Mark { .. } => &[MARK],
+            RowAction::Move { .. } => &[COPY, DELETE],
         };
         statements.iter().map(|sql| self.fill(sql).replace("{these}", these)).collect()
     }

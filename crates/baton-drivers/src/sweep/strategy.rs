@@ -8,8 +8,8 @@ use std::sync::Arc;
 use baton_store::sweep::SweepError;
 use serde_json::Value;
 
-use super::table::{Table, plain, plain_path};
-use super::target::Unfit;
+use super::table::{Table, check_name, check_path};
+use super::target::InvalidSweep;
 
 /// Why a callback failed, in its own words.
 pub type CallbackError = Box<dyn std::error::Error + Send + Sync>;
@@ -93,13 +93,13 @@ impl Strategy {
     }
 
     /// Its names may stand in a statement, and rows do not move to where they are.
-    pub(crate) fn check_for(&self, table: &Table) -> Result<(), Unfit> {
+    pub(crate) fn check_for(&self, table: &Table) -> Result<(), InvalidSweep> {
         match self {
-            Self::SoftDelete { column } => plain("column", column),
+            Self::SoftDelete { column } => check_name("column", column),
             Self::Archive { into } if *into == table.name => {
-                Err(Unfit::IntoItself { into: into.clone() })
+                Err(InvalidSweep::IntoItself { into: into.clone() })
             }
-            Self::Archive { into } => plain_path("table", into),
+            Self::Archive { into } => check_path("table", into),
             Self::Delete | Self::Callback(_) => Ok(()),
         }
     }

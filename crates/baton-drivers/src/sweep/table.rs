@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::target::Unfit;
+use super::target::InvalidSweep;
 
 /// The longest name that every database takes.
 const NAME_MAX: usize = 63;
@@ -89,17 +89,17 @@ impl Table {
     }
 
     /// Every name may stand in a statement, and the age makes sense.
-    pub(crate) fn check(&self) -> Result<(), Unfit> {
-        plain_path("table", &self.name)?;
+    pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
+        check_path("table", &self.name)?;
         if self.key.is_empty() {
-            return Err(Unfit::NoKey { table: self.name.clone() });
+            return Err(InvalidSweep::NoKey { table: self.name.clone() });
         }
         for column in self.key.iter().map(String::as_str).chain([self.column()]) {
-            plain("column", column)?;
+            check_name("column", column)?;
         }
         match &self.due {
             Due::After(_, age) if age.is_zero() => {
-                Err(Unfit::NoAge { target: format!("table {}", self.name) })
+                Err(InvalidSweep::NoAge { target: format!("table {}", self.name) })
             }
             _ => Ok(()),
         }
@@ -131,7 +131,7 @@ impl Table {
     }
 
     /// What to say if the column holds something else than the unit says.
-    pub(crate) fn unlike(&self, column: &str, found: &str) -> String {
+    pub(crate) fn type_mismatch(&self, column: &str, found: &str) -> String {
         let wanted = match self.unit {
             Unit::Timestamp => "a timestamp is needed, or name the unit that it counts in",
             Unit::UnixSeconds => "whole numbers are needed to count seconds since 1970",
@@ -142,20 +142,20 @@ impl Table {
 }
 
 /// One name: letters, digits and '_', no digit first.
-pub(crate) fn plain(what: &'static str, name: &str) -> Result<(), Unfit> {
+pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), InvalidSweep> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let digit_first = name.chars().next().is_none_or(|c| c.is_ascii_digit());
     match digit_first || name.len() > NAME_MAX || !name.chars().all(allowed) {
-        true => Err(Unfit::Name { what, name: name.to_owned() }),
+        true => Err(InvalidSweep::Name { what, name: name.to_owned() }),
         false => Ok(()),
     }
 }
 
 /// A name, or two with a dot between them.
-pub(crate) fn plain_path(what: &'static str, path: &str) -> Result<(), Unfit> {
+pub(crate) fn check_path(what: &'static str, path: &str) -> Result<(), InvalidSweep> {
     let (schema, name) = path.split_once('.').map_or((None, path), |(s, n)| (Some(s), n));
-    schema.map_or(Ok(()), |schema| plain(what, schema))?;
-    plain(what, name).map_err(|_| Unfit::Name { what, name: path.to_owned() })
+    schema.map_or(Ok(()), |schema| check_name(what, schema))?;
+    check_name(what, name).map_err(|_| InvalidSweep::Name { what, name: path.to_owned() })
 }
 
 /// Each part of a name between these quotes.

@@ -69,7 +69,7 @@ impl From<Objects> for Target {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[expect(missing_docs, reason = "each message says what its variant and fields mean")]
-pub enum Unfit {
+pub enum InvalidSweep {
     #[error(transparent)]
     Store(#[from] OpenError),
     #[error(

@@ -5,7 +5,7 @@ use baton_core::protocol::Claim;
 use baton_drivers::StaleEpoch;
 use baton_drivers::etcd::fence::{Fence, FenceError};
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::{Kind, Server};
 use tokio::task::JoinSet;
 
@@ -78,10 +78,10 @@ async fn lead(url: &str) {
     let (store, space) = (open(url).await, namespace("paused"));
     let epoch = Contender::new(&store, &space, 1).take(Claim::Vacant).await.epoch;
     let fence = Fence::open(url, &space, "invoices").await.expect("etcd answers");
-    paused::say(&format!("epoch {epoch}"));
-    paused::wait_for_word();
+    paused::report(&format!("epoch {epoch}"));
+    paused::wait_for_go_ahead();
     let written = fence.put(epoch, DATA, b"of the old one").await;
-    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,10 +91,10 @@ async fn a_leader_that_was_paused_writes_too_late() {
     }
     let server = Server::start(Kind::Etcd).await.expect("etcd can be started");
     let (url, space) = (server.url(), namespace("paused"));
-    let mut old = Old::start("fence::a_leader_that_was_paused_writes_too_late", &url);
-    assert_eq!(old.hear().await, "epoch 1");
+    let mut old = PausedLeader::start("fence::a_leader_that_was_paused_writes_too_late", &url);
+    assert_eq!(old.next_report().await, "epoch 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let next = Contender::new(&open(&url).await, &space, 2);
     let epoch = next.take(Claim::Dead { boot: BootId(1) }).await.epoch;
@@ -104,7 +104,7 @@ async fn a_leader_that_was_paused_writes_too_late() {
 
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to invoices; its term is over (";
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
     let stands = RawClient::on(server.address()).under(DATA).await.remove(0).1;

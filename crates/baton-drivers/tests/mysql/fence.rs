@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::mysql::fence::{Fence, FenceError};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::wait::{soon, until};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder, TxOpts};
@@ -57,10 +57,10 @@ async fn prepare(fixture: &MysqlFixture) -> Conn {
 async fn lead(url: &str) {
     let mut conn = connect(url).await;
     let held = contender(url, "fenced", 1).await.take(Claim::Vacant).await;
-    paused::say(&format!("epoch {}", held.epoch));
-    paused::wait_for_word();
+    paused::report(&format!("epoch {}", held.epoch));
+    paused::wait_for_go_ahead();
     let written = write(&mut conn, held.epoch, "old").await;
-    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -106,10 +106,10 @@ async fn a_leader_that_was_paused_writes_nothing() {
     let fixture = MysqlFixture::start().await;
     let mut conn = prepare(&fixture).await;
     let test = "fence::a_leader_that_was_paused_writes_nothing";
-    let mut old = Old::start(test, &fixture.server.url());
-    assert_eq!(old.hear().await, "epoch 1");
+    let mut old = PausedLeader::start(test, &fixture.server.url());
+    assert_eq!(old.next_report().await, "epoch 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let next = contender(&fixture.server.url(), "fenced", 2).await;
     let held = next.take(Claim::Dead { boot: baton_core::ids::BootId(1) }).await;
@@ -117,7 +117,7 @@ async fn a_leader_that_was_paused_writes_nothing() {
     write(&mut conn, held.epoch, "new").await.expect("the present epoch is admitted");
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to counter; its term is over (";
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
     let stands: Option<(u64, String)> =
@@ -130,12 +130,12 @@ async fn lead_and_stop_inside(url: &str) {
     let held = contender(url, "fenced", 1).await.with_ttl(LEASE).take(Claim::Vacant).await;
     let mut conn = connect(url).await;
     let written = write_while(&mut conn, held.epoch, "old", || {
-        paused::say("inside");
-        paused::wait_for_word();
+        paused::report("inside");
+        paused::wait_for_go_ahead();
     });
     assert!(matches!(written.await, Err(FenceError::Store(_))), "the server has ended it");
     let again = write(&mut connect(url).await, held.epoch, "old").await;
-    paused::say(&again.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&again.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -147,10 +147,10 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     let mut conn = prepare(&fixture).await;
     let test = "fence::\
                 a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most";
-    let mut old = Old::start(test, &fixture.server.url());
-    assert_eq!(old.hear().await, "inside");
+    let mut old = PausedLeader::start(test, &fixture.server.url());
+    assert_eq!(old.next_report().await, "inside");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let next = contender(&fixture.server.url(), "fenced", 2).await;
     let held = until("the lease to end", async || {
@@ -163,7 +163,7 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     written.expect("it does not wait for the old leader").expect("nor for longer than a lease");
 
     old.resume();
-    let said = old.hear().await;
+    let said = old.next_report().await;
     let wanted = "epoch 1 is behind 2, which was admitted to counter; its term is over (";
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);

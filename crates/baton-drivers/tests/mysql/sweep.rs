@@ -9,7 +9,7 @@ use baton_core::ids::Epoch;
 use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
-use baton_testbed::tables::{self, Act, Tables};
+use baton_testbed::tables::{self, Tables};
 use baton_testbed::wait::{soon, until};
 use baton_testbed::{ConnectionFault, Proxy};
 use mysql_async::prelude::Queryable;
@@ -148,6 +148,10 @@ async fn an_update_that_is_under_way_saves_its_row() {
 
 #[async_trait]
 impl Tables for MysqlFixture {
+    fn url(&self) -> String {
+        self.server.url()
+    }
+
     async fn run(&self, sql: &str) {
         self.sql(sql).await;
     }
@@ -159,20 +163,6 @@ impl Tables for MysqlFixture {
 
     async fn drop_index(&self, index: &str, table: &str) {
         self.sql(&format!("DROP INDEX {index} ON {table}")).await;
-    }
-
-    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep> {
-        let table = Table::new(table).key(key.iter().copied()).expires("until");
-        let strategy = match act {
-            Act::Delete => Strategy::Delete,
-            Act::Mark(column) => Strategy::soft_delete(column),
-            Act::Move(into) => Strategy::archive(into),
-            Act::HandOver(take) => {
-                Strategy::callback(move |rows| std::future::ready(take(rows).map_err(Into::into)))
-            }
-        };
-        let sweep = sweep::open(&self.server.url(), table.unit(Unit::UnixMillis), strategy);
-        sweep.expect("the names are plain")
     }
 }
 

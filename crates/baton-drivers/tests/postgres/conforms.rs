@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use baton_store::conformance::{self, Pace, cases};
+use baton_store::conformance::{self, SuiteSettings, cases};
 use baton_testbed::subject::{Processes, keep_report};
 
-use crate::fixture::{Postgres, open};
+use crate::fixture::Postgres;
 
 /// The server does not know when a process is gone; these cases assert that it does not pretend.
 const ABSENT: usize = 5;
@@ -16,7 +16,7 @@ async fn many_processes_conform() {
     let east = "CREATE ROLE east LOGIN SUPERUSER; ALTER ROLE east SET timezone TO 'Etc/GMT-2'";
     fixture.sql(east).await;
     let (ttl, lateness) = (Duration::from_millis(2_500), Duration::from_millis(50));
-    let subject = Processes::new(fixture, open, Pace { ttl, lateness, increments: 3 });
+    let subject = Processes::new(fixture, SuiteSettings { ttl, lateness, increments: 3 });
     let report = conformance::run(&subject).await;
     keep_report(&report);
     assert_eq!(report.counts(), [cases().len() - ABSENT, ABSENT, 0, 0], "{report}");

@@ -1,8 +1,6 @@
 //! A server of a test's own, copies of its data, and SQL behind baton's back.
 
-use std::future::Future;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -13,14 +11,6 @@ use baton_testbed::subject::Fixture;
 use baton_testbed::{Kind, Options, Server};
 use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
-
-type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
-
-/// Opens a store, for peers.
-pub fn open(url: &str) -> Opening {
-    let url = url.to_owned();
-    Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
-}
 
 /// A server with what a test does to it.
 pub struct Postgres {

@@ -7,7 +7,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome};
 use baton_drivers::postgres::fence::{Fence, FenceError};
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::wait::{soon, until};
 
 use crate::fence::add_one;
@@ -18,10 +18,10 @@ async fn lead(url: &str) {
     let store = baton_drivers::open(url).await.expect("the server answers");
     let held = Contender::new(&store, &namespace("web"), 1).take(Claim::Vacant).await;
     let mut session = Session::open(url).await;
-    paused::say(&format!("epoch {}", held.epoch));
-    paused::wait_for_word();
+    paused::report(&format!("epoch {}", held.epoch));
+    paused::wait_for_go_ahead();
     let written = add_one(&mut session, held.epoch.0).await;
-    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -33,10 +33,10 @@ async fn an_old_leader_that_was_stopped_is_refused() {
     let store = fixture.open().await;
     fixture.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
     let test = "paused::an_old_leader_that_was_stopped_is_refused";
-    let mut old = Old::start(test, &fixture.server.url());
-    assert_eq!(old.hear().await, "epoch 1");
+    let mut old = PausedLeader::start(test, &fixture.server.url());
+    assert_eq!(old.next_report().await, "epoch 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let boot = baton_core::ids::BootId(1);
     let held = Contender::new(&store, &namespace("web"), 2).take(Claim::Dead { boot }).await;
@@ -46,7 +46,7 @@ async fn an_old_leader_that_was_stopped_is_refused() {
 
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(fixture.sql("SELECT n FROM numbers").await, ["100"], "the new leader's");
@@ -76,13 +76,13 @@ async fn lead_and_stop_inside(url: &str) {
     let held = node.take(Claim::Vacant).await;
     let mut session = Session::open(url).await;
     let written = add_within_a_lease(&mut session, held.epoch, || {
-        paused::say("inside");
-        paused::wait_for_word();
+        paused::report("inside");
+        paused::wait_for_go_ahead();
     });
     assert!(matches!(written.await, Err(FenceError::Store(_))), "the server has ended it");
     let mut session = Session::open(url).await;
     let again = add_within_a_lease(&mut session, held.epoch, || {}).await;
-    paused::say(&again.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&again.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -95,10 +95,10 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     fixture.sql("CREATE TABLE numbers (n bigint); INSERT INTO numbers VALUES (0)").await;
     let test = "paused::\
                 a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_at_most";
-    let mut old = Old::start(test, &fixture.server.url());
-    assert_eq!(old.hear().await, "inside");
+    let mut old = PausedLeader::start(test, &fixture.server.url());
+    assert_eq!(old.next_report().await, "inside");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let next = Contender::new(&store, &namespace("web"), 2);
     let held = until("the lease to end", async || {
@@ -113,7 +113,7 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_for_a_lease_a
     assert_eq!(fixture.sql("SELECT n FROM numbers").await, ["1"], "the new leader's alone");
 
     old.resume();
-    let said = old.hear().await;
+    let said = old.next_report().await;
     let wanted = "epoch 1 is behind 2, which was admitted to numbers; its term is over (";
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);

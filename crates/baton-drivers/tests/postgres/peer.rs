@@ -4,11 +4,11 @@ use baton_core::ids::Namespace;
 use baton_store::{Answer, Call};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 
-use crate::fixture::{Postgres, open};
+use crate::fixture::Postgres;
 
 #[tokio::test]
 async fn a_peer_answers_from_its_own_process() {
-    if serve_if_asked(open) {
+    if serve_if_asked() {
         return;
     }
     let fixture = Postgres::start().await;

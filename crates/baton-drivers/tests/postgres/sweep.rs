@@ -9,8 +9,8 @@ use baton_core::ids::Epoch;
 use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
-use baton_testbed::paused::{self, Old};
-use baton_testbed::tables::{self, Act, Tables};
+use baton_testbed::paused::{self, PausedLeader};
+use baton_testbed::tables::{self, Tables};
 use baton_testbed::wait::until;
 
 use crate::fixture::{Postgres, Session};
@@ -180,6 +180,10 @@ async fn no_row_of_another_partition_goes_with_it() {
 
 #[async_trait]
 impl Tables for Postgres {
+    fn url(&self) -> String {
+        self.server.url()
+    }
+
     async fn run(&self, sql: &str) {
         self.sql(sql).await;
     }
@@ -190,20 +194,6 @@ impl Tables for Postgres {
 
     async fn drop_index(&self, index: &str, _table: &str) {
         self.sql(&format!("DROP INDEX {index}")).await;
-    }
-
-    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep> {
-        let table = Table::new(table).key(key.iter().copied()).expires("until");
-        let strategy = match act {
-            Act::Delete => Strategy::Delete,
-            Act::Mark(column) => Strategy::soft_delete(column),
-            Act::Move(into) => Strategy::archive(into),
-            Act::HandOver(take) => {
-                Strategy::callback(move |rows| std::future::ready(take(rows).map_err(Into::into)))
-            }
-        };
-        let sweep = sweep::open(&self.server.url(), table.unit(Unit::UnixMillis), strategy);
-        sweep.expect("the names are plain")
     }
 }
 
@@ -225,10 +215,10 @@ async fn an_index_of_some_rows_makes_no_key() {
              CREATE UNIQUE INDEX ON partly (b) INCLUDE (a)",
         )
         .await;
-    let refused = Tables::sweep(&fixture, "partly", &["a"], Act::Delete).examine().await;
+    let refused = tables::sweep(&fixture, "partly", &["a"], Strategy::Delete).examine().await;
     let refused = refused.expect_err("rows may share it").to_string();
     assert!(refused.contains("key a of table partly has no unique index"), "{refused}");
-    let b = Tables::sweep(&fixture, "partly", &["b"], Act::Delete);
+    let b = tables::sweep(&fixture, "partly", &["b"], Strategy::Delete);
     b.examine().await.expect("b tells rows apart");
     let made = "SELECT count(*) FROM pg_class WHERE relname = 'baton_fences'";
     assert_eq!(fixture.sql(made).await, ["0"], "a look makes nothing");
@@ -265,10 +255,10 @@ async fn sweep_late(url: &str) {
     let table = Table::new("things").expires("until");
     let sweep = sweep::open(url, table, Strategy::Delete).expect("the names are plain");
     let first = sweep.batch(Epoch(1), 1).await.expect("it is the first");
-    paused::say(&format!("swept {}", first.records));
-    paused::wait_for_word();
+    paused::report(&format!("swept {}", first.records));
+    paused::wait_for_go_ahead();
     let late = sweep.batch(Epoch(1), 100).await;
-    paused::say(&late.map_or_else(|refused| refused.to_string(), |swept| format!("{swept:?}")));
+    paused::report(&late.map_or_else(|refused| refused.to_string(), |swept| format!("{swept:?}")));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -280,15 +270,15 @@ async fn an_old_coordinator_that_was_stopped_sweeps_nothing() {
     let things = Things::make(&fixture, "things", Unit::Timestamp).await;
     fixture.sql("INSERT INTO things SELECT id, now() FROM generate_series(1, 9) AS id").await;
     let test = "sweep::an_old_coordinator_that_was_stopped_sweeps_nothing";
-    let mut old = Old::start(test, &fixture.server.url());
-    assert_eq!(old.hear().await, "swept 1");
+    let mut old = PausedLeader::start(test, &fixture.server.url());
+    assert_eq!(old.next_report().await, "swept 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
     let next = things.sweep(Strategy::Delete).batch(Epoch(2), 3).await.expect("it leads now");
     assert_eq!(next.records, 3);
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to ttl:things; its term is over (";
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(wanted), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(things.left().await.len(), 5, "only the new one's went");

@@ -4,7 +4,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::Claim;
 use baton_drivers::redis::fence::{Fence, FenceError};
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use redis::Cmd;
 use tokio::task::JoinSet;
 
@@ -66,10 +66,10 @@ async fn old_leader(url: &str) {
     let epoch = node.take(Claim::Vacant).await.epoch;
     let server = redis::Client::open(url).expect("the URL is sound");
     let mut connection = server.get_multiplexed_async_connection().await.expect("it answers");
-    paused::say(&format!("epoch {epoch}"));
-    paused::wait_for_word();
+    paused::report(&format!("epoch {epoch}"));
+    paused::wait_for_go_ahead();
     let written = Fence::new("invoices").write(&mut connection, epoch, &[KEY], &[set("old")]).await;
-    paused::say(&written.map_or_else(|refused| refused.to_string(), |_| "written".to_owned()));
+    paused::report(&written.map_or_else(|refused| refused.to_string(), |_| "written".to_owned()));
 }
 
 #[tokio::test]
@@ -78,10 +78,11 @@ async fn a_leader_that_was_paused_writes_too_late() {
         return old_leader(&url).await;
     }
     let server = server(&[]).await;
-    let mut old = Old::start("fence::a_leader_that_was_paused_writes_too_late", &server.url());
-    assert_eq!(old.hear().await, "epoch 1");
+    let mut old =
+        PausedLeader::start("fence::a_leader_that_was_paused_writes_too_late", &server.url());
+    assert_eq!(old.next_report().await, "epoch 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
     let store = open(&server.url()).await;
     let node = Contender::new(&store, &namespace("web"), 2);
     let boot = baton_core::ids::BootId(1);
@@ -93,7 +94,7 @@ async fn a_leader_that_was_paused_writes_too_late() {
 
     old.resume();
     let wanted = "epoch 1 is behind 2, which was admitted to invoices; its term is over (";
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(wanted), "{said}");
     let kept: String = run(&server, &["GET", KEY]).await;
     assert_eq!(kept, "new");

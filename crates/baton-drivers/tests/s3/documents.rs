@@ -12,7 +12,7 @@ use baton_testbed::contender::{Contender, fresh_namespace};
 use baton_testbed::wait::until;
 use tokio::task::JoinSet;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{Reaction, SentRequest};
 use crate::traps::{behind_http_proxy, once};
 
@@ -183,7 +183,7 @@ async fn a_reader_that_comes_too_late_for_a_body_reads_the_next_one() {
 
 #[tokio::test]
 async fn a_body_that_was_removed_by_hand_is_missed_by_name() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let web = fresh_namespace("web");
     let store = open(&site.server.url()).await.expect("the server is fit");
     assert_eq!(write(&*store, &web, b"one").await, Ok(WriteOutcome::Written(1)));
@@ -201,9 +201,10 @@ async fn a_body_that_was_removed_by_hand_is_missed_by_name() {
 
 #[tokio::test]
 async fn what_is_too_large_is_refused_with_both_numbers() {
-    let (_site, _http_proxy, store) = behind_http_proxy().await;
+    let (_site, http_proxy, store) = behind_http_proxy().await;
     let web = fresh_namespace("web");
     let refused = write(&*store, &web, &vec![b'x'; MIB + 1]).await;
+    assert_eq!(http_proxy.requests(), [], "nothing is written for it");
     let refused = refused.expect_err("it is too large").to_string();
     assert!(refused.contains("has 1048577 bytes, and at most 1048576 are allowed"), "{refused}");
     assert_eq!(read(&*store, &web).await, None);

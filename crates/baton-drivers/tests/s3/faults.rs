@@ -6,7 +6,7 @@ use baton_store::StoreError;
 use baton_testbed::contender::{Contender, fresh_namespace, held_in};
 use baton_testbed::proxy::{ConnectionFault, Proxy};
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 /// Looks until the store answers again, and goes on with the term. No other node is there to
 /// take it.
@@ -20,7 +20,7 @@ fn failure<T: std::fmt::Debug>(result: Result<T, StoreError>) -> Failure {
 
 #[tokio::test]
 async fn a_handle_outlasts_its_server_and_its_network() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let proxy = Proxy::to(site.server.address()).await;
     let url = site.server.url_at(proxy.address());
     let store = open(&url).await.expect("the server is fit");
@@ -67,7 +67,7 @@ async fn a_handle_outlasts_its_server_and_its_network() {
 /// No server there at all: certain that nothing was sent, so certain that nothing was written.
 #[tokio::test]
 async fn a_port_that_refuses_leaves_no_doubt() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let store = open(&site.server.url()).await.expect("the server is fit");
     let peer = Contender::new(&store, &fresh_namespace("web"), 1);
     let held = peer.take(Claim::Vacant).await;

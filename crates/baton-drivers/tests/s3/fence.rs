@@ -9,11 +9,11 @@ use baton_drivers::s3::object_store::path::Path;
 use baton_drivers::s3::object_store::{ObjectStore, ObjectStoreExt};
 use baton_drivers::{open, s3};
 use baton_testbed::contender::{Contender, fresh_namespace};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::subject::Fixture;
 use tokio::task::JoinSet;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 /// An object that was never written.
 fn fresh() -> Path {
@@ -32,7 +32,7 @@ async fn text(objects: &dyn ObjectStore, key: &Path) -> String {
 
 #[tokio::test]
 async fn the_highest_epoch_wins() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let (objects, key) = (site.objects(), fresh());
     let objects = objects.as_ref();
     assert_eq!(Fence::new(key.clone()).highest(objects).await.expect("it answers"), None);
@@ -66,7 +66,7 @@ async fn the_highest_epoch_wins() {
 #[tokio::test]
 async fn fenced_increments_are_ordered_and_a_late_one_changes_nothing() {
     const WORKERS: u64 = 8;
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let (objects, key) = (site.objects(), fresh());
     let mut workers = JoinSet::new();
     for worker in 1..=WORKERS {
@@ -102,13 +102,13 @@ async fn lead(url: &str, web: &str) {
         .await
         .expect("no later epoch was here");
     let late = |mark: &str| {
-        paused::say(&format!("looked in {}", held.epoch));
-        paused::wait_for_word();
+        paused::report(&format!("looked in {}", held.epoch));
+        paused::wait_for_go_ahead();
         body("leader")(mark)
     };
     match Fence::new(key.clone()).put(objects, held.epoch, late).await {
-        Ok(()) => paused::say("written"),
-        Err(refused) => paused::say(&refused.to_string()),
+        Ok(()) => paused::report("written"),
+        Err(refused) => paused::report(&refused.to_string()),
     }
 }
 
@@ -118,15 +118,15 @@ async fn a_paused_old_leader_writes_nothing() {
         let (url, web) = orders.split_once(' ').expect("they name a server and a namespace");
         return lead(url, web).await;
     }
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let web = fresh_namespace("web");
     let key = Path::from(format!("{web}.json"));
     let objects = site.objects();
     let orders = format!("{} {web}", site.url());
-    let mut old = Old::start("fence::a_paused_old_leader_writes_nothing", &orders);
-    assert_eq!(old.hear().await, "looked in 1");
+    let mut old = PausedLeader::start("fence::a_paused_old_leader_writes_nothing", &orders);
+    assert_eq!(old.next_report().await, "looked in 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let store = open(&site.url()).await.expect("the server is fit");
     let old_boot = baton_core::ids::BootId(1);
@@ -141,7 +141,7 @@ async fn a_paused_old_leader_writes_nothing() {
 
     old.resume();
     let wanted = format!("epoch 1 is behind 2, which was admitted to {key}; its term is over (");
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(&wanted), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(text(objects.as_ref(), &key).await, written);

@@ -12,12 +12,12 @@ use baton_testbed::subject::Fixture;
 use baton_testbed::{Kind, Server, TestbedError};
 
 /// A server, and a copy of some objects in it.
-pub struct Site {
+pub struct S3Fixture {
     pub server: Server,
     copy: Mutex<Vec<(Path, Vec<u8>)>>,
 }
 
-impl Site {
+impl S3Fixture {
     pub async fn start() -> Self {
         let server = Server::start(Kind::Ministack).await.expect("it can be started");
         Self { server, copy: Mutex::default() }
@@ -84,7 +84,7 @@ impl Site {
 }
 
 #[async_trait]
-impl Fixture for Site {
+impl Fixture for S3Fixture {
     fn url(&self) -> String {
         self.server.url()
     }

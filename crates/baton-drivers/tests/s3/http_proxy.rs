@@ -37,6 +37,8 @@ pub enum Reaction {
     Unconditional,
     /// The server carries it out, and its answer is lost.
     LoseReply,
+    /// The server answers it, and its answer arrives without an ETag.
+    DropEtag,
     /// It is answered here: a status and the code of an S3 error.
     Answer(u16, &'static str),
 }
@@ -133,6 +135,7 @@ impl Shared {
                 format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\n{close}{xml}")
                     .into_bytes()
             }
+            Reaction::DropEtag => without_etag(&self.forward(&head, &body, false)?),
             _ => self.forward(&head, &body, matches!(reaction, Reaction::Unconditional))?,
         };
         if !matches!(reaction, Reaction::LoseReply) {
@@ -162,6 +165,16 @@ impl Shared {
         server.read_to_end(&mut reply)?;
         Ok(reply)
     }
+}
+
+/// The answer with another name for the header.
+fn without_etag(reply: &[u8]) -> Vec<u8> {
+    let name = reply.windows(7).position(|part| part.eq_ignore_ascii_case(b"\r\nETag:"));
+    let mut reply = reply.to_vec();
+    if let Some(at) = name {
+        reply[at + 2] = b'x';
+    }
+    reply
 }
 
 fn read_request(client: &mut impl Read) -> io::Result<(String, Vec<u8>)> {

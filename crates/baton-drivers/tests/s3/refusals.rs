@@ -8,7 +8,7 @@ use baton_testbed::subject::Fixture;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 /// The store's URL with another prefix: what was found fit under one is not asked again.
@@ -26,7 +26,7 @@ async fn refusal(url: &str) -> String {
 /// A server that ignores conditions would let two nodes lead.
 #[tokio::test]
 async fn a_server_that_ignores_conditions_is_refused_by_what_it_ignores() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let http_proxy = HttpProxy::of(site.server.address(), None);
     let url = site.server.url_at(http_proxy.address);
     let cannot = "cannot be trusted with a lease: ";
@@ -80,7 +80,7 @@ async fn a_server_that_ignores_conditions_is_refused_by_what_it_ignores() {
 
 #[tokio::test]
 async fn the_wrong_keys_place_or_bucket_are_named() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let http_proxy = HttpProxy::of(site.server.address(), None);
     let url = site.server.url_at(http_proxy.address).replace("secret_key=test", "secret_key=hush");
     let answers = [
@@ -100,6 +100,8 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
     let refused = refusal(&under("keys", &url)).await;
     let wanted = "the bucket is missing; create it, or check its name, region and endpoint";
     assert!(refused.ends_with(wanted), "{refused}");
+    let refused = refusal(&under("a//b", &url)).await;
+    assert!(refused.contains("a//b"), "{refused}");
 
     // A port without a listener: the one in front is gone.
     drop(http_proxy);
@@ -110,7 +112,7 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
 
 #[tokio::test]
 async fn secrets_come_from_a_variable_or_a_file() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let folder = tempfile::tempdir().expect("a folder can be made");
     let file = folder.path().join("key");
     std::fs::write(&file, "hush\n").expect("it can be written");
@@ -130,7 +132,7 @@ async fn secrets_come_from_a_variable_or_a_file() {
 
 #[tokio::test]
 async fn a_certificate_is_checked_against_the_authority_that_is_named() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let folder = tempfile::tempdir().expect("a folder can be made");
     let path = |name: &str| folder.path().join(name).display().to_string();
     for name in ["ours", "other"] {

@@ -8,10 +8,10 @@ use baton_store::Store;
 use baton_testbed::restored::{self, Fresh, Restorable};
 use baton_testbed::subject::Fixture;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 #[async_trait]
-impl Restorable for Site {
+impl Restorable for S3Fixture {
     async fn open(&self) -> Arc<dyn Store> {
         baton_drivers::open(&self.url()).await.expect("it can be opened")
     }
@@ -32,7 +32,7 @@ impl Restorable for Site {
 
 #[tokio::test]
 async fn older_objects_grant_no_epoch_twice_while_a_node_that_saw_more_is_there() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     restored::nodes_that_remember(&site).await;
     assert_eq!(restored::nodes_that_do_not(&site).await, Fresh::CannotTell);
     restored::a_restart(&site).await;

@@ -6,7 +6,7 @@ use baton_drivers::open;
 use baton_store::{FindingLevel, Precondition, WriteOutcome};
 use baton_testbed::contender::{Contender, fresh_namespace};
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 const DENIED: Reaction = Reaction::Answer(403, "AccessDenied");
@@ -26,7 +26,7 @@ fn action(asked: &SentRequest) -> Option<&'static str> {
 
 #[tokio::test]
 async fn four_actions_under_the_prefix_are_enough() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let http_proxy = HttpProxy::of(site.server.address(), None);
     http_proxy.react(|asked| if action(asked).is_some() { Reaction::Forward } else { DENIED });
     let store = open(&site.server.url_at(http_proxy.address)).await.expect("it is allowed enough");
@@ -50,7 +50,7 @@ async fn four_actions_under_the_prefix_are_enough() {
 
 #[tokio::test]
 async fn each_missing_right_is_refused_at_once_and_by_name() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let lacking = [
         ("s3:GetObject", "this user may not GET test/self-test/"),
         ("s3:PutObject", "this user may not PUT test/self-test/"),
@@ -73,7 +73,7 @@ async fn each_missing_right_is_refused_at_once_and_by_name() {
 
 #[tokio::test]
 async fn old_versions_that_pile_up_are_pointed_out() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let store = open(&site.server.url()).await.expect("the server is fit");
     let verdict = async || {
         let findings = store.examine().await.expect("the server answers");

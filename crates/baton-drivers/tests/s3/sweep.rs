@@ -12,23 +12,23 @@ use baton_store::clock::{Clock, SystemClock};
 use baton_store::sweep::{Sweep, SweepError, Swept};
 use baton_testbed::wait::until;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 const AGE: Duration = Duration::from_secs(2);
 
-fn opened(site: &Site, strategy: Strategy) -> Arc<dyn Sweep> {
+fn opened(site: &S3Fixture, strategy: Strategy) -> Arc<dyn Sweep> {
     let objects = Objects::under("tmp/", AGE);
     sweep::open(&site.server.url(), objects, strategy).expect("the prefix is the user's own")
 }
 
-async fn put(site: &Site, keys: &[&str]) {
+async fn put(site: &S3Fixture, keys: &[&str]) {
     for key in keys {
         let body = format!("what {key} says").into_bytes();
         site.objects().put(&Path::from(*key), body.into()).await.expect("it can be written");
     }
 }
 
-async fn is_there(site: &Site, key: &str) -> bool {
+async fn is_there(site: &S3Fixture, key: &str) -> bool {
     site.objects().head(&Path::from(key)).await.is_ok()
 }
 
@@ -46,7 +46,7 @@ async fn all_gone(sweep: &dyn Sweep, limit: u32, wanted: u32) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn old_objects_go_in_pages_and_young_ones_stay() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let began = SystemClock.now();
     put(&site, &["tmp/a", "tmp/b", "tmp/c/d", "other/a"]).await;
     let sweep = opened(&site, Strategy::Delete);
@@ -75,7 +75,7 @@ async fn old_objects_go_in_pages_and_young_ones_stay() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn objects_are_moved_or_handed_over_and_epochs_fence() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     put(&site, &["tmp/a", "tmp/b"]).await;
     all_gone(&*opened(&site, Strategy::archive("old/")), 100, 2).await;
     assert!(is_there(&site, "old/a").await && is_there(&site, "old/b").await);

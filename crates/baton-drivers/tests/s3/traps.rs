@@ -13,12 +13,12 @@ use baton_testbed::subject::Fixture;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 use crate::http_proxy::{HttpProxy, Reaction, SentRequest};
 
 /// A server, one in front of it, and a store that knows only the latter.
-pub async fn behind_http_proxy() -> (Site, HttpProxy, Arc<dyn Store>) {
-    let site = Site::start().await;
+pub async fn behind_http_proxy() -> (S3Fixture, HttpProxy, Arc<dyn Store>) {
+    let site = S3Fixture::start().await;
     let http_proxy = HttpProxy::of(site.server.address(), None);
     let store = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
     http_proxy.requests();
@@ -124,6 +124,19 @@ async fn a_record_that_was_removed_is_written_anew() {
     }
 }
 
+/// What was read without an ETag cannot be written on a condition: a person must look.
+#[tokio::test]
+async fn an_object_without_an_etag_is_refused() {
+    let (site, http_proxy, store) = behind_http_proxy().await;
+    let web = fresh_namespace("web");
+    Contender::new(&store, &web, 1).take(Claim::Vacant).await;
+    let other = open(&site.server.url_at(http_proxy.address)).await.expect("the server is fit");
+    http_proxy.react(|_| Reaction::DropEtag);
+    let refused = other.inspect(&web).await.expect_err("it has no ETag");
+    let is_told = |detail: &str| detail.contains("metadata.json: 200 without ETag; ");
+    assert!(matches!(&refused, StoreError::Refused { detail } if is_told(detail)), "{refused:?}");
+}
+
 /// A bucket that is gone is not a namespace that never had a lease.
 #[tokio::test]
 async fn a_missing_bucket_is_no_vacant_lease() {
@@ -180,7 +193,7 @@ async fn terms_are_forgotten_after_a_hundred() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_race_has_one_winner() {
     const RIVALS: u128 = 8;
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     for round in 0..5 {
         let web = fresh_namespace(&format!("race-{round}"));
         let start = Arc::new(Barrier::new(usize::try_from(RIVALS).expect("few")));

@@ -15,7 +15,7 @@ use baton_testbed::written_before::{self, LAST, RESOURCE, space};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::fixture::Site;
+use crate::fixture::S3Fixture;
 
 #[derive(Deserialize)]
 struct Object {
@@ -24,8 +24,8 @@ struct Object {
 }
 
 /// A server with the objects of the fixture.
-async fn fixture() -> Site {
-    let site = Site::start().await;
+async fn fixture() -> S3Fixture {
+    let site = S3Fixture::start().await;
     let objects: BTreeMap<String, Object> =
         serde_json::from_str(include_str!("../fixtures/s3.json")).expect("it is JSON");
     for (key, Object { metadata, body }) in objects {
@@ -41,7 +41,7 @@ async fn fixture() -> Site {
 }
 
 /// What `state.json` says.
-async fn state(site: &Site) -> Value {
+async fn state(site: &S3Fixture) -> Value {
     let key = site.folder(&space()).join("state.json");
     let read = site.objects().get(&key).await.expect("it is there");
     serde_json::from_slice(&read.bytes().await.expect("it can be read")).expect("it is JSON")
@@ -59,7 +59,7 @@ async fn a_store_of_an_earlier_version_loses_nothing() {
 /// The fixture holds what `fill` writes, and today's version writes no less.
 #[tokio::test]
 async fn a_store_of_this_version_passes_the_same_check() {
-    let site = Site::start().await;
+    let site = S3Fixture::start().await;
     let store = open(&site.url()).await.expect("it can be opened");
     written_before::fill(&store).await;
     written_before::check(&store).await;

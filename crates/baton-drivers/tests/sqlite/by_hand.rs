@@ -9,7 +9,7 @@ use baton_core::ids::{BootId, Namespace};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::Store;
 use baton_store::clock::ManualClock;
-use baton_store::conformance::{Pace, Subject};
+use baton_store::conformance::{Subject, SuiteSettings};
 use baton_testbed::subject::Fixture;
 
 use crate::file::File;
@@ -20,16 +20,16 @@ pub struct ByHand {
     clock: Arc<ManualClock>,
     wall_ms: AtomicU64,
     namespaces: AtomicU64,
-    pace: Pace,
+    settings: SuiteSettings,
 }
 
 impl ByHand {
-    pub fn new(pace: Pace) -> Self {
+    pub fn new(settings: SuiteSettings) -> Self {
         let clock = Arc::new(ManualClock::default());
         clock.advance(Duration::from_secs(1));
         let wall_ms = AtomicU64::new(1_700_000_000_000);
         clock.step_wall(wall_ms.load(Ordering::Relaxed));
-        Self { file: File::new(), clock, wall_ms, namespaces: AtomicU64::new(0), pace }
+        Self { file: File::new(), clock, wall_ms, namespaces: AtomicU64::new(0), settings }
     }
 }
 
@@ -49,8 +49,8 @@ impl Subject for ByHand {
         self.clock.advance(span);
     }
 
-    fn pace(&self) -> Pace {
-        self.pace
+    fn settings(&self) -> SuiteSettings {
+        self.settings
     }
 
     async fn restart(&self) -> Result<bool, String> {

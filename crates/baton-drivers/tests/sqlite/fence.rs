@@ -10,7 +10,7 @@ use baton_drivers::sqlite::fence::{Fence, FenceError};
 use baton_drivers::sqlite::rusqlite::Connection;
 use baton_store::Store;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::wait::until;
 use tokio::task::JoinSet;
 
@@ -105,10 +105,10 @@ async fn lead(folder: &Path) {
     node.ttl = Duration::from_millis(300);
     let held = node.take(Claim::Vacant).await;
     let mut conn = connect(folder);
-    paused::say(&format!("epoch {}", held.epoch));
-    paused::wait_for_word();
+    paused::report(&format!("epoch {}", held.epoch));
+    paused::wait_for_go_ahead();
     let written = write(&mut conn, held.epoch, "old");
-    paused::say(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
+    paused::report(&written.map_or_else(|refused| refused.to_string(), |()| "written".to_owned()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -119,10 +119,10 @@ async fn a_leader_that_was_paused_writes_nothing() {
     let file = File::new();
     let mut conn = prepare(file.folder());
     let folder = file.folder().display().to_string();
-    let mut old = Old::start("fence::a_leader_that_was_paused_writes_nothing", &folder);
-    assert_eq!(old.hear().await, "epoch 1");
+    let mut old = PausedLeader::start("fence::a_leader_that_was_paused_writes_nothing", &folder);
+    assert_eq!(old.next_report().await, "epoch 1");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     let next = contender(file.folder(), 2).await;
     let held = until("the lease to end", async || {
@@ -134,7 +134,7 @@ async fn a_leader_that_was_paused_writes_nothing() {
     write(&mut conn, held.epoch, "new").expect("epoch 2 is the highest");
 
     old.resume();
-    let said = old.hear().await;
+    let said = old.next_report().await;
     assert!(said.starts_with(LATE), "{said}");
     assert!(old.ended_well().await);
     assert_eq!(stands(&conn), (1, "new".to_owned()));
@@ -146,8 +146,8 @@ async fn a_leader_that_was_paused_writes_nothing() {
 async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes_on() {
     if let Some(folder) = paused::orders_if_asked() {
         let inside = || {
-            paused::say("inside");
-            paused::wait_for_word();
+            paused::report("inside");
+            paused::wait_for_go_ahead();
         };
         let mut conn = connect(Path::new(&folder));
         write_while(&mut conn, Epoch(1), "old", inside).expect("no other process could write");
@@ -158,10 +158,10 @@ async fn a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes
     let folder = file.folder().display().to_string();
     let test = "fence::\
                 a_leader_stopped_inside_its_transaction_holds_up_the_next_until_it_goes_on";
-    let mut old = Old::start(test, &folder);
-    assert_eq!(old.hear().await, "inside");
+    let mut old = PausedLeader::start(test, &folder);
+    assert_eq!(old.next_report().await, "inside");
     old.pause();
-    old.tell().await;
+    old.send_go_ahead().await;
 
     conn.busy_timeout(Duration::from_millis(200)).expect("it is a good timeout");
     let held_up = write(&mut conn, Epoch(2), "new").expect_err("the file is locked");

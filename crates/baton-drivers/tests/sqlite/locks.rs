@@ -12,7 +12,7 @@ use baton_core::protocol::{Claim, Expiry};
 use baton_drivers::sqlite::{SqliteConfig, SqliteStore, process_locks};
 use baton_store::Store;
 use baton_store::wrap::Wrapped;
-use baton_testbed::paused::{self, Old};
+use baton_testbed::paused::{self, PausedLeader};
 use baton_testbed::peer::{Process, Remote, Start};
 use baton_testbed::subject::Fixture;
 use baton_testbed::wait::until;
@@ -50,8 +50,8 @@ async fn lead_with_a_guard(path: &Path) {
         .stderr(Stdio::null())
         .spawn();
     let guard = guard.expect("every machine can sleep").id();
-    paused::say(&format!("{} {guard}", std::process::id()));
-    paused::wait_for_word();
+    paused::report(&format!("{} {guard}", std::process::id()));
+    paused::wait_for_go_ahead();
 }
 
 fn kill(pid: &str) {
@@ -67,8 +67,8 @@ async fn a_death_ends_the_lease_unless_a_guard_has_the_lock_too() {
     let file = File::new();
     let store = open(&file);
     let test = "locks::a_death_ends_the_lease_unless_a_guard_has_the_lock_too";
-    let mut leader = Old::start(test, &file.path().display().to_string());
-    let said = leader.hear().await;
+    let mut leader = PausedLeader::start(test, &file.path().display().to_string());
+    let said = leader.next_report().await;
     let (pid, guard) = said.split_once(' ').expect("it says two process ids");
     assert!(!is_over(&*store).await, "its process lives");
     kill(pid);

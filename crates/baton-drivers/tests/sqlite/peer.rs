@@ -1,21 +1,15 @@
 //! A process of its own that has the file open.
 
 use baton_store::{Answer, Call};
-use baton_testbed::peer::{Opening, Process, Start, serve_if_asked};
+use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::subject::Fixture;
 
 use crate::beats::namespace;
 use crate::file::File;
 
-/// Opens a store for a peer.
-pub fn open(url: &str) -> Opening {
-    let url = url.to_owned();
-    Box::pin(async move { baton_drivers::open(&url).await.map_err(|error| error.to_string()) })
-}
-
 #[tokio::test]
 async fn a_peer_answers_from_its_own_process() {
-    if serve_if_asked(open) {
+    if serve_if_asked() {
         return;
     }
     let file = File::new();

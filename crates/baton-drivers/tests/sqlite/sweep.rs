@@ -11,7 +11,7 @@ use baton_drivers::sqlite::rusqlite::Connection;
 use baton_drivers::sweep::{self, Strategy, Table, Unit};
 use baton_store::sweep::{Sweep, SweepError};
 use baton_testbed::expiry::{self, Records};
-use baton_testbed::tables::{self, Act, Tables};
+use baton_testbed::tables::{self, Tables};
 
 use crate::file::File;
 
@@ -129,6 +129,10 @@ async fn only_what_is_a_moment_is_ever_due() {
 
 #[async_trait]
 impl Tables for Things {
+    fn url(&self) -> String {
+        self.url.clone()
+    }
+
     async fn run(&self, sql: &str) {
         Things::run(self, sql);
     }
@@ -142,20 +146,6 @@ impl Tables for Things {
 
     async fn drop_index(&self, index: &str, _table: &str) {
         Things::run(self, &format!("DROP INDEX {index}"));
-    }
-
-    fn sweep(&self, table: &str, key: &[&str], act: Act) -> Arc<dyn Sweep> {
-        let table = Table::new(table).key(key.iter().copied()).expires("until");
-        let strategy = match act {
-            Act::Delete => Strategy::Delete,
-            Act::Mark(column) => Strategy::soft_delete(column),
-            Act::Move(into) => Strategy::archive(into),
-            Act::HandOver(take) => {
-                Strategy::callback(move |rows| std::future::ready(take(rows).map_err(Into::into)))
-            }
-        };
-        let sweep = sweep::open(&self.url, table.unit(Unit::UnixMillis), strategy);
-        sweep.expect("the names are plain")
     }
 }
 
@@ -171,8 +161,8 @@ async fn a_row_without_a_key_stays_and_holds_nothing_up() {
     let things = Things::new(Unit::UnixMillis);
     things.run("CREATE TABLE named (name TEXT PRIMARY KEY, until INTEGER)");
     things.run("INSERT INTO named VALUES (NULL, 1), (NULL, 2), ('a', 3), ('b', 4), (NULL, 5)");
-    for act in [Act::Delete, Act::HandOver(Arc::new(|_| Ok(())))] {
-        let sweep = Tables::sweep(&things, "named", &["name"], act);
+    for strategy in [Strategy::Delete, Strategy::callback(|_| async { Ok(()) })] {
+        let sweep = tables::sweep(&things, "named", &["name"], strategy);
         assert_eq!(sweep.batch(Epoch(1), 1).await.expect("it is there").records, 1);
     }
     assert_eq!(things.value("SELECT count(name) || ' of ' || count(*) FROM named"), "0 of 3");
@@ -180,7 +170,7 @@ async fn a_row_without_a_key_stays_and_holds_nothing_up() {
     things.run("CREATE TABLE some (a INTEGER NOT NULL, until INTEGER)");
     things.run("CREATE UNIQUE INDEX some_a ON some (a) WHERE until > 5");
     things.run("CREATE UNIQUE INDEX some_sum ON some (a + 1)");
-    let sweep = Tables::sweep(&things, "some", &["a"], Act::Delete);
+    let sweep = tables::sweep(&things, "some", &["a"], Strategy::Delete);
     let refused = sweep.examine().await.expect_err("rows may share it").to_string();
     assert!(refused.contains("key a of table some has no unique index"), "{refused}");
 }

@@ -1,11 +1,14 @@
 //! A file of an earlier version is brought up to date, with all that is in it.
 
-use baton_core::ids::Epoch;
+use std::sync::Arc;
+
+use baton_core::ids::{Epoch, NodeId};
+use baton_core::protocol::{Outcome, View, ViewVersion};
 use baton_drivers::sqlite::SqliteStore;
 use baton_store::{Precondition, Store, WriteOutcome};
 use baton_testbed::counting::count_once;
 
-use crate::beats::namespace;
+use crate::beats::{look, namespace};
 use crate::file::File;
 
 /// What versions 2 and 3 added.
@@ -34,4 +37,33 @@ async fn the_first_version_is_added_to_and_loses_nothing() {
     assert_eq!(found.map(|document| document.body), Some(vec![7]));
     assert_eq!(count_once(&store, &web, Epoch(3)).await, 1);
     assert_eq!(count_once(&store, &web, Epoch(3)).await, 2);
+}
+
+/// A later version that this one is compatible with may have more columns.
+#[tokio::test]
+async fn columns_of_a_later_version_keep_their_values() {
+    let (file, web) = (File::new(), namespace("web"));
+    let store = SqliteStore::open(file.config()).expect("it is made");
+    let write = async |number| {
+        look(&store, &web, 1).await;
+        let view = View {
+            version: ViewVersion { epoch: Epoch(1), number },
+            coordinator: NodeId::new("node-1").expect("tests name well"),
+            members: Vec::new(),
+            successors: Vec::new(),
+            certain: 0,
+        };
+        let published = store.publish_view(&web, Epoch(1), Arc::new(view)).await;
+        assert_eq!(published, Ok(Outcome::Applied));
+        store.write_document(&web, "d", vec![7], Precondition::Any, None).await
+    };
+    assert_eq!(write(1).await, Ok(WriteOutcome::Written(1)));
+    for table in ["nodes", "views", "documents"] {
+        let add = format!("ALTER TABLE baton_{table} ADD COLUMN later INTEGER");
+        file.sql(&format!("{add}; UPDATE baton_{table} SET later = 5")).expect("it is a database");
+    }
+    assert_eq!(write(2).await, Ok(WriteOutcome::Written(2)));
+    for table in ["nodes", "views", "documents"] {
+        assert_eq!(file.number(&format!("SELECT later FROM baton_{table}")), 5, "{table}");
+    }
 }

@@ -3,14 +3,14 @@
 use baton_core::ids::Lineage;
 use baton_core::protocol::{Acquire, Claim, LeaseIntent, Outcome, Reply, Request};
 use baton_store::ExpiryClock;
-use baton_store::memory::{Space, Stamp};
+use baton_store::memory::{Space, StepTime};
 
 use super::bounds::{Model, WrongRule, at_store};
 
 /// Carries a request out.
 pub fn serve(model: &Model, tick: u32, space: &mut Space, mut request: Request) -> Reply {
     // The time of day is always the same: it is for people, and would tell equal states apart.
-    let at = Stamp { now: at_store(tick), wall_ms: 0 };
+    let at = StepTime { now: at_store(tick), wall_ms: 0 };
     if let Request::Beat(beat) = &mut request
         && model.is(WrongRule::GrantsEverything)
     {
@@ -26,7 +26,7 @@ pub fn serve(model: &Model, tick: u32, space: &mut Space, mut request: Request) 
 }
 
 /// Turns a claim into one that holds.
-fn make_it_hold(at: Stamp, space: &Space, intent: &mut LeaseIntent) {
+fn make_it_hold(at: StepTime, space: &Space, intent: &mut LeaseIntent) {
     if let LeaseIntent::Acquire(Acquire { expect, claim, .. }) = intent {
         let lease = space.snapshot(at.now);
         *expect = lease.as_ref().map(|lease| lease.version);

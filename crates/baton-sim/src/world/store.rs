@@ -7,7 +7,7 @@ use std::time::Duration;
 use baton_core::ids::Lineage;
 use baton_core::protocol::{Acquire, Hint, LeaseIntent, LeaseSnapshot, Outcome, Reply, Request};
 use baton_store::ExpiryClock;
-use baton_store::memory::{Space, Stamp};
+use baton_store::memory::{Space, StepTime};
 
 use crate::clock::{SimClock, TrueTime};
 use crate::fact::ChangeCause;
@@ -93,9 +93,9 @@ impl SimStore {
         }
     }
 
-    fn stamp(&self, at: TrueTime) -> Stamp {
+    fn stamp(&self, at: TrueTime) -> StepTime {
         let now = self.clock.read(at);
-        Stamp { now, wall_ms: self.wall_offset_ms + now.as_micros() / 1_000 }
+        StepTime { now, wall_ms: self.wall_offset_ms + now.as_micros() / 1_000 }
     }
 
     /// The lease as it is.
@@ -119,7 +119,7 @@ impl SimStore {
     }
 
     /// Views are found by beats here: only what a release or an ask left behind is pushed.
-    fn carry_out(&mut self, at: Stamp, request: &Request) -> (Reply, Option<Hint>) {
+    fn carry_out(&mut self, at: StepTime, request: &Request) -> (Reply, Option<Hint>) {
         let reply = self.space.perform(at, request.clone(), self.member_age);
         let applied = reply == Reply::Done(Outcome::Applied);
         let hint = request.hint_when_applied().filter(|hint| applied && *hint != Hint::ViewMoved);
@@ -148,7 +148,7 @@ impl SimStore {
         Some(LeaseChange { before, after, expired, cause })
     }
 
-    fn answer_from(&self, old: &Space, at: Stamp, request: &Request, response: &mut StoreReply) {
+    fn answer_from(&self, old: &Space, at: StepTime, request: &Request, response: &mut StoreReply) {
         match (request, &mut response.reply) {
             (Request::Beat(beat), Reply::Beat(reply)) if beat.lease == LeaseIntent::Observe => {
                 reply.lease = old.snapshot(at.now);

@@ -3,7 +3,7 @@
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome, Registration, ReleaseReason};
 
-use super::case::{Check, cases, same, there};
+use super::case::{Check, cases, present, same};
 use super::peer::{ask_resign, lost, shown, won};
 use super::stage::Stage;
 
@@ -24,10 +24,10 @@ async fn a_new_lease_is_epoch_one(stage: &Stage<'_>) -> Check {
     same("the registration", &reply.registration, &Registration::Registered)?;
     let lease = won(&reply, &peer)?;
     same("the epoch", lease.version.epoch, Epoch(1))?;
-    same("the ttl", lease.ttl, stage.pace.ttl)?;
+    same("the ttl", lease.ttl, stage.settings.ttl)?;
     same("the lineage", lease.lineage, reply.lineage)?;
     stage.is_live(lease)?;
-    let holder = there("the holder", lease.holder.as_ref())?;
+    let holder = present("the holder", lease.holder.as_ref())?;
     same("the holder's node", &holder.node, peer.id())?;
     same("its lifeline", &holder.lifeline, &peer.record.profile.lifeline)?;
     same("what others see", stage.lease().await?.version, lease.version)

@@ -9,7 +9,7 @@ use baton_core::ids::{Epoch, Namespace};
 
 use super::case::{Check, cases, same};
 use super::stage::Stage;
-use super::subject::{Conforms, Pace, Subject};
+use super::subject::{Conforms, Subject, SuiteSettings};
 use super::{CaseOutcome, run_cases};
 use crate::capability::Capability;
 use crate::clock::ManualClock;
@@ -58,7 +58,7 @@ impl Contract for BellContract {
 
 impl Conforms for BellContract {
     type Handle = dyn Backend<Self>;
-    type Need = &'static str;
+    type Requirement = &'static str;
 
     fn has(declaration: &&'static str, need: &'static str) -> bool {
         *declaration == need
@@ -99,10 +99,10 @@ impl Backend<BellContract> for Bell {
     }
 }
 
-struct Tower(Arc<Bell>);
+struct BellSubject(Arc<Bell>);
 
 #[async_trait]
-impl Subject<BellContract> for Tower {
+impl Subject<BellContract> for BellSubject {
     async fn open(&self) -> Arc<dyn Backend<BellContract>> {
         self.0.clone()
     }
@@ -113,8 +113,8 @@ impl Subject<BellContract> for Tower {
 
     async fn pass(&self, _span: Duration) {}
 
-    fn pace(&self) -> Pace {
-        Pace::default()
+    fn settings(&self) -> SuiteSettings {
+        SuiteSettings::default()
     }
 }
 
@@ -138,10 +138,10 @@ async fn what_is_not_declared_is_refused(stage: &Stage<'_, BellContract>) -> Che
 #[tokio::test]
 async fn a_suite_of_another_contract_is_run_and_reported_the_same_way() {
     let clock = ManualClock::default();
-    let report = run_cases(&Tower(Arc::default()), &cases(), &clock).await;
-    let verdicts: Vec<_> = report.lines.iter().map(|line| line.verdict.clone()).collect();
-    assert_eq!(verdicts, [CaseOutcome::Passed, CaseOutcome::AssertedAbsent("clapper")], "{report}");
-    let cracked = Tower(Arc::new(Bell { is_cracked: true, ..Bell::default() }));
+    let report = run_cases(&BellSubject(Arc::default()), &cases(), &clock).await;
+    let outcomes: Vec<_> = report.cases.iter().map(|case| case.outcome.clone()).collect();
+    assert_eq!(outcomes, [CaseOutcome::Passed, CaseOutcome::AssertedAbsent("clapper")], "{report}");
+    let cracked = BellSubject(Arc::new(Bell { is_cracked: true, ..Bell::default() }));
     let report = run_cases(&cracked, &cases(), &clock).await;
     assert_eq!((report.store.as_str(), report.failures().len()), ("brass", 1), "{report}");
 }

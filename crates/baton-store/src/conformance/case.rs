@@ -13,20 +13,20 @@ use crate::error::StoreError;
 
 /// Why a case went no further.
 #[derive(Debug)]
-pub(super) enum Halt {
+pub(super) enum CaseError {
     /// The store did not do what the contract says.
     Wrong(String),
     /// The subject cannot bring this about.
     NotArrangeable(&'static str),
 }
 
-impl From<StoreError> for Halt {
+impl From<StoreError> for CaseError {
     fn from(error: StoreError) -> Self {
         Self::Wrong(format!("an error came up where none belongs: {error}"))
     }
 }
 
-pub(super) type Check = Result<(), Halt>;
+pub(super) type Check = Result<(), CaseError>;
 
 /// Both values must be the same.
 #[expect(
@@ -37,7 +37,7 @@ pub(super) fn same<T: Debug + PartialEq>(what: &str, found: T, wanted: T) -> Che
     if found == wanted {
         return Ok(());
     }
-    Err(Halt::Wrong(format!("{what}: wanted {wanted:?}, found {found:?}")))
+    Err(CaseError::Wrong(format!("{what}: wanted {wanted:?}, found {found:?}")))
 }
 
 /// What was found must pass the test that `wanted` describes.
@@ -45,33 +45,33 @@ pub(super) fn holds<T: Debug>(what: &str, found: &T, wanted: &str, test: bool) -
     if test {
         return Ok(());
     }
-    Err(Halt::Wrong(format!("{what}: wanted {wanted}, found {found:?}")))
+    Err(CaseError::Wrong(format!("{what}: wanted {wanted}, found {found:?}")))
 }
 
 /// What was found must be there.
-pub(super) fn there<T>(what: &str, found: Option<T>) -> Result<T, Halt> {
-    found.ok_or_else(|| Halt::Wrong(format!("{what}: wanted it, found nothing")))
+pub(super) fn present<T>(what: &str, found: Option<T>) -> Result<T, CaseError> {
+    found.ok_or_else(|| CaseError::Wrong(format!("{what}: wanted it, found nothing")))
 }
 
 /// The subject must have been able to bring it about.
 pub(super) fn arranged(what: &'static str, done: Result<bool, String>) -> Check {
     match done {
         Ok(true) => Ok(()),
-        Ok(false) => Err(Halt::NotArrangeable(what)),
-        Err(why) => Err(Halt::Wrong(format!("{what} went wrong: {why}"))),
+        Ok(false) => Err(CaseError::NotArrangeable(what)),
+        Err(why) => Err(CaseError::Wrong(format!("{what} went wrong: {why}"))),
     }
 }
 
 /// Something that only some stores have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need {
+pub enum Requirement {
     /// A declared capability.
     Capability(Capability),
     /// A clock in the store that judges when a lease is over.
     Expiry,
 }
 
-impl Display for Need {
+impl Display for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Expiry => f.write_str("no clock in the store"),
@@ -90,13 +90,13 @@ pub struct Case<C: Conforms = Election> {
     /// What must hold, as a sentence.
     pub name: &'static str,
     /// What the store must have for it. Without that, the absence is checked instead.
-    pub needs: Option<C::Need>,
+    pub needs: Option<C::Requirement>,
     pub(super) run: Run<C>,
     pub(super) absence: Option<Run<C>>,
 }
 
 impl<C: Conforms> Case<C> {
-    pub(super) async fn judge(&self, stage: &Stage<'_, C>) -> CaseOutcome<C::Need> {
+    pub(super) async fn judge(&self, stage: &Stage<'_, C>) -> CaseOutcome<C::Requirement> {
         let lacks = self.needs.filter(|need| !C::has(&stage.declaration, *need));
         let (run, good) = match (lacks, self.absence) {
             (Some(need), Some(absence)) => (absence, CaseOutcome::AssertedAbsent(need)),
@@ -104,8 +104,8 @@ impl<C: Conforms> Case<C> {
         };
         match run(stage).await {
             Ok(()) => good,
-            Err(Halt::NotArrangeable(what)) => CaseOutcome::NotArrangeable(what),
-            Err(Halt::Wrong(message)) => CaseOutcome::Failed(message),
+            Err(CaseError::NotArrangeable(what)) => CaseOutcome::NotArrangeable(what),
+            Err(CaseError::Wrong(message)) => CaseOutcome::Failed(message),
         }
     }
 }

@@ -3,13 +3,14 @@
 use baton_core::ids::{BootId, Epoch, Lineage};
 use baton_core::protocol::{BeatReply, Claim, Expiry, LeaseSnapshot, Outcome};
 
-use super::case::{Check, Need, cases, holds, same};
+use super::case::{Check, Requirement, cases, holds, same};
 use super::peer::{Peer, lost, won};
 use super::stage::Stage;
 
 cases! { "claims":
     a_held_lease_is_not_vacant,
-    a_live_lease_is_refused_whatever_the_ttl needs Need::Expiry => the_claimant_judges_expiry,
+    a_live_lease_is_refused_whatever_the_ttl
+        needs Requirement::Expiry => the_claimant_judges_expiry,
     an_expired_lease_goes_to_the_next,
     a_proved_death_ends_a_live_term,
     the_wrong_boot_proves_nothing,
@@ -18,7 +19,7 @@ cases! { "claims":
     a_claim_from_another_lineage_is_refused,
 }
 
-/// The one who lost must be told the owner, the epoch and the time left.
+/// The reply to a refused claim must name the owner, the epoch and the time left.
 fn is_told(stage: &Stage<'_>, lease: &LeaseSnapshot, holder: &Peer) -> Check {
     let told = lease.holder.as_ref().map(|told| (&told.node, told.boot));
     same("the owner told", told, Some((holder.id(), holder.boot())))?;
@@ -34,7 +35,7 @@ async fn a_held_lease_is_not_vacant(stage: &Stage<'_>) -> Check {
 
 async fn a_live_lease_is_refused_whatever_the_ttl(stage: &Stage<'_>) -> Check {
     let (holder, held) = stage.holder("a").await?;
-    let (ttl, passed) = (stage.pace.ttl, stage.pace.ttl / 4);
+    let (ttl, passed) = (stage.settings.ttl, stage.settings.ttl / 4);
     stage.pass(passed).await;
     let mut least = stage.lease().await?.expiry;
     let mut rival = stage.peer("b").await;
@@ -50,7 +51,7 @@ async fn a_live_lease_is_refused_whatever_the_ttl(stage: &Stage<'_>) -> Check {
         holds("what is left", &lease.expiry, &most, !moved)?;
         least = lease.expiry;
     }
-    stage.pass(ttl - passed + stage.pace.lateness).await;
+    stage.pass(ttl - passed + stage.settings.lateness).await;
     let epoch = rival.take(Claim::Expired).await?.epoch;
     same("the epoch once it is over", epoch, Epoch(2))
 }

@@ -3,23 +3,23 @@
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Expiry};
 
-use super::case::{Check, Halt, Need, arranged, cases, same};
+use super::case::{CaseError, Check, Requirement, arranged, cases, same};
 use super::peer::{Peer, lost, won};
 use super::stage::Stage;
 
 cases! { "clocks":
     a_session_in_another_zone_changes_nothing
-        needs Need::Expiry => only_the_observer_tells_the_time,
+        needs Requirement::Expiry => only_the_observer_tells_the_time,
     a_wall_clock_ten_minutes_ahead_changes_nothing
-        needs Need::Expiry => only_the_observer_tells_the_time,
+        needs Requirement::Expiry => only_the_observer_tells_the_time,
     a_wall_clock_ten_minutes_behind_changes_nothing
-        needs Need::Expiry => only_the_observer_tells_the_time,
+        needs Requirement::Expiry => only_the_observer_tells_the_time,
 }
 
 /// The rival must find the holder's lease live, and then over when it is over.
 async fn is_live_and_then_over(stage: &Stage<'_>, holder: &mut Peer, rival: &mut Peer) -> Check {
     let first = holder.take(Claim::Vacant).await?;
-    stage.pass(stage.pace.ttl / 2).await;
+    stage.pass(stage.settings.ttl / 2).await;
     let reply = rival.look_and_claim(Claim::Expired).await?;
     stage.is_live(lost(&reply, first)?)?;
     let renewed = holder.renew(first).await?;
@@ -34,7 +34,7 @@ async fn is_live_and_then_over(stage: &Stage<'_>, holder: &mut Peer, rival: &mut
 
 async fn a_session_in_another_zone_changes_nothing(stage: &Stage<'_>) -> Check {
     let zoned = stage.subject.open_in_another_zone().await;
-    let zoned = zoned.ok_or(Halt::NotArrangeable("a session in another time zone"))?;
+    let zoned = zoned.ok_or(CaseError::NotArrangeable("a session in another time zone"))?;
     let mut east = stage.peer_on(zoned, &stage.namespace, "east");
     let mut utc = stage.peer("utc").await;
     is_live_and_then_over(stage, &mut utc, &mut east).await?;

@@ -2,22 +2,22 @@
 
 use baton_core::protocol::{Claim, Expiry, Registration, ReleaseReason, TermEnd};
 
-use super::case::{Check, Need, arranged, cases, same};
+use super::case::{Check, Requirement, arranged, cases, same};
 use super::peer::{Peer, lost, won};
 use super::stage::Stage;
 use crate::capability::{Capability, ExpiryClock};
 
 cases! { "deaths":
     the_lease_of_a_dead_process_is_over_at_once
-        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+        needs Requirement::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     the_id_of_a_dead_process_is_free_at_once
-        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+        needs Requirement::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_death_frees_no_other_lease
-        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+        needs Requirement::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_claim_of_death_is_refused_while_the_process_lives
-        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+        needs Requirement::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
     a_dead_successor_is_not_waited_for
-        needs Need::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
+        needs Requirement::Capability(Capability::DeathProof) => a_death_goes_unnoticed,
 }
 
 const DEATH: &str = "the death of a process";

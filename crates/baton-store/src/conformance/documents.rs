@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, View, ViewVersion};
 
-use super::case::{Check, Halt, cases, holds, same, there};
+use super::case::{CaseError, Check, cases, holds, present, same};
 use super::stage::Stage;
 use crate::document::Precondition::{Absent, Any, Version};
 use crate::document::WriteOutcome::{self, Conflict, Fenced, Written};
@@ -31,13 +31,13 @@ async fn write(
     body: &[u8],
     precondition: Precondition,
     fence: Option<Epoch>,
-) -> Result<WriteOutcome, Halt> {
+) -> Result<WriteOutcome, CaseError> {
     let store = stage.subject.open().await;
     let write = store.write_document(&stage.namespace, name, body.to_vec(), precondition, fence);
     Ok(write.await?)
 }
 
-async fn read(stage: &Stage<'_>, name: &str) -> Result<Option<Document>, Halt> {
+async fn read(stage: &Stage<'_>, name: &str) -> Result<Option<Document>, CaseError> {
     let store = stage.subject.open().await;
     Ok(store.read_document(&stage.namespace, name).await?)
 }
@@ -66,7 +66,7 @@ async fn an_epoch_that_is_never_granted_is_refused_and_raises_nothing(stage: &St
         let version = ViewVersion { epoch: forged, number: 1 };
         let coordinator = holder.id().clone();
         let view = View { version, coordinator, members: vec![], successors: vec![], certain: 0 };
-        let prune = Prune { dead_for: stage.pace.ttl * 100, keep_terms: 100, limit: 1 };
+        let prune = Prune { dead_for: stage.settings.ttl * 100, keep_terms: 100, limit: 1 };
         let written = store.write_document(space, "d", vec![], Any, Some(forged)).await;
         refused("a document", &written)?;
         refused("a view", &store.publish_view(space, forged, Arc::new(view)).await)?;
@@ -141,7 +141,7 @@ async fn a_body_comes_back_as_it_was_written(stage: &Stage<'_>) -> Check {
     let large = every_byte.repeat(256);
     for (name, body) in [("empty", vec![]), ("bytes", every_byte), ("large", large)] {
         same("the write", write(stage, name, &body, Any, None).await?, Written(1))?;
-        let found = there("the document", read(stage, name).await?)?;
+        let found = present("the document", read(stage, name).await?)?;
         same("its length", found.body.len(), body.len())?;
         same("its bytes are the same", found.body == body, true)?;
     }

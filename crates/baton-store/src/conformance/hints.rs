@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use baton_core::protocol::{Claim, Hint, ReleaseReason, Version, View, ViewVersion};
 
-use super::case::{Check, Need, cases, same, there};
+use super::case::{Check, Requirement, cases, present, same};
 use super::peer::ask_resign;
 use super::stage::Stage;
 use crate::capability::Capability;
@@ -12,9 +12,9 @@ use crate::contract::HintStream;
 use crate::error::StoreError;
 
 cases! { "hints":
-    a_release_is_pushed_with_its_version needs Need::Capability(Capability::Push) => refused,
-    an_ask_and_a_view_are_pushed needs Need::Capability(Capability::Push) => refused,
-    hints_stay_in_their_namespace needs Need::Capability(Capability::Push) => refused,
+    a_release_is_pushed_with_its_version needs Requirement::Capability(Capability::Push) => refused,
+    an_ask_and_a_view_are_pushed needs Requirement::Capability(Capability::Push) => refused,
+    hints_stay_in_their_namespace needs Requirement::Capability(Capability::Push) => refused,
 }
 
 async fn refused(stage: &Stage<'_>) -> Check {
@@ -37,9 +37,9 @@ async fn hears(stage: &Stage<'_>, hints: &mut HintStream, wanted: &Hint) -> Chec
     let heard = tokio::select! {
         biased;
         heard = waiting => heard,
-        () = stage.pass(stage.pace.ttl) => None,
+        () = stage.pass(stage.settings.ttl) => None,
     };
-    there(&format!("the hint {wanted:?}"), heard)
+    present(&format!("the hint {wanted:?}"), heard)
 }
 
 async fn a_release_is_pushed_with_its_version(stage: &Stage<'_>) -> Check {
@@ -85,9 +85,9 @@ async fn hints_stay_in_their_namespace(stage: &Stage<'_>) -> Check {
         let heard = tokio::select! {
             biased;
             heard = hints.recv() => heard,
-            () = stage.pass(stage.pace.ttl) => None,
+            () = stage.pass(stage.settings.ttl) => None,
         };
-        if let Hint::Released { version, .. } = there("a hint", heard)? {
+        if let Hint::Released { version, .. } = present("a hint", heard)? {
             released.push(version.nonce);
         }
     }

@@ -6,7 +6,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome, ReleaseReason, TermEnd, TermRecord};
 use baton_core::time::whole_ms;
 
-use super::case::{Check, Halt, cases, holds, same, there};
+use super::case::{CaseError, Check, cases, holds, present, same};
 use super::stage::Stage;
 
 cases! { "history":
@@ -79,10 +79,10 @@ async fn a_takeover_closes_the_term_before(stage: &Stage<'_>) -> Check {
 
 /// The term took no longer than its lease, which was never renewed.
 fn ended_with_its_lease(stage: &Stage<'_>, term: &TermRecord) -> Check {
-    let (ended_ms, _) = there("the end of the term", term.ended)?;
+    let (ended_ms, _) = present("the end of the term", term.ended)?;
     let length_ms = ended_ms.saturating_sub(term.began_ms);
     // Stamps are whole milliseconds.
-    let most_ms = whole_ms(stage.pace.ttl) + 1;
+    let most_ms = whole_ms(stage.settings.ttl) + 1;
     let wanted = format!("at most {most_ms} ms");
     holds("the length of the term", &length_ms, &wanted, length_ms <= most_ms)
 }
@@ -92,7 +92,7 @@ fn ended_with_its_lease(stage: &Stage<'_>, term: &TermRecord) -> Check {
 async fn a_term_that_was_not_released_ends_with_its_lease_at_the_latest(
     stage: &Stage<'_>,
 ) -> Check {
-    let outage = stage.pace.ttl * 3 / 2 + stage.pace.lateness;
+    let outage = stage.settings.ttl * 3 / 2 + stage.settings.lateness;
     let (first, _) = stage.holder("a").await?;
     let boot = first.boot();
     stage.bury(&first).await?;
@@ -105,14 +105,14 @@ async fn a_term_that_was_not_released_ends_with_its_lease_at_the_latest(
     same("the terms", terms.len(), 3)?;
     for pair in terms.windows(2) {
         ended_with_its_lease(stage, &pair[1])?;
-        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
-        let gap_ms = there("the gap", pair[0].gap_ms)?;
+        let (ended_ms, _) = present("the end of the term before", pair[1].ended)?;
+        let gap_ms = present("the gap", pair[0].gap_ms)?;
         same("the gap", gap_ms, pair[0].began_ms.saturating_sub(ended_ms))?;
-        let least_ms = whole_ms((outage - stage.pace.ttl) * 9 / 10);
+        let least_ms = whole_ms((outage - stage.settings.ttl) * 9 / 10);
         let wanted = format!("at least {least_ms} ms");
         holds("the gap", &gap_ms, &wanted, gap_ms >= least_ms)?;
         // The holder may have stopped right after its last renewal, which was the grant.
-        let at_most_ms = there("the longest gap", pair[0].gap_at_most_ms)?;
+        let at_most_ms = present("the longest gap", pair[0].gap_at_most_ms)?;
         let silent_ms = pair[0].began_ms.saturating_sub(pair[1].began_ms);
         let wanted = format!("{silent_ms} ms");
         holds("the longest gap", &at_most_ms, &wanted, at_most_ms.abs_diff(silent_ms) <= 1)?;
@@ -124,7 +124,7 @@ async fn a_release_that_comes_after_the_lease_does_not_lengthen_the_term(
     stage: &Stage<'_>,
 ) -> Check {
     let (mut holder, held) = stage.holder("a").await?;
-    stage.pass(stage.pace.ttl * 3 / 2 + stage.pace.lateness).await;
+    stage.pass(stage.settings.ttl * 3 / 2 + stage.settings.lateness).await;
     let released = holder.release(held, None, ReleaseReason::WindowClosed).await?;
     same("the release", released, Outcome::Applied)?;
     ended_with_its_lease(stage, &stage.last_term().await?)
@@ -133,24 +133,24 @@ async fn a_release_that_comes_after_the_lease_does_not_lengthen_the_term(
 async fn the_gap_is_the_time_without_a_coordinator(stage: &Stage<'_>) -> Check {
     let (mut first, held) = stage.holder("a").await?;
     first.resign(held).await?;
-    stage.pass(stage.pace.ttl).await;
+    stage.pass(stage.settings.ttl).await;
     let (mut second, held) = stage.holder("b").await?;
     second.resign(held).await?;
     stage.holder("c").await?;
 
     let terms = stage.terms().await?;
     for pair in terms.windows(2) {
-        let (ended_ms, _) = there("the end of the term before", pair[1].ended)?;
+        let (ended_ms, _) = present("the end of the term before", pair[1].ended)?;
         let gap_ms = pair[0].began_ms.saturating_sub(ended_ms);
         same("the gap", pair[0].gap_ms, Some(gap_ms))?;
         same("the longest gap after a release", pair[0].gap_at_most_ms, None)?;
     }
-    let gap = |at: usize| -> Result<Duration, Halt> {
-        let term = there("the term", terms.get(at))?;
-        let gap_ms = there("the gap", term.gap_ms)?;
+    let gap = |at: usize| -> Result<Duration, CaseError> {
+        let term = present("the term", terms.get(at))?;
+        let gap_ms = present("the gap", term.gap_ms)?;
         Ok(Duration::from_millis(gap_ms))
     };
-    let least = stage.pace.ttl * 9 / 10;
+    let least = stage.settings.ttl * 9 / 10;
     let wanted = format!("at least {} ms", whole_ms(least));
     holds("the gap after a wait", &gap(1)?, &wanted, gap(1)? >= least)?;
     let wanted = format!("less than {} ms", whole_ms(least));

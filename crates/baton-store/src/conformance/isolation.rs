@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::{Epoch, Namespace};
 use baton_core::protocol::{Claim, Outcome, Registration, View, ViewVersion};
 
-use super::case::{Check, Halt, cases, holds, same};
+use super::case::{CaseError, Check, cases, holds, same};
 use super::peer::shown;
 use super::stage::Stage;
 use crate::document::{Precondition, WriteOutcome};
@@ -18,11 +18,13 @@ cases! { "isolation":
 }
 
 /// Names that a careless key, prefix, pattern or collation would take for one another.
-fn alike(stage: &Stage<'_>) -> Result<Vec<Namespace>, Halt> {
+fn alike(stage: &Stage<'_>) -> Result<Vec<Namespace>, CaseError> {
     let base = &stage.namespace;
     let name = |suffix: &str| {
         let made = Namespace::new(&format!("{base}{suffix}"));
-        made.map_err(|error| Halt::Wrong(format!("the subject's namespace is too long: {error}")))
+        made.map_err(|error| {
+            CaseError::Wrong(format!("the subject's namespace is too long: {error}"))
+        })
     };
     ["", "-x", "-X", "_x", ".x", ":x", ":x:lease", "-xx"].into_iter().map(name).collect()
 }

@@ -5,24 +5,24 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{BeatReply, Claim};
 
-use super::case::{Check, Halt, Need, arranged, cases, holds, same};
+use super::case::{CaseError, Check, Requirement, arranged, cases, holds, same};
 use super::peer::{lost, shown, won};
 use super::stage::Stage;
 use crate::capability::Capability;
 
 cases! { "lineage":
     a_claim_of_the_old_lineage_is_refused
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     the_epoch_leaps_once_in_a_new_lineage
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     the_same_copy_restored_twice_grants_no_epoch_twice
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     a_copy_from_before_the_first_term_leaps_too
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     a_renewal_shows_that_the_holder_is_still_there
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     a_renewal_of_the_old_lineage_is_refused
-        needs Need::Capability(Capability::Lineage) => the_lineage_never_changes,
+        needs Requirement::Capability(Capability::Lineage) => the_lineage_never_changes,
     the_floor_keeps_epochs_going_up,
 }
 
@@ -47,7 +47,7 @@ fn leapt(what: &str, epoch: Epoch, stored: Epoch) -> Check {
 
 /// A copy is kept with epoch 1 vacant, terms go on until epoch 3, and the copy comes back. Says
 /// what was seen just before.
-async fn go_back(stage: &Stage<'_>) -> Result<BeatReply, Halt> {
+async fn go_back(stage: &Stage<'_>) -> Result<BeatReply, CaseError> {
     let (mut peer, held) = stage.holder("a").await?;
     peer.resign(held).await?;
     keep_copy(stage).await?;

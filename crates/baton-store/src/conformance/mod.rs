@@ -43,9 +43,9 @@ mod renew;
 mod unknown;
 mod view;
 
-pub use case::{Case, Need};
-pub use report::{CaseOutcome, Line, Report};
-pub use subject::{Conforms, Pace, Subject};
+pub use case::{Case, Requirement};
+pub use report::{CaseOutcome, CaseReport, Report};
+pub use subject::{Conforms, Subject, SuiteSettings};
 
 use std::time::Duration;
 
@@ -103,14 +103,14 @@ async fn run_cases<C: Conforms>(
     subject: &dyn Subject<C>,
     cases: &[Case<C>],
     clock: &dyn Clock,
-) -> Report<C::Need> {
-    let mut lines = Vec::new();
+) -> Report<C::Requirement> {
+    let mut reports = Vec::new();
     for case in cases {
-        let verdict = judge(subject, case, clock).await;
-        lines.push(Line { theme: case.theme, name: case.name, verdict });
+        let outcome = judge(subject, case, clock).await;
+        reports.push(CaseReport { theme: case.theme, name: case.name, outcome });
     }
     let store = C::name(&subject.open().await.declaration()).to_owned();
-    Report { store, lines }
+    Report { store, cases: reports }
 }
 
 /// What the case comes to.
@@ -122,26 +122,26 @@ async fn judge<C: Conforms>(
     subject: &dyn Subject<C>,
     case: &Case<C>,
     clock: &dyn Clock,
-) -> CaseOutcome<C::Need> {
-    let mut pace = subject.pace();
+) -> CaseOutcome<C::Requirement> {
+    let mut settings = subject.settings();
     for _ in 0..AGAIN_AT_MOST {
-        let (verdict, beside) = attempt(subject, case, pace, clock).await;
-        if !matches!(verdict, CaseOutcome::Failed(_)) || beside <= pace.ttl / 4 {
+        let (verdict, beside) = attempt(subject, case, settings, clock).await;
+        if !matches!(verdict, CaseOutcome::Failed(_)) || beside <= settings.ttl / 4 {
             return verdict;
         }
-        pace.ttl *= 4;
+        settings.ttl *= 4;
     }
-    attempt(subject, case, pace, clock).await.0
+    attempt(subject, case, settings, clock).await.0
 }
 
 /// One run of the case in a namespace of its own, and how long it took beside what it let pass.
 async fn attempt<C: Conforms>(
     subject: &dyn Subject<C>,
     case: &Case<C>,
-    pace: Pace,
+    settings: SuiteSettings,
     clock: &dyn Clock,
-) -> (CaseOutcome<C::Need>, Duration) {
-    let stage = Stage::set(subject, case.name, pace).await;
+) -> (CaseOutcome<C::Requirement>, Duration) {
+    let stage = Stage::set(subject, case.name, settings).await;
     let began = clock.now();
     let verdict = case.judge(&stage).await;
     (verdict, clock.now().since(began).saturating_sub(stage.passed()))

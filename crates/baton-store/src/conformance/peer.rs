@@ -10,7 +10,7 @@ use baton_core::protocol::{
     ViewVersion,
 };
 
-use super::case::{Halt, same, there};
+use super::case::{CaseError, present, same};
 use crate::election::Store;
 use crate::error::StoreError;
 
@@ -125,7 +125,7 @@ impl Peer {
     }
 
     /// Looks, claims what it sees, and must win.
-    pub(super) async fn take(&mut self, claim: Claim) -> Result<Version, Halt> {
+    pub(super) async fn take(&mut self, claim: Claim) -> Result<Version, CaseError> {
         let reply = self.look_and_claim(claim).await?;
         Ok(won(&reply, self)?.version)
     }
@@ -147,19 +147,19 @@ impl Peer {
     }
 
     /// Gives up what it holds, and must be let.
-    pub(super) async fn resign(&mut self, expect: Version) -> Result<(), Halt> {
+    pub(super) async fn resign(&mut self, expect: Version) -> Result<(), CaseError> {
         let outcome = self.release(expect, None, ReleaseReason::Resigned).await?;
         same("a release of what is held", outcome, Outcome::Applied)
     }
 }
 
 /// The lease that a reply shows.
-pub(super) fn shown(reply: &BeatReply) -> Result<&LeaseSnapshot, Halt> {
-    there("the lease in the reply", reply.lease.as_ref())
+pub(super) fn shown(reply: &BeatReply) -> Result<&LeaseSnapshot, CaseError> {
+    present("the lease in the reply", reply.lease.as_ref())
 }
 
 /// The lease after a write of `peer` that must have been applied.
-pub(super) fn won<'r>(reply: &'r BeatReply, peer: &Peer) -> Result<&'r LeaseSnapshot, Halt> {
+pub(super) fn won<'r>(reply: &'r BeatReply, peer: &Peer) -> Result<&'r LeaseSnapshot, CaseError> {
     same("the outcome", reply.outcome, Some(Outcome::Applied))?;
     let lease = shown(reply)?;
     let holder = lease.holder.as_ref();
@@ -170,7 +170,7 @@ pub(super) fn won<'r>(reply: &'r BeatReply, peer: &Peer) -> Result<&'r LeaseSnap
 }
 
 /// The lease after a write that must have been refused, and must have left it at `stands`.
-pub(super) fn lost(reply: &BeatReply, stands: Version) -> Result<&LeaseSnapshot, Halt> {
+pub(super) fn lost(reply: &BeatReply, stands: Version) -> Result<&LeaseSnapshot, CaseError> {
     same("the outcome", reply.outcome, Some(Outcome::Conflict))?;
     let lease = shown(reply)?;
     same("the version that stands", lease.version, stands)?;

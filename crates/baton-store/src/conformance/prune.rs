@@ -5,7 +5,7 @@ use std::time::Duration;
 use baton_core::ids::Epoch;
 use baton_core::protocol::Registration;
 
-use super::case::{Check, Halt, cases, same};
+use super::case::{CaseError, Check, cases, same};
 use super::peer::Peer;
 use super::stage::Stage;
 use crate::capability::Capability;
@@ -30,7 +30,7 @@ async fn prune(
     by: &Peer,
     epoch: Epoch,
     prune: Prune,
-) -> Result<PruneOutcome, Halt> {
+) -> Result<PruneOutcome, CaseError> {
     Ok(by.store.prune(&stage.namespace, epoch, prune).await?)
 }
 
@@ -42,16 +42,16 @@ fn pruned(records: u32) -> PruneOutcome {
 const BUSY: Duration = Duration::from_secs(1);
 
 /// Two fall silent, while the holder goes on. They are looked at once before.
-async fn silent(stage: &Stage<'_>) -> Result<(Peer, Epoch, Prune), Halt> {
+async fn silent(stage: &Stage<'_>) -> Result<(Peer, Epoch, Prune), CaseError> {
     let (mut holder, held) = stage.holder("holder").await?;
     stage.peer("gone-1").await.look().await?;
     stage.peer("gone-2").await.look().await?;
-    let dead_for = stage.pace.ttl + BUSY;
+    let dead_for = stage.settings.ttl + BUSY;
     let wanted = Prune { dead_for, keep_terms: 1_000, limit: 100 };
     same("no node is silent yet", prune(stage, &holder, held.epoch, wanted).await?, pruned(0))?;
     let tells = stage.declaration.has(Capability::MemberAge);
     let coarse = if tells { Duration::ZERO } else { COARSE };
-    stage.pass(dead_for + stage.pace.lateness + coarse).await;
+    stage.pass(dead_for + stage.settings.lateness + coarse).await;
     holder.look().await?;
     Ok((holder, held.epoch, wanted))
 }
@@ -79,7 +79,7 @@ async fn a_forgotten_node_comes_back(stage: &Stage<'_>) -> Check {
     same("who is there", names, vec!["gone-1".to_owned(), "holder".to_owned()])
 }
 
-async fn epochs(stage: &Stage<'_>) -> Result<Vec<u64>, Halt> {
+async fn epochs(stage: &Stage<'_>) -> Result<Vec<u64>, CaseError> {
     Ok(stage.terms().await?.iter().map(|term| term.epoch.0).collect())
 }
 

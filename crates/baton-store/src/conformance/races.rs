@@ -7,7 +7,7 @@ use baton_core::protocol::{BeatReply, Claim, Outcome};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::case::{Check, Halt, cases, same, there};
+use super::case::{CaseError, Check, cases, present, same};
 use super::peer::{Peer, shown};
 use super::stage::Stage;
 use crate::document::{Precondition, WriteOutcome};
@@ -54,7 +54,7 @@ async fn one_won(stage: &Stage<'_>, replies: &[(Peer, BeatReply)], epoch: Epoch)
     let applied = |(_, reply): &&(Peer, BeatReply)| reply.outcome == Some(Outcome::Applied);
     let winners: Vec<_> = replies.iter().filter(applied).collect();
     same("how many won", winners.len(), 1)?;
-    let (winner, _) = there("the winner", winners.first())?;
+    let (winner, _) = present("the winner", winners.first())?;
     for (_, reply) in replies {
         let lease = shown(reply)?;
         same("the epoch told to each", lease.version.epoch, epoch)?;
@@ -65,10 +65,10 @@ async fn one_won(stage: &Stage<'_>, replies: &[(Peer, BeatReply)], epoch: Epoch)
 }
 
 /// What all of them came to.
-pub(super) async fn joined<T: 'static>(mut tasks: JoinSet<T>) -> Result<Vec<T>, Halt> {
+pub(super) async fn joined<T: 'static>(mut tasks: JoinSet<T>) -> Result<Vec<T>, CaseError> {
     let mut done = Vec::new();
     while let Some(result) = tasks.join_next().await {
-        let broken = |error| Halt::Wrong(format!("the store's code panicked: {error}"));
+        let broken = |error| CaseError::Wrong(format!("the store's code panicked: {error}"));
         done.push(result.map_err(broken)?);
     }
     Ok(done)
@@ -107,7 +107,7 @@ async fn sixty_four_workers_lose_no_increment(stage: &Stage<'_>) -> Check {
     let mut workers = JoinSet::new();
     for _ in 0..WORKERS {
         let (store, namespace) = (stage.subject.open().await, stage.namespace.clone());
-        let increments = stage.pace.increments;
+        let increments = stage.settings.increments;
         workers.spawn(async move { count_up(&*store, &namespace, held.epoch, increments).await });
     }
     for worker in joined(workers).await? {
@@ -115,7 +115,7 @@ async fn sixty_four_workers_lose_no_increment(stage: &Stage<'_>) -> Check {
     }
     let store = stage.subject.open().await;
     let (version, count) = read_counter(&*store, &stage.namespace).await?;
-    let wanted = WORKERS * stage.pace.increments;
+    let wanted = WORKERS * stage.settings.increments;
     same("the counter and its version", (count, version), (wanted, wanted))
 }
 
@@ -150,10 +150,10 @@ async fn count_up(
     Ok(())
 }
 
-async fn read_counter(store: &dyn Store, namespace: &Namespace) -> Result<(u64, u64), Halt> {
+async fn read_counter(store: &dyn Store, namespace: &Namespace) -> Result<(u64, u64), CaseError> {
     let found = store.read_document(namespace, COUNTER).await?;
-    let document = there("the counter", found)?;
+    let document = present("the counter", found)?;
     let bytes = <[u8; 8]>::try_from(document.body.as_slice());
-    let count = there("eight bytes in the counter", bytes.ok())?;
+    let count = present("eight bytes in the counter", bytes.ok())?;
     Ok((document.version, u64::from_be_bytes(count)))
 }

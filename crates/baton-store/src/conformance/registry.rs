@@ -9,7 +9,7 @@ use baton_core::protocol::{
     BeatReply, Claim, Member, NodeProfile, NodeRecord, Outcome, Recording, Registration,
 };
 
-use super::case::{Check, Halt, Need, cases, holds, same, there};
+use super::case::{CaseError, Check, Requirement, cases, holds, present, same};
 use super::peer::{Peer, won};
 use super::stage::Stage;
 use crate::capability::Capability;
@@ -22,18 +22,18 @@ cases! { "registry":
     another_boot_is_refused_whole,
     a_boot_that_is_named_is_replaced,
     a_node_leaves_and_only_by_its_own_boot,
-    members_tell_their_age needs Need::Capability(Capability::MemberAge) => no_age_is_told,
+    members_tell_their_age needs Requirement::Capability(Capability::MemberAge) => no_age_is_told,
 }
 
-async fn members(stage: &Stage<'_>) -> Result<Vec<Member>, Halt> {
+async fn members(stage: &Stage<'_>) -> Result<Vec<Member>, CaseError> {
     let store = stage.subject.open().await;
     Ok(store.members(&stage.namespace).await?)
 }
 
-async fn only_record(stage: &Stage<'_>) -> Result<NodeRecord, Halt> {
+async fn only_record(stage: &Stage<'_>) -> Result<NodeRecord, CaseError> {
     let members = members(stage).await?;
     same("how many members", members.len(), 1)?;
-    let only = there("the only member", members.into_iter().next())?;
+    let only = present("the only member", members.into_iter().next())?;
     Ok(only.record)
 }
 
@@ -164,27 +164,27 @@ async fn a_node_leaves_and_only_by_its_own_boot(stage: &Stage<'_>) -> Check {
     is_registered(&stage.peer("a").await.look().await?)
 }
 
-async fn age(stage: &Stage<'_>) -> Result<Option<Duration>, Halt> {
+async fn age(stage: &Stage<'_>) -> Result<Option<Duration>, CaseError> {
     let only = members(stage).await?.into_iter().next();
-    Ok(there("the only member", only)?.silent_for)
+    Ok(present("the only member", only)?.silent_for)
 }
 
 async fn members_tell_their_age(stage: &Stage<'_>) -> Check {
     let mut peer = stage.peer("a").await;
     is_registered(&peer.look().await?)?;
-    let fresh = there("the age", age(stage).await?)?;
-    stage.pass(stage.pace.ttl).await;
-    let silent = there("the age", age(stage).await?)?;
+    let fresh = present("the age", age(stage).await?)?;
+    stage.pass(stage.settings.ttl).await;
+    let silent = present("the age", age(stage).await?)?;
     // A real store's clock and the suite's wait may differ a little.
-    let least = fresh + stage.pace.ttl * 9 / 10;
+    let least = fresh + stage.settings.ttl * 9 / 10;
     holds("the age", &silent, &format!("at least {least:?}"), silent >= least)?;
     is_registered(&peer.look().await?)?;
-    let again = there("the age", age(stage).await?)?;
+    let again = present("the age", age(stage).await?)?;
     holds("the age", &again, &format!("less than {silent:?}"), again < silent)
 }
 
 async fn no_age_is_told(stage: &Stage<'_>) -> Check {
     is_registered(&stage.peer("a").await.look().await?)?;
-    stage.pass(stage.pace.ttl).await;
+    stage.pass(stage.settings.ttl).await;
     same("the age", age(stage).await?, None)
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use baton_core::ids::{BootId, Epoch, Nonce};
 use baton_core::protocol::{Claim, Expiry, Outcome, Version};
 
-use super::case::{Check, Need, cases, same};
+use super::case::{Check, Requirement, cases, same};
 use super::peer::{lost, won};
 use super::stage::Stage;
 
 cases! { "renew":
     ten_renewals_keep_the_owner_and_the_epoch,
-    a_renewal_after_expiry_is_refused needs Need::Expiry => the_holder_judges_its_own_expiry,
+    a_renewal_after_expiry_is_refused needs Requirement::Expiry => the_holder_judges_its_own_expiry,
     a_renewal_expects_the_version_held,
     a_renewal_needs_a_term,
     a_renewal_after_a_takeover_is_refused,
@@ -22,7 +22,7 @@ async fn ten_renewals_keep_the_owner_and_the_epoch(stage: &Stage<'_>) -> Check {
     let (mut peer, mut held) = stage.holder("a").await?;
     for _ in 0..10 {
         // Together five times the ttl: each renewal must have moved the expiry.
-        stage.pass(stage.pace.ttl / 2).await;
+        stage.pass(stage.settings.ttl / 2).await;
         let reply = peer.renew(held).await?;
         let lease = won(&reply, &peer)?;
         same("the epoch", lease.version.epoch, Epoch(1))?;
@@ -102,7 +102,7 @@ async fn a_renewal_after_a_takeover_is_refused(stage: &Stage<'_>) -> Check {
 
 async fn a_renewal_may_ask_for_another_ttl(stage: &Stage<'_>) -> Check {
     let (mut peer, mut held) = stage.holder("a").await?;
-    for ttl in [stage.pace.ttl * 3, stage.pace.ttl] {
+    for ttl in [stage.settings.ttl * 3, stage.settings.ttl] {
         peer.ttl = ttl;
         let reply = peer.renew(held).await?;
         let lease = won(&reply, &peer)?;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use super::case::Need;
+use super::case::Requirement;
 
 /// What one case came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CaseOutcome<N = Need> {
+pub enum CaseOutcome<N = Requirement> {
     /// The store did what the contract says.
     Passed,
     /// The store does not have what the case needs, and does not pretend to.
@@ -30,38 +30,38 @@ impl<N: fmt::Display> fmt::Display for CaseOutcome<N> {
 
 /// One case and what it came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<N = Need> {
+pub struct CaseReport<N = Requirement> {
     /// The theme of the case.
     pub theme: &'static str,
     /// Its name.
     pub name: &'static str,
     /// What it came to.
-    pub verdict: CaseOutcome<N>,
+    pub outcome: CaseOutcome<N>,
 }
 
 /// What a run of the suite came to. Its `Display` is a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report<N = Need> {
+pub struct Report<N = Requirement> {
     /// The store's name.
     pub store: String,
     /// Every case, in the order in which they ran.
-    pub lines: Vec<Line<N>>,
+    pub cases: Vec<CaseReport<N>>,
 }
 
 impl<N> Report<N> {
     /// The cases that failed.
-    pub fn failures(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, CaseOutcome::Failed(_)))
+    pub fn failures(&self) -> Vec<&CaseReport<N>> {
+        self.select(|outcome| matches!(outcome, CaseOutcome::Failed(_)))
     }
 
     /// The cases whose need the store does not have.
-    pub fn absent(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, CaseOutcome::AssertedAbsent(_)))
+    pub fn absent(&self) -> Vec<&CaseReport<N>> {
+        self.select(|outcome| matches!(outcome, CaseOutcome::AssertedAbsent(_)))
     }
 
     /// The cases that the subject could not bring about.
-    pub fn not_arrangeable(&self) -> Vec<&Line<N>> {
-        self.select(|verdict| matches!(verdict, CaseOutcome::NotArrangeable(_)))
+    pub fn not_arrangeable(&self) -> Vec<&CaseReport<N>> {
+        self.select(|outcome| matches!(outcome, CaseOutcome::NotArrangeable(_)))
     }
 
     /// How many passed, were asserted absent, could not be arranged, and failed.
@@ -69,25 +69,25 @@ impl<N> Report<N> {
         let absent = self.absent().len();
         let skipped = self.not_arrangeable().len();
         let failed = self.failures().len();
-        [self.lines.len() - absent - skipped - failed, absent, skipped, failed]
+        [self.cases.len() - absent - skipped - failed, absent, skipped, failed]
     }
 
-    fn select(&self, is_one: impl Fn(&CaseOutcome<N>) -> bool) -> Vec<&Line<N>> {
-        let lines = self.lines.iter();
-        lines.filter(|line| is_one(&line.verdict)).collect()
+    fn select(&self, is_one: impl Fn(&CaseOutcome<N>) -> bool) -> Vec<&CaseReport<N>> {
+        let cases = self.cases.iter();
+        cases.filter(|case| is_one(&case.outcome)).collect()
     }
 }
 
 impl<N: fmt::Display> fmt::Display for Report<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let longest =
-            |width: fn(&Line<N>) -> usize| self.lines.iter().map(width).max().unwrap_or(0);
-        let themes = longest(|line| line.theme.len());
-        let names = longest(|line| line.name.len());
-        for line in &self.lines {
-            let name = line.name.replace('_', " ");
-            let (theme, verdict) = (line.theme, &line.verdict);
-            writeln!(f, "{theme:themes$}  {name:names$}  {verdict}")?;
+            |width: fn(&CaseReport<N>) -> usize| self.cases.iter().map(width).max().unwrap_or(0);
+        let themes = longest(|case| case.theme.len());
+        let names = longest(|case| case.name.len());
+        for case in &self.cases {
+            let name = case.name.replace('_', " ");
+            let (theme, outcome) = (case.theme, &case.outcome);
+            writeln!(f, "{theme:themes$}  {name:names$}  {outcome}")?;
         }
         let [passed, absent, skipped, failed] = self.counts();
         let store = &self.store;
@@ -105,14 +105,14 @@ mod tests {
 
     #[test]
     fn the_table_is_aligned_and_ends_with_the_counts() {
-        let line = |theme, name, verdict| Line { theme, name, verdict };
+        let case = |theme, name, outcome| CaseReport { theme, name, outcome };
         let report = Report {
             store: "memory".to_owned(),
-            lines: vec![
-                line("renew", "it_goes_on", CaseOutcome::Passed),
-                line("hints", "it_is_told", CaseOutcome::AssertedAbsent(Need::Expiry)),
-                line("a", "b", CaseOutcome::NotArrangeable("a restart")),
-                line("view", "c", CaseOutcome::Failed("wanted 1, found 2".to_owned())),
+            cases: vec![
+                case("renew", "it_goes_on", CaseOutcome::Passed),
+                case("hints", "it_is_told", CaseOutcome::AssertedAbsent(Requirement::Expiry)),
+                case("a", "b", CaseOutcome::NotArrangeable("a restart")),
+                case("view", "c", CaseOutcome::Failed("wanted 1, found 2".to_owned())),
             ],
         };
         let wanted = "\

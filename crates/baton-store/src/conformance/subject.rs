@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 
-use super::case::Need;
+use super::case::Requirement;
 use crate::capability::{Declaration, ExpiryClock};
 use crate::contract::{Backend, Contract};
 use crate::election::{Election, Store};
@@ -17,10 +17,10 @@ pub trait Conforms: Contract {
     /// What cases are written against.
     type Handle: Backend<Self> + ?Sized;
     /// What only some stores have.
-    type Need: Copy + Debug + Display + PartialEq + Send + Sync + 'static;
+    type Requirement: Copy + Debug + Display + PartialEq + Send + Sync + 'static;
 
     /// Does a store that declares this have it?
-    fn has(declaration: &Self::Declaration, need: Self::Need) -> bool;
+    fn has(declaration: &Self::Declaration, need: Self::Requirement) -> bool;
 
     /// The store's name, for the report.
     fn name(declaration: &Self::Declaration) -> &str;
@@ -28,12 +28,12 @@ pub trait Conforms: Contract {
 
 impl Conforms for Election {
     type Handle = dyn Store;
-    type Need = Need;
+    type Requirement = Requirement;
 
-    fn has(declaration: &Declaration, need: Need) -> bool {
+    fn has(declaration: &Declaration, need: Requirement) -> bool {
         match need {
-            Need::Capability(capability) => declaration.has(capability),
-            Need::Expiry => declaration.expiry != ExpiryClock::Observer,
+            Requirement::Capability(capability) => declaration.has(capability),
+            Requirement::Expiry => declaration.expiry != ExpiryClock::Observer,
         }
     }
 
@@ -42,9 +42,10 @@ impl Conforms for Election {
     }
 }
 
-/// How long and how much. A driver whose time is real chooses short leases and fewer increments.
+/// How long the leases of the suite are, and how much it writes. A driver whose time is real
+/// chooses short leases and fewer increments.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct SuiteSettings {
     /// The leases that the cases take.
     pub ttl: Duration,
     /// How much later than the ttl a lease may still be found live.
@@ -53,7 +54,7 @@ pub struct Pace {
     pub increments: u64,
 }
 
-impl Default for Pace {
+impl Default for SuiteSettings {
     fn default() -> Self {
         Self { ttl: Duration::from_secs(10), lateness: Duration::ZERO, increments: 1_000 }
     }
@@ -74,8 +75,8 @@ pub trait Subject<C: Conforms = Election>: Send + Sync {
     /// Lets this much time pass by the clock that judges leases. May be dropped in between.
     async fn pass(&self, span: Duration);
 
-    /// How long and how much.
-    fn pace(&self) -> Pace;
+    /// How long the leases are, and how much is written.
+    fn settings(&self) -> SuiteSettings;
 
     /// Stops the store and starts it again with its data.
     async fn restart(&self) -> Result<bool, String> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{BeatReply, Claim, Failure, Outcome, ReleaseReason};
 
-use super::case::{Check, Halt, cases, holds, same};
+use super::case::{CaseError, Check, cases, holds, same};
 use super::peer::{Peer, lost, shown, won};
 use super::stage::Stage;
 use crate::error::StoreError;
@@ -36,7 +36,7 @@ fn failed<T: std::fmt::Debug>(result: Result<T, StoreError>, wanted: Failure) ->
 }
 
 /// What a look shows, and whether the last attempt is what stands.
-async fn read_back(peer: &mut Peer) -> Result<(BeatReply, bool), Halt> {
+async fn read_back(peer: &mut Peer) -> Result<(BeatReply, bool), CaseError> {
     let seen = peer.look().await?;
     let mine = seen.lease.as_ref().is_some_and(|lease| lease.version.nonce == peer.last_nonce());
     Ok((seen, mine))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use baton_core::ids::Epoch;
 use baton_core::protocol::{Claim, Outcome, View, ViewMember, ViewVersion};
 
-use super::case::{Check, Halt, cases, same};
+use super::case::{CaseError, Check, cases, same};
 use super::peer::Peer;
 use super::stage::Stage;
 
@@ -28,13 +28,17 @@ fn view(by: &Peer, epoch: Epoch, number: u64) -> Arc<View> {
     })
 }
 
-async fn publish(by: &Peer, epoch: Epoch, number: u64) -> Result<Outcome, Halt> {
+async fn publish(by: &Peer, epoch: Epoch, number: u64) -> Result<Outcome, CaseError> {
     let view = view(by, epoch, number);
     Ok(by.store.publish_view(&by.namespace, epoch, view).await?)
 }
 
 /// What a peer that knows this view is brought.
-async fn brought(stage: &Stage<'_>, epoch: Epoch, number: u64) -> Result<Option<Arc<View>>, Halt> {
+async fn brought(
+    stage: &Stage<'_>,
+    epoch: Epoch,
+    number: u64,
+) -> Result<Option<Arc<View>>, CaseError> {
     let mut reader = stage.peer(&format!("knows-{epoch}-{number}")).await;
     reader.known_view = ViewVersion { epoch, number };
     let reply = reader.look().await?;

@@ -6,7 +6,7 @@ use baton_core::ids::Epoch;
 use baton_core::protocol::{NodeRecord, TermEnd, TermRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::lease_rule::{LastTerm, Unreleased, begin_term};
+use crate::lease_rule::{LastTerm, UnreleasedEnd, begin_term};
 
 /// How many terms are kept.
 const KEPT: usize = 1_000;
@@ -22,7 +22,7 @@ impl History {
         wall_ms: u64,
         epoch: Epoch,
         node: &NodeRecord,
-        unreleased: Option<Unreleased>,
+        unreleased: Option<UnreleasedEnd>,
     ) {
         let last = match self.0.back() {
             None => LastTerm::None,

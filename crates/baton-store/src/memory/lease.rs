@@ -10,9 +10,9 @@ use baton_core::protocol::{
 use baton_core::time::{Moment, whole_ms};
 use serde::{Deserialize, Serialize};
 
-use super::space::{Space, Stamp};
+use super::space::{Space, StepTime};
 use crate::capability::ExpiryClock;
-use crate::lease_rule::{self, Below, Facts, LeaseRecord, Life, Unreleased};
+use crate::lease_rule::{self, EpochBounds, Facts, LeaseRecord, Liveness, UnreleasedEnd};
 
 /// The record, and when it expires.
 #[derive(Clone, Debug, Hash, Serialize, Deserialize)]
@@ -36,15 +36,15 @@ impl LeaseRow {
     }
 
     /// When its holder could last act, if that ends now: now, or when the lease ran out.
-    fn last_acted_ms(&self, at: Stamp) -> u64 {
+    fn last_acted_ms(&self, at: StepTime) -> u64 {
         at.wall_ms.saturating_sub(whole_ms(at.now.since(self.expires_at)))
     }
 
     /// The end of a term that another node's claim ends: its holder could act until the claim, or
     /// until its lease ran out, and is only known to have acted until it last renewed it.
-    fn unreleased(&self, at: Stamp, end: TermEnd) -> Unreleased {
+    fn unreleased(&self, at: StepTime, end: TermEnd) -> UnreleasedEnd {
         let renewed = self.expires_at - self.record.ttl;
-        Unreleased {
+        UnreleasedEnd {
             end,
             ended_ms: self.last_acted_ms(at),
             renewed_ms: at.wall_ms.saturating_sub(whole_ms(at.now.since(renewed))),
@@ -78,15 +78,15 @@ impl Space {
         holder.is_some_and(|holder| self.dead.contains(&holder.boot))
     }
 
-    fn holder_life(&self) -> Life {
+    fn holder_liveness(&self) -> Liveness {
         match (self.holder_is_dead(), self.sees_deaths) {
-            (true, _) => Life::Gone,
-            (false, true) => Life::Alive,
-            (false, false) => Life::Unknown,
+            (true, _) => Liveness::Gone,
+            (false, true) => Liveness::Alive,
+            (false, false) => Liveness::Unknown,
         }
     }
 
-    fn facts<'a>(&self, now: Moment, holder: &'a dyn Fn() -> Life) -> Facts<'a> {
+    fn facts<'a>(&self, now: Moment, holder: &'a dyn Fn() -> Liveness) -> Facts<'a> {
         let row = self.lease.as_ref();
         let has_expired = row.and_then(|row| row.has_expired(self.expiry, now));
         Facts { lineage: self.lineage, has_expired, holder }
@@ -95,19 +95,19 @@ impl Space {
     /// Begins a new term, if the claim holds.
     pub(super) fn acquire(
         &mut self,
-        at: Stamp,
+        at: StepTime,
         node: &NodeRecord,
         mut acquire: Acquire,
     ) -> Outcome {
-        let life = || self.holder_life();
+        let life = || self.holder_liveness();
         let mut facts = self.facts(at.now, &life);
         if planted!(StealByLaterExpiry) {
             self.let_steal(at.now, &mut acquire, &mut facts);
         }
-        let below = Below { born_in: self.born_in, fence: self.fence };
+        let bounds = EpochBounds { born_in: self.born_in, fence: self.fence };
         let row = self.lease.as_ref();
         let record = row.map(|row| &row.record);
-        let Some(granted) = lease_rule::acquire(record, facts, below, node, &acquire) else {
+        let Some(granted) = lease_rule::acquire(record, facts, bounds, node, &acquire) else {
             return Outcome::Conflict;
         };
         let mut record = granted.record;
@@ -132,8 +132,8 @@ impl Space {
     }
 
     /// Goes on with a term.
-    pub(super) fn renew(&mut self, at: Stamp, renew: Renew) -> Outcome {
-        let facts = self.facts(at.now, &|| Life::Unknown);
+    pub(super) fn renew(&mut self, at: StepTime, renew: Renew) -> Outcome {
+        let facts = self.facts(at.now, &|| Liveness::Unknown);
         let renewed = self.lease.as_ref().and_then(|row| row.record.renew(facts, &renew));
         self.lease_becomes(
             renewed.map(|record| LeaseRow { record, expires_at: at.now + renew.ttl }),
@@ -141,7 +141,7 @@ impl Space {
     }
 
     /// Clears the holder and keeps everything else.
-    pub(super) fn release(&mut self, at: Stamp, release: &Release) -> Outcome {
+    pub(super) fn release(&mut self, at: StepTime, release: &Release) -> Outcome {
         let Some((row, record)) =
             self.lease.as_ref().and_then(|row| Some((row, row.record.release(release)?)))
         else {

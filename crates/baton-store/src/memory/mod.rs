@@ -19,5 +19,5 @@ pub(crate) mod testing;
 
 pub use counters::Counters;
 pub use registry::registration;
-pub use space::{Space, Stamp};
+pub use space::{Space, StepTime};
 pub use store::MemoryStore;

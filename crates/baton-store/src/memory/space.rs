@@ -23,7 +23,7 @@ use crate::prune::{Prune, PruneOutcome};
 
 /// When a step happens: by the clock that judges leases, and by the one that people read.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamp {
+pub struct StepTime {
     /// The store's monotonic clock.
     pub now: Moment,
     /// Its wall clock, in Unix milliseconds. Decides nothing.
@@ -87,7 +87,7 @@ impl Space {
 
     /// Does what the core asks for. The reply shows the ages of members if the store may
     /// tell them.
-    pub fn perform(&mut self, at: Stamp, request: Request, with_age: bool) -> Reply {
+    pub fn perform(&mut self, at: StepTime, request: Request, with_age: bool) -> Reply {
         Reply::Done(match request {
             Request::Beat(beat) => return Reply::Beat(self.beat(at, beat)),
             Request::ReadMembers => return Reply::Members(self.members(at.now, with_age)),
@@ -99,7 +99,7 @@ impl Space {
     }
 
     /// One beat, whole.
-    pub fn beat(&mut self, at: Stamp, beat: BeatRequest) -> BeatReply {
+    pub fn beat(&mut self, at: StepTime, beat: BeatRequest) -> BeatReply {
         let registration = match beat.may_leave_record() && self.registry.has(&beat.node) {
             true => Registration::Registered,
             false => self.registry.register(at.now, &beat.node, beat.replaces, &self.dead),
@@ -110,7 +110,7 @@ impl Space {
     /// The rest of a beat, once it is known whether the node's record was written.
     pub fn registered_beat(
         &mut self,
-        at: Stamp,
+        at: StepTime,
         beat: BeatRequest,
         registration: Registration,
     ) -> BeatReply {
@@ -183,7 +183,7 @@ impl Space {
     }
 
     /// Counts.
-    pub fn counters(&mut self, at: Stamp, call: CounterCall) -> CounterAnswer {
+    pub fn counters(&mut self, at: StepTime, call: CounterCall) -> CounterAnswer {
         if let CounterCall::Consolidate { fence, .. } | CounterCall::Collect { fence, .. } = call {
             if self.is_fenced_off(fence) {
                 return CounterAnswer::Fenced;

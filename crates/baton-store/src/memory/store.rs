@@ -8,7 +8,7 @@ use baton_core::ids::{BootId, Epoch, Lineage, Namespace};
 use baton_core::protocol::{Hint, Outcome, Reply, Request};
 use tokio::sync::mpsc;
 
-use super::space::{Space, Stamp};
+use super::space::{Space, StepTime};
 use crate::capability::{Capability, Declaration, ExpiryClock};
 use crate::clock::Clock;
 use crate::contract::{Backend, Contract, HintStream};
@@ -21,14 +21,14 @@ use crate::namespaces::namespace_page;
 const HINTS_KEPT: usize = 64;
 
 #[derive(Clone, Debug)]
-enum Kept {
+enum StoredSpace {
     Space(Box<Space>),
     Corrupt,
 }
 
 #[derive(Default)]
-struct Shelves {
-    spaces: BTreeMap<Namespace, Kept>,
+struct StoreState {
+    spaces: BTreeMap<Namespace, StoredSpace>,
     listeners: BTreeMap<Namespace, Vec<mpsc::Sender<Hint>>>,
     lineage: u64,
 }
@@ -38,21 +38,21 @@ pub struct MemoryStore {
     /// What it declares, and therefore does.
     declaration: Declaration,
     clock: Arc<dyn Clock>,
-    shelves: Mutex<Shelves>,
+    state: Mutex<StoreState>,
 }
 
 impl MemoryStore {
     /// An empty store that judges leases by this clock.
     pub fn new(declaration: Declaration, clock: Arc<dyn Clock>) -> Self {
-        Self { declaration, clock, shelves: Mutex::default() }
+        Self { declaration, clock, state: Mutex::default() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Shelves> {
-        self.shelves.lock().expect("no step of the rules panics while it holds the lock")
+    fn lock(&self) -> MutexGuard<'_, StoreState> {
+        self.state.lock().expect("no step of the rules panics while it holds the lock")
     }
 
-    fn stamp(&self) -> Stamp {
-        Stamp { now: self.clock.now(), wall_ms: self.clock.wall_ms() }
+    fn step_time(&self) -> StepTime {
+        StepTime { now: self.clock.now(), wall_ms: self.clock.wall_ms() }
     }
 
     fn has(&self, capability: Capability) -> bool {
@@ -63,21 +63,21 @@ impl MemoryStore {
     fn step<T>(
         &self,
         namespace: &Namespace,
-        step: impl FnOnce(&mut Space, Stamp) -> T,
+        step: impl FnOnce(&mut Space, StepTime) -> T,
     ) -> Result<T, StoreError> {
-        let at = self.stamp();
-        let mut shelves = self.lock();
-        let lineage = Lineage(shelves.lineage);
+        let at = self.step_time();
+        let mut state = self.lock();
+        let lineage = Lineage(state.lineage);
         let expiry = self.declaration.expiry;
         let sees_deaths = self.has(Capability::DeathProof);
         let begin = || Space::new(expiry, lineage).seeing_deaths(sees_deaths);
-        let kept = shelves
+        let kept = state
             .spaces
             .entry(namespace.clone())
-            .or_insert_with(|| Kept::Space(Box::new(begin())));
+            .or_insert_with(|| StoredSpace::Space(Box::new(begin())));
         match kept {
-            Kept::Space(space) => Ok(step(space, at)),
-            Kept::Corrupt => Err(StoreError::Corrupt {
+            StoredSpace::Space(space) => Ok(step(space, at)),
+            StoredSpace::Corrupt => Err(StoreError::Corrupt {
                 record: format!("the lease of namespace {namespace}"),
                 detail: "it was overwritten by something else".to_owned(),
             }),
@@ -125,12 +125,12 @@ impl MemoryStore {
 
     /// The namespaces that have a lease, or had one before it was overwritten.
     fn namespaces(&self) -> Vec<Namespace> {
-        let begun = |kept: &Kept| match kept {
-            Kept::Space(space) => space.epoch() > Epoch::NONE,
-            Kept::Corrupt => true,
+        let begun = |kept: &StoredSpace| match kept {
+            StoredSpace::Space(space) => space.epoch() > Epoch::NONE,
+            StoredSpace::Corrupt => true,
         };
-        let shelves = self.lock();
-        let begun = shelves.spaces.iter().filter(|(_, kept)| begun(kept));
+        let state = self.lock();
+        let begun = state.spaces.iter().filter(|(_, kept)| begun(kept));
         begun.map(|(namespace, _)| namespace.clone()).collect()
     }
 
@@ -138,8 +138,8 @@ impl MemoryStore {
         if !self.has(Capability::Push) {
             return;
         }
-        let mut shelves = self.lock();
-        if let Some(listeners) = shelves.listeners.get_mut(namespace) {
+        let mut state = self.lock();
+        if let Some(listeners) = state.listeners.get_mut(namespace) {
             listeners.retain(|listener| !listener.is_closed());
             for listener in listeners {
                 // A full listener misses a hint, which hints may be.
@@ -151,7 +151,7 @@ impl MemoryStore {
     /// A copy of everything, as a backup would have it.
     pub fn backup(&self, namespace: &Namespace) -> Option<Space> {
         match self.lock().spaces.get(namespace) {
-            Some(Kept::Space(space)) => Some(Space::clone(space)),
+            Some(StoredSpace::Space(space)) => Some(Space::clone(space)),
             _ => None,
         }
     }
@@ -162,27 +162,27 @@ impl MemoryStore {
         if self.declaration.expiry == ExpiryClock::StoreLease {
             backup.extend_leases(self.clock.now());
         }
-        let mut shelves = self.lock();
+        let mut state = self.lock();
         if tells {
-            shelves.lineage += 1;
-            backup.begin_lineage(Lineage(shelves.lineage));
+            state.lineage += 1;
+            backup.begin_lineage(Lineage(state.lineage));
         }
-        shelves.spaces.insert(namespace.clone(), Kept::Space(Box::new(backup)));
+        state.spaces.insert(namespace.clone(), StoredSpace::Space(Box::new(backup)));
     }
 
     /// The store after a stop and a start: the same data, and no subscriptions.
     #[must_use]
     pub fn restarted(&self) -> Self {
-        let shelves = self.lock();
-        let kept = Shelves {
-            spaces: shelves.spaces.clone(),
+        let state = self.lock();
+        let kept = StoreState {
+            spaces: state.spaces.clone(),
             listeners: BTreeMap::new(),
-            lineage: shelves.lineage,
+            lineage: state.lineage,
         };
         Self {
             declaration: self.declaration.clone(),
             clock: self.clock.clone(),
-            shelves: Mutex::new(kept),
+            state: Mutex::new(kept),
         }
     }
 
@@ -192,7 +192,7 @@ impl MemoryStore {
             return;
         }
         for kept in self.lock().spaces.values_mut() {
-            if let Kept::Space(space) = kept {
+            if let StoredSpace::Space(space) = kept {
                 space.process_died(boot);
             }
         }
@@ -200,7 +200,7 @@ impl MemoryStore {
 
     /// Overwrites the namespace's lease with something that is not a lease.
     pub fn corrupt(&self, namespace: &Namespace) {
-        self.lock().spaces.insert(namespace.clone(), Kept::Corrupt);
+        self.lock().spaces.insert(namespace.clone(), StoredSpace::Corrupt);
     }
 }
 

@@ -1,5 +1,5 @@
-//! A store whose calls are counted and timed, by kind. Nothing more is asked of the store inside,
-//! and the caller waits for nothing but a few additions.
+//! A store whose calls are counted and timed, by kind. Nothing more is asked of the store inside.
+//! The caller waits for a few additions and, if there is one, for the observer.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,8 @@ impl Counters {
     }
 }
 
-/// Told of each call at its end: its kind, how long it took, and how it ended.
+/// Is called at the end of each call with its kind, how long it took, and how it ended; but not if
+/// the call panicked.
 pub type Observer = Box<dyn Fn(&'static str, Duration, Outcome) + Send + Sync>;
 
 /// Counts calls, and how long they took, by kind.
@@ -141,7 +142,7 @@ pub struct Count {
 }
 
 impl Count {
-    /// A store whose calls are counted, timed by this clock and told to the observer.
+    /// A store whose calls are counted, timed by this clock and reported to the observer.
     pub fn around<C: Contract>(
         inner: Arc<dyn Backend<C>>,
         clock: Arc<dyn Clock>,
@@ -186,7 +187,8 @@ impl Drop for UnderWay<'_> {
         let outcome = if broke { Outcome::Unknown } else { self.outcome };
         let took = self.count.clock.now().since(self.began);
         self.count.counters.of(self.kind).add(outcome, took);
-        if let Some(observer) = &self.count.observer {
+        // An observer that panicked now would abort the process.
+        if let Some(observer) = self.count.observer.as_ref().filter(|_| !broke) {
             observer(self.kind, took, outcome);
         }
     }

@@ -6,7 +6,7 @@ mod wrong;
 
 use std::time::Duration;
 
-use baton_store::conformance::{self, Pace, Report};
+use baton_store::conformance::{self, Report, SuiteSettings};
 use baton_store::{Capability, Class, ExpiryClock};
 use baton_testbed::subject::keep_report;
 
@@ -20,7 +20,7 @@ const CASES: usize = 118;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_single_server_with_a_clock_and_every_capability_conforms() {
     let declared = declaration(Class::SingleServer, ExpiryClock::Store, &Capability::ALL);
-    let report = conformance::run(&Memory::new(declared, Pace::default())).await;
+    let report = conformance::run(&Memory::new(declared, SuiteSettings::default())).await;
     keep_report(&Report { store: "memory".to_owned(), ..report.clone() });
     // The memory store has no sessions, and so none in another time zone.
     assert_eq!(report.counts(), [CASES - 1, 0, 1, 0], "{report}");
@@ -30,15 +30,16 @@ async fn a_single_server_with_a_clock_and_every_capability_conforms() {
 async fn a_linearizable_store_with_leases_of_its_own_conforms() {
     let capabilities = [Capability::Push, Capability::Lineage];
     let declared = declaration(Class::Linearizable, ExpiryClock::StoreLease, &capabilities);
-    let pace = Pace { lateness: Duration::from_millis(500), ..Pace::default() };
-    let report = conformance::run(&Memory::new(declared, pace)).await;
+    let settings =
+        SuiteSettings { lateness: Duration::from_millis(500), ..SuiteSettings::default() };
+    let report = conformance::run(&Memory::new(declared, settings)).await;
     assert_eq!(report.counts(), [CASES - 21, 20, 1, 0], "{report}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_store_without_a_clock_or_any_capability_conforms() {
     let declared = declaration(Class::AsyncReplicated, ExpiryClock::Observer, &[]);
-    let report = conformance::run(&Memory::new(declared, Pace::default())).await;
+    let report = conformance::run(&Memory::new(declared, SuiteSettings::default())).await;
     assert_eq!(report.counts(), [CASES - 34, 34, 0, 0], "{report}");
 }
 
@@ -56,10 +57,10 @@ async fn what_cannot_be_arranged_is_counted_and_not_passed() {
 #[tokio::test]
 async fn a_store_is_not_failed_for_being_slow() {
     let declared = declaration(Class::SingleServer, ExpiryClock::Store, &Capability::ALL);
-    let pace = Pace { increments: 1, ..Pace::default() };
-    let subject = Memory::new(declared, pace).slowed(Duration::from_secs(4));
+    let settings = SuiteSettings { increments: 1, ..SuiteSettings::default() };
+    let subject = Memory::new(declared, settings).slowed(Duration::from_secs(4));
     let report = conformance::run_by(&subject, &*subject.clock()).await;
-    assert_eq!(report.failures(), Vec::<&conformance::Line>::new(), "{report}");
+    assert_eq!(report.failures(), Vec::<&conformance::CaseReport>::new(), "{report}");
 }
 
 #[test]
@@ -70,8 +71,8 @@ fn no_two_cases_share_a_name() {
     assert_eq!(names.len(), CASES);
 }
 
-fn quick() -> Pace {
-    Pace { increments: 20, ..Pace::default() }
+fn quick() -> SuiteSettings {
+    SuiteSettings { increments: 20, ..SuiteSettings::default() }
 }
 
 #[tokio::test]

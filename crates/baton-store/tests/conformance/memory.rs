@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 use baton_store::clock::ManualClock;
-use baton_store::conformance::{Pace, Subject};
+use baton_store::conformance::{Subject, SuiteSettings};
 use baton_store::memory::{MemoryStore, Space};
 use baton_store::wrap::{Layer, Wrapped};
 use baton_store::{
@@ -34,7 +34,7 @@ pub struct Memory {
     copies: Mutex<BTreeMap<Namespace, Space>>,
     wall_offset_ms: Mutex<i64>,
     namespaces: AtomicU64,
-    pace: Pace,
+    settings: SuiteSettings,
     bent: Option<Bent>,
     slow: Option<Slow>,
     arrangeable: bool,
@@ -59,7 +59,7 @@ impl Layer for Slow {
 
 impl Memory {
     /// A store that declares this.
-    pub fn new(declaration: Declaration, pace: Pace) -> Self {
+    pub fn new(declaration: Declaration, settings: SuiteSettings) -> Self {
         let clock = Arc::new(ManualClock::default());
         let store = MemoryStore::new(declaration, clock.clone());
         Self {
@@ -68,7 +68,7 @@ impl Memory {
             copies: Mutex::default(),
             wall_offset_ms: Mutex::new(1_700_000_000_000),
             namespaces: AtomicU64::new(0),
-            pace,
+            settings,
             bent: None,
             slow: None,
             arrangeable: true,
@@ -122,8 +122,8 @@ impl Subject for Memory {
         self.clock.advance(span);
     }
 
-    fn pace(&self) -> Pace {
-        self.pace
+    fn settings(&self) -> SuiteSettings {
+        self.settings
     }
 
     async fn restart(&self) -> Result<bool, String> {

@@ -3,7 +3,7 @@
 //! ```text
 //!   test program ── Process ──► the same program again, running one test:
 //!     Remote: a layer             peer::a_peer_answers_from_its_own_process
-//!     around a store                └─ serve_if_asked(open): open, answer, until stdin closes
+//!     around a store                └─ serve_if_asked: open, answer, until stdin closes
 //! ```
 //!
 //! A test program that wants peers has a module `peer` with this test:
@@ -11,33 +11,21 @@
 //! ```text
 //! #[test]
 //! fn a_peer_answers_from_its_own_process() {
-//!     if serve_if_asked(open) {
+//!     if serve_if_asked() {
 //!         return;
 //!     }
 //!     …
 //! }
 //! ```
 
+mod messages;
 mod process;
 mod remote;
 mod serve;
-mod words;
-
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-
-use baton_store::Store;
 
 pub use process::{Process, Start};
 pub use remote::Remote;
 pub use serve::serve_if_asked;
-
-/// A store that is being opened, or why it cannot be.
-pub type Opening = Pin<Box<dyn Future<Output = Result<Arc<dyn Store>, String>> + Send>>;
-
-/// Opens the store of a URL.
-pub type Open = fn(&str) -> Opening;
 
 /// The test that serves.
 const TEST: &str = "peer::a_peer_answers_from_its_own_process";

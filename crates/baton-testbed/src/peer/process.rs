@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::TEST;
-use super::words::{MARK, Order, Said, URL};
+use super::messages::{MARK, PeerCall, PeerMessage, URL};
 use crate::faketime;
 use crate::server::{signal, stop};
 
@@ -64,9 +64,11 @@ impl Process {
         let said = BufReader::new(child.stdout.take().expect("it was asked for")).lines();
         let mut pipes = Pipes { orders, said };
         let declaration = match pipes.hear().await? {
-            Said::Ready(declaration) => declaration,
-            Said::Refused(why) => return Err(why),
-            Said::Answer(..) => return Err("the peer answered before it was asked".to_owned()),
+            PeerMessage::Ready(declaration) => declaration,
+            PeerMessage::Refused(why) => return Err(why),
+            PeerMessage::Answer(..) => {
+                return Err("the peer answered before it was asked".to_owned());
+            }
         };
         Ok(Self {
             child: tokio::sync::Mutex::new(child),
@@ -89,7 +91,7 @@ impl Process {
             self.boots.lock().expect("no holder panics").insert(beat.node.boot);
         }
         let number = self.orders.fetch_add(1, Ordering::Relaxed);
-        let order = Order { number, namespace: namespace.clone(), call };
+        let order = PeerCall { number, namespace: namespace.clone(), call };
         let mut pipes = self.pipes.lock().await;
         let answer = pipes.exchange(&order).await;
         answer.unwrap_or_else(|detail| Err(StoreError::Unknown { detail }))
@@ -128,21 +130,23 @@ impl Process {
 }
 
 impl Pipes {
-    async fn exchange(&mut self, order: &Order) -> Result<Result<Answer, StoreError>, String> {
+    async fn exchange(&mut self, order: &PeerCall) -> Result<Result<Answer, StoreError>, String> {
         let line = serde_json::to_string(order).expect("it is plain data");
         let told = self.orders.write_all(format!("{line}\n").as_bytes()).await;
         told.map_err(|error| format!("the peer's process has ended: {error}"))?;
         loop {
             match self.hear().await? {
-                Said::Answer(number, answer) if number == order.number => return Ok(*answer),
+                PeerMessage::Answer(number, answer) if number == order.number => {
+                    return Ok(*answer);
+                }
                 // The caller of this order did not wait for its answer.
-                Said::Answer(..) => {}
+                PeerMessage::Answer(..) => {}
                 other => return Err(format!("the peer said {other:?}")),
             }
         }
     }
 
-    async fn hear(&mut self) -> Result<Said, String> {
+    async fn hear(&mut self) -> Result<PeerMessage, String> {
         while let Some(line) = self.said.next_line().await.map_err(|error| error.to_string())? {
             if let Some(said) = line.strip_prefix(MARK) {
                 return serde_json::from_str(said).map_err(|error| error.to_string());

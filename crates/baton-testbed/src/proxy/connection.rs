@@ -26,7 +26,7 @@ impl From<io::Error> for Reset {
 }
 
 /// What both pumps know.
-struct Line<'a> {
+struct ProxiedConnection<'a> {
     shared: &'a Shared,
     number: u64,
     /// Bytes were taken away.
@@ -44,11 +44,11 @@ pub async fn run(mut client: TcpStream, number: u64, shared: Arc<Shared>) {
     shared.open.lock().expect("no holder panics").numbers.insert(number);
     let flag = || AtomicBool::new(false);
     let (lost, loses_reply, client_spoke) = (flag(), flag(), flag());
-    let line = Line { shared: &shared, number, lost, loses_reply, client_spoke };
+    let connection = ProxiedConnection { shared: &shared, number, lost, loses_reply, client_spoke };
     let ended = tokio::select! {
-        ended = line.serve(&mut client) => ended,
+        ended = connection.serve(&mut client) => ended,
         _ = cuts.changed() => Err(Reset),
-        () = line.doomed(&mut faults) => Err(Reset),
+        () = connection.doomed(&mut faults) => Err(Reset),
     };
     shared.open.lock().expect("no holder panics").numbers.remove(&number);
     if ended.is_ok() {
@@ -57,7 +57,7 @@ pub async fn run(mut client: TcpStream, number: u64, shared: Arc<Shared>) {
     }
 }
 
-impl Line<'_> {
+impl ProxiedConnection<'_> {
     async fn serve(&self, client: &mut TcpStream) -> Result<(), Reset> {
         let mut faults = self.shared.fault.subscribe();
         if *faults.borrow() == ConnectionFault::Drop {

@@ -28,12 +28,12 @@ pub struct Shared {
     pub cuts: watch::Sender<u64>,
     pub counting: Counting,
     /// Connections that are open, by number; and whether one of those may lose its next reply.
-    pub open: Mutex<Open>,
+    pub open: Mutex<OpenConnections>,
 }
 
 /// Which connections there are.
 #[derive(Default)]
-pub struct Open {
+pub struct OpenConnections {
     pub numbers: std::collections::BTreeSet<u64>,
     /// Up to which number a connection may claim [`ConnectionFault::LoseReplies`].
     pub may_lose: u64,

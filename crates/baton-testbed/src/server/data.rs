@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::process::as_nobody;
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders;
 use crate::install::run;
 
@@ -26,9 +26,9 @@ fn template(
     program: &Path,
     init: impl FnOnce(&Path) -> Vec<String>,
 ) -> Result<PathBuf, TestbedError> {
-    let found = fs::metadata(program).tried(|| format!("looking at {}", program.display()))?;
+    let found = fs::metadata(program).context(|| format!("looking at {}", program.display()))?;
     let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let above = folders::made(folders::reachable_cache()?.join("templates"))?;
+    let above = folders::create(folders::reachable_cache()?.join("templates"))?;
     let template = above.join(format!("{name}-{:x}-{:x}", found.mtime(), found.len()));
     if template.is_dir() {
         return Ok(template);
@@ -38,7 +38,7 @@ fn template(
         return Ok(template);
     }
     let making =
-        tempfile::tempdir_in(&above).tried(|| format!("a folder in {}", above.display()))?;
+        tempfile::tempdir_in(&above).context(|| format!("a folder in {}", above.display()))?;
     folders::give_away(making.path())?;
     let data = making.path().join("data");
     let words = as_nobody().into_iter().chain(init(&data).into_iter().map(Into::into));
@@ -46,6 +46,6 @@ fn template(
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).current_dir("/");
     run(command)?;
-    fs::rename(&data, &template).tried(|| format!("making {}", template.display()))?;
+    fs::rename(&data, &template).context(|| format!("making {}", template.display()))?;
     Ok(template)
 }

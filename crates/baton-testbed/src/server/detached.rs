@@ -10,9 +10,9 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::{Deserialize, Serialize};
 
 use super::kind::Kind;
-use super::ours::{Options, Ours};
+use super::started::{Options, StartedServer};
 use super::{ready, recipe, tree};
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 
 /// How long it may take to end when it is asked to.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -42,9 +42,9 @@ impl Detached {
 
     /// Starts one, waits until it answers, and lets it go.
     pub async fn start(kind: Kind) -> Result<Self, TestbedError> {
-        let ours = Ours::start(kind, Options::default()).await?;
+        let ours = StartedServer::start(kind, Options::default()).await?;
         let (address, folder) = (ours.address(), ours.folder().to_path_buf());
-        let pid = ours.let_go()?;
+        let pid = ours.detach()?;
         let not_running = TestbedError::NotRunning { server: kind.name() };
         let started = tree::started(pid).ok_or(not_running)?;
         Ok(Self { kind, pid, started, address, url: kind.url(address), folder })
@@ -76,7 +76,7 @@ impl Detached {
         match fs::remove_dir_all(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(ran),
             removed => {
-                removed.tried(|| format!("removing {}", self.folder.display())).map(|()| ran)
+                removed.context(|| format!("removing {}", self.folder.display())).map(|()| ran)
             }
         }
     }

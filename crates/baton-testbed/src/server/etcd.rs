@@ -1,15 +1,15 @@
 //! etcd, as a cluster of one.
 
-use super::recipe::{Recipe, Site};
+use super::recipe::{Recipe, ServerLocation};
 use crate::error::TestbedError;
 use crate::install::ETCD;
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
-    let clients = format!("http://{}", site.ports[0].address());
-    let peers = format!("http://{}", site.ports[1].address());
+pub fn recipe(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
+    let clients = format!("http://{}", location.ports[0].address());
+    let peers = format!("http://{}", location.ports[1].address());
     let arguments = [
         "--name=t".to_owned(),
-        format!("--data-dir={}", site.path("data")),
+        format!("--data-dir={}", location.path("data")),
         format!("--listen-client-urls={clients}"),
         format!("--advertise-client-urls={clients}"),
         format!("--listen-peer-urls={peers}"),

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
+use super::external::ExternalServer;
 use super::kind::Kind;
-use super::named::Named;
-use super::ours::{Options, Ours};
+use super::started::{Options, StartedServer};
 use crate::error::TestbedError;
 
 /// A server of a test's own. Killed with -9 when it is dropped, and its temporary folder removed.
@@ -15,28 +15,30 @@ use crate::error::TestbedError;
 /// connect: everything else is [`TestbedError::NotOurs`].
 pub struct Server {
     kind: Kind,
-    whose: Whose,
+    origin: Origin,
 }
 
-enum Whose {
-    Ours(Box<Ours>),
-    Named(Named),
+enum Origin {
+    Started(Box<StartedServer>),
+    External(ExternalServer),
 }
 
 impl Server {
     /// Starts one, and waits until it answers. Installs it if it is missing and that is allowed.
     pub async fn start(kind: Kind) -> Result<Self, TestbedError> {
-        let whose = match Named::by_environment(kind)? {
-            Some(named) => Whose::Named(named),
-            None => Whose::Ours(Box::new(Ours::start(kind, Options::default()).await?)),
+        let origin = match ExternalServer::by_environment(kind)? {
+            Some(named) => Origin::External(named),
+            None => {
+                Origin::Started(Box::new(StartedServer::start(kind, Options::default()).await?))
+            }
         };
-        Ok(Self { kind, whose })
+        Ok(Self { kind, origin })
     }
 
     /// Starts one with wishes, which only one of our own can fulfil: the environment is not asked.
     pub async fn start_with(kind: Kind, options: Options) -> Result<Self, TestbedError> {
-        let ours = Ours::start(kind, options).await?;
-        Ok(Self { kind, whose: Whose::Ours(Box::new(ours)) })
+        let ours = StartedServer::start(kind, options).await?;
+        Ok(Self { kind, origin: Origin::Started(Box::new(ours)) })
     }
 
     /// Which server it is.
@@ -51,71 +53,71 @@ impl Server {
 
     /// The same, with a proxy at another address in between.
     pub fn url_at(&self, address: SocketAddr) -> String {
-        match &self.whose {
-            Whose::Ours(_) => self.kind.url(address),
-            Whose::Named(named) => named.url_at(address),
+        match &self.origin {
+            Origin::Started(_) => self.kind.url(address),
+            Origin::External(named) => named.url_at(address),
         }
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        match &self.whose {
-            Whose::Ours(ours) => ours.address(),
-            Whose::Named(named) => named.address,
+        match &self.origin {
+            Origin::Started(ours) => ours.address(),
+            Origin::External(named) => named.address,
         }
     }
 
     /// Where its data lies.
     pub fn folder(&self) -> Result<&Path, TestbedError> {
-        self.ours().map(Ours::folder)
+        self.started().map(StartedServer::folder)
     }
 
     /// Its process id, while it runs.
     pub fn pid(&self) -> Option<u32> {
-        self.ours().ok().and_then(|ours| ours.pid().ok())
+        self.started().ok().and_then(|ours| ours.pid().ok())
     }
 
     /// Kills it and its children with -9, and waits until they are gone.
     pub async fn kill(&self) -> Result<(), TestbedError> {
-        self.ours()?.kill();
+        self.started()?.kill();
         Ok(())
     }
 
     /// Stops it as its manual says, and waits until it is gone.
     pub async fn stop(&self) -> Result<(), TestbedError> {
-        self.ours()?.stop().await;
+        self.started()?.stop().await;
         Ok(())
     }
 
     /// Starts it at the same port with the same data, and waits until it answers.
     pub async fn start_again(&self) -> Result<(), TestbedError> {
-        self.ours()?.start_again().await
+        self.started()?.start_again().await
     }
 
     /// Stops time for it and all its children, with SIGSTOP.
     pub fn pause(&self) -> Result<(), TestbedError> {
-        self.ours()?.pause()
+        self.started()?.pause()
     }
 
     /// Lets it go on.
     pub fn resume(&self) -> Result<(), TestbedError> {
-        self.ours()?.resume()
+        self.started()?.resume()
     }
 
     /// Steps its wall clock by this many seconds. Needs [`Options::faketime`].
     pub fn step_clock(&self, seconds: i64) -> Result<(), TestbedError> {
-        self.ours()?.step_clock(seconds)
+        self.started()?.step_clock(seconds)
     }
 
     /// The processor time that it and its children have used, in hundredths of a second.
     pub fn cpu(&self) -> Result<Duration, TestbedError> {
-        self.ours()?.cpu()
+        self.started()?.cpu()
     }
 
-    fn ours(&self) -> Result<&Ours, TestbedError> {
-        match &self.whose {
-            Whose::Ours(ours) => Ok(ours),
-            Whose::Named(named) => Err(TestbedError::NotOurs { variable: named.variable }),
+    fn started(&self) -> Result<&StartedServer, TestbedError> {
+        match &self.origin {
+            Origin::Started(ours) => Ok(ours),
+            Origin::External(named) => Err(TestbedError::NotOurs { variable: named.variable }),
         }
     }
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use super::data;
-use super::recipe::{Recipe, Site};
-use crate::error::{TestbedError, Tried};
+use super::recipe::{Recipe, ServerLocation};
+use crate::error::{ErrorContext, TestbedError};
 use crate::install::MARIADB;
 
 /// Run by the server at every start, before it accepts clients.
@@ -21,19 +21,19 @@ pub fn prepare(folder: &Path) -> Result<(), TestbedError> {
         command.into_iter().chain(flags).collect()
     })?;
     let file = folder.join("init.sql");
-    fs::write(&file, INIT).tried(|| format!("writing {}", file.display()))
+    fs::write(&file, INIT).context(|| format!("writing {}", file.display()))
 }
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn recipe(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let arguments = [
         "--no-defaults".to_owned(),
-        format!("--datadir={}", site.path("data")),
-        format!("--port={}", site.ports[0].number),
+        format!("--datadir={}", location.path("data")),
+        format!("--port={}", location.ports[0].number),
         "--bind-address=127.0.0.1".to_owned(),
         // In the data folder: a whole path may be too long for a socket.
         "--socket=socket".to_owned(),
-        format!("--pid-file={}", site.path("pid")),
-        format!("--init-file={}", site.path("init.sql")),
+        format!("--pid-file={}", location.path("pid")),
+        format!("--init-file={}", location.path("init.sql")),
         "--skip-name-resolve".to_owned(),
         "--max-connections=400".to_owned(),
     ];

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::data;
-use super::recipe::{Recipe, Site};
-use crate::error::{TestbedError, Tried};
+use super::recipe::{Recipe, ServerLocation};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders;
 use crate::install::{MMDEBSTRAP, run};
 
@@ -38,7 +38,7 @@ pub fn install() -> Result<PathBuf, TestbedError> {
     unpack.args(["--mode=root", "--variant=extract", "--include=mysql-server-core"]);
     unpack.args(["--aptopt=Acquire::Check-Valid-Until \"false\"", "sid"]).arg(&making);
     run(unpack)?;
-    fs::rename(&making, &tree).tried(|| format!("making {}", tree.display()))?;
+    fs::rename(&making, &tree).context(|| format!("making {}", tree.display()))?;
     Ok(tree)
 }
 
@@ -78,21 +78,21 @@ pub fn prepare(folder: &Path) -> Result<(), TestbedError> {
     })?;
     // Two servers that share it take each other for themselves.
     let identity = folder.join("data/auto.cnf");
-    fs::remove_file(&identity).tried(|| format!("removing {}", identity.display()))?;
+    fs::remove_file(&identity).context(|| format!("removing {}", identity.display()))?;
     let file = folder.join("init.sql");
-    fs::write(&file, INIT).tried(|| format!("writing {}", file.display()))
+    fs::write(&file, INIT).context(|| format!("writing {}", file.display()))
 }
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn recipe(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let (program, mut arguments) = program()?;
     arguments.extend([
-        format!("--datadir={}", site.path("data")),
-        format!("--port={}", site.ports[0].number),
+        format!("--datadir={}", location.path("data")),
+        format!("--port={}", location.ports[0].number),
         "--bind-address=127.0.0.1".to_owned(),
         "--mysqlx=OFF".to_owned(),
         "--socket=socket".to_owned(),
-        format!("--pid-file={}", site.path("pid")),
-        format!("--init-file={}", site.path("init.sql")),
+        format!("--pid-file={}", location.path("pid")),
+        format!("--init-file={}", location.path("init.sql")),
         "--secure-file-priv=".to_owned(),
         "--max-connections=400".to_owned(),
     ]);

@@ -1,6 +1,6 @@
 //! PgBouncer: a pool of connections to a PostgreSQL that its settings name.
 
-use super::recipe::{Recipe, Site};
+use super::recipe::{Recipe, ServerLocation};
 use crate::error::TestbedError;
 use crate::install::PGBOUNCER;
 
@@ -8,19 +8,19 @@ use crate::install::PGBOUNCER;
 const START: &str =
     r#"program=$1 file=$2; shift 2; printf '%s\n' "$@" >"$file"; exec "$program" "$file""#;
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn recipe(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let program = PGBOUNCER.find()?.display().to_string();
     let words = ["-c", START, "pgbouncer"].map(str::to_owned).into_iter();
     let settings = [
         "[pgbouncer]".to_owned(),
         "listen_addr = 127.0.0.1".to_owned(),
-        format!("listen_port = {}", site.ports[0].number),
+        format!("listen_port = {}", location.ports[0].number),
         "unix_socket_dir =".to_owned(),
         "auth_type = any".to_owned(),
     ];
     Ok(Recipe {
         program: "/bin/sh".into(),
-        arguments: words.chain([program, site.path("pgbouncer.ini")]).chain(settings).collect(),
+        arguments: words.chain([program, location.path("pgbouncer.ini")]).chain(settings).collect(),
         environment: Vec::new(),
         unprivileged: true,
     })

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::data;
-use super::recipe::{Recipe, Site};
+use super::recipe::{Recipe, ServerLocation};
 use crate::error::TestbedError;
 use crate::install::from_npm;
 
@@ -25,8 +25,8 @@ pub fn prepare(program: &Path, folder: &Path) -> Result<(), TestbedError> {
 }
 
 /// How this program is started there.
-pub fn recipe(program: PathBuf, site: &Site<'_>) -> Recipe {
-    let port = site.ports[0].number;
+pub fn recipe(program: PathBuf, location: &ServerLocation<'_>) -> Recipe {
+    let port = location.ports[0].number;
     let settings = [
         format!("port={port}"),
         "listen_addresses=127.0.0.1".to_owned(),
@@ -38,7 +38,7 @@ pub fn recipe(program: PathBuf, site: &Site<'_>) -> Recipe {
     let flags = settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]);
     Recipe {
         program,
-        arguments: ["-D".to_owned(), site.path("data")].into_iter().chain(flags).collect(),
+        arguments: ["-D".to_owned(), location.path("data")].into_iter().chain(flags).collect(),
         environment: vec![("LC_ALL", "C".to_owned())],
         unprivileged: true,
     }

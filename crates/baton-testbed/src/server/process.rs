@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::recipe::Recipe;
 use super::tree;
-use crate::error::{TestbedError, Tried};
+use crate::error::{ErrorContext, TestbedError};
 use crate::folders::{self, NOBODY};
 
 const LEASH: &str = include_str!("leash.sh");
@@ -36,12 +36,12 @@ impl Process {
         // A group of its own: what a terminal sends to the test is not meant for the server.
         command.current_dir("/").process_group(0);
         let what = || format!("starting {}", recipe.program.display());
-        let mut leash = command.spawn().tried(what)?;
+        let mut leash = command.spawn().context(what)?;
         let stdout = leash.stdout.take().expect("it was asked for");
         let mut line = String::new();
-        BufReader::new(stdout).read_line(&mut line).tried(what)?;
+        BufReader::new(stdout).read_line(&mut line).context(what)?;
         let not_a_number = |_| std::io::Error::other(format!("the shell said {line:?}"));
-        let pid = line.trim().parse().map_err(not_a_number).tried(what)?;
+        let pid = line.trim().parse().map_err(not_a_number).context(what)?;
         Ok(Self { leash, pid, is_free: false })
     }
 
@@ -61,7 +61,7 @@ impl Process {
     }
 
     /// Takes the leash off: from now on it outlives this process.
-    pub fn let_go(mut self) {
+    pub fn detach(mut self) {
         self.is_free = true;
     }
 }

@@ -19,12 +19,12 @@ pub struct Recipe {
 }
 
 /// Where a server lives.
-pub struct Site<'a> {
+pub struct ServerLocation<'a> {
     pub folder: &'a Path,
     pub ports: &'a [Port],
 }
 
-impl Site<'_> {
+impl ServerLocation<'_> {
     /// A path in the folder, as an argument.
     pub fn path(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
@@ -38,24 +38,24 @@ pub fn prepare(kind: Kind, folder: &Path) -> Result<(), TestbedError> {
         Kind::Postgres18 => postgres::prepare(&postgres::install_18()?, folder),
         Kind::Mariadb => mariadb::prepare(folder),
         Kind::Mysql => mysql::prepare(folder),
-        Kind::Seaweedfs | Kind::Zookeeper => folders::made(folder.join("data")).map(|_| ()),
+        Kind::Seaweedfs | Kind::Zookeeper => folders::create(folder.join("data")).map(|_| ()),
         Kind::Redis | Kind::Etcd | Kind::Ministack | Kind::Pgbouncer => Ok(()),
     }
 }
 
 /// How the server is started there. Installs it if it is missing, which takes its time.
-pub fn recipe(kind: Kind, site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn recipe(kind: Kind, location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     match kind {
-        Kind::Postgres => Ok(postgres::recipe(install::POSTGRES.find()?, site)),
-        Kind::Postgres18 => Ok(postgres::recipe(postgres::install_18()?, site)),
-        Kind::Mariadb => mariadb::recipe(site),
-        Kind::Redis => redis::recipe(site),
-        Kind::Etcd => etcd::recipe(site),
-        Kind::Ministack => s3::ministack(site),
-        Kind::Mysql => mysql::recipe(site),
-        Kind::Seaweedfs => s3::seaweedfs(site),
-        Kind::Zookeeper => zookeeper::recipe(site),
-        Kind::Pgbouncer => pgbouncer::recipe(site),
+        Kind::Postgres => Ok(postgres::recipe(install::POSTGRES.find()?, location)),
+        Kind::Postgres18 => Ok(postgres::recipe(postgres::install_18()?, location)),
+        Kind::Mariadb => mariadb::recipe(location),
+        Kind::Redis => redis::recipe(location),
+        Kind::Etcd => etcd::recipe(location),
+        Kind::Ministack => s3::ministack(location),
+        Kind::Mysql => mysql::recipe(location),
+        Kind::Seaweedfs => s3::seaweedfs(location),
+        Kind::Zookeeper => zookeeper::recipe(location),
+        Kind::Pgbouncer => pgbouncer::recipe(location),
     }
 }
 

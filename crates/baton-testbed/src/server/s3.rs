@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::ready::http;
-use super::recipe::{Recipe, Site};
-use crate::error::{TestbedError, Tried};
+use super::recipe::{Recipe, ServerLocation};
+use crate::error::{ErrorContext, TestbedError};
 use crate::install::from_pypi;
 
 /// Installs MiniStack, in the version that the tests were written with.
@@ -20,15 +20,15 @@ pub fn install_seaweedfs() -> Result<PathBuf, TestbedError> {
 }
 
 /// Keeps its objects in files, so that they are there after `kill -9`.
-pub fn ministack(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn ministack(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let environment = vec![
         ("BIND_HOST", "127.0.0.1".to_owned()),
-        ("GATEWAY_PORT", site.ports[0].number.to_string()),
+        ("GATEWAY_PORT", location.ports[0].number.to_string()),
         ("SERVICES", "s3".to_owned()),
         ("PERSIST_STATE", "1".to_owned()),
-        ("STATE_DIR", site.path("state")),
+        ("STATE_DIR", location.path("state")),
         ("S3_PERSIST", "1".to_owned()),
-        ("S3_DATA_DIR", site.path("s3")),
+        ("S3_DATA_DIR", location.path("s3")),
     ];
     Ok(Recipe {
         program: install_ministack()?,
@@ -39,13 +39,13 @@ pub fn ministack(site: &Site<'_>) -> Result<Recipe, TestbedError> {
 }
 
 /// A master, a volume and a filer behind it, each with two ports.
-pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn seaweedfs(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let mut arguments = vec![
         "-logtostderr=true".to_owned(),
         "server".to_owned(),
         "-filer".to_owned(),
         "-s3".to_owned(),
-        format!("-dir={}", site.path("data")),
+        format!("-dir={}", location.path("data")),
         "-ip=127.0.0.1".to_owned(),
         "-ip.bind=127.0.0.1".to_owned(),
         "-master.telemetry=false".to_owned(),
@@ -55,7 +55,7 @@ pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
     ];
     let parts = ["s3.port", "s3.port.grpc", "master.port", "master.port.grpc"];
     let parts = parts.into_iter().chain(["volume.port", "volume.port.grpc"]);
-    let parts = parts.chain(["filer.port", "filer.port.grpc"]).zip(site.ports);
+    let parts = parts.chain(["filer.port", "filer.port.grpc"]).zip(location.ports);
     arguments.extend(parts.map(|(part, port)| format!("-{part}={}", port.number)));
     Ok(Recipe {
         program: install_seaweedfs()?,
@@ -70,14 +70,14 @@ pub fn seaweedfs(site: &Site<'_>) -> Result<Recipe, TestbedError> {
 /// bench counts the milliseconds.
 pub async fn make_bucket(address: SocketAddr) -> Result<(), TestbedError> {
     let what = || format!("making the bucket at {address}");
-    let answer = http(address, "PUT", "/baton").await.tried(what)?;
+    let answer = http(address, "PUT", "/baton").await.context(what)?;
     let status = answer.lines().next().unwrap_or_default();
     if !status.contains(" 200 ") && !status.contains(" 409 ") {
-        return Err(io::Error::other(format!("it answered {status}"))).tried(what);
+        return Err(io::Error::other(format!("it answered {status}"))).context(what);
     }
     let (object, listing) = ("/baton/first-of-all", "/baton?list-type=2");
     for (method, path) in [("PUT", object), ("GET", object), ("GET", listing), ("DELETE", object)] {
-        http(address, method, path).await.tried(what)?;
+        http(address, method, path).await.context(what)?;
     }
     Ok(())
 }

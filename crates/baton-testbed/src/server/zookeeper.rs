@@ -2,24 +2,24 @@
 
 use std::fs;
 
-use super::recipe::{Recipe, Site};
-use crate::error::{TestbedError, Tried};
+use super::recipe::{Recipe, ServerLocation};
+use crate::error::{ErrorContext, TestbedError};
 use crate::install::{JAVA, ZOOKEEPER};
 
-pub fn recipe(site: &Site<'_>) -> Result<Recipe, TestbedError> {
+pub fn recipe(location: &ServerLocation<'_>) -> Result<Recipe, TestbedError> {
     let library = ZOOKEEPER.find()?;
     let settings = [
         "tickTime=500".to_owned(),
-        format!("dataDir={}", site.path("data")),
-        format!("clientPort={}", site.ports[0].number),
+        format!("dataDir={}", location.path("data")),
+        format!("clientPort={}", location.ports[0].number),
         "clientPortAddress=127.0.0.1".to_owned(),
         "admin.enableServer=false".to_owned(),
         "4lw.commands.whitelist=srvr".to_owned(),
         "maxSessionTimeout=40000".to_owned(),
     ];
-    let file = site.folder.join("zoo.cfg");
+    let file = location.folder.join("zoo.cfg");
     let written = fs::write(&file, settings.join("\n"));
-    written.tried(|| format!("writing {}", file.display()))?;
+    written.context(|| format!("writing {}", file.display()))?;
     let arguments = [
         "-Xmx256m".to_owned(),
         "-cp".to_owned(),

@@ -26,17 +26,17 @@ pub fn keep_report(report: &Report) {
 
 fn write(folder: &Path, report: &Report) -> std::io::Result<()> {
     let rows: Vec<Row<'_>> = report
-        .lines
+        .cases
         .iter()
-        .map(|line| Row { theme: line.theme, name: line.name, verdict: word(&line.verdict) })
+        .map(|case| Row { theme: case.theme, name: case.name, verdict: word(&case.outcome) })
         .collect();
     std::fs::create_dir_all(folder)?;
     let text = serde_json::to_string_pretty(&rows)?;
     std::fs::write(folder.join(format!("{}.json", report.store)), text)
 }
 
-fn word(verdict: &CaseOutcome) -> &'static str {
-    match verdict {
+fn word(outcome: &CaseOutcome) -> &'static str {
+    match outcome {
         CaseOutcome::Passed => "passed",
         CaseOutcome::AssertedAbsent(_) => "absent",
         CaseOutcome::NotArrangeable(_) => "not-arrangeable",

@@ -10,15 +10,15 @@
 
 mod fixture;
 mod keep;
-mod local;
 mod names;
 mod one_process;
+mod peer_backend;
 mod processes;
 mod with_handles;
 
 pub use fixture::Fixture;
 pub use keep::keep_report;
 pub(crate) use names::Names;
-pub use one_process::{Here, InOneProcess};
-pub use processes::{Apart, Processes};
+pub use one_process::{InOneProcess, LocalHandles};
+pub use processes::{ProcessHandles, Processes};
 pub use with_handles::{FixtureSubject, Handles};

@@ -5,34 +5,33 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use baton_core::ids::BootId;
 use baton_store::Store;
-use baton_store::conformance::Pace;
+use baton_store::conformance::SuiteSettings;
 
 use super::fixture::Fixture;
 use super::names::Names;
 use super::with_handles::{FixtureSubject, Handles};
-use crate::peer::Open;
 
 /// Every handle is in this process. Time is real.
-pub type InOneProcess<G> = FixtureSubject<G, Here>;
+pub type InOneProcess<G> = FixtureSubject<G, LocalHandles>;
 
 /// Opens handles in this process.
-pub struct Here(Open);
+pub struct LocalHandles;
 
-impl<G: Fixture> FixtureSubject<G, Here> {
+impl<G: Fixture> FixtureSubject<G, LocalHandles> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
-        Self { fixture, handles: Here(open), pace, names: Names::new() }
+    pub fn new(fixture: G, settings: SuiteSettings) -> Self {
+        Self { fixture, handles: LocalHandles, settings, names: Names::new() }
     }
 }
 
 #[async_trait]
-impl Handles for Here {
+impl Handles for LocalHandles {
     /// The session's time zone is in the URL; this process has only one.
     async fn open(&self, url: String, _zone: &str) -> Arc<dyn Store> {
-        (self.0)(&url).await.expect("the server answers")
+        baton_drivers::open(&url).await.expect("the server answers")
     }
 
-    fn hear_label(&self, _label: &str) {}
+    fn namespace_requested(&self, _label: &str) {}
 
     async fn kill(&self, _boot: BootId) -> Result<bool, String> {
         Ok(false)

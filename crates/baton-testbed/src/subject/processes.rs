@@ -7,46 +7,44 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use baton_core::ids::BootId;
 use baton_store::Store;
-use baton_store::conformance::{Pace, cases};
+use baton_store::conformance::{SuiteSettings, cases};
 use baton_store::wrap::Wrapped;
 use tempfile::TempDir;
 
 use super::fixture::Fixture;
-use super::local::{Kept, Local};
 use super::names::Names;
+use super::peer_backend::{OpenStores, PeerBackend};
 use super::with_handles::{FixtureSubject, Handles};
 use crate::folders;
-use crate::peer::{Open, Process, Remote, Start};
+use crate::peer::{Process, Remote, Start};
 
 /// A process a handle. Processes live until the next case begins, whatever becomes of their
 /// handles. Time is real.
-pub type Processes<G> = FixtureSubject<G, Apart>;
+pub type Processes<G> = FixtureSubject<G, ProcessHandles>;
 
 /// Opens each handle in a process of its own.
-pub struct Apart {
-    open: Open,
+pub struct ProcessHandles {
     cases: Vec<&'static str>,
     alive: Mutex<Vec<Arc<Process>>>,
-    kept: Kept,
+    open_stores: OpenStores,
     minutes_ahead: Mutex<i64>,
     folder: TempDir,
 }
 
-impl<G: Fixture> FixtureSubject<G, Apart> {
+impl<G: Fixture> FixtureSubject<G, ProcessHandles> {
     /// The subject on this fixture.
-    pub fn new(fixture: G, open: Open, pace: Pace) -> Self {
-        Self { fixture, handles: Apart::new(open), pace, names: Names::new() }
+    pub fn new(fixture: G, settings: SuiteSettings) -> Self {
+        Self { fixture, handles: ProcessHandles::new(), settings, names: Names::new() }
     }
 }
 
-impl Apart {
-    fn new(open: Open) -> Self {
+impl ProcessHandles {
+    fn new() -> Self {
         let folder = folders::temporary("clock", false).expect("the target folder can be written");
         let handles = Self {
-            open,
             cases: cases().iter().map(|case| case.name).collect(),
             alive: Mutex::default(),
-            kept: Kept::default(),
+            open_stores: OpenStores::default(),
             minutes_ahead: Mutex::new(0),
             folder,
         };
@@ -61,7 +59,7 @@ impl Apart {
 }
 
 #[async_trait]
-impl Handles for Apart {
+impl Handles for ProcessHandles {
     async fn open(&self, url: String, zone: &str) -> Arc<dyn Store> {
         let clock = self.clock();
         let start = Start { zone: Some(zone), faketime: Some(&clock), ..Start::default() };
@@ -69,14 +67,14 @@ impl Handles for Apart {
         let process = Arc::new(process);
         self.alive.lock().expect("no holder panics").push(Arc::clone(&process));
         let declaration = process.declaration().clone();
-        let local = Local { declaration, open: self.open, url, kept: Arc::clone(&self.kept) };
-        Arc::new(Wrapped::new(Arc::new(local), Remote(process)))
+        let backend = PeerBackend { declaration, url, open_stores: Arc::clone(&self.open_stores) };
+        Arc::new(Wrapped::new(Arc::new(backend), Remote(process)))
     }
 
-    fn hear_label(&self, label: &str) {
+    fn namespace_requested(&self, label: &str) {
         if self.cases.contains(&label) {
             self.alive.lock().expect("no holder panics").clear();
-            self.kept.lock().expect("no holder panics").clear();
+            self.open_stores.lock().expect("no holder panics").clear();
         }
     }
 

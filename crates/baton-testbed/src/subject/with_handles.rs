@@ -7,19 +7,19 @@ use async_trait::async_trait;
 use baton_core::ids::{BootId, Namespace};
 use baton_store::Store;
 use baton_store::clock::{Clock, SystemClock};
-use baton_store::conformance::{Pace, Subject};
+use baton_store::conformance::{Subject, SuiteSettings};
 
 use super::fixture::Fixture;
 use super::names::Names;
 
-/// How handles are had, and what can be done to those who have them.
+/// How handles are opened, and what can be done to the processes that have them.
 #[async_trait]
 pub trait Handles: Send + Sync {
     /// A fresh handle on this URL, for a client in this time zone.
     async fn open(&self, url: String, zone: &str) -> Arc<dyn Store>;
 
     /// A namespace is asked for: a case begins if it goes by the name of one.
-    fn hear_label(&self, label: &str);
+    fn namespace_requested(&self, label: &str);
 
     /// Kills the process that beat for this boot; `Ok(false)` if that cannot be arranged.
     async fn kill(&self, boot: BootId) -> Result<bool, String>;
@@ -33,7 +33,7 @@ pub trait Handles: Send + Sync {
 pub struct FixtureSubject<G, H> {
     pub(super) fixture: G,
     pub(super) handles: H,
-    pub(super) pace: Pace,
+    pub(super) settings: SuiteSettings,
     pub(super) names: Names,
 }
 
@@ -51,7 +51,7 @@ impl<G: Fixture, H: Handles> Subject for FixtureSubject<G, H> {
     }
 
     fn namespace(&self, label: &str) -> Namespace {
-        self.handles.hear_label(label);
+        self.handles.namespace_requested(label);
         self.names.next(label)
     }
 
@@ -59,8 +59,8 @@ impl<G: Fixture, H: Handles> Subject for FixtureSubject<G, H> {
         SystemClock.sleep(span).await;
     }
 
-    fn pace(&self) -> Pace {
-        self.pace
+    fn settings(&self) -> SuiteSettings {
+        self.settings
     }
 
     async fn restart(&self) -> Result<bool, String> {

@@ -1,12 +1,7 @@
 //! A database file as a fixture.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use baton_core::ids::Namespace;
-use baton_drivers::sqlite::{SqliteConfig, SqliteStore};
-use baton_store::Store;
-use baton_testbed::peer::Opening;
 use baton_testbed::subject::Fixture;
 use tempfile::TempDir;
 
@@ -18,15 +13,6 @@ impl File {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"));
         Self(folder.expect("the build has a folder for tests"))
     }
-}
-
-/// Opens what the URL names.
-pub fn open(url: &str) -> Opening {
-    let path = url.strip_prefix("sqlite://").unwrap_or(url).to_owned();
-    Box::pin(async move {
-        let store = SqliteStore::open(SqliteConfig::at(path)).map_err(|it| it.to_string())?;
-        Ok(Arc::new(store) as Arc<dyn Store>)
-    })
 }
 
 #[async_trait]

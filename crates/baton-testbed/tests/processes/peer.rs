@@ -8,11 +8,11 @@ use baton_store::{Answer, Call, StoreError};
 use baton_testbed::peer::{Process, Start, serve_if_asked};
 use baton_testbed::subject::Fixture;
 
-use crate::file::{File, open};
+use crate::file::File;
 
 #[tokio::test]
 async fn a_peer_answers_from_its_own_process() {
-    if serve_if_asked(open) {
+    if serve_if_asked() {
         return;
     }
     let file = File::new();

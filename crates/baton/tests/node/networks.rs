@@ -13,7 +13,7 @@ use baton_core::protocol::{Claim, NodeProfile, TermEnd};
 use baton_store::clock::{Clock, SystemClock};
 use baton_testbed::TestbedError;
 use baton_testbed::contender::{Contender, namespace};
-use baton_testbed::networks::{Side, TwoNetworks};
+use baton_testbed::networks::{Network, TwoNetworks};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
@@ -52,7 +52,7 @@ struct Line {
 }
 
 impl Line {
-    fn listen(networks: &TwoNetworks, side: Side, address: &str, boot: BootId) -> Self {
+    fn listen(networks: &TwoNetworks, side: Network, address: &str, boot: BootId) -> Self {
         let address: SocketAddr = address.parse().expect("it is an address");
         let bind = || {
             let listener = TcpListener::bind(address)?;
@@ -83,7 +83,7 @@ struct Follower {
 impl Follower {
     fn start(networks: &TwoNetworks, store: &Arc<dyn Store>) -> Self {
         let follower = builder(store, "follower").lifeline(LifelineConfig::off());
-        let node = networks.inside(Side::Right, || follower.build()).expect("it starts");
+        let node = networks.inside(Network::Right, || follower.build()).expect("it starts");
         let events = node.events();
         Self { node, events, store: store.clone() }
     }
@@ -114,7 +114,7 @@ impl Follower {
 /// Waits until the firewall has met a packet.
 async fn met_the_firewall(networks: &TwoNetworks) {
     let give_up_at = SystemClock.now() + PATIENCE;
-    while networks.treated(Side::Left).expect("it has a firewall") == 0 {
+    while networks.treated(Network::Left).expect("it has a firewall") == 0 {
         assert!(SystemClock.now() < give_up_at, "waited in vain for a dial");
         SystemClock.sleep(std::time::Duration::from_millis(10)).await;
     }
@@ -132,8 +132,8 @@ async fn a_firewall_before_the_first_dial_proves_nothing() {
     for target in REJECTIONS {
         let Some(networks) = networks() else { return };
         let store = store();
-        let _line = Line::listen(&networks, Side::Left, "10.77.0.1:7000", COORDINATOR);
-        networks.treat(Side::Left, PORT, target).expect("it has a firewall");
+        let _line = Line::listen(&networks, Network::Left, "10.77.0.1:7000", COORDINATOR);
+        networks.treat(Network::Left, PORT, target).expect("it has a firewall");
         coordinator(&store, "10.77.0.1:7000").await;
         let mut follower = Follower::start(&networks, &store);
         met_the_firewall(&networks).await;
@@ -145,7 +145,7 @@ async fn a_firewall_before_the_first_dial_proves_nothing() {
 async fn a_connection_that_ends_in_order_and_a_refusal_prove_a_death() {
     let Some(networks) = networks() else { return };
     let store = store();
-    let line = Line::listen(&networks, Side::Left, "10.77.0.1:7000", COORDINATOR);
+    let line = Line::listen(&networks, Network::Left, "10.77.0.1:7000", COORDINATOR);
     coordinator(&store, "10.77.0.1:7000").await;
     let mut follower = Follower::start(&networks, &store);
     let connection = line.greet().await;
@@ -160,12 +160,12 @@ async fn a_firewall_that_resets_a_connection_and_then_rejects_proves_nothing() {
     for target in REJECTIONS {
         let Some(networks) = networks() else { return };
         let store = store();
-        let line = Line::listen(&networks, Side::Left, "10.77.0.1:7000", COORDINATOR);
+        let line = Line::listen(&networks, Network::Left, "10.77.0.1:7000", COORDINATOR);
         coordinator(&store, "10.77.0.1:7000").await;
         let mut follower = Follower::start(&networks, &store);
         let connection = line.greet().await;
         assert_eq!(follower.holder().await, Some(COORDINATOR));
-        networks.treat(Side::Left, PORT, target).expect("it has a firewall");
+        networks.treat(Network::Left, PORT, target).expect("it has a firewall");
         connection.set_zero_linger().expect("it is a socket");
         drop(connection);
         met_the_firewall(&networks).await;
@@ -177,18 +177,18 @@ async fn a_firewall_that_resets_a_connection_and_then_rejects_proves_nothing() {
 async fn another_boot_at_the_address_proves_a_death_only_after_a_connection_to_the_first() {
     let Some(networks) = networks() else { return };
     let store = store();
-    let other = Line::listen(&networks, Side::Left, "10.77.0.1:7000", ANOTHER);
+    let other = Line::listen(&networks, Network::Left, "10.77.0.1:7000", ANOTHER);
     coordinator(&store, "10.77.0.1:7000").await;
     let mut follower = Follower::start(&networks, &store);
     drop(other.greet().await);
     assert_eq!(follower.holder().await, Some(COORDINATOR));
     drop(other);
     // The leader's own host has the address again, until another one takes it over.
-    let line = Line::listen(&networks, Side::Left, "10.77.0.1:7000", COORDINATOR);
+    let line = Line::listen(&networks, Network::Left, "10.77.0.1:7000", COORDINATOR);
     let connection = line.greet().await;
     assert_eq!(follower.holder().await, Some(COORDINATOR));
     drop(line);
-    let other = Line::listen(&networks, Side::Left, "10.77.0.1:7000", ANOTHER);
+    let other = Line::listen(&networks, Network::Left, "10.77.0.1:7000", ANOTHER);
     drop(connection);
     let _greeted = other.greet().await;
     assert_eq!(follower.takes_over().await, Some(TermEnd::ProvedDead));
@@ -202,7 +202,7 @@ async fn the_loopback_of_another_network_is_not_dialled_in_any_spelling() {
         let Some(networks) = networks() else { return };
         let store = store();
         let socket: SocketAddr = spelt.parse().expect("it is an address");
-        let told = networks.inside(Side::Left, || lifeline::address_for(socket));
+        let told = networks.inside(Network::Left, || lifeline::address_for(socket));
         // An address as it was told before networks were named, and one that is told now.
         for told in [spelt.to_owned(), told] {
             let store = if told == *spelt { crate::cluster::store() } else { store.clone() };
@@ -220,7 +220,7 @@ async fn a_refusal_on_the_own_host_needs_no_connection_before() {
         let Some(networks) = networks() else { return };
         let store = store();
         let socket: SocketAddr = spelt.parse().expect("it is an address");
-        let told = networks.inside(Side::Right, || lifeline::address_for(socket));
+        let told = networks.inside(Network::Right, || lifeline::address_for(socket));
         coordinator(&store, &told).await;
         let follower = Follower::start(&networks, &store);
         assert_eq!(follower.takes_over().await, Some(TermEnd::ProvedDead), "{told}");
@@ -250,11 +250,11 @@ async fn a_leader_says_when_the_others_are_in_networks_that_do_not_reach_its_lif
         let node = builder(&store, name).lifeline(LifelineConfig::default());
         networks.inside(side, || node.build_with_events()).expect("it starts")
     };
-    let (leader, mut events) = start(Side::Left, "a");
+    let (leader, mut events) = start(Network::Left, "a");
     drop(soon("the term", leader.leadership()).await.expect("it leads"));
-    let near = start(Side::Left, "b");
+    let near = start(Network::Left, "b");
     until("b to be known", || leader.active_workers().len() == 2).await;
-    let far = start(Side::Right, "c");
+    let far = start(Network::Right, "c");
     until("c to be known", || leader.active_workers().len() == 3).await;
     drop(near);
     let told = notice(&mut events).await;

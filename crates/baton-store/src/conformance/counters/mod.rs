@@ -10,7 +10,7 @@ mod consolidation;
 
 use baton_core::ids::{BootId, Epoch, Namespace};
 
-use super::case::{Case, Check, Halt, Need, same};
+use super::case::{Case, CaseError, Check, Requirement, same};
 use super::stage::Stage;
 use crate::capability::Capability;
 use crate::counters::{
@@ -20,7 +20,7 @@ use crate::election::Store;
 use crate::error::StoreError;
 
 /// What every case of this theme needs.
-const DECLARED: Need = Need::Capability(Capability::Counters);
+const DECLARED: Requirement = Requirement::Capability(Capability::Counters);
 
 /// The cases of the whole theme.
 pub(super) fn cases() -> Vec<Case> {
@@ -55,19 +55,19 @@ fn list(prefix: &str, after: Option<&str>, limit: u32) -> CounterCall {
 }
 
 /// The counters of the case, by a handle of its own for each step.
-struct Desk<'a> {
+struct CounterClient<'a> {
     stage: &'a Stage<'a>,
     namespace: Namespace,
     writer: u128,
     number: u64,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> CounterClient<'a> {
     fn new(stage: &'a Stage<'a>) -> Self {
         Self { stage, namespace: stage.namespace.clone(), writer: 1, number: 0 }
     }
 
-    async fn ask(&self, call: CounterCall) -> Result<CounterAnswer, Halt> {
+    async fn ask(&self, call: CounterCall) -> Result<CounterAnswer, CaseError> {
         let store = self.stage.subject.open().await;
         Ok(store.counters(&self.namespace, call).await?)
     }
@@ -91,14 +91,14 @@ impl<'a> Desk<'a> {
         same("a consolidation", answer, wanted)
     }
 
-    async fn readings(&self, call: CounterCall) -> Result<Vec<Reading>, Halt> {
+    async fn readings(&self, call: CounterCall) -> Result<Vec<Reading>, CaseError> {
         match self.ask(call).await? {
             CounterAnswer::Readings(readings) => Ok(readings),
-            other => Err(Halt::Wrong(format!("a reading: found {other:?}"))),
+            other => Err(CaseError::Wrong(format!("a reading: found {other:?}"))),
         }
     }
 
-    async fn reading(&self, counter: &str) -> Result<Option<Reading>, Halt> {
+    async fn reading(&self, counter: &str) -> Result<Option<Reading>, CaseError> {
         let call = CounterCall::Read { counters: vec![name(counter)] };
         Ok(self.readings(call).await?.into_iter().next())
     }
@@ -120,6 +120,6 @@ async fn step(
     store: &dyn Store,
     namespace: &Namespace,
     call: CounterCall,
-) -> Result<CounterAnswer, Halt> {
+) -> Result<CounterAnswer, CaseError> {
     Ok(store.counters(namespace, call).await?)
 }

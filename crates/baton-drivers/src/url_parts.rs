@@ -8,15 +8,13 @@
 //! the port `p` and the option `w@db/app`. Nothing may be shown of a URL that can be cut in two
 //! ways, so an `@` after the hosts is refused, and so is a port that is no number.
 
-/// Why a URL cannot be cut. Says nothing of what is in it.
+/// Why a URL cannot be cut into its parts. Says nothing of what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(
     feature = "network",
     expect(missing_docs, reason = "each message says what its variant means")
 )]
-pub enum Flaw {
-    #[error("it names no host")]
-    NoHost,
+pub enum MalformedUrl {
     #[error("a host has a character that no host has")]
     Host,
     #[error("a port is not a number from 1 to 65535")]
@@ -27,7 +25,7 @@ pub enum Flaw {
 
 /// The parts, with their escapes.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct Parts<'a> {
+pub(crate) struct UrlParts<'a> {
     pub(crate) user: &'a str,
     pub(crate) password: Option<&'a str>,
     /// At least one, IPv6 without its brackets.
@@ -39,24 +37,25 @@ pub(crate) struct Parts<'a> {
     pub(crate) query: &'a str,
 }
 
-impl<'a> Parts<'a> {
-    /// Cuts what follows `scheme://`.
-    pub(crate) fn of(rest: &'a str) -> Result<Self, Flaw> {
+impl<'a> UrlParts<'a> {
+    /// Cuts what follows `scheme://`; `None` if it names no host.
+    pub(crate) fn of(rest: &'a str) -> Result<Option<Self>, MalformedUrl> {
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = match place.split_once('/') {
             Some((authority, path)) => (authority, Some(path)),
             None => (place, None),
         };
         if query.contains('@') || path.is_some_and(|path| path.contains('@')) {
-            return Err(Flaw::At);
+            return Err(MalformedUrl::At);
         }
         let (login, hosts_text) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = match login.split_once(':') {
             Some((user, password)) => (user, Some(password)),
             None => (login, None),
         };
-        let hosts = hosts_text.split(',').map(host).collect::<Result<_, _>>()?;
-        Ok(Self { user, password, hosts, hosts_text, path, query })
+        let hosts = hosts_text.split(',').map(host).collect::<Result<Vec<_>, _>>()?;
+        let names_all = hosts.iter().all(|(name, _)| !name.is_empty());
+        Ok(names_all.then_some(Self { user, password, hosts, hosts_text, path, query }))
     }
 }
 
@@ -85,27 +84,24 @@ pub(crate) fn is_path(path: &str) -> bool {
     path.contains('/')
 }
 
-fn host(text: &str) -> Result<(&str, Option<u16>), Flaw> {
+fn host(text: &str) -> Result<(&str, Option<u16>), MalformedUrl> {
     let bracketed = text.strip_prefix('[').and_then(|rest| rest.split_once(']'));
     let (name, port) = match bracketed {
         Some((name, "")) => (name, None),
-        Some((name, after)) => (name, Some(after.strip_prefix(':').ok_or(Flaw::Host)?)),
+        Some((name, after)) => (name, Some(after.strip_prefix(':').ok_or(MalformedUrl::Host)?)),
         None => match text.rsplit_once(':') {
             Some((name, port)) => (name, Some(port)),
             None => (text, None),
         },
     };
-    if name.is_empty() {
-        return Err(Flaw::NoHost);
-    }
     let of_a_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '%');
     if !name.chars().all(|c| of_a_name(c) || (bracketed.is_some() && c == ':')) {
-        return Err(Flaw::Host);
+        return Err(MalformedUrl::Host);
     }
     match port.map(str::parse::<u16>) {
         None => Ok((name, None)),
         Some(Ok(port)) if port > 0 => Ok((name, Some(port))),
-        Some(_) => Err(Flaw::Port),
+        Some(_) => Err(MalformedUrl::Port),
     }
 }
 
@@ -116,23 +112,24 @@ mod tests {
     #[test]
     fn a_cut_that_is_in_doubt_is_refused() {
         let cases = [
-            ("", Flaw::NoHost),
-            ("/app", Flaw::NoHost),
-            ("a,,b/app", Flaw::NoHost),
-            ("me:p?w@db/app", Flaw::At),
-            ("me:12/w@db/app", Flaw::At),
-            ("me@db/app?pwd=a@b", Flaw::At),
-            ("me:word/app", Flaw::Port),
-            ("db:0", Flaw::Port),
-            ("db:70000", Flaw::Port),
-            ("me:p w@d b/app", Flaw::Host),
-            ("::1/app", Flaw::Host),
-            ("[::1]x", Flaw::Host),
+            ("me:p?w@db/app", MalformedUrl::At),
+            ("me:12/w@db/app", MalformedUrl::At),
+            ("me@db/app?pwd=a@b", MalformedUrl::At),
+            ("me:word/app", MalformedUrl::Port),
+            ("db:0", MalformedUrl::Port),
+            ("db:70000", MalformedUrl::Port),
+            ("me:p w@d b/app", MalformedUrl::Host),
+            ("::1/app", MalformedUrl::Host),
+            ("[::1]x", MalformedUrl::Host),
         ];
         for (rest, flaw) in cases {
-            assert_eq!(Parts::of(rest).err(), Some(flaw), "{rest}");
+            assert_eq!(UrlParts::of(rest).err(), Some(flaw), "{rest}");
         }
-        let parts = Parts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
+        for hostless in ["", "/app", "a,,b/app"] {
+            assert!(matches!(UrlParts::of(hostless), Ok(None)), "{hostless}");
+        }
+        let parts = UrlParts::of("me:a@b:c@db-1:5433,[::1]/app?x=1&y").expect("one cut");
+        let parts = parts.expect("it names hosts");
         assert_eq!((parts.user, parts.password), ("me", Some("a@b:c")));
         assert_eq!(parts.hosts, [("db-1", Some(5433)), ("::1", None)]);
         assert_eq!(options(parts.query).collect::<Vec<_>>(), [("x", Some("1")), ("y", None)]);

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::kind::Kind;
 use super::ports::Port;
 use super::process::Process;
-use super::recipe::{self, Recipe, Site};
+use super::recipe::{self, Recipe, ServerLocation};
 use super::{ready, s3, tree};
 use crate::error::TestbedError;
 use crate::{faketime, folders, install};
@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 /// A server that was started here. Its fields are dropped in this order.
-pub struct Ours {
+pub struct StartedServer {
     kind: Kind,
     running: Mutex<Option<Process>>,
     recipe: Recipe,
@@ -47,7 +47,7 @@ pub struct Ours {
     ports: Vec<Port>,
 }
 
-impl Ours {
+impl StartedServer {
     pub async fn start(kind: Kind, options: Options) -> Result<Self, TestbedError> {
         let made = tokio::task::spawn_blocking(move || Self::make(kind, options)).await;
         let ours = made.expect("making a folder does not panic")?;
@@ -57,7 +57,7 @@ impl Ours {
 
     fn make(kind: Kind, options: Options) -> Result<Self, TestbedError> {
         let (folder, temporary) = match options.folder {
-            Some(folder) => (folders::made(folder)?, None),
+            Some(folder) => (folders::create(folder)?, None),
             None => {
                 let temporary = folders::temporary(kind.name(), kind.is_unprivileged())?;
                 (temporary.path().to_path_buf(), Some(temporary))
@@ -67,7 +67,7 @@ impl Ours {
             folders::give_away(&folder)?;
         }
         let ports = (0..kind.ports()).map(|_| Port::take()).collect::<Result<Vec<_>, _>>()?;
-        let mut recipe = recipe::recipe(kind, &Site { folder: &folder, ports: &ports })?;
+        let mut recipe = recipe::recipe(kind, &ServerLocation { folder: &folder, ports: &ports })?;
         recipe.arguments.extend(options.arguments);
         if !folder.join("data").exists() {
             recipe::prepare(kind, &folder)?;
@@ -94,10 +94,10 @@ impl Ours {
     }
 
     /// Takes the leash off. Says its process id.
-    pub fn let_go(mut self) -> Result<u32, TestbedError> {
+    pub fn detach(mut self) -> Result<u32, TestbedError> {
         let pid = self.pid()?;
         if let Some(process) = self.running().take() {
-            process.let_go();
+            process.detach();
         }
         if let Some(temporary) = self.temporary.take() {
             let _stays = temporary.keep();

@@ -14,7 +14,7 @@ pub const MARK: &str = "peer> ";
 /// A call to make. Numbered, so that an answer whose caller stopped waiting is not taken for the
 /// next one.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Order {
+pub struct PeerCall {
     pub number: u64,
     pub namespace: Namespace,
     pub call: Call,
@@ -22,7 +22,7 @@ pub struct Order {
 
 /// What a peer says.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Said {
+pub enum PeerMessage {
     /// The store is open, and declares this.
     Ready(Declaration),
     /// The store is not open, because of this.

@@ -20,16 +20,16 @@ use baton_store::clock::{Clock, SystemClock};
 use super::context::{CallContext, Plan};
 use super::lease::{self, Grant};
 use super::namespace_state::NamespaceState;
-use super::record::LeaseRow;
+use super::records::LeaseRow;
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Spare {
+pub(super) struct SpareLease {
     pub(super) grant: Grant,
     /// When it was asked for, so not after etcd began to count.
     pub(super) since: Moment,
 }
 
-impl Spare {
+impl SpareLease {
     /// Does etcd keep it for a whole ttl from now? Its age is counted twice, so that no difference
     /// between etcd's clock and ours makes it end early.
     pub(super) fn serves(&self, ttl: Duration, now: Moment) -> bool {
@@ -59,7 +59,7 @@ impl CallContext<'_> {
     pub(super) async fn spare_or_grant(&self, ttl: Duration) -> Result<Grant, StoreError> {
         let spare = self.engine.cache.with(self.namespace, |cached| cached.spare.take());
         match spare.filter(|spare| spare.serves(ttl, SystemClock.now())) {
-            Some(Spare { grant, .. }) => {
+            Some(SpareLease { grant, .. }) => {
                 self.leave_follow_up(Some(FollowUp::OwnLease(grant.id)));
                 Ok(grant)
             }
@@ -80,7 +80,7 @@ impl CallContext<'_> {
             FollowUp::Spare(ttl) => {
                 let since = SystemClock.now();
                 let grant = self.grant(ttl.saturating_mul(2)).await?;
-                let spare = Some(Spare { grant, since });
+                let spare = Some(SpareLease { grant, since });
                 self.engine.cache.with(self.namespace, |cached| cached.spare = spare);
                 Ok(())
             }
@@ -116,7 +116,7 @@ mod tests {
     fn a_spare_serves_while_twice_its_age_leaves_a_whole_ttl() {
         let second = Duration::from_secs(1);
         let since = Moment::from_micros(100_000_000);
-        let spare = Spare { grant: Grant { id: 7, ttl: second * 30 }, since };
+        let spare = SpareLease { grant: Grant { id: 7, ttl: second * 30 }, since };
         for (age, ttl, serves) in [
             (Duration::ZERO, second * 30, true),
             (Duration::ZERO, second * 31, false),

@@ -6,7 +6,7 @@ use super::kind::Kind;
 use crate::error::TestbedError;
 
 /// A server that was started elsewhere.
-pub struct Named {
+pub struct ExternalServer {
     pub variable: &'static str,
     pub address: SocketAddr,
     url: String,
@@ -14,7 +14,7 @@ pub struct Named {
     host: String,
 }
 
-impl Named {
+impl ExternalServer {
     /// The one that the environment names for this kind.
     pub fn by_environment(kind: Kind) -> Result<Option<Self>, TestbedError> {
         let variable = kind.variable();
@@ -60,7 +60,7 @@ fn host_of(url: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Named, host_of};
+    use super::{ExternalServer, Kind, host_of};
 
     #[test]
     fn the_host_is_found_in_every_kind_of_url() {
@@ -75,11 +75,12 @@ mod tests {
     #[test]
     fn a_named_server_is_reached_through_another_address_too() {
         let url = "mysql://root:x@127.0.0.1:33/baton".to_owned();
-        let named = Named::parse(Kind::Mariadb, "X", url).expect("it names a server");
+        let named = ExternalServer::parse(Kind::Mariadb, "X", url).expect("it names a server");
         let elsewhere = named.url_at(([127, 0, 0, 1], 44).into());
         assert_eq!(elsewhere, "mysql://root:x@127.0.0.1:44/baton");
         assert_eq!(named.url_at(named.address), "mysql://root:x@127.0.0.1:33/baton");
-        let refused = Named::parse(Kind::Redis, "X", "db".to_owned()).err().expect("no host");
+        let refused =
+            ExternalServer::parse(Kind::Redis, "X", "db".to_owned()).err().expect("no host");
         assert_eq!(
             refused.to_string(),
             "X is \"db\"; name a server as in redis://127.0.0.1:5000/0"

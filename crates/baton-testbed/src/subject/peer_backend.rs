@@ -9,22 +9,26 @@ use baton_store::{
     Answer, Backend, Call, Capability, Declaration, Finding, HintStream, Store, StoreError,
 };
 
-use crate::peer::Open;
-
 /// Stores that are kept open until the next case begins.
-pub type Kept = Arc<Mutex<Vec<Arc<dyn Store>>>>;
+pub type OpenStores = Arc<Mutex<Vec<Arc<dyn Store>>>>;
 
 /// Declares what the process's store declares, and subscribes here: a hint comes from the server,
 /// whichever process caused it.
-pub struct Local {
+pub struct PeerBackend {
     pub declaration: Declaration,
-    pub open: Open,
     pub url: String,
-    pub kept: Kept,
+    pub open_stores: OpenStores,
+}
+
+impl PeerBackend {
+    async fn open(&self) -> Result<Arc<dyn Store>, StoreError> {
+        let unavailable = |error| StoreError::Unavailable { detail: format!("{error}") };
+        baton_drivers::open(&self.url).await.map_err(unavailable)
+    }
 }
 
 #[async_trait]
-impl Backend for Local {
+impl Backend for PeerBackend {
     fn declaration(&self) -> Declaration {
         self.declaration.clone()
     }
@@ -37,15 +41,13 @@ impl Backend for Local {
         if !self.declaration.has(Capability::Push) {
             return Err(StoreError::Unsupported(Capability::Push));
         }
-        let opened = (self.open)(&self.url).await;
-        let store = opened.map_err(|detail| StoreError::Unavailable { detail })?;
+        let store = self.open().await?;
         let hints = store.hints(namespace).await;
-        self.kept.lock().expect("no holder panics").push(store);
+        self.open_stores.lock().expect("no holder panics").push(store);
         hints
     }
 
     async fn examine(&self) -> Result<Vec<Finding>, StoreError> {
-        let opened = (self.open)(&self.url).await;
-        opened.map_err(|detail| StoreError::Unavailable { detail })?.examine().await
+        self.open().await?.examine().await
     }
 }
