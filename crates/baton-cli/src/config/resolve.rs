@@ -139,6 +139,7 @@ impl Config {
         let own = self.given.values.iter().filter(|(key, _)| !is_core(key));
         all.extend(own.map(|(key, set)| ((*key).to_owned(), set.value.clone())));
         all.insert("store".to_owned(), self.store.to_string().into());
+        all.insert("profile".to_owned(), self.profile.name().into());
         all.extend(self.otlp.as_deref().map(|url| ("otlp".to_owned(), collector(url).into())));
         all
     }
@@ -210,6 +211,14 @@ mod tests {
         assert_eq!(config.source("min_epoch_duration").to_string(), "profile fast");
         assert_eq!(config.source("namespace").to_string(), "default");
         assert_eq!(config.effective()["lease_timeout"], Value::String("4s".to_owned()));
+    }
+
+    #[test]
+    fn a_profile_is_shown_by_its_own_name_and_a_list_without_its_spaces() {
+        let config = loaded(&[("BATON_PROFILE", "helix"), ("BATON_METRICS_HOSTS", "a, b.c")]);
+        let shown = config.expect("sound").effective();
+        assert_eq!(shown["profile"], Value::String("short-lease".to_owned()));
+        assert_eq!(shown["metrics_hosts"], Value::String("a,b.c".to_owned()));
     }
 
     #[test]
