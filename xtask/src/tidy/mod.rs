@@ -3,7 +3,7 @@
 //! ```text
 //!   files ──► Repo ──► rust_files: header, sizes, leftovers, tests, unused files ─┐
 //!                 └──► documents: links and paths; markdown reads them ───────────┼──► findings
-//!   cargo metadata, cargo tree, manifests ──► dependencies ───────────────────────┘
+//!   cargo metadata, manifests ──► dependencies ───────────────────────────────────┘
 //! ```
 //!
 //! What clippy or rustfmt can check is no rule here: `clippy.toml` limits the length of functions.
