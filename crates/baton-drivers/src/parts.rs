@@ -15,13 +15,13 @@
     expect(missing_docs, reason = "each message says what its variant means")
 )]
 pub enum Flaw {
-    #[error("it names no host")]
+    #[error("the address names no host")]
     NoHost,
-    #[error("a host has a character that no host has")]
+    #[error("a host has a character that host names cannot have")]
     Host,
     #[error("a port is not a number from 1 to 65535")]
     Port,
-    #[error("there is an '@' after the hosts")]
+    #[error("an '@' stands after the hosts")]
     At,
 }
 

@@ -102,7 +102,7 @@ impl RedisSweep {
             }
             "foreign" => {
                 let detail =
-                    format!("its fence {} holds something else than an epoch", self.keys[0]);
+                    format!("its fence {} holds something other than an epoch", self.keys[0]);
                 Err(self.rejected(detail))
             }
             "refused" => {

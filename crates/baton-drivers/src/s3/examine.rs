@@ -75,7 +75,7 @@ impl S3Engine {
         }
         match self.bucket.anew().get(key, None).await? {
             Got::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
-            _ => return found("a read after a write shows something else than was written"),
+            _ => return found("a read after a write does not show what was written"),
         }
         let listed = self.bucket.anew().list(folder).await?;
         if !listed.objects.iter().any(|meta| meta.location == *key) {

@@ -125,7 +125,7 @@ async fn ttl(config: &Config) -> Vec<Finding> {
         findings.push(match sweepable(at + 1, table, config).await {
             Ok(name) => Finding::ok("ttl", format!("{name} can be swept")),
             Err(problem) => {
-                let remedy = "nothing of it is removed until this is mended";
+                let remedy = "no records of this table are removed until this is fixed";
                 Finding::fail("ttl", problem, remedy)
             }
         });
