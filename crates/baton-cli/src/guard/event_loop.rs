@@ -110,7 +110,7 @@ impl EventLoop {
             prefork.kill();
         }
         match served {
-            // Baton went without a word. It is not there to be terminating either.
+            // Baton ended without a message, so there is no process to report to.
             Err(error) if is_hang_up(&error) => Ok(()),
             served => served,
         }

@@ -3,11 +3,12 @@
 //! ```text
 //!   settings ─┐
 //!   clock ────┤
-//!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
-//!   reach ────┤
-//!   store ────┤
-//!     file, declaration, server, beats, lease, cost; races with --stress
-//!   ttl ── each [[ttl]] table of the file
+//!   lifeline ─┤
+//!   reach ────┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
+//!   store ────┤    file, declaration, server, beats, pace, lease
+//!   cost ─────┤    requests to a store that is paid by the request
+//!   ttl ──────┤    each [[ttl]] table of the file
+//!   stress ───┘    races, with --stress
 //! ```
 //!
 //! Trials run in a namespace of the doctor's own, and take their node record out again.
