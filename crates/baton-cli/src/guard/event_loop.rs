@@ -65,7 +65,7 @@ fn first_order(channel: &mut Channel) -> io::Result<Option<Order>> {
 }
 
 fn out_of_turn(order: &Order) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("an order out of turn: {order:?}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("unexpected order: {order:?}"))
 }
 
 /// The guard.

@@ -185,7 +185,7 @@ impl QueryError {
             Some((_, Meaning::Rights)) => OpenError::Rights {
                 store,
                 place,
-                what: format!("do what it must ({detail})"),
+                what: format!("do what baton needs ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
             Some((_, Meaning::BinlogFormat)) => {

@@ -107,10 +107,10 @@ impl S3Engine {
 
     fn wire(&self) -> Finding {
         match self.config.is_open_to_others() {
-            false => Finding::ok("tls", "nothing travels in the open beyond this machine"),
+            false => Finding::ok("tls", "no request leaves this machine unencrypted"),
             true => Finding::warn(
                 "tls",
-                "requests travel in the open; signatures hide the key, not the data",
+                "requests are not encrypted; signatures hide the key, not the data",
                 "use an endpoint that begins with https://",
             ),
         }

@@ -138,7 +138,7 @@ pub(super) fn undone(error: &rusqlite::Error) -> StoreError {
         ) => StoreError::Unavailable { detail },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
             record: "the database file".to_owned(),
-            detail: format!("{detail}; stop every process and put a backup back"),
+            detail: format!("{detail}; stop every process and restore a backup"),
         },
         _ => StoreError::Refused { detail: format!("{detail}; check the file's permissions") },
     }

@@ -131,7 +131,7 @@ const BEATS: [&str; 3] = ["beat", "renew", "acquire"];
 
 fn beats(book: &mut Book, node: &Shared, seen: &Seen, counted: &[Counted], now: Moment) {
     let report = &seen.report;
-    let about = "Beats by outcome, looks between two beats among them.";
+    let about = "Beats by outcome, including additional reads between two beats.";
     book.family(FamilyKind::Counter, "baton_beats_total", about);
     for outcome in Outcome::ALL {
         let carried = counted.iter().filter(|counted| BEATS.contains(&counted.kind));
@@ -212,7 +212,7 @@ fn plugins(book: &mut Book, reports: &[PluginReport]) {
         }
         book.put("_count", &labels(report, None), report.runs as f64);
     }
-    let about = "Turns of a plugin that passed without a run.";
+    let about = "Scheduled runs of a plugin that were missed.";
     each(book, reports, "baton_plugin_missed_runs_total", about, |it| it.missed as f64);
     let about = "Times a plugin was started again after a failure.";
     each(book, reports, "baton_plugin_restarts_total", about, |it| it.restarts as f64);
@@ -254,7 +254,7 @@ fn each(
 }
 
 fn events(book: &mut Book, node: &Shared) {
-    let about = "Events that this node told, by their names.";
+    let about = "Events that this node reported, by name.";
     book.family(FamilyKind::Counter, "baton_events_total", about);
     for (name, count) in node.counts.events() {
         book.put("", &[("event", name)], count as f64);

@@ -38,7 +38,7 @@ pub async fn lead(
     signals: &mut Signals,
     term: &Leadership,
 ) -> Result<Led, CommandError> {
-    let no_order = CommandError::system("the guard process takes no orders");
+    let no_order = CommandError::system("the guard process does not accept orders");
     let mut window = term.window();
     guard.start(order(node, job, term)).map_err(&no_order)?;
     let (mut ended, mut reason) = (None, None);
