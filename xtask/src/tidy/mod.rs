@@ -20,7 +20,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use repo::Repo;
 
-/// One thing to mend; displayed as `path:line: message`.
+/// One thing to fix; displayed as `path:line: message`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     /// The file, from the root of the repository.

@@ -68,7 +68,8 @@ mod tests {
             (health(Verdict::Degraded), Tone::Warn),
             (health(Verdict::Critical), Tone::Bad),
             (Event::StoreRejected, Tone::Bad),
-            (Event::BreakerHalfOpen, Tone::Plain),
+            (Event::BreakerHalfOpen, Tone::Warn),
+            (Event::ElectionCheck { current: None }, Tone::Plain),
         ];
         for (event, tone) in cases {
             assert_eq!(Tone::of(&event), tone, "{event}");

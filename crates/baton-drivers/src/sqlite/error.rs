@@ -67,8 +67,8 @@ pub enum SqliteOpenError {
     /// the two.
     #[error(
         "{path} was replaced, but {path}-wal belongs to the previous file; if the new one came \
-         alone, stop every process and remove {path}-wal and {path}-shm; if the log came with it, remove \
-         {path}-boots/lineage", path = .path.display()
+         alone, stop every process and remove {path}-wal and {path}-shm; if the log came with it, \
+         remove {path}-boots/lineage", path = .path.display()
     )]
     StaleLog { path: PathBuf },
     #[error("the machine's boot id cannot be read ({error}); the sqlite store needs Linux's /proc")]
