@@ -12,7 +12,7 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 const MOST_MARGIN: Duration = Duration::from_millis(500);
 
-/// What a term's deadlines ask for.
+/// What a term's deadlines require now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Nothing before this moment.

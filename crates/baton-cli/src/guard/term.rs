@@ -68,7 +68,7 @@ impl Term {
         self.child.launch_report().map_or(Ok(()), |report| baton.send(&Answer::Report(report)))
     }
 
-    /// Nothing is left: the last word.
+    /// Reports that nothing is left. It is the last report of the term.
     fn close(&mut self, baton: &mut Channel) -> io::Result<()> {
         // The command may have started and ended since this was last asked.
         self.report_launch(baton)?;
