@@ -104,16 +104,13 @@ mod tests {
     use std::num::NonZeroU32;
     use std::path::Path;
 
-    use super::{bench, bugs, features, macos_command, servers, simulator};
+    use super::{bench, bugs, features, macos_command};
 
     #[test]
     fn arguments_are_passed_on_as_they_are() {
         let arguments = ["idle".to_owned(), "--json".to_owned(), "a b.json".to_owned()];
         let [_, ran] = bench(&arguments).map(|command| command.to_string());
         assert_eq!(ran, "target/release/baton-bench idle --json a b.json");
-        assert_eq!(simulator("cost").to_string(), "cargo run --release -p baton-sim -- cost");
-        let ran = servers(&["up".to_owned(), "--install-only".to_owned()]).to_string();
-        assert!(ran.ends_with(" --bin baton-servers -- up --install-only"), "{ran}");
     }
 
     #[test]

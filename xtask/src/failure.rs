@@ -26,7 +26,7 @@ pub enum Failure {
     NoUrl { server: &'static str },
     #[error("cargo metadata: {0}")]
     Metadata(serde_json::Error),
-    #[error("tidy found {0} to mend")]
+    #[error("tidy found {0} to fix")]
     Untidy(usize),
     /// `repeat` is the command that runs this step alone.
     #[error("step `{step}` failed: {source}\nrepeat it with: {repeat}")]

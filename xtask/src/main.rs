@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use command::run_all;
+use command::{Command, run_all};
 use failure::Failure;
 
 /// The project's chores.
@@ -75,8 +75,8 @@ enum Task {
     },
     /// Check what the compiler does not: sizes, leftovers, links, unused files, the core's crates
     ///
-    /// Looks at every file outside of target/. Prints all findings, one `path:line: message` each,
-    /// and exits with an error if there are any.
+    /// Looks at every file outside of folders named target or .git. Prints all findings, one
+    /// `path:line: message` each, and exits with an error if there are any.
     Tidy,
     /// Show that the simulator catches every planted bug
     ///
@@ -162,22 +162,29 @@ fn perform(task: &Task, root: &Path) -> Result<(), Failure> {
         Task::Test { load } => test::run_test(root, load.unwrap_or(0)),
         Task::Suite { at_once, names } => suite::run(root, *at_once as usize, names, &[]),
         Task::Tidy => tidy::run(root),
-        Task::Bugs { seeds } => run_all(&chores::bugs(*seeds, root), root),
-        Task::Determinism { seeds } => {
-            chores::simulator(&format!("determinism --seeds {seeds}")).run(root)
-        }
-        Task::Soak { minutes } => chores::simulator(&format!("soak --minutes {minutes}")).run(root),
-        Task::Cost => chores::simulator("cost").run(root),
-        Task::Exhaustive => chores::simulator("exhaustive").run(root),
         Task::Conformance => conformance::run(root),
-        Task::Servers { arguments } => chores::servers(arguments).run(root),
-        Task::Bench { arguments } => run_all(&chores::bench(arguments), root),
-        Task::Chaos { arguments } => {
-            let arguments = [&["chaos".to_owned()], &arguments[..]].concat();
-            run_all(&chores::bench(&arguments), root)
-        }
-        Task::Newcomer => run_all(&chores::newcomer(), root),
         Task::Matrix { servers } => matrix::run(root, servers),
+        _ => run_all(&commands(task, root), root),
+    }
+}
+
+/// The commands of a task that is nothing else.
+fn commands(task: &Task, root: &Path) -> Vec<Command> {
+    let simulator = |args: String| vec![chores::simulator(&args)];
+    match task {
+        Task::Test { .. } | Task::Suite { .. } | Task::Tidy => Vec::new(),
+        Task::Conformance | Task::Matrix { .. } => Vec::new(),
+        Task::Bugs { seeds } => chores::bugs(*seeds, root).into(),
+        Task::Determinism { seeds } => simulator(format!("determinism --seeds {seeds}")),
+        Task::Soak { minutes } => simulator(format!("soak --minutes {minutes}")),
+        Task::Cost => simulator("cost".to_owned()),
+        Task::Exhaustive => simulator("exhaustive".to_owned()),
+        Task::Servers { arguments } => vec![chores::servers(arguments)],
+        Task::Bench { arguments } => chores::bench(arguments).into(),
+        Task::Chaos { arguments } => {
+            chores::bench(&[&["chaos".to_owned()], &arguments[..]].concat()).into()
+        }
+        Task::Newcomer => chores::newcomer().into(),
     }
 }
 
@@ -191,7 +198,7 @@ fn workspace_root() -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cli, Task, workspace_root};
+    use super::{Cli, Task, commands, workspace_root};
     use clap::{CommandFactory, Parser};
 
     #[test]
@@ -232,6 +239,33 @@ mod tests {
             unreachable!("a bench was asked for");
         };
         assert_eq!(arguments, ["failover", "--trials", "2", "--help"]);
+    }
+
+    #[test]
+    fn a_task_runs_the_commands_of_its_chore() {
+        let simulator = "cargo run --release -p baton-sim --";
+        let build =
+            "cargo build --release -p baton-cli --bin baton -p baton-bench --bin baton-bench";
+        let servers = "cargo run --quiet -p baton-testbed --bin baton-servers --";
+        let cases = [
+            ("determinism --seeds 3", vec![format!("{simulator} determinism --seeds 3")]),
+            ("soak --minutes 5", vec![format!("{simulator} soak --minutes 5")]),
+            ("cost", vec![format!("{simulator} cost")]),
+            ("exhaustive", vec![format!("{simulator} exhaustive")]),
+            ("servers up --install-only", vec![format!("{servers} up --install-only")]),
+            ("bench idle", vec![build.to_owned(), "target/release/baton-bench idle".to_owned()]),
+            (
+                "chaos --seed 7",
+                vec![build.to_owned(), "target/release/baton-bench chaos --seed 7".to_owned()],
+            ),
+        ];
+        for (line, expected) in cases {
+            let words = ["xtask"].into_iter().chain(line.split(' '));
+            let task = Cli::try_parse_from(words).expect(line).task;
+            let lines: Vec<String> =
+                commands(&task, &workspace_root()).iter().map(ToString::to_string).collect();
+            assert_eq!(lines, expected);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   baton-servers up ──► a URL each ──► cargo test -p baton-drivers, the URL in its environment
-//!        └── baton-servers down, whatever came of it
+//!        └── baton-servers down, also after a failure
 //! ```
 //!
 //! A server that the environment names is not the tests' to stop: those that would are left out by
@@ -19,10 +19,10 @@ use crate::failure::Failure;
 struct Entry {
     /// The server, by baton-servers' name.
     server: &'static str,
-    /// What baton-servers calls its URL.
-    given_as: &'static str,
-    /// What the tests look for.
-    wanted_as: &'static str,
+    /// The variable in which baton-servers prints its URL.
+    printed_variable: &'static str,
+    /// The variable from which the tests take a URL.
+    test_variable: &'static str,
     /// The driver, and its test program. All of them are built, so that one build serves all.
     driver: &'static str,
     /// The files of tests that a server need not be stopped for.
@@ -32,22 +32,22 @@ struct Entry {
 const ENTRIES: [Entry; 3] = [
     Entry {
         server: "mysql",
-        given_as: "BATON_TEST_ORACLE_MYSQL_URL",
-        wanted_as: "BATON_TEST_MYSQL_URL",
+        printed_variable: "BATON_TEST_ORACLE_MYSQL_URL",
+        test_variable: "BATON_TEST_MYSQL_URL",
         driver: "mysql",
         files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
     },
     Entry {
         server: "postgres18",
-        given_as: "BATON_TEST_POSTGRES18_URL",
-        wanted_as: "BATON_TEST_POSTGRES_URL",
+        printed_variable: "BATON_TEST_POSTGRES18_URL",
+        test_variable: "BATON_TEST_POSTGRES_URL",
         driver: "postgres",
         files: &["conforms::", "peer::", "fence::", "sweep::", "round_trips::", "traps::"],
     },
     Entry {
         server: "seaweedfs",
-        given_as: "BATON_TEST_SEAWEEDFS_URL",
-        wanted_as: "BATON_TEST_S3_URL",
+        printed_variable: "BATON_TEST_SEAWEEDFS_URL",
+        test_variable: "BATON_TEST_S3_URL",
         driver: "s3",
         files: &["conforms::", "peer::", "fence::", "round_trips::", "traps::"],
     },
@@ -75,7 +75,7 @@ pub fn run(root: &Path, wanted: &[String]) -> Result<(), Failure> {
 impl Entry {
     fn run(&self, root: &Path) -> Result<(), Failure> {
         let said = chores::servers(&["up".to_owned(), self.server.to_owned()]).output(root)?;
-        let tested = match url(&said, self.given_as) {
+        let tested = match url(&said, self.printed_variable) {
             Some(url) => self.tests(url).run(root),
             None => Err(Failure::NoUrl { server: self.server }),
         };
@@ -86,7 +86,7 @@ impl Entry {
     fn tests(&self, url: &str) -> Command {
         let (driver, files) = (self.driver, self.files.join(" "));
         let test = format!("test -p baton-drivers --features all --test {driver} -- {files}");
-        Command::cargo(&test).env(self.wanted_as, url)
+        Command::cargo(&test).env(self.test_variable, url)
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::failover::Arm;
-use crate::fixture::{Choice, StoreKind};
+use crate::fixture::{StoreChoice, StoreKind};
 
 /// Measures baton with real processes, and judges what it measured.
 ///
@@ -15,14 +15,14 @@ use crate::fixture::{Choice, StoreKind};
 #[derive(Debug, Parser)]
 #[command(name = "baton-bench", bin_name = "cargo xtask bench", max_term_width = 80)]
 pub struct Cli {
-    /// What is to be done.
+    /// The bench to run.
     #[command(subcommand)]
     pub task: Task,
     #[command(flatten)]
     pub common: Common,
 }
 
-/// What every bench can be told.
+/// Options of every bench.
 #[derive(Clone, Debug, Args)]
 pub struct Common {
     /// The baton program [default: the one beside this program]
@@ -42,18 +42,18 @@ pub struct Common {
     pub keep: bool,
 }
 
-/// What can be done.
+/// A bench, or the work of a process that a bench starts.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Task {
     #[command(flatten)]
     Bench(Bench),
     #[command(flatten)]
-    Part(Part),
+    Subprocess(Subprocess),
 }
 
-/// What processes do that a bench starts.
+/// The work of processes that a bench starts.
 #[derive(Clone, Debug, Subcommand)]
-pub enum Part {
+pub enum Subprocess {
     /// Waits for a peer's lock, and ticks while it has it
     #[command(hide = true)]
     Hold(Hold),
@@ -89,7 +89,7 @@ pub enum Bench {
     Idle(Idle),
 }
 
-/// What a strike finds.
+/// The state of a cluster when it is struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Pattern {
     /// A cluster at rest
@@ -98,16 +98,16 @@ pub enum Pattern {
     Succession,
 }
 
-/// How failover is measured.
+/// Options of `failover`.
 #[derive(Clone, Debug, Args)]
 pub struct Failover {
     /// The stores
     #[arg(long, value_enum, value_delimiter = ',', default_value = "sqlite")]
-    pub store: Vec<Choice>,
+    pub store: Vec<StoreChoice>,
     /// Whether a strike finds a settled cluster, or one whose leader was struck a second ago
     ///
     /// A succession is tried with kill -9 and with SIGTERM; --arms, --clusters and --peer-trials
-    /// have no say in it.
+    /// are ignored.
     #[arg(long, value_enum, default_value = "settled")]
     pub pattern: Pattern,
     /// How often each arm is tried
@@ -175,12 +175,12 @@ pub enum HoldKind {
     Zookeeper,
 }
 
-/// How beats are counted.
+/// Options of `beats`.
 #[derive(Clone, Debug, Args)]
 pub struct Beats {
     /// The stores
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
-    pub store: Vec<Choice>,
+    pub store: Vec<StoreChoice>,
     /// How many nodes the largest fleet has
     #[arg(long, default_value = "200", value_parser = clap::value_parser!(u32).range(2..))]
     pub nodes: u32,
@@ -189,7 +189,7 @@ pub struct Beats {
     pub seconds: u32,
 }
 
-/// How plugins are measured.
+/// Options of `plugins`.
 #[derive(Clone, Debug, Args)]
 pub struct Plugins {
     /// How many expired rows are to go
@@ -221,12 +221,12 @@ pub struct Adder {
     pub directly: bool,
 }
 
-/// How updates are lost, or not.
+/// Options of `lost-updates`.
 #[derive(Clone, Debug, Args)]
 pub struct LostUpdates {
     /// The stores, of postgres and redis
     #[arg(long, value_enum, value_delimiter = ',', default_value = "postgres,redis")]
-    pub store: Vec<Choice>,
+    pub store: Vec<StoreChoice>,
     /// How many increments with the fence
     #[arg(long, default_value = "20000")]
     pub increments: u64,
@@ -255,16 +255,16 @@ pub struct Worker {
     pub fenced: bool,
 }
 
-/// How the chaos goes.
+/// Options of `chaos`.
 #[derive(Clone, Debug, Args)]
 pub struct Chaos {
     /// The stores, all of them side by side
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all")]
-    pub store: Vec<Choice>,
-    /// How long
+    pub store: Vec<StoreChoice>,
+    /// How long to strike, in minutes
     #[arg(long, default_value = "2", value_parser = clap::value_parser!(u32).range(1..))]
     pub minutes: u32,
-    /// How long, for less than a minute
+    /// How long to strike, in seconds
     #[arg(long, conflicts_with = "minutes", value_parser = clap::value_parser!(u32).range(10..))]
     pub seconds: Option<u32>,
     /// What the faults are drawn from [default: a new one]
@@ -280,7 +280,7 @@ pub struct Chaos {
 }
 
 impl Chaos {
-    /// How long.
+    /// How long to strike.
     pub fn lasts(&self) -> Duration {
         Duration::from_secs(self.seconds.unwrap_or(self.minutes * 60).into())
     }
@@ -292,12 +292,12 @@ impl Chaos {
     }
 }
 
-/// How the store goes away.
+/// Options of `outage`.
 #[derive(Clone, Debug, Args)]
 pub struct Outage {
     /// The stores, all of them side by side
     #[arg(long, value_enum, value_delimiter = ',', default_value = "all,redis-always")]
-    pub store: Vec<Choice>,
+    pub store: Vec<StoreChoice>,
     /// How many nodes on each store
     #[arg(long, default_value = "10", value_parser = clap::value_parser!(u32).range(2..))]
     pub nodes: u32,
@@ -306,7 +306,7 @@ pub struct Outage {
     pub seconds: u32,
 }
 
-/// How idleness is measured.
+/// Options of `idle`.
 #[derive(Clone, Debug, Args)]
 pub struct Idle {
     /// How many processes

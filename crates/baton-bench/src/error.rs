@@ -7,7 +7,7 @@ use baton::{BuildError, LeftError, StoreError};
 use baton_cli::cluster::ClusterError;
 use baton_cli::error::CommandError;
 
-/// What went wrong.
+/// Why a bench could not be run.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// The cluster of processes did not do what it was to.

@@ -23,8 +23,8 @@ mod cli;
 mod error;
 mod failover;
 mod fixture;
-mod follow;
-mod judge;
+mod log_findings;
+mod log_reader;
 mod lost_updates;
 mod micro;
 mod outage;
@@ -44,7 +44,7 @@ use std::sync::Arc;
 use baton_cli::output::stdout;
 use clap::Parser;
 
-use cli::{Bench, Cli, Common, Part, Task};
+use cli::{Bench, Cli, Common, Subprocess, Task};
 use error::BenchError;
 use processes::this_program;
 use report::Report;
@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.task {
         Task::Bench(bench) => perform(bench, &cli.common),
-        Task::Part(part) => take_part(part).map(|()| true),
+        Task::Subprocess(subprocess) => run_subprocess(subprocess).map(|()| true),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -69,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the bench and tells what came of it. Did it pass?
+/// Runs the bench and writes its report. Did it pass?
 fn perform(bench: &Bench, common: &Common) -> Result<bool, BenchError> {
     let this = this_program()?;
     let beside = this.parent().unwrap_or(Path::new("."));
@@ -79,25 +79,25 @@ fn perform(bench: &Bench, common: &Common) -> Result<bool, BenchError> {
     let measured = runtime()?.block_on(async {
         tokio::select! {
             measured = measure(bench, !common.no_bars, &sandbox) => measured,
-            stopped = processes::told_to_stop() => stopped.and(Err(BenchError::Stopped)),
+            stopped = processes::stop_requested() => stopped.and(Err(BenchError::Stopped)),
         }
     });
     let passed = measured.as_ref().is_ok_and(Report::passes);
     if let Some(sandbox) = Arc::into_inner(sandbox).filter(|_| common.keep || !passed) {
         eprintln!("databases and logs are in {}", sandbox.keep().display());
     }
-    tell(&measured?, common)?;
+    write_report(&measured?, common)?;
     Ok(passed)
 }
 
-/// What a process does that a bench started.
-fn take_part(part: &Part) -> Result<(), BenchError> {
+/// Does the work of a process that a bench started.
+fn run_subprocess(subprocess: &Subprocess) -> Result<(), BenchError> {
     runtime()?.block_on(async {
-        match part {
-            Part::Hold(options) => peers::hold(options).await,
-            Part::Member(options) => failover::take_part(options).await,
-            Part::Worker(options) => lost_updates::work(options).await,
-            Part::Adder(options) => plugins::add(options).await,
+        match subprocess {
+            Subprocess::Hold(options) => peers::hold(options).await,
+            Subprocess::Member(options) => failover::take_part(options).await,
+            Subprocess::Worker(options) => lost_updates::work(options).await,
+            Subprocess::Adder(options) => plugins::add(options).await,
         }
     })
 }
@@ -121,7 +121,7 @@ async fn measure(bench: &Bench, bars: bool, sandbox: &Arc<Sandbox>) -> Result<Re
     }
 }
 
-fn tell(report: &Report, common: &Common) -> Result<(), BenchError> {
+fn write_report(report: &Report, common: &Common) -> Result<(), BenchError> {
     let Some(file) = &common.json else {
         stdout::text(&report.text());
         return Ok(());

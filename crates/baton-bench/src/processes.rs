@@ -28,7 +28,7 @@ pub fn send(pid: u32, signal: Signal) -> Result<(), BenchError> {
 }
 
 /// Waits until this process is asked to end. Whatever it started ends with what it was doing.
-pub async fn told_to_stop() -> Result<(), BenchError> {
+pub async fn stop_requested() -> Result<(), BenchError> {
     let no_signals = |problem| BenchError::File { path: "signals".into(), problem };
     let mut terminated = signal(SignalKind::terminate()).map_err(no_signals)?;
     let mut interrupted = signal(SignalKind::interrupt()).map_err(no_signals)?;
@@ -86,7 +86,7 @@ fn cpu(process: &Path) -> Option<Duration> {
     Some(total)
 }
 
-/// The first number: nanoseconds on a processor.
+/// The first number of `schedstat`: nanoseconds on a processor.
 fn on_processor(schedule: &str) -> Option<Duration> {
     schedule.split_ascii_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }

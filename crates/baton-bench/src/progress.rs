@@ -17,13 +17,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Nothing is done yet.
+    /// A counter at 0.
     pub fn new(what: &str, total: u32) -> Self {
         eprintln!("{what}: {total} to do");
         Self { what: what.to_owned(), total, done: Mutex::new((0, SystemClock.now())) }
     }
 
-    /// One more is done.
+    /// Counts one more.
     pub fn step(&self) {
         let mut done = self.done.lock().expect("no holder panics");
         let (count, said_at) = &mut *done;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use baton::{BootId, Namespace, NodeId};
-use baton_cli::cluster::{Body, Cluster, Lead, Plan};
+use baton_cli::cluster::{Body, Cluster, LeaderLease, Plan};
 use baton_store::clock::{Clock, SystemClock};
 use tempfile::TempDir;
 
@@ -63,7 +63,7 @@ impl Sandbox {
         self.folder.keep()
     }
 
-    /// A folder for a store of its own.
+    /// Makes a folder for a store.
     pub fn room(&self, name: &str) -> Result<PathBuf, BenchError> {
         let folder = self.folder().join(name);
         let made = std::fs::create_dir_all(&folder);
@@ -110,7 +110,7 @@ pub struct Stage {
 
 impl Stage {
     /// Waits until every node is known and knows the leader, and the last election is over.
-    pub async fn settled(&self) -> Result<Lead, BenchError> {
+    pub async fn settled(&self) -> Result<LeaderLease, BenchError> {
         let lead = settle::settled(&self.cluster, self.names.len(), PATIENCE).await?;
         SystemClock.sleep(STANDS_BACK).await;
         Ok(lead)

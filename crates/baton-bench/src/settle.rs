@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton::clock::Moment;
 use baton::{BootId, NodeId};
 use baton_cli::attempts::Attempts;
-use baton_cli::cluster::{Cluster, ClusterError, Lead};
+use baton_cli::cluster::{Cluster, ClusterError, LeaderLease};
 use baton_store::clock::{Clock, SystemClock};
 
 /// How often the store is looked at. There is no hurry, and other programs may be measuring on the
@@ -49,7 +49,7 @@ pub async fn settled(
     cluster: &Cluster,
     count: usize,
     limit: Duration,
-) -> Result<Lead, ClusterError> {
+) -> Result<LeaderLease, ClusterError> {
     let mut since: Option<(u64, Beats, Moment)> = None;
     let mut attempts = Attempts::new(READ_EVERY, limit);
     while attempts.next().await {
@@ -75,7 +75,7 @@ pub async fn settled(
     Err(ClusterError::TimedOut { what: "a settled cluster", limit })
 }
 
-/// The registry as it stands.
+/// Reads the registry.
 pub async fn beats(cluster: &Cluster) -> Result<Beats, ClusterError> {
     let members = cluster.store.members(&cluster.plan.namespace).await?;
     let beat = |member: baton_core::protocol::Member| {
@@ -84,12 +84,12 @@ pub async fn beats(cluster: &Cluster) -> Result<Beats, ClusterError> {
     Ok(members.into_iter().map(beat).collect())
 }
 
-/// Who leads, if its view is of this epoch and shows these processes and no others.
+/// The leader, if its view is of this epoch and shows these processes and no others.
 async fn in_full_view(
     cluster: &Cluster,
     count: usize,
     beats: &Beats,
-) -> Result<Option<Lead>, ClusterError> {
+) -> Result<Option<LeaderLease>, ClusterError> {
     let shown = cluster.store.inspect(&cluster.plan.namespace).await?;
     let (Some(lease), Some(view)) = (shown.lease, shown.view) else {
         return Ok(None);
@@ -102,5 +102,5 @@ async fn in_full_view(
     let full = beats.len() == count
         && view.version.epoch == lease.version.epoch
         && in_view.eq(in_registry);
-    Ok(full.then_some(Lead { node: holder.node, lease }))
+    Ok(full.then_some(LeaderLease { node: holder.node, lease }))
 }

@@ -28,10 +28,10 @@ pub async fn store(config: &Config) -> Result<Arc<dyn Store>, CommandError> {
     Ok(store)
 }
 
-/// Says who speaks from now on and, if that is loud enough, whether its crash would be noticed late
-/// and where it answers.
+/// Names the node in the lines of the log from now on and, if the log has this level, says whether
+/// a crash of it would be noticed late and where its metrics are.
 pub fn introduce(node: &Node, notice: Option<&LateNotice>, least: Level) {
-    log::speaks_for(node.namespace(), node.id());
+    log::set_node(node.namespace(), node.id());
     if let Some(notice) = notice.filter(|_| least <= Level::Warn) {
         log::warn(&format!("warning: {notice}"));
     }

@@ -61,7 +61,7 @@ impl fmt::Display for TransferRefusal {
             Self::Draining => f.write_str("is leaving"),
             Self::LeadsAlready => f.write_str("leads already"),
             Self::Replaced => {
-                f.write_str("was asked for, but a later request named another node; ask again")
+                f.write_str("was replaced by a later request for another node; ask again")
             }
             Self::NoCoordinator => f.write_str("cannot take over: no node leads"),
         }

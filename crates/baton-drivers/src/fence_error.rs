@@ -24,7 +24,7 @@ pub enum FenceError<E> {
         wanted: &'static str,
     },
     /// The fence holds something else than an epoch: a person must look.
-    #[error("the fence of {resource} holds something else than an epoch: {found}")]
+    #[error("the fence of {resource} holds something other than an epoch: {found}")]
     Foreign {
         /// The resource.
         resource: String,
@@ -32,7 +32,9 @@ pub enum FenceError<E> {
         found: String,
     },
     /// S3 only: the body lacks the mark that tells it from every other write.
-    #[error("{resource}: the body does not contain the mark {mark}; put it anywhere into it")]
+    #[error(
+        "{resource}: the body does not contain the mark {mark}; put the mark anywhere in the body"
+    )]
     NoMark {
         /// The object's key.
         resource: String,
@@ -40,7 +42,7 @@ pub enum FenceError<E> {
         mark: String,
     },
     /// S3 only: the system gave no randomness for a mark.
-    #[error("no random number can be had ({0})")]
+    #[error("the system has no random numbers ({0})")]
     NoRandomness(String),
     /// The store failed. Nothing is said about the epoch, and a write may have taken place: read it
     /// back, unless its transaction is rolled back.

@@ -21,7 +21,7 @@ pub enum OpenError {
     /// The scheme is known, but its driver is not built in.
     #[error("{scheme}:// needs a program built with the feature {feature}, which this one is not")]
     NotBuilt { scheme: String, feature: &'static str },
-    #[error("memory:// takes nothing after it, and something was given; write memory://")]
+    #[error("memory:// takes no path and no options; write memory://")]
     NotMemory,
     /// Another client has no use for the URL of this store.
     #[error("{scheme}:// has no URL for another client; {remedy}")]
@@ -38,7 +38,7 @@ pub enum OpenError {
          and is the address right?"
     )]
     Unreachable { store: &'static str, place: String, detail: String },
-    #[error("{store} at {place} does not let this user in ({detail}); check user and password")]
+    #[error("{store} at {place} refuses this user ({detail}); check user and password")]
     Login { store: &'static str, place: String, detail: String },
     #[error("{store} at {place}: {what} is missing; {remedy}")]
     Missing { store: &'static str, place: String, what: String, remedy: String },
@@ -64,7 +64,7 @@ pub enum OpenError {
     Pooled { store: &'static str, place: String, detail: String },
     #[error("{store} at {place}: TLS cannot be set up ({detail}); check tls_ca, tls_cert, tls_key")]
     Tls { store: &'static str, place: String, detail: String },
-    #[error("{store} at {place} answers what a {store} server does not ({detail})")]
+    #[error("{store} at {place} gave an answer that no {store} server gives ({detail})")]
     Strange { store: &'static str, place: String, detail: String },
     #[error("no thread for the store can be started ({0}); raise the limit on threads")]
     Thread(std::io::Error),

@@ -15,11 +15,11 @@
     expect(missing_docs, reason = "each message says what its variant means")
 )]
 pub enum MalformedUrl {
-    #[error("a host has a character that no host has")]
+    #[error("a host has a character that host names cannot have")]
     Host,
     #[error("a port is not a number from 1 to 65535")]
     Port,
-    #[error("there is an '@' after the hosts")]
+    #[error("an '@' stands after the hosts")]
     At,
 }
 

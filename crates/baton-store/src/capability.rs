@@ -1,6 +1,7 @@
 //! What a store declares about itself. What it does not declare, it must not pretend to have.
 
 use std::collections::BTreeSet;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,18 @@ impl Capability {
     /// Every capability.
     pub const ALL: [Self; 5] =
         [Self::Push, Self::MemberAge, Self::Lineage, Self::DeathProof, Self::Counters];
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Push => "hints",
+            Self::MemberAge => "the age of beats",
+            Self::Lineage => "detection of restored data",
+            Self::DeathProof => "proof of deaths",
+            Self::Counters => "counters",
+        })
+    }
 }
 
 /// What a store says of itself.

@@ -23,13 +23,13 @@ pub enum StoreError {
         detail: String,
     },
     /// Try again later: nothing was written.
-    #[error("the store asks for patience ({detail}); nothing was written")]
+    #[error("the store is overloaded and asks to retry later ({detail}); nothing was written")]
     Throttled {
         /// What happened.
         detail: String,
     },
     /// A person must act: rights, schema, wrong server.
-    #[error("the store refuses this ({detail}); nothing was written")]
+    #[error("the store refuses this request ({detail}); nothing was written")]
     Refused {
         /// What to do about it.
         detail: String,
@@ -43,7 +43,7 @@ pub enum StoreError {
         detail: String,
     },
     /// The store does not declare this.
-    #[error("this store does not declare {0:?}")]
+    #[error("this store does not support {0}")]
     Unsupported(Capability),
 }
 

@@ -31,7 +31,7 @@ pub enum BuildError {
     /// Set an address of the lifeline that other nodes can dial.
     #[error(
         "the lifeline listens on {0}, which is every address of this machine; \
-         give the one that other nodes dial"
+         set lifeline.advertise to the address that other nodes dial"
     )]
     Unadvertised(SocketAddr),
     /// Give the endpoint an address: a host and a port.
@@ -56,8 +56,8 @@ pub enum BuildError {
     /// The system has no thread, timer or descriptor left.
     #[error("the node's thread cannot be started ({0})")]
     Thread(#[from] std::io::Error),
-    /// The node that was to share its thread has left.
-    #[error("the node that was to share its thread has left already")]
+    /// The node whose thread this one was to share has left.
+    #[error("the node whose thread this node was to share has left")]
     Gone,
 }
 

@@ -20,7 +20,7 @@ pub enum FenceRegisterError {
     )]
     StaleEpoch(#[from] StaleEpoch),
     /// A person must look: the register holds something else than an epoch.
-    #[error("the fence of {resource} holds something else than an epoch; it was left as it is")]
+    #[error("the fence of {resource} holds something other than an epoch; it was left as it is")]
     Foreign {
         /// The resource.
         resource: String,

@@ -1,6 +1,7 @@
 //! Rules over dependencies and manifests: where every crate comes from and under which licence,
 //! what the core may not depend on, and that no manifest plants a bug.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -51,31 +52,64 @@ const BUGS: &str = "baton_bugs";
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+    resolve: Graph,
 }
 
 #[derive(Deserialize)]
 struct Package {
+    id: String,
     name: String,
     license: Option<String>,
     /// The workspace's own have none.
     source: Option<String>,
 }
 
-/// Asks cargo for all dependencies, and for the tree below the core: development and build
-/// dependencies are not part of it.
+/// Which package depends on which, with the features that all crates of the workspace switch on.
+#[derive(Deserialize)]
+struct Graph {
+    nodes: Vec<Node>,
+}
+
+impl Graph {
+    /// What a package depends on, other than for development and building.
+    fn ordinary<'a>(&'a self, id: &str) -> impl Iterator<Item = &'a str> {
+        let node = self.nodes.iter().find(|node| node.id == id);
+        let all = node.into_iter().flat_map(|node| &node.deps);
+        let is_ordinary = |it: &&Dependency| it.dep_kinds.iter().any(|edge| edge.kind.is_none());
+        all.filter(is_ordinary).map(|it| it.pkg.as_str())
+    }
+}
+
+/// A package by its id, and what it depends on.
+#[derive(Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<Edge>,
+}
+
+/// `kind` is `dev` or `build`; an ordinary dependency has none.
+#[derive(Deserialize)]
+struct Edge {
+    kind: Option<String>,
+}
+
+/// Asks cargo for all dependencies.
 pub fn check(root: &Path) -> Result<Vec<Finding>, Failure> {
     let json = Command::cargo("metadata --format-version 1").output(root)?;
     let metadata: Metadata = serde_json::from_str(&json).map_err(Failure::Metadata)?;
-    let tree = "tree --package baton-core --edges normal --target all --prefix none";
-    let mut findings = packages(&metadata);
-    findings.extend(core(&Command::cargo(tree).output(root)?));
-    Ok(findings)
+    Ok([packages(&metadata), core(&metadata)].concat())
 }
 
 /// Fires on each package that is banned, comes from elsewhere, or has another licence.
 fn packages(metadata: &Metadata) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for Package { name, license, source } in &metadata.packages {
+    for Package { name, license, source, .. } in &metadata.packages {
         let mut fires = |message: String| findings.push(Finding::new("Cargo.lock", 1, message));
         if BANNED.contains(&name.as_str()) {
             fires(format!("`{name}` is banned: TLS is rustls with ring"));
@@ -101,15 +135,27 @@ fn is_allowed(expression: &str) -> bool {
     expression.split(" AND ").all(offered)
 }
 
-/// Fires on each crate of the core's dependency tree that may block, tell the time or draw numbers.
-fn core(tree: &str) -> Vec<Finding> {
-    let names = tree.lines().filter_map(|line| line.split(' ').next());
-    let banned = names.filter(|it| BANNED_IN_CORE.contains(it) || it.starts_with("futures"));
-    let message = |name| {
-        let way = "`cargo tree --package baton-core --invert` shows the way to it";
-        format!("the core may not depend on `{name}`: {way}")
-    };
-    banned.map(|name| Finding::new("crates/baton-core/Cargo.toml", 1, message(name))).collect()
+/// Fires on each crate below the core that may block, tell the time or draw numbers. Dependencies
+/// for development and building are not part of the core.
+fn core(metadata: &Metadata) -> Vec<Finding> {
+    let names: BTreeMap<&str, &str> =
+        metadata.packages.iter().map(|it| (it.id.as_str(), it.name.as_str())).collect();
+    let core = names.iter().filter(|(_, name)| **name == "baton-core");
+    let mut open: Vec<_> = core.map(|(id, name)| (*id, (*name).to_owned())).collect();
+    let mut known = BTreeSet::new();
+    let mut findings = Vec::new();
+    while let Some((from, path)) = open.pop() {
+        for id in metadata.resolve.ordinary(from).filter(|id| known.insert(*id)) {
+            let name = names[id];
+            let path = format!("{path} → {name}");
+            if BANNED_IN_CORE.contains(&name) || name.starts_with("futures") {
+                let message = format!("the core may not depend on `{name}`: {path}");
+                findings.push(Finding::new("crates/baton-core/Cargo.toml", 1, message));
+            }
+            open.push((id, path));
+        }
+    }
+    findings
 }
 
 /// Fires on each line of a manifest or cargo configuration that names the flag of the planted bugs,
@@ -152,16 +198,19 @@ mod tests {
     #[test]
     fn fires_on_banned_crates_other_sources_and_other_licences() {
         let package = |name: &str, licence: &str, source: &str| {
-            format!(r#"{{"name": "{name}", "license": "{licence}", "source": "{source}"}}"#)
+            format!(
+                r#"{{"id": "", "name": "{name}", "license": "{licence}", "source": "{source}"}}"#
+            )
         };
         let all = [
             package("good", "MIT", CRATES_IO),
             package("openssl-sys", "MIT", CRATES_IO),
             package("copied", "GPL-3.0", CRATES_IO),
             package("forked", "MIT", "git+https://example.com/forked"),
-            r#"{"name": "unlicensed", "license": null, "source": null}"#.to_owned(),
+            r#"{"id": "", "name": "unlicensed", "license": null, "source": null}"#.to_owned(),
         ];
-        let json = format!(r#"{{"packages": [{}]}}"#, all.join(","));
+        let all = all.join(",");
+        let json = format!(r#"{{"packages": [{all}], "resolve": {{"nodes": []}}}}"#);
         let found = packages(&serde_json::from_str(&json).expect("it is JSON"));
         let names: Vec<&str> =
             found.iter().filter_map(|finding| finding.message.split('`').nth(1)).collect();
@@ -170,11 +219,29 @@ mod tests {
 
     #[test]
     fn fires_on_crates_that_the_core_may_not_have() {
-        let tree = "baton-core v0.1.0 (/w/crates/baton-core)\nserde v1.0.0\nfutures-util v0.3.1\n\
-                    rand v0.9.0 (*)\n";
-        let found: Vec<String> = core(tree).into_iter().map(|finding| finding.message).collect();
-        assert_eq!(found.len(), 2);
-        assert!(found[0].contains("`futures-util`") && found[1].contains("`rand`"), "{found:?}");
+        let edges = [
+            ("baton-core", "serde", "null"),
+            ("baton-core", "rand", "\"dev\""),
+            ("baton-core", "time", "\"build\""),
+            ("serde", "futures-util", "null"),
+            ("tokio", "baton-core", "null"),
+        ];
+        let names = ["baton-core", "serde", "rand", "time", "futures-util", "tokio"];
+        let package = |name| format!(r#"{{"id": "{name} 1", "name": "{name}"}}"#);
+        let node = |name: &str| {
+            let own = edges.iter().filter(|(from, ..)| *from == name);
+            let dependency = |(_, to, kind): &(&str, &str, &str)| {
+                format!(r#"{{"pkg": "{to} 1", "dep_kinds": [{{"kind": {kind}}}]}}"#)
+            };
+            let deps = own.map(dependency).collect::<Vec<_>>().join(",");
+            format!(r#"{{"id": "{name} 1", "deps": [{deps}]}}"#)
+        };
+        let [packages, nodes] = [names.map(package), names.map(node)].map(|it| it.join(","));
+        let json = format!(r#"{{"packages": [{packages}], "resolve": {{"nodes": [{nodes}]}}}}"#);
+        let found = core(&serde_json::from_str(&json).expect("it is JSON"));
+        let found: Vec<String> = found.into_iter().map(|finding| finding.message).collect();
+        let path = "baton-core → serde → futures-util";
+        assert_eq!(found, [format!("the core may not depend on `futures-util`: {path}")]);
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! Reads Markdown just well enough for the rules: prose, code spans, and the anchors of headings.
+//! Fences of three backticks alone are understood: not `~~~`, nor four backticks around three. Code
+//! by indentation counts as prose, and so does a code span that goes on over the end of its line.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,7 +3,7 @@
 //! ```text
 //!   files ──► Repo ──► rust_files: header, sizes, leftovers, tests, unused files ─┐
 //!                 └──► documents: links and paths; markdown reads them ───────────┼──► findings
-//!   cargo metadata, cargo tree, manifests ──► dependencies ───────────────────────┘
+//!   cargo metadata, manifests ──► dependencies ───────────────────────────────────┘
 //! ```
 //!
 //! What clippy or rustfmt can check is no rule here: `clippy.toml` limits the length of functions.
@@ -20,7 +20,7 @@ use std::path::Path;
 use crate::failure::Failure;
 use repo::Repo;
 
-/// One thing to mend; displayed as `path:line: message`.
+/// One thing to fix; displayed as `path:line: message`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Finding {
     /// The file, from the root of the repository.

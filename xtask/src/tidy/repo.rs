@@ -1,4 +1,4 @@
-//! The files that tidy looks at: all outside of `target/` and `.git`.
+//! The files that tidy looks at: all outside of folders named `target` or `.git`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -80,7 +80,7 @@ fn read_folder(
         let name = entry.file_name();
         let path = format!("{folder}{}", name.to_string_lossy());
         let kind = entry.file_type().map_err(failure)?;
-        if path == "target" || path == ".git" {
+        if name == "target" || name == ".git" {
             continue;
         } else if kind.is_file() {
             let bytes = std::fs::read(entry.path()).map_err(failure)?;

@@ -9,7 +9,7 @@ use baton_cli::attempts::Attempts;
 use baton_store::clock::{Clock, SystemClock};
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-use super::timed::Times;
+use super::timed::BeatTimes;
 use crate::error::BenchError;
 
 /// How long a fleet may take to settle.
@@ -24,14 +24,14 @@ const WORKS_WITHIN: Duration = Duration::from_secs(300);
 /// Nodes that all know each other once they have settled.
 pub struct Fleet {
     nodes: Vec<Node>,
-    times: Times,
+    times: BeatTimes,
 }
 
-/// A plugin with next to nothing to do.
-struct Idle(String);
+/// A plugin that does nothing.
+struct IdlePlugin(String);
 
 #[async_trait]
-impl Plugin for Idle {
+impl Plugin for IdlePlugin {
     fn name(&self) -> &str {
         &self.0
     }
@@ -47,7 +47,7 @@ impl Plugin for Idle {
 
 /// Gives a node this many plugins.
 pub fn with_idle_plugins(node: NodeBuilder, plugins: u32) -> NodeBuilder {
-    (1..=plugins).fold(node, |node, number| node.plugin(Idle(format!("plugin-{number}"))))
+    (1..=plugins).fold(node, |node, number| node.plugin(IdlePlugin(format!("plugin-{number}"))))
 }
 
 /// Every handle has files of its own, and the usual limit is 1,024.
@@ -65,15 +65,15 @@ impl Fleet {
         url: &str,
         namespace: &Namespace,
         nodes: u32,
-        made_ready: impl Fn(NodeBuilder, u32) -> NodeBuilder,
+        configure: impl Fn(NodeBuilder, u32) -> NodeBuilder,
     ) -> Result<Self, BenchError> {
-        let mut fleet = Self { nodes: Vec::new(), times: Times::default() };
+        let mut fleet = Self { nodes: Vec::new(), times: BeatTimes::default() };
         let runtime = tokio::runtime::Handle::current();
         for number in 1..=nodes {
             let store = fleet.times.of(baton_drivers::open(url).await?);
             let id = NodeId::new(&format!("node-{number:03}")).expect("a plain name");
             let node = Node::builder(store).namespace(namespace.clone()).id(id);
-            let node = made_ready(node, number).runtime(runtime.clone());
+            let node = configure(node, number).runtime(runtime.clone());
             fleet.nodes.push(node.build()?);
             if number == 1 {
                 fleet.settle().await?;
@@ -122,12 +122,12 @@ impl Fleet {
         self.nodes.iter().map(|node| node.metrics().heartbeat_count).sum()
     }
 
-    /// What beats took from now on is what counts.
+    /// Discards the times so far.
     pub fn forget_times(&self) {
         drop(self.times.take());
     }
 
-    /// What beats took, in milliseconds.
+    /// The times of beats since the last call, in milliseconds.
     pub fn times_ms(&self) -> Vec<f64> {
         self.times.take()
     }

@@ -5,7 +5,7 @@
 //!                                                            │         │          │
 //!                                  how long each beat took ──┘         │          │
 //!                                  how often a client spoke ───────────┘          │
-//!                                  what the server counted (witness), its CPU ────┘
+//!                          what the server counted (server_counter), its CPU ────┘
 //!   window: what came between two readings, divided by the beats that came through
 //! ```
 //!
@@ -14,9 +14,9 @@
 //! the nodes' own metrics. The leader's reading of the members is in the figures.
 
 mod fleet;
+mod server_counter;
 mod timed;
 mod window;
-mod witness;
 
 use std::time::Duration;
 
@@ -29,22 +29,22 @@ use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::{Report, TextTable};
 use crate::sandbox::Sandbox;
 pub use fleet::Fleet;
+use server_counter::ServerCounter;
 use window::{Figures, Reading};
-use witness::Witness;
 
 /// How many nodes have the plugins whose number must not matter.
 const NODES_WITH_PLUGINS: u32 = 50;
 
-/// This many plugins cost what one does.
+/// This many plugins must cost as much as one.
 const PLUGINS: u32 = 20;
 
-/// To within this part.
+/// The largest difference that counts as the same, as a fraction.
 const PLUGINS_MAY_COST: f64 = 0.05;
 
 const HEAD: [&str; 8] =
     ["NODES", "PLUGINS", "BEATS", "TRIPS/BEAT", "COUNTED/BEAT", "P50 ms", "P99 ms", "SERVER CPU %"];
 
-/// Every store, one after the other.
+/// Runs the bench on every store, one after the other.
 pub async fn run(sandbox: &Sandbox, options: &Beats, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("beats", bars);
     fleet::allow_many_files();
@@ -79,7 +79,7 @@ pub async fn compare(
             Err(problem) => return Err(problem),
         }
     }
-    tell(kind, &measured, report);
+    add_to_report(kind, &measured, report);
     Ok(())
 }
 
@@ -101,7 +101,7 @@ async fn measure(
     let name = format!("beats-{nodes}-{plugins}");
     let folder = sandbox.room(&format!("{}-{name}", fixture.kind()))?;
     let namespace = Namespace::new(&name).expect("a plain name");
-    let mut witness = Witness::at(fixture).await?;
+    let mut counter = ServerCounter::at(fixture).await?;
     let idle = |node, _| fleet::with_idle_plugins(node, plugins);
     let fleet = Fleet::start(&fixture.url(&folder), &namespace, nodes, idle).await?;
     if let Err(problem) = fleet.settle().await {
@@ -112,9 +112,9 @@ async fn measure(
     fleet.forget_times();
     // Where followers write at every second beat, twice as many even that out.
     let seconds = if fixture.kind() == StoreKind::S3 { 2 * seconds } else { seconds };
-    let before = Reading::take(fixture, &fleet, &mut witness).await?;
+    let before = Reading::take(fixture, &fleet, &mut counter).await?;
     SystemClock.sleep(Duration::from_secs(seconds.into())).await;
-    let after = Reading::take(fixture, &fleet, &mut witness).await?;
+    let after = Reading::take(fixture, &fleet, &mut counter).await?;
     let figures = Figures::between(&before, &after, &fleet.times_ms());
     fleet.leave().await;
     Ok(figures)
@@ -128,7 +128,7 @@ fn trips_max(store: StoreKind) -> f64 {
     }
 }
 
-fn tell(store: StoreKind, measured: &[(u32, u32, Figures)], report: &mut Report) {
+fn add_to_report(store: StoreKind, measured: &[(u32, u32, Figures)], report: &mut Report) {
     let mut table = TextTable::new(store.name(), &HEAD);
     for (nodes, plugins, figures) in measured {
         let cells = [nodes.to_string(), plugins.to_string()];

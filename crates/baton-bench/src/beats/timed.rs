@@ -13,10 +13,10 @@ use crate::percentiles::ms;
 
 /// How long beats took, in milliseconds. Shared by all stores of a fleet.
 #[derive(Clone, Debug, Default)]
-pub struct Times(Arc<Mutex<Vec<f64>>>);
+pub struct BeatTimes(Arc<Mutex<Vec<f64>>>);
 
-impl Times {
-    /// Takes out what there is.
+impl BeatTimes {
+    /// Takes out the times so far.
     pub fn take(&self) -> Vec<f64> {
         std::mem::take(&mut *self.0.lock().expect("no holder panics"))
     }
@@ -28,7 +28,7 @@ impl Times {
 }
 
 #[async_trait]
-impl Layer for Times {
+impl Layer for BeatTimes {
     async fn call(
         &self,
         inner: &dyn Backend,

@@ -6,7 +6,7 @@ use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
 use super::fleet::Fleet;
-use super::witness::Witness;
+use super::server_counter::ServerCounter;
 use crate::error::BenchError;
 use crate::fixture::Fixture;
 use crate::percentiles::Percentiles;
@@ -15,7 +15,7 @@ use crate::report::number;
 /// Requests that the ends of a window may cut from their beats: one each.
 const CUT_OFF: f64 = 2.0;
 
-/// Everything that is counted, at one moment.
+/// All counters at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     at: Moment,
@@ -30,15 +30,15 @@ impl Reading {
     pub async fn take(
         fixture: &Fixture,
         fleet: &Fleet,
-        witness: &mut Witness,
+        counter: &mut ServerCounter,
     ) -> Result<Self, BenchError> {
-        let counted = witness.count().await?;
+        let counted = counter.count().await?;
         let (at, beats, trips) = (SystemClock.now(), fleet.beats(), fixture.round_trips());
         Ok(Self { at, beats, trips, counted, cpu: fixture.cpu() })
     }
 }
 
-/// What a window shows.
+/// What the difference of two readings shows.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// Beats that came through.

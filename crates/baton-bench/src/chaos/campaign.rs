@@ -1,4 +1,4 @@
-//! Gusts and calms: strikes when a fault is due, takes faults back when that is due.
+//! Bursts and calms: strikes when a fault is due, takes faults back when that is due.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use baton::NodeId;
 use baton::clock::Moment;
 use baton_store::clock::{Clock, SystemClock};
 
-use super::counts::Counts;
-use super::fault::{ChaosFault, Deck};
-use super::flood::Floods;
-use super::kind::Kind;
-use super::lines::Lines;
+use super::connections::NodeConnections;
+use super::counts::FaultCounts;
+use super::fault::{ChaosFault, FaultSequence};
+use super::fault_kind::FaultKind;
+use super::flood::HintFlood;
 use super::nodes::Nodes;
 use super::store::StoreServer;
 use crate::error::BenchError;
-use crate::follow::Follow;
+use crate::log_reader::LogReader;
 
 /// How often all processes are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -26,42 +26,42 @@ const STEADY_FOR: Duration = Duration::from_secs(4);
 /// A job that wrote within this time still runs, as far as one knows.
 const LED_WITHIN: Duration = Duration::from_millis(500);
 
-/// How long a gust and a calm last, at least and at most, in milliseconds. In a calm nothing new
+/// How long a burst and a calm last, at least and at most, in milliseconds. In a calm nothing new
 /// happens, so that a node comes to lead that can be struck.
-const GUST: (u64, u64) = (2_500, 5_000);
+const BURST: (u64, u64) = (2_500, 5_000);
 const CALM: (u64, u64) = (1_500, 3_500);
 
-/// Between two faults of a gust.
+/// Between two faults of a burst.
 const BETWEEN: (u64, u64) = (50, 900);
 
 /// Everything that can be struck.
 pub struct Campaign<'a> {
-    /// In front of every line on stderr.
+    /// The name in front of every line on stderr.
     pub name: String,
     /// The processes.
     pub nodes: Nodes<'a>,
     /// Their connections.
-    pub lines: Lines,
+    pub connections: NodeConnections,
     /// The server.
     pub store: StoreServer<'a>,
     /// Forged hints to all nodes.
-    pub floods: Floods,
+    pub flood: HintFlood,
     /// What the jobs write: it says who leads, whatever the store's state.
-    pub follow: Follow,
-    /// What comes.
-    pub deck: Deck,
-    /// What came.
-    pub counts: Counts,
-    /// Who wrote last, and when.
+    pub log: LogReader,
+    /// The faults to come.
+    pub faults: FaultSequence,
+    /// The faults that struck.
+    pub counts: FaultCounts,
+    /// The node that wrote last, and when.
     pub last: Option<(NodeId, Moment)>,
     /// The epochs in which a job wrote.
     pub epochs: BTreeSet<u64>,
 }
 
 impl Campaign<'_> {
-    /// Strikes and calms for this long; for up to twice as long if there have been too few
+    /// Strikes in bursts for this long; for up to twice as long if there have been too few
     /// failovers to learn anything from.
-    pub async fn rage(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
+    pub async fn run(&mut self, lasts: Duration, failovers: usize) -> Result<(), BenchError> {
         let began = SystemClock.now();
         loop {
             let too_few = self.epochs.len() <= failovers;
@@ -69,9 +69,9 @@ impl Campaign<'_> {
             if SystemClock.now() >= ends_at {
                 return Ok(());
             }
-            let gust = self.deck.span(GUST.0, GUST.1);
-            self.pass(ends_at.min(SystemClock.now() + gust), true).await?;
-            let calm = self.deck.span(CALM.0, CALM.1);
+            let burst = self.faults.span(BURST.0, BURST.1);
+            self.pass(ends_at.min(SystemClock.now() + burst), true).await?;
+            let calm = self.faults.span(CALM.0, CALM.1);
             self.pass(ends_at.min(SystemClock.now() + calm), false).await?;
             let (so_far, faults) = (SystemClock.now().since(began).as_secs(), self.counts.total());
             eprintln!("{}: {so_far} s, {faults} faults", self.name);
@@ -80,16 +80,16 @@ impl Campaign<'_> {
 
     /// Takes every fault back, and waits until every node is up and stays up: a process that was
     /// started while there was no store may take its time to say so and end.
-    pub async fn relieve_all(&mut self) -> Result<(), BenchError> {
-        self.floods.end();
+    pub async fn repair_all(&mut self) -> Result<(), BenchError> {
+        self.flood.end();
         let mut steady_since = SystemClock.now();
         while SystemClock.now() < steady_since + STEADY_FOR {
             let now = SystemClock.now();
-            self.mend(Moment::NEVER);
-            self.relieve_store(Moment::NEVER).await?;
+            self.repair_connections(Moment::NEVER);
+            self.repair_store(Moment::NEVER).await?;
             self.nodes.all_due(now);
-            self.nodes.relieve(now)?;
-            let ended = self.nodes.look_round(now)?;
+            self.nodes.repair(now)?;
+            let ended = self.nodes.restart_ended(now)?;
             self.counts.ended_by_themselves += ended;
             if ended > 0 || !self.nodes.are_up() {
                 steady_since = now;
@@ -99,7 +99,7 @@ impl Campaign<'_> {
         Ok(())
     }
 
-    /// Until then, with new faults or without.
+    /// Runs until this moment, with new faults or without.
     async fn pass(&mut self, until: Moment, strikes: bool) -> Result<(), BenchError> {
         let mut strike_at = if strikes { SystemClock.now() } else { Moment::NEVER };
         let mut look_at = SystemClock.now();
@@ -107,57 +107,61 @@ impl Campaign<'_> {
             let now = SystemClock.now();
             if now >= strike_at {
                 self.strike(now).await?;
-                strike_at = now + self.deck.span(BETWEEN.0, BETWEEN.1);
+                strike_at = now + self.faults.span(BETWEEN.0, BETWEEN.1);
             }
             if now >= look_at {
-                self.counts.ended_by_themselves += self.nodes.look_round(now)?;
+                self.counts.ended_by_themselves += self.nodes.restart_ended(now)?;
                 look_at = now + LOOK_EVERY;
             }
-            self.nodes.relieve(now)?;
-            self.mend(now);
-            self.relieve_store(now).await?;
-            let relief = self.nodes.next().min(self.lines.next()).min(self.store.next());
-            let wake = strike_at.min(look_at).min(relief).min(until);
+            self.nodes.repair(now)?;
+            self.repair_connections(now);
+            self.repair_store(now).await?;
+            let repair = self
+                .nodes
+                .next_repair()
+                .min(self.connections.next_repair())
+                .min(self.store.next_repair());
+            let wake = strike_at.min(look_at).min(repair).min(until);
             SystemClock.sleep(wake.since(SystemClock.now())).await;
         }
         Ok(())
     }
 
-    /// Helps the server if its time has come.
-    async fn relieve_store(&mut self, now: Moment) -> Result<(), BenchError> {
-        self.store.relieve(now).await?;
+    /// Brings the server back if its time has come.
+    async fn repair_store(&mut self, now: Moment) -> Result<(), BenchError> {
+        self.store.repair(now).await?;
         self.follow_store();
         Ok(())
     }
 
-    /// Nodes go where the data is written.
+    /// Sends the nodes to the server that takes writes.
     fn follow_store(&mut self) {
         if let Some(server) = self.store.moved() {
-            self.lines.lead_to(server);
+            self.connections.lead_to(server);
         }
     }
 
     /// Mends connections. A reply that never came was not lost: it is not counted, and comes again.
-    fn mend(&mut self, now: Moment) {
-        for _ in 0..self.lines.relieve(now) {
-            self.counts.never_was(Kind::LoseReply);
-            self.deck.put_back(Kind::LoseReply);
+    fn repair_connections(&mut self, now: Moment) {
+        for _ in 0..self.connections.repair(now) {
+            self.counts.uncount(FaultKind::LoseReply);
+            self.faults.postpone(FaultKind::LoseReply);
         }
     }
 
-    /// One fault, or none if it cannot be now.
+    /// Strikes once, if the next fault can strike now.
     async fn strike(&mut self, now: Moment) -> Result<(), BenchError> {
-        let fault = self.deck.draw();
+        let fault = self.faults.next_fault();
         let leader = self.leader(now)?;
-        let struck = if fault.kind.is_of_process() {
+        let struck = if fault.kind.strikes_process() {
             let victim = victim(&fault, leader.as_ref(), &self.nodes.to_strike());
             victim.map(|name| self.nodes.strike(&fault, &name, now).map(|()| name)).transpose()?
-        } else if fault.kind.is_of_line() {
+        } else if fault.kind.strikes_connections() {
             // A process that is down has no connections.
-            let mut those = self.lines.to_strike();
+            let mut those = self.connections.to_strike();
             those.retain(|name| self.nodes.is_up(name));
             let victim = victim(&fault, leader.as_ref(), &those);
-            victim.inspect(|name| self.lines.strike(&fault, name, now))
+            victim.inspect(|name| self.connections.strike(&fault, name, now))
         } else if self.strike_all(&fault, now).await? {
             self.follow_store();
             self.counts.struck(fault.kind, false);
@@ -167,7 +171,7 @@ impl Campaign<'_> {
         };
         match struck {
             Some(name) => self.counts.struck(fault.kind, leader == Some(name)),
-            None => self.deck.put_back(fault.kind),
+            None => self.faults.postpone(fault.kind),
         }
         Ok(())
     }
@@ -175,14 +179,14 @@ impl Campaign<'_> {
     /// What strikes no node alone. Says whether there was anything to strike.
     async fn strike_all(&mut self, fault: &ChaosFault, now: Moment) -> Result<bool, BenchError> {
         match fault.kind {
-            Kind::ForgedHints => Ok(self.floods.strike(fault, now).await),
+            FaultKind::ForgedHints => Ok(self.flood.strike(fault, now).await),
             _ => self.store.strike(fault, now).await,
         }
     }
 
-    /// Whose job wrote a moment ago.
+    /// The node whose job wrote a moment ago.
     fn leader(&mut self, now: Moment) -> Result<Option<NodeId>, BenchError> {
-        for tick in self.follow.new_ticks()? {
+        for tick in self.log.new_ticks()? {
             self.epochs.insert(tick.epoch);
             self.last = NodeId::new(&tick.node).ok().map(|node| (node, tick.at));
         }

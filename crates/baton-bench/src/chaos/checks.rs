@@ -21,7 +21,7 @@ pub fn disorder(history: &[TermRecord]) -> usize {
 }
 
 /// Terms of the log that the history has not, or of another node.
-pub fn strangers(ticks: &Ticks, history: &[TermRecord]) -> usize {
+pub fn unknown_terms(ticks: &Ticks, history: &[TermRecord]) -> usize {
     let known: BTreeMap<u64, &str> =
         history.iter().map(|term| (term.epoch.0, term.node.as_str())).collect();
     let is_known = |epoch: &u64, node: &str| known.get(epoch) == Some(&node);
@@ -77,8 +77,8 @@ mod tests {
         };
         std::fs::write(log.path(), format!("{}\n{}\n", line(1), line(2))).expect("there is room");
         let ticks = Ticks::read(log.path()).expect("they are lines of a log");
-        assert_eq!(strangers(&ticks, &[term(2, "a"), term(1, "a")]), 0);
-        assert_eq!(strangers(&ticks, &[term(2, "b"), term(1, "a")]), 1);
-        assert_eq!(strangers(&ticks, &[]), 2);
+        assert_eq!(unknown_terms(&ticks, &[term(2, "a"), term(1, "a")]), 0);
+        assert_eq!(unknown_terms(&ticks, &[term(2, "b"), term(1, "a")]), 1);
+        assert_eq!(unknown_terms(&ticks, &[]), 2);
     }
 }

@@ -2,32 +2,32 @@
 
 use std::collections::BTreeMap;
 
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 
 /// Faults that struck, by kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    faults: BTreeMap<Kind, u32>,
-    /// Of these, at the leader.
+pub struct FaultCounts {
+    faults: BTreeMap<FaultKind, u32>,
+    /// How many of them struck the leader.
     pub at_leader: u32,
     /// Processes that ended without being told to, and were started again.
     pub ended_by_themselves: u32,
 }
 
-impl Counts {
-    /// One more.
-    pub fn struck(&mut self, kind: Kind, at_leader: bool) {
+impl FaultCounts {
+    /// Counts one more fault.
+    pub fn struck(&mut self, kind: FaultKind, at_leader: bool) {
         *self.faults.entry(kind).or_default() += 1;
         self.at_leader += u32::from(at_leader);
     }
 
-    /// One that was counted did not come about.
-    pub fn never_was(&mut self, kind: Kind) {
+    /// Takes back a fault that was counted and did not take effect.
+    pub fn uncount(&mut self, kind: FaultKind) {
         self.faults.entry(kind).and_modify(|count| *count = count.saturating_sub(1));
     }
 
     /// Faults of this kind.
-    pub fn of(&self, kind: Kind) -> u32 {
+    pub fn of(&self, kind: FaultKind) -> u32 {
         self.faults.get(&kind).copied().unwrap_or_default()
     }
 
@@ -37,7 +37,7 @@ impl Counts {
     }
 
     /// Those of these kinds that never came.
-    pub fn missing(&self, kinds: &[Kind]) -> Vec<Kind> {
+    pub fn missing(&self, kinds: &[FaultKind]) -> Vec<FaultKind> {
         kinds.iter().copied().filter(|kind| self.of(*kind) == 0).collect()
     }
 }
@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn what_never_came_is_missing() {
-        let mut counts = Counts::default();
-        counts.struck(Kind::Kill, true);
-        counts.struck(Kind::Kill, false);
-        assert_eq!((counts.of(Kind::Kill), counts.total(), counts.at_leader), (2, 2, 1));
-        assert_eq!(counts.missing(&[Kind::Kill, Kind::Cut]), [Kind::Cut]);
-        counts.struck(Kind::Cut, false);
-        counts.never_was(Kind::Cut);
-        assert_eq!(counts.missing(&[Kind::Kill, Kind::Cut]), [Kind::Cut]);
+        let mut counts = FaultCounts::default();
+        counts.struck(FaultKind::Kill, true);
+        counts.struck(FaultKind::Kill, false);
+        assert_eq!((counts.of(FaultKind::Kill), counts.total(), counts.at_leader), (2, 2, 1));
+        assert_eq!(counts.missing(&[FaultKind::Kill, FaultKind::Cut]), [FaultKind::Cut]);
+        counts.struck(FaultKind::Cut, false);
+        counts.uncount(FaultKind::Cut);
+        assert_eq!(counts.missing(&[FaultKind::Kill, FaultKind::Cut]), [FaultKind::Cut]);
     }
 }

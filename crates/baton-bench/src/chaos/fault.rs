@@ -5,42 +5,42 @@ use std::time::Duration;
 
 use baton_core::rng::Rng;
 
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 
 /// One fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChaosFault {
-    /// What.
-    pub kind: Kind,
+    /// Its kind.
+    pub kind: FaultKind,
     /// Does it strike the leader, or any node?
     pub at_leader: bool,
     /// Which of those it may strike, modulo their number.
     pub pick: u64,
     /// After how long it is taken back.
     pub lasts: Duration,
-    /// How late everything is, of a delay.
+    /// How much a delay delays.
     pub late: Duration,
 }
 
-/// The kinds in the order they will come, like cards: a kind that was seldom drawn is not missing.
-pub struct Deck {
+/// The kinds in the order they will come: like cards that are dealt, so that none is missing.
+pub struct FaultSequence {
     rng: Rng,
-    kinds: Vec<Kind>,
-    cards: VecDeque<Kind>,
+    kinds: Vec<FaultKind>,
+    queue: VecDeque<FaultKind>,
 }
 
-impl Deck {
+impl FaultSequence {
     /// Faults of these kinds.
-    pub fn new(rng: Rng, kinds: Vec<Kind>) -> Self {
-        Self { rng, kinds, cards: VecDeque::new() }
+    pub fn new(rng: Rng, kinds: Vec<FaultKind>) -> Self {
+        Self { rng, kinds, queue: VecDeque::new() }
     }
 
     /// The next fault.
-    pub fn draw(&mut self) -> ChaosFault {
-        if self.cards.is_empty() {
+    pub fn next_fault(&mut self) -> ChaosFault {
+        if self.queue.is_empty() {
             self.shuffle();
         }
-        let kind = self.cards.pop_front().unwrap_or(Kind::Kill);
+        let kind = self.queue.pop_front().unwrap_or(FaultKind::Kill);
         let (low, high) = kind.lasts();
         // Two in three: a follower's fault shows little by itself.
         let (at_leader, pick) = (!self.rng.one_in(3), self.rng.bits());
@@ -49,12 +49,12 @@ impl Deck {
         ChaosFault { kind, at_leader, pick, lasts, late }
     }
 
-    /// One that cannot strike now comes later.
-    pub fn put_back(&mut self, kind: Kind) {
-        self.cards.push_back(kind);
+    /// Puts a kind that cannot strike now at the end.
+    pub fn postpone(&mut self, kind: FaultKind) {
+        self.queue.push_back(kind);
     }
 
-    /// From the same generator.
+    /// A random span, from the same generator.
     pub fn span(&mut self, low_ms: u64, high_ms: u64) -> Duration {
         self.rng.span(Duration::from_millis(low_ms), Duration::from_millis(high_ms))
     }
@@ -63,11 +63,11 @@ impl Deck {
     /// failovers to look at.
     fn shuffle(&mut self) {
         let all = self.kinds.clone();
-        let again = all.iter().copied().filter(|kind| kind.is_of_process()).collect();
-        for mut heap in [all, again] {
-            while !heap.is_empty() {
-                let at = self.rng.below(heap.len() as u64) as usize;
-                self.cards.push_back(heap.swap_remove(at));
+        let again = all.iter().copied().filter(|kind| kind.strikes_process()).collect();
+        for mut rest in [all, again] {
+            while !rest.is_empty() {
+                let at = self.rng.below(rest.len() as u64) as usize;
+                self.queue.push_back(rest.swap_remove(at));
             }
         }
     }
@@ -79,8 +79,8 @@ mod tests {
     use crate::fixture::StoreKind;
 
     fn drawn(seed: u64, count: usize) -> Vec<ChaosFault> {
-        let mut deck = Deck::new(Rng::new(seed), Kind::of(StoreKind::Postgres));
-        (0..count).map(|_| deck.draw()).collect()
+        let mut faults = FaultSequence::new(Rng::new(seed), FaultKind::of(StoreKind::Postgres));
+        (0..count).map(|_| faults.next_fault()).collect()
     }
 
     #[test]
@@ -91,14 +91,15 @@ mod tests {
 
     #[test]
     fn every_kind_comes_at_once_and_one_that_could_not_strike_comes_again() {
-        let kinds = Kind::of(StoreKind::Postgres);
-        let mut first: Vec<Kind> = drawn(3, kinds.len()).iter().map(|fault| fault.kind).collect();
+        let kinds = FaultKind::of(StoreKind::Postgres);
+        let mut first: Vec<FaultKind> =
+            drawn(3, kinds.len()).iter().map(|fault| fault.kind).collect();
         first.sort();
         assert_eq!(first, kinds);
-        let mut deck = Deck::new(Rng::new(3), vec![Kind::Cut]);
-        let cut = deck.draw();
-        deck.put_back(cut.kind);
-        assert_eq!(deck.draw().kind, Kind::Cut);
+        let mut faults = FaultSequence::new(Rng::new(3), vec![FaultKind::Cut]);
+        let cut = faults.next_fault();
+        faults.postpone(cut.kind);
+        assert_eq!(faults.next_fault().kind, FaultKind::Cut);
     }
 
     #[test]

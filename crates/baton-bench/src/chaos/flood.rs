@@ -25,14 +25,14 @@ const ROUND_EVERY: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// A sender of forged hints. One flood at a time.
-pub struct Floods {
+pub struct HintFlood {
     store: Arc<dyn Store>,
     namespace: Namespace,
     senders: JoinSet<()>,
 }
 
-impl Floods {
-    /// None yet.
+impl HintFlood {
+    /// A sender that is idle.
     pub fn new(store: Arc<dyn Store>, namespace: Namespace) -> Self {
         Self { store, namespace, senders: JoinSet::new() }
     }

@@ -1,13 +1,13 @@
 //! `chaos`: processes on one private server, and everything happens to all of it.
 //!
 //! ```text
-//!   seed ──► fault: a deck of kinds ──► campaign: gusts and calms
-//!              nodes  kill, TERM, SIGSTOP ───┤   ┌──────────┐   proxy 1 ┐
-//!              lines  cut, drop, delay … ────┼──►│ baton run├─► proxy 2 ├─► server
-//!              store  kill, pause, sessions ─┤   └────┬─────┘   proxy N ┘
-//!              flood  forged hints ──────────┘
+//!   seed ──► fault: a sequence of kinds ──► campaign: bursts and calms
+//!              nodes        kill, TERM, SIGSTOP ───┤   ┌──────────┐   proxy 1 ┐
+//!              connections  cut, drop, delay … ────┼──►│ baton run├─► proxy 2 ├─► server
+//!              store        kill, pause, sessions ─┤   └──────────┘   proxy N ┘
+//!              flood        forged hints ──────────┘
 //!   time is up: every fault is taken back, all settle, all stop
-//!   outcome ◄── the jobs' log, the store's own history ──► tell: one table for all stores
+//!   outcome ◄── the jobs' log, the store's own history ──► print: one table for all stores
 //! ```
 //!
 //! All stores run side by side. A file has no server and no connections: there only processes and
@@ -15,11 +15,11 @@
 
 mod campaign;
 mod checks;
+mod connections;
 mod counts;
 mod fault;
+mod fault_kind;
 mod flood;
-mod kind;
-mod lines;
 mod nodes;
 mod outcome;
 mod print;
@@ -39,15 +39,15 @@ use tokio::task::JoinSet;
 use crate::cli::Chaos;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
-use crate::follow::Follow;
+use crate::log_reader::LogReader;
 use crate::report::Report;
 use crate::sandbox::{Sandbox, Stage};
 use campaign::Campaign;
-use counts::Counts;
-use fault::Deck;
-use flood::Floods;
-use kind::Kind;
-use lines::Lines;
+use connections::NodeConnections;
+use counts::FaultCounts;
+use fault::FaultSequence;
+use fault_kind::FaultKind;
+use flood::HintFlood;
 use nodes::Nodes;
 use outcome::Outcome;
 use store::StoreServer;
@@ -61,10 +61,10 @@ const TICK_EVERY: Duration = Duration::from_millis(10);
 /// How often a cluster may be asked to settle: the first question may meet a broken connection.
 const TRIES: u32 = 3;
 
-/// What became of each store.
+/// The outcome of each store.
 type Outcomes = BTreeMap<StoreKind, Result<Outcome, BenchError>>;
 
-/// Lets it rage on every store, then looks at what is left.
+/// Runs the faults on every store, then looks at what is left.
 pub async fn run(
     sandbox: &Arc<Sandbox>,
     options: &Chaos,
@@ -77,7 +77,7 @@ pub async fn run(
     let mut at_work = JoinSet::new();
     for kind in chosen(&options.store) {
         let (sandbox, options) = (Arc::clone(sandbox), options.clone());
-        at_work.spawn(async move { (kind, survive(&sandbox, kind, &options, seed).await) });
+        at_work.spawn(async move { (kind, run_store(&sandbox, kind, &options, seed).await) });
     }
     let mut outcomes = Outcomes::new();
     while let Some(done) = at_work.join_next().await {
@@ -85,12 +85,12 @@ pub async fn run(
         outcomes.insert(kind, outcome);
     }
     report.note(format!("seed {seed}"));
-    print::tell(sandbox, &outcomes, options.failovers_wanted(), &mut report).await?;
+    print::add_to_report(sandbox, &outcomes, options.failovers_wanted(), &mut report).await?;
     Ok(report)
 }
 
-/// One store.
-async fn survive(
+/// Runs the faults on one store.
+async fn run_store(
     sandbox: &Sandbox,
     kind: StoreKind,
     options: &Chaos,
@@ -99,34 +99,34 @@ async fn survive(
     let fixture = Fixture::new(kind).await?;
     let id = |number| NodeId::new(&format!("node-{number}")).expect("a plain name");
     let names: Vec<NodeId> = (1..=options.nodes).map(id).collect();
-    let lines = Lines::new(fixture.server(), &names).await;
-    let mut stage = begin(sandbox, &fixture, &lines, names).await?;
+    let connections = NodeConnections::new(fixture.server(), &names).await;
+    let mut stage = begin(sandbox, &fixture, &connections, names).await?;
     settled(&stage).await?;
     let store = StoreServer::new(&fixture, &stage.cluster.plan.namespace).await?;
-    let kinds = Kind::of(kind);
+    let kinds = FaultKind::of(kind);
     let mut campaign = Campaign {
         name: kind.to_string(),
-        follow: Follow::from_now(&stage.cluster.log())?,
-        floods: Floods::new(stage.cluster.store.clone(), stage.cluster.plan.namespace.clone()),
+        log: LogReader::from_now(&stage.cluster.log())?,
+        flood: HintFlood::new(stage.cluster.store.clone(), stage.cluster.plan.namespace.clone()),
         nodes: Nodes::new(&mut stage),
-        lines,
+        connections,
         store,
-        deck: Deck::new(Rng::new(seed).fork(kind as u64), kinds.clone()),
-        counts: Counts::default(),
+        faults: FaultSequence::new(Rng::new(seed).fork(kind as u64), kinds.clone()),
+        counts: FaultCounts::default(),
         last: None,
         epochs: BTreeSet::new(),
     };
-    campaign.rage(options.lasts(), options.failovers_wanted()).await?;
+    campaign.run(options.lasts(), options.failovers_wanted()).await?;
     let calm_since = SystemClock.now();
-    campaign.relieve_all().await?;
-    let Campaign { counts, lines, store, .. } = campaign;
+    campaign.repair_all().await?;
+    let Campaign { counts, connections, store, .. } = campaign;
     let lost = store.lost();
     settled(&stage).await?;
     let settled_in = SystemClock.now().since(calm_since);
     eprintln!("{kind}: settled {:.1} s after the last fault", settled_in.as_secs_f64());
     stage.cluster.stop().await?;
     let outcome = Outcome::of(&stage.cluster, counts, &kinds, (settled_in, &lost)).await;
-    drop(lines);
+    drop(connections);
     outcome
 }
 
@@ -134,7 +134,7 @@ async fn survive(
 async fn begin(
     sandbox: &Sandbox,
     fixture: &Fixture,
-    lines: &Lines,
+    connections: &NodeConnections,
     names: Vec<NodeId>,
 ) -> Result<Stage, BenchError> {
     let folder = sandbox.room(&format!("chaos-{}", fixture.kind()))?;
@@ -148,7 +148,7 @@ async fn begin(
     })
     .await?;
     for name in &names {
-        let url = lines.url(fixture, name);
+        let url = connections.url(fixture, name);
         if let Some(url) = url {
             cluster.route(name, url);
         }
@@ -167,7 +167,7 @@ async fn settled(stage: &Stage) -> Result<(), BenchError> {
     }
 }
 
-/// A seed that was not there before.
+/// A fresh seed.
 fn fresh_seed() -> Result<u64, BenchError> {
     let drawn = baton::fresh_boot()?.0;
     // Short enough to be typed again.

@@ -1,4 +1,4 @@
-//! Faults of processes: which ones are down, and what helps.
+//! Faults of processes: which ones are down, and what brings them back.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use baton::clock::Moment;
 use baton_cli::cluster::Signal;
 
 use super::fault::ChaosFault;
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 use crate::error::BenchError;
 use crate::sandbox::Stage;
 
@@ -16,9 +16,9 @@ use crate::sandbox::Stage;
 /// process that finds no store ends at once, so this is how often it is started without a store.
 const AGAIN_AFTER: Duration = Duration::from_millis(500);
 
-/// What helps.
+/// What brings a node back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relief {
+enum NodeRepair {
     Resume,
     Restart,
 }
@@ -26,11 +26,11 @@ enum Relief {
 /// The nodes that are down, and until when.
 pub struct Nodes<'a> {
     stage: &'a mut Stage,
-    down: BTreeMap<NodeId, (Moment, Relief)>,
+    down: BTreeMap<NodeId, (Moment, NodeRepair)>,
 }
 
 impl<'a> Nodes<'a> {
-    /// All of them are up.
+    /// A tracker of these nodes, all of which are up.
     pub fn new(stage: &'a mut Stage) -> Self {
         Self { stage, down: BTreeMap::new() }
     }
@@ -44,7 +44,7 @@ impl<'a> Nodes<'a> {
         names.iter().filter(|name| !self.down.contains_key(*name)).cloned().collect()
     }
 
-    /// Strikes this one.
+    /// Strikes the node of this name.
     pub fn strike(
         &mut self,
         fault: &ChaosFault,
@@ -52,61 +52,61 @@ impl<'a> Nodes<'a> {
         now: Moment,
     ) -> Result<(), BenchError> {
         let member = self.stage.cluster.member(name)?;
-        let relief = match fault.kind {
-            Kind::Kill => member.kill().map(|()| Relief::Restart)?,
-            Kind::Term => member.signal(Signal::TERM).map(|()| Relief::Restart)?,
-            _ => member.signal(Signal::STOP).map(|()| Relief::Resume)?,
+        let repair = match fault.kind {
+            FaultKind::Kill => member.kill().map(|()| NodeRepair::Restart)?,
+            FaultKind::Term => member.signal(Signal::TERM).map(|()| NodeRepair::Restart)?,
+            _ => member.signal(Signal::STOP).map(|()| NodeRepair::Resume)?,
         };
-        self.down.insert(name.clone(), (now + fault.lasts, relief));
+        self.down.insert(name.clone(), (now + fault.lasts, repair));
         Ok(())
     }
 
-    /// When a process is to be helped next.
-    pub fn next(&self) -> Moment {
+    /// When a process is to be brought back next.
+    pub fn next_repair(&self) -> Moment {
         self.down.values().map(|(at, _)| *at).min().unwrap_or(Moment::NEVER)
     }
 
-    /// Is this one up?
+    /// Is the node of this name up?
     pub fn is_up(&self, name: &NodeId) -> bool {
         !self.down.contains_key(name)
     }
 
-    /// Is no process down?
+    /// Are all nodes up?
     pub fn are_up(&self) -> bool {
         self.down.is_empty()
     }
 
-    /// Makes the relief of every process that is down due now.
+    /// Makes the repair of every process that is down due now.
     pub fn all_due(&mut self, now: Moment) {
         self.down.values_mut().for_each(|(at, _)| *at = now.min(*at));
     }
 
-    /// A process that has ended without being told to is started again. Says how many.
-    pub fn look_round(&mut self, now: Moment) -> Result<u32, BenchError> {
+    /// Has the processes that ended by themselves started again soon. Returns how many there are.
+    pub fn restart_ended(&mut self, now: Moment) -> Result<u32, BenchError> {
         let mut ended = 0;
         for name in &self.stage.names {
             if !self.down.contains_key(name) && !self.stage.cluster.member(name)?.runs()? {
                 ended += 1;
-                self.down.insert(name.clone(), (now + AGAIN_AFTER, Relief::Restart));
+                self.down.insert(name.clone(), (now + AGAIN_AFTER, NodeRepair::Restart));
             }
         }
         Ok(ended)
     }
 
     /// Resumes or restarts the processes whose time has come.
-    pub fn relieve(&mut self, now: Moment) -> Result<(), BenchError> {
+    pub fn repair(&mut self, now: Moment) -> Result<(), BenchError> {
         let due = self.down.iter().filter(|(_, (at, _))| *at <= now);
-        let due: Vec<(NodeId, Relief)> =
-            due.map(|(name, (_, relief))| (name.clone(), *relief)).collect();
-        for (name, relief) in due {
+        let due: Vec<(NodeId, NodeRepair)> =
+            due.map(|(name, (_, repair))| (name.clone(), *repair)).collect();
+        for (name, repair) in due {
             let member = self.stage.cluster.member(&name)?;
-            match relief {
-                Relief::Resume => member.signal(Signal::CONT)?,
-                Relief::Restart if member.runs()? => {
-                    self.down.insert(name, (now + AGAIN_AFTER / 5, relief));
+            match repair {
+                NodeRepair::Resume => member.signal(Signal::CONT)?,
+                NodeRepair::Restart if member.runs()? => {
+                    self.down.insert(name, (now + AGAIN_AFTER / 5, repair));
                     continue;
                 }
-                Relief::Restart => self.stage.cluster.start(&name)?,
+                NodeRepair::Restart => self.stage.cluster.start(&name)?,
             }
             self.down.remove(&name);
         }

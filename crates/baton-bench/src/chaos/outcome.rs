@@ -6,34 +6,34 @@ use baton_cli::attempts::Attempts;
 use baton_cli::cluster::{Cluster, Overlap, Ticks};
 use baton_core::protocol::TermRecord;
 
-use super::counts::Counts;
-use super::kind::Kind;
-use crate::chaos::checks::{disorder, strangers};
+use super::counts::FaultCounts;
+use super::fault_kind::FaultKind;
+use crate::chaos::checks::{disorder, unknown_terms};
 use crate::error::BenchError;
-use crate::judge::Judged;
+use crate::log_findings::LogFindings;
 
-/// More terms than there are.
+/// A limit above the number of terms.
 pub const TERMS_MAX: usize = 100_000;
 
 /// How long a store may take to be asked again after all that was done to it.
 pub const PATIENCE: Duration = Duration::from_secs(30);
 pub const ASK_EVERY: Duration = Duration::from_millis(500);
 
-/// How many findings of a kind are told in full.
+/// How many findings of a kind are shown in full.
 const TOLD_MAX: usize = 3;
 
-/// All that is known.
+/// What was done to a cluster, and what was found afterwards.
 pub struct Outcome {
     /// What was done.
-    pub counts: Counts,
+    pub counts: FaultCounts,
     /// Kinds of faults that never came.
-    pub missing: Vec<Kind>,
+    pub missing: Vec<FaultKind>,
     /// What the log says.
-    pub judged: Judged,
+    pub log: LogFindings,
     /// Terms in the history whose epochs do not rise.
     pub disorder: usize,
     /// Terms of the log that the history has not.
-    pub strangers: usize,
+    pub unknown_terms: usize,
     /// The longest time without a line.
     pub gap: Duration,
     /// How long after the last fault everything was as it should be.
@@ -46,8 +46,8 @@ impl Outcome {
     /// Looks at everything. `lost`: terms that a server's data had before it was replaced.
     pub async fn of(
         cluster: &Cluster,
-        counts: Counts,
-        kinds: &[Kind],
+        counts: FaultCounts,
+        kinds: &[FaultKind],
         (settled_in, lost): (Duration, &[TermRecord]),
     ) -> Result<Self, BenchError> {
         let ticks = cluster.ticks()?;
@@ -56,9 +56,9 @@ impl Outcome {
         Ok(Self {
             missing,
             counts,
-            judged: Judged::of(&ticks),
+            log: LogFindings::of(&ticks),
             disorder: disorder(&history),
-            strangers: strangers(&within(&ticks, &history), &[&history, lost].concat()),
+            unknown_terms: unknown_terms(&within(&ticks, &history), &[&history, lost].concat()),
             gap: ticks.longest_gap(),
             settled_in,
             details: details(&ticks),
@@ -67,7 +67,7 @@ impl Outcome {
 
     /// How often another term took over.
     pub fn failovers(&self) -> usize {
-        self.judged.terms.saturating_sub(1)
+        self.log.terms.saturating_sub(1)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Outcomes;
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 use super::outcome::Outcome;
 use crate::chaos::checks::left_behind;
 use crate::error::BenchError;
@@ -11,22 +11,22 @@ use crate::fixture::StoreKind;
 use crate::report::{Report, TextTable};
 use crate::sandbox::Sandbox;
 
-/// A name, and how often it was.
+/// A row: its name, and how to count it.
 type Count = (&'static str, fn(&Outcome) -> usize);
 
-/// What must never be.
+/// Rows that must show 0.
 const NEVER: [Count; 7] = [
-    ("overlaps between epochs", |it| it.judged.overlaps),
-    ("slots done twice", |it| it.judged.doubles),
-    ("epochs used by two processes", |it| it.judged.shared),
-    ("epochs that did not rise", |it| it.judged.disorder),
+    ("overlaps between epochs", |it| it.log.overlaps),
+    ("slots done twice", |it| it.log.doubles),
+    ("epochs used by two processes", |it| it.log.shared),
+    ("epochs that did not rise", |it| it.log.disorder),
     ("disorder in the history", |it| it.disorder),
-    ("terms the history has not", |it| it.strangers),
+    ("terms the history has not", |it| it.unknown_terms),
     ("kinds of faults missing", |it| it.missing.len()),
 ];
 
 /// Judges every store.
-pub async fn tell(
+pub async fn add_to_report(
     sandbox: &Sandbox,
     outcomes: &Outcomes,
     failovers: usize,
@@ -61,7 +61,7 @@ pub async fn tell(
 struct Columns<'a>(&'a Outcomes);
 
 impl Columns<'_> {
-    /// Those that came to their end.
+    /// The stores whose run came to its end.
     fn done(&self) -> impl Iterator<Item = (StoreKind, &Outcome)> {
         self.0.iter().filter_map(|(kind, outcome)| Some((*kind, outcome.as_ref().ok()?)))
     }
@@ -78,9 +78,9 @@ impl Columns<'_> {
 
     fn faults(&self) -> TextTable {
         let mut table = self.table("What was done", "FAULT");
-        for fault in Kind::ALL {
+        for fault in FaultKind::ALL {
             self.row(&mut table, fault.title(), |store, outcome| {
-                let can_be = Kind::of(store).contains(&fault);
+                let can_be = FaultKind::of(store).contains(&fault);
                 if can_be { outcome.counts.of(fault).to_string() } else { "-".to_owned() }
             });
         }
@@ -92,7 +92,7 @@ impl Columns<'_> {
     fn found(&self) -> TextTable {
         let mut table = self.table("What was found", "FOUND");
         self.row(&mut table, "failovers", |_, it| it.failovers().to_string());
-        self.row(&mut table, "lines written by jobs", |_, it| it.judged.lines.to_string());
+        self.row(&mut table, "lines written by jobs", |_, it| it.log.lines.to_string());
         self.row(&mut table, "longest without a line, s", |_, it| seconds(it.gap));
         self.row(&mut table, "settled after the end, s", |_, it| seconds(it.settled_in));
         self.row(&mut table, "starts without a store", |_, it| {

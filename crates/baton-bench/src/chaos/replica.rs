@@ -18,7 +18,7 @@ use super::outcome::{ASK_EVERY, PATIENCE, TERMS_MAX};
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind};
 
-/// The two servers.
+/// A server and its replica.
 pub struct Replica<'a> {
     server: &'a Server,
     replica: Server,

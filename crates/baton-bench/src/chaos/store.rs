@@ -11,14 +11,14 @@ use tokio::task::JoinSet;
 use tokio_postgres::NoTls;
 
 use super::fault::ChaosFault;
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 use super::replica::Replica;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind};
 
-/// What helps.
+/// What brings the server back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relief {
+enum ServerRepair {
     Resume,
     Start,
     Back,
@@ -31,11 +31,11 @@ pub struct StoreServer<'a> {
     replica: Option<Replica<'a>>,
     /// Where nodes are to go from now on, if that has changed.
     moved: Option<SocketAddr>,
-    down: Option<(Moment, Relief)>,
+    down: Option<(Moment, ServerRepair)>,
 }
 
 impl<'a> StoreServer<'a> {
-    /// It is up, if there is one.
+    /// A server that is up; a file has none.
     pub async fn new(fixture: &'a Fixture, namespace: &Namespace) -> Result<Self, BenchError> {
         let replica = Replica::start(fixture, namespace).await?;
         let (kind, server) = (fixture.kind(), fixture.server());
@@ -52,7 +52,7 @@ impl<'a> StoreServer<'a> {
         self.replica.map_or_else(Vec::new, |replica| replica.lost)
     }
 
-    /// Is it up?
+    /// Is the server up?
     pub fn is_up(&self) -> bool {
         self.down.is_none()
     }
@@ -60,38 +60,38 @@ impl<'a> StoreServer<'a> {
     /// Strikes it. Says whether there was anything to strike.
     pub async fn strike(&mut self, fault: &ChaosFault, now: Moment) -> Result<bool, BenchError> {
         let Some(server) = self.server.filter(|_| self.is_up()) else { return Ok(false) };
-        let relief = match fault.kind {
-            Kind::PauseStore => server.pause().map(|()| Relief::Resume)?,
-            Kind::KillStore => server.kill().await.map(|()| Relief::Start)?,
-            Kind::PromoteReplica => {
+        let repair = match fault.kind {
+            FaultKind::PauseStore => server.pause().map(|()| ServerRepair::Resume)?,
+            FaultKind::KillStore => server.kill().await.map(|()| ServerRepair::Start)?,
+            FaultKind::PromoteReplica => {
                 let Some(replica) = &mut self.replica else { return Ok(false) };
                 self.moved = replica.promote(fault.pick.is_multiple_of(2)).await?;
                 if self.moved.is_none() {
                     return Ok(false);
                 }
-                Relief::Back
+                ServerRepair::Back
             }
             // A server that has only just come back may refuse one more session.
             _ => return Ok(self.end_session(&server.url(), fault.pick).await.unwrap_or(false)),
         };
-        self.down = Some((now + fault.lasts, relief));
+        self.down = Some((now + fault.lasts, repair));
         Ok(true)
     }
 
-    /// When it is to be helped.
-    pub fn next(&self) -> Moment {
+    /// When the server is to be brought back.
+    pub fn next_repair(&self) -> Moment {
         self.down.map_or(Moment::NEVER, |(at, _)| at)
     }
 
-    /// Helps it if its time has come.
-    pub async fn relieve(&mut self, now: Moment) -> Result<(), BenchError> {
-        if let (Some(server), Some((at, relief))) = (self.server, self.down)
+    /// Brings it back if its time has come.
+    pub async fn repair(&mut self, now: Moment) -> Result<(), BenchError> {
+        if let (Some(server), Some((at, repair))) = (self.server, self.down)
             && at <= now
         {
-            match relief {
-                Relief::Resume => server.resume()?,
-                Relief::Start => server.start_again().await?,
-                Relief::Back => {
+            match repair {
+                ServerRepair::Resume => server.resume()?,
+                ServerRepair::Start => server.start_again().await?,
+                ServerRepair::Back => {
                     if let Some(replica) = &mut self.replica {
                         self.moved = Some(replica.back().await?);
                     }

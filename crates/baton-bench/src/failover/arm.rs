@@ -19,10 +19,10 @@ pub const NODES: usize = 3;
 /// How often a job writes.
 pub const TICK_EVERY: Duration = Duration::from_millis(20);
 
-/// The default lease and one beat.
+/// The default lease and one beat, in milliseconds.
 const LEASE_AND_BEAT_MS: f64 = 20_000.0;
 
-/// What is done to the leader.
+/// How the leader is made to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Arm {
     /// kill -9
@@ -43,7 +43,7 @@ impl Arm {
     pub const ALL: [Self; 6] =
         [Self::Kill, Self::Resign, Self::Asked, Self::Term, Self::KillNoLifeline, Self::Pause];
 
-    /// In the table.
+    /// Its name in the table.
     pub fn title(self) -> &'static str {
         match self {
             Self::Kill => "kill -9",
@@ -55,7 +55,7 @@ impl Arm {
         }
     }
 
-    /// In the names of folders.
+    /// Its name in folders.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
@@ -107,12 +107,16 @@ impl Arm {
     }
 
     /// Does it to the leader, and waits until another node's job runs.
-    pub async fn strike(self, stage: &mut Stage, floor: &Mutex<()>) -> Result<Trial, BenchError> {
+    pub async fn strike(
+        self,
+        stage: &mut Stage,
+        exclusive: &Mutex<()>,
+    ) -> Result<Trial, BenchError> {
         match self {
-            Self::Kill => strike::kill(stage, Some(floor)).await,
-            Self::Resign => strike::resign(stage, floor).await,
-            Self::Asked => strike::ask(stage, floor).await,
-            Self::Term => strike::terminate(stage, floor).await,
+            Self::Kill => strike::kill(stage, Some(exclusive)).await,
+            Self::Resign => strike::resign(stage, exclusive).await,
+            Self::Asked => strike::ask(stage, exclusive).await,
+            Self::Term => strike::terminate(stage, exclusive).await,
             // Seconds, most of them idle: a neighbour's millisecond does not show.
             Self::KillNoLifeline => strike::kill(stage, None).await,
             Self::Pause => strike::pause(stage).await,

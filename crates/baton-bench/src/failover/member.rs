@@ -26,7 +26,7 @@ pub async fn take_part(options: &Member) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Term after term.
+/// Leads term after term.
 async fn lead(node: &Node, options: &Member, resign: &mut Signal) -> Result<(), BenchError> {
     loop {
         let term = node.leadership().await?;

@@ -33,7 +33,7 @@ use tokio::task::JoinSet;
 use crate::cli::{Failover, Pattern};
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
-use crate::judge::Judged;
+use crate::log_findings::LogFindings;
 use crate::peers;
 use crate::percentiles::{Percentiles, ms};
 use crate::progress::Progress;
@@ -42,17 +42,17 @@ use crate::sandbox::Sandbox;
 use arm::NODES;
 pub use arm::{Arm, TICK_EVERY};
 pub use member::take_part;
-use pause::Paused;
+use pause::PauseFindings;
 use strike::{Trial, epoch_of};
 
-/// What one cluster did.
-struct Served {
+/// The trials of one cluster, and what its jobs wrote.
+struct ClusterTrials {
     trials: Vec<Trial>,
     ticks: Ticks,
 }
 
-/// What all clusters did, by store and arm.
-type Results = BTreeMap<(StoreKind, Arm), Vec<Served>>;
+/// The trials of all clusters, by store and arm.
+type Results = BTreeMap<(StoreKind, Arm), Vec<ClusterTrials>>;
 
 /// Runs every arm on every store.
 pub async fn run(
@@ -74,10 +74,10 @@ pub async fn run(
         }
     }
     results.extend(try_slow(sandbox, &fixtures, &slow, options).await?);
-    let mut judged = Judged::default();
+    let mut findings = LogFindings::default();
     for ((store, arm), served) in &results {
-        let logs = served.iter().map(|served| Judged::of(&served.ticks));
-        judged = logs.fold(judged, Judged::and);
+        let logs = served.iter().map(|served| LogFindings::of(&served.ticks));
+        findings = logs.fold(findings, LogFindings::and);
         report.measured(
             &format!("{store} {}", arm.title()),
             "ms",
@@ -85,18 +85,19 @@ pub async fn run(
             &arm.bars(*store),
         );
         if *arm == Arm::Pause {
-            let all = served.iter().map(|served| Paused::of(&served.trials, &served.ticks));
-            all.fold(Paused::default(), Paused::and).tell(*store, &mut report);
+            let all = served.iter().map(|served| PauseFindings::of(&served.trials, &served.ticks));
+            all.fold(PauseFindings::default(), PauseFindings::and)
+                .add_to_report(*store, &mut report);
         }
     }
     if options.peer_trials > 0 {
         peers::measure(sandbox, &fixtures, options, &mut report).await?;
     }
-    judged.tell(&mut report);
+    findings.add_to_report(&mut report);
     Ok(report)
 }
 
-fn times(served: &[Served]) -> Vec<f64> {
+fn times(served: &[ClusterTrials]) -> Vec<f64> {
     served.iter().flat_map(|served| &served.trials).map(|trial| ms(trial.took)).collect()
 }
 
@@ -127,7 +128,7 @@ async fn try_quick(
     Ok(results)
 }
 
-/// All stores side by side.
+/// Tries the slow arms, on all stores side by side.
 async fn try_slow(
     sandbox: &Arc<Sandbox>,
     fixtures: &[Arc<Fixture>],
@@ -159,17 +160,17 @@ async fn try_arm(
     arm: Arm,
     options: Failover,
     stores: usize,
-) -> Result<Vec<Served>, BenchError> {
+) -> Result<Vec<ClusterTrials>, BenchError> {
     let clusters = arm.clusters(options.clusters, stores).min(options.trials);
     let what = format!("{} {}", fixture.kind(), arm.title());
     let progress = Arc::new(Progress::new(&what, options.trials));
-    let floor = Arc::new(Mutex::new(()));
+    let exclusive = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..clusters {
         let trials = share(options.trials, clusters, number);
         let (sandbox, fixture) = (sandbox.clone(), fixture.clone());
-        let (floor, progress) = (floor.clone(), progress.clone());
-        at_work.spawn(serve(sandbox, fixture, arm, number, trials, floor, progress));
+        let (exclusive, progress) = (exclusive.clone(), progress.clone());
+        at_work.spawn(run_trials(sandbox, fixture, arm, number, trials, exclusive, progress));
     }
     let mut served = Vec::new();
     while let Some(done) = at_work.join_next().await {
@@ -181,21 +182,21 @@ async fn try_arm(
     Ok(served)
 }
 
-/// One cluster's share of the trials.
-async fn serve(
+/// Runs one cluster's share of the trials.
+async fn run_trials(
     sandbox: Arc<Sandbox>,
     fixture: Arc<Fixture>,
     arm: Arm,
     number: u32,
     trials: u32,
-    floor: Arc<Mutex<()>>,
+    exclusive: Arc<Mutex<()>>,
     progress: Arc<Progress>,
-) -> Result<Served, BenchError> {
+) -> Result<ClusterTrials, BenchError> {
     let name = format!("{}-{number}", arm.name());
     let mut stage = sandbox.cluster(&fixture, &name, NODES, TICK_EVERY, arm.body()?).await?;
     let mut done = Vec::new();
     for _ in 0..trials {
-        done.push(arm.strike(&mut stage, &floor).await?);
+        done.push(arm.strike(&mut stage, &exclusive).await?);
         progress.step();
     }
     if arm == Arm::Pause {
@@ -203,7 +204,7 @@ async fn serve(
         stage.settled().await?;
     }
     stage.cluster.stop().await?;
-    Ok(Served { trials: done, ticks: stage.cluster.ticks()? })
+    Ok(ClusterTrials { trials: done, ticks: stage.cluster.ticks()? })
 }
 
 /// How many of the trials fall to this cluster.

@@ -8,30 +8,30 @@ use crate::report::Report;
 
 /// The pauses of one or more clusters.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Paused {
+pub struct PauseFindings {
     /// For each pause, how long before the lease's end the job last wrote, in milliseconds.
     before_end_ms: Vec<f64>,
     /// Lines of paused terms after their successor's first.
     late: usize,
 }
 
-impl Paused {
-    /// What the log says of these trials.
+impl PauseFindings {
+    /// Reads the log of these trials.
     pub fn of(trials: &[Trial], ticks: &Ticks) -> Self {
-        let mut paused = Self::default();
+        let mut findings = Self::default();
         for trial in trials {
             let of_term = || ticks.all().iter().filter(|tick| tick.epoch == trial.epoch);
-            paused.late += of_term().filter(|tick| tick.at >= trial.next_at).count();
+            findings.late += of_term().filter(|tick| tick.at >= trial.next_at).count();
             let last = of_term().map(|tick| tick.at).max();
             let both = trial.lease_ends.zip(last);
-            paused.before_end_ms.extend(
+            findings.before_end_ms.extend(
                 both.map(|(end, last)| (end.as_micros() as f64 - last.as_micros() as f64) / 1e3),
             );
         }
-        paused
+        findings
     }
 
-    /// What two logs say.
+    /// Adds up the findings of two logs.
     pub fn and(mut self, other: Self) -> Self {
         self.before_end_ms.extend(other.before_end_ms);
         self.late += other.late;
@@ -40,7 +40,7 @@ impl Paused {
 
     /// Puts it into the report. A store that leaves it to observers when a lease ends cannot say
     /// how long before that a job was silent.
-    pub fn tell(&self, store: StoreKind, report: &mut Report) {
+    pub fn add_to_report(&self, store: StoreKind, report: &mut Report) {
         if self.before_end_ms.is_empty() {
             report.note(format!("{store}: observers time the lease, so its end is not known"));
         } else {
@@ -77,12 +77,12 @@ mod tests {
 
     #[test]
     fn the_last_line_is_held_against_the_lease_s_end_and_the_next_job() {
-        let good = Paused::of(&[trial(9_000, 8_000)], &one_line_at(5_000));
-        assert_eq!(good, Paused { before_end_ms: vec![3.0], late: 0 });
-        let late = Paused::of(&[trial(9_000, 8_000)], &one_line_at(9_500));
-        assert_eq!(late, Paused { before_end_ms: vec![-1.5], late: 1 });
+        let good = PauseFindings::of(&[trial(9_000, 8_000)], &one_line_at(5_000));
+        assert_eq!(good, PauseFindings { before_end_ms: vec![3.0], late: 0 });
+        let late = PauseFindings::of(&[trial(9_000, 8_000)], &one_line_at(9_500));
+        assert_eq!(late, PauseFindings { before_end_ms: vec![-1.5], late: 1 });
         let mut report = Report::new("test", false);
-        good.and(late).tell(StoreKind::Sqlite, &mut report);
+        good.and(late).add_to_report(StoreKind::Sqlite, &mut report);
         assert!(!report.passes());
     }
 }

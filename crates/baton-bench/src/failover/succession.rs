@@ -19,8 +19,8 @@ use super::{TICK_EVERY, epoch_of};
 use crate::cli::Failover;
 use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
-use crate::follow::Follow;
-use crate::judge::Judged;
+use crate::log_findings::LogFindings;
+use crate::log_reader::LogReader;
 use crate::percentiles::ms;
 use crate::progress::Progress;
 use crate::report::{Bar, Report};
@@ -32,15 +32,15 @@ const A_SECOND: Duration = Duration::from_secs(1);
 /// How long the next job may take to come: well beyond lease, beat and delays.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What becomes of the struck node, in a cluster of how many.
+/// What happens to the struck node, and how many nodes the cluster has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Scenario {
     Restarted,
     Gone,
     Lone,
 }
 
-impl Fate {
+impl Scenario {
     fn nodes(self) -> usize {
         match self {
             Self::Restarted => 3,
@@ -73,14 +73,14 @@ impl Fate {
     }
 }
 
-/// What a leader is struck with.
+/// The signal that a leader is sent.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Blow {
+enum StrikeSignal {
     Kill,
     Term,
 }
 
-impl Blow {
+impl StrikeSignal {
     fn name(self) -> &'static str {
         match self {
             Self::Kill => "kill",
@@ -89,13 +89,14 @@ impl Blow {
     }
 }
 
-/// A node that is told to end releases the lease: started again, it has nothing to prove.
-const ROWS: [(Blow, Fate); 5] = [
-    (Blow::Kill, Fate::Restarted),
-    (Blow::Kill, Fate::Gone),
-    (Blow::Term, Fate::Restarted),
-    (Blow::Term, Fate::Gone),
-    (Blow::Kill, Fate::Lone),
+/// What is measured. A lone node that gets TERM is not among it: it releases the lease, so that the
+/// process that is started next has nothing to wait for.
+const ROWS: [(StrikeSignal, Scenario); 5] = [
+    (StrikeSignal::Kill, Scenario::Restarted),
+    (StrikeSignal::Kill, Scenario::Gone),
+    (StrikeSignal::Term, Scenario::Restarted),
+    (StrikeSignal::Term, Scenario::Gone),
+    (StrikeSignal::Kill, Scenario::Lone),
 ];
 
 /// Runs every row on every store, one after the other.
@@ -105,54 +106,55 @@ pub async fn run(
     bars: bool,
 ) -> Result<Report, BenchError> {
     let mut report = Report::new("failover", bars);
-    let mut judged = Judged::default();
+    let mut findings = LogFindings::default();
     for kind in chosen(&options.store) {
         let fixture = Fixture::new(kind).await?;
-        for (blow, fate) in ROWS {
-            let (times, logs) = measure(sandbox, &fixture, blow, fate, options.trials).await?;
-            judged = judged.and(logs);
-            report.measured(&title(kind, blow, fate), "ms", &times, &fate.bars());
+        for (signal, scenario) in ROWS {
+            let (times, logs) =
+                measure(sandbox, &fixture, signal, scenario, options.trials).await?;
+            findings = findings.and(logs);
+            report.measured(&title(kind, signal, scenario), "ms", &times, &scenario.bars());
         }
     }
-    judged.tell(&mut report);
+    findings.add_to_report(&mut report);
     Ok(report)
 }
 
-fn title(kind: StoreKind, blow: Blow, fate: Fate) -> String {
-    let blow = match blow {
-        Blow::Kill => "kill -9",
-        Blow::Term => "SIGTERM",
+fn title(kind: StoreKind, signal: StrikeSignal, scenario: Scenario) -> String {
+    let signal = match signal {
+        StrikeSignal::Kill => "kill -9",
+        StrikeSignal::Term => "SIGTERM",
     };
-    format!("{kind} {blow} {}", fate.name())
+    format!("{kind} {signal} {}", scenario.name())
 }
 
-/// As many clusters as it takes, one after the other.
+/// Strikes in as many clusters as it takes, one after the other.
 async fn measure(
     sandbox: &Sandbox,
     fixture: &Fixture,
-    blow: Blow,
-    fate: Fate,
+    signal: StrikeSignal,
+    scenario: Scenario,
     trials: u32,
-) -> Result<(Vec<f64>, Judged), BenchError> {
-    let what = title(fixture.kind(), blow, fate);
+) -> Result<(Vec<f64>, LogFindings), BenchError> {
+    let what = title(fixture.kind(), signal, scenario);
     let progress = Progress::new(&what, trials);
-    let (mut times, mut judged) = (Vec::new(), Judged::default());
+    let (mut times, mut findings) = (Vec::new(), LogFindings::default());
     while times.len() < trials as usize {
-        let name = format!("{}-{}-{}", blow.name(), fate.name(), times.len());
+        let name = format!("{}-{}-{}", signal.name(), scenario.name(), times.len());
         let body = Body::run(&[]);
-        let mut stage = sandbox.cluster(fixture, &name, fate.nodes(), TICK_EVERY, body).await?;
+        let mut stage = sandbox.cluster(fixture, &name, scenario.nodes(), TICK_EVERY, body).await?;
         let wanted = trials - u32::try_from(times.len()).unwrap_or(trials);
         let mut leader = first(&stage).await?;
-        for _ in 0..fate.strikes(wanted) {
-            let (took, next) = strike(&mut stage, &leader, blow, fate).await?;
+        for _ in 0..scenario.strikes(wanted) {
+            let (took, next) = strike(&mut stage, &leader, signal, scenario).await?;
             times.push(ms(took));
             progress.step();
             leader = next;
         }
         stage.cluster.stop().await?;
-        judged = judged.and(Judged::of(&stage.cluster.ticks()?));
+        findings = findings.and(LogFindings::of(&stage.cluster.ticks()?));
     }
-    Ok((times, judged))
+    Ok((times, findings))
 }
 
 /// The leader of a cluster that has settled.
@@ -161,7 +163,7 @@ async fn first(stage: &Stage) -> Result<Leader, BenchError> {
     Ok(Leader { epoch: epoch_of(&lead), node: lead.node, since: SystemClock.now() })
 }
 
-/// Who leads, and since when.
+/// A leader, and since when it leads.
 struct Leader {
     node: NodeId,
     epoch: u64,
@@ -179,21 +181,21 @@ impl Leader {
 async fn strike(
     stage: &mut Stage,
     leader: &Leader,
-    blow: Blow,
-    fate: Fate,
+    signal: StrikeSignal,
+    scenario: Scenario,
 ) -> Result<(Duration, Leader), BenchError> {
     SystemClock.sleep((leader.since + A_SECOND).since(SystemClock.now())).await;
-    let mut log = Follow::from_now(&stage.cluster.log())?;
+    let mut log = LogReader::from_now(&stage.cluster.log())?;
     let before = SystemClock.now();
     let member = stage.cluster.member(&leader.node)?;
-    match blow {
-        Blow::Kill => member.kill()?,
-        Blow::Term => {
+    match signal {
+        StrikeSignal::Kill => member.kill()?,
+        StrikeSignal::Term => {
             member.signal(Signal::TERM)?;
             member.ended().await?;
         }
     }
-    if fate != Fate::Gone {
+    if scenario != Scenario::Gone {
         stage.cluster.start(&leader.node)?;
     }
     let next = log.next_term(leader.epoch, PATIENCE).await?;

@@ -22,26 +22,26 @@ use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::{Report, TextTable};
 use crate::sandbox::Sandbox;
 use account::Account;
-pub use worker::{Told, work};
-use workers::{Until, Workers};
+pub use worker::{WorkerTotals, work};
+use workers::{EndCondition, Workers};
 
 /// Pauses for longer than the lease that each arm must have had at least.
 const LONG_PAUSES: u32 = 8;
 
 const HEAD: [&str; 7] = ["ARM", "COUNTED", "VALUE", "LOST", "REFUSED", "PAUSES", "PAST LEASE"];
 
-/// What an arm came to.
+/// What was found in an arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Came {
-    told: Told,
+struct ArmResult {
+    totals: WorkerTotals,
     value: u64,
     pauses: u32,
     long_pauses: u32,
 }
 
-impl Came {
+impl ArmResult {
     fn lost(&self) -> u64 {
-        self.told.counted.saturating_sub(self.value)
+        self.totals.counted.saturating_sub(self.value)
     }
 }
 
@@ -60,9 +60,9 @@ pub async fn run(
         }
         let fixture = Fixture::new(kind).await?;
         for fenced in [false, true] {
-            let came = try_arm(sandbox, &fixture, fenced, options).await?;
-            table.row(row(kind, fenced, &came));
-            judge(kind, fenced, options, &came, &mut report);
+            let result = try_arm(sandbox, &fixture, fenced, options).await?;
+            table.row(row(kind, fenced, &result));
+            judge(kind, fenced, options, &result, &mut report);
         }
     }
     report.table(table);
@@ -79,37 +79,45 @@ async fn try_arm(
     fixture: &Fixture,
     fenced: bool,
     options: &LostUpdates,
-) -> Result<Came, BenchError> {
+) -> Result<ArmResult, BenchError> {
     let name = arm_name(fixture.kind(), fenced);
     let url = fixture.url(&sandbox.room(&name)?);
     let mut account = Account::open(fixture.kind(), &url, &name).await?;
     account.make().await?;
-    let until =
-        Until { long_pauses: LONG_PAUSES, value: if fenced { options.increments } else { 0 } };
+    let until = EndCondition {
+        long_pauses: LONG_PAUSES,
+        value: if fenced { options.increments } else { 0 },
+    };
     eprintln!("{name}: five processes, until {until}");
     let mut workers = Workers::start(fixture.kind(), &url, &name, fenced, options.batch)?;
     workers.work(&mut account, until).await?;
     let (pauses, long_pauses) = workers.pauses();
-    let told = workers.end().await?;
-    Ok(Came { told, value: account.read().await?, pauses, long_pauses })
+    let totals = workers.end().await?;
+    Ok(ArmResult { totals, value: account.read().await?, pauses, long_pauses })
 }
 
-fn row(kind: StoreKind, fenced: bool, came: &Came) -> [String; 7] {
-    let Came { told, value, pauses, long_pauses } = *came;
+fn row(kind: StoreKind, fenced: bool, result: &ArmResult) -> [String; 7] {
+    let ArmResult { totals, value, pauses, long_pauses } = *result;
     [
         arm_name(kind, fenced),
-        told.counted.to_string(),
+        totals.counted.to_string(),
         value.to_string(),
-        came.lost().to_string(),
-        told.refused.to_string(),
+        result.lost().to_string(),
+        totals.refused.to_string(),
         pauses.to_string(),
         long_pauses.to_string(),
     ]
 }
 
-fn judge(kind: StoreKind, fenced: bool, options: &LostUpdates, came: &Came, report: &mut Report) {
+fn judge(
+    kind: StoreKind,
+    fenced: bool,
+    options: &LostUpdates,
+    result: &ArmResult,
+    report: &mut Report,
+) {
     let arm = arm_name(kind, fenced);
-    let lost = came.lost();
+    let lost = result.lost();
     if !fenced {
         report.must(&format!("{arm}: updates lost"), lost > 0, lost.to_string(), "some");
         if lost == 0 {
@@ -118,12 +126,12 @@ fn judge(kind: StoreKind, fenced: bool, options: &LostUpdates, came: &Came, repo
         return;
     }
     report.must(&format!("{arm}: updates lost"), lost == 0, lost.to_string(), "0");
-    let (value, counted) = (came.value, came.told.counted);
+    let (value, counted) = (result.value, result.totals.counted);
     let name = format!("{arm}: the number is what was counted");
     report.must(&name, value == counted, value.to_string(), counted.to_string());
     let (done, wanted) = (counted >= options.increments, options.increments.to_string());
     report.must(&format!("{arm}: increments"), done, counted.to_string(), wanted);
-    let refused = came.told.refused;
+    let refused = result.totals.refused;
     report.must(&format!("{arm}: late writes refused"), refused > 0, refused.to_string(), "some");
 }
 
@@ -133,9 +141,14 @@ mod tests {
 
     fn judged(fenced: bool, counted: u64, value: u64, refused: u64) -> Report {
         let options = LostUpdates { store: Vec::new(), increments: 100, batch: 1 };
-        let came = Came { told: Told { counted, refused }, value, pauses: 9, long_pauses: 8 };
+        let result = ArmResult {
+            totals: WorkerTotals { counted, refused },
+            value,
+            pauses: 9,
+            long_pauses: 8,
+        };
         let mut report = Report::new("test", true);
-        judge(StoreKind::Redis, fenced, &options, &came, &mut report);
+        judge(StoreKind::Redis, fenced, &options, &result, &mut report);
         report
     }
 

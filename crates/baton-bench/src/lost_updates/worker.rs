@@ -24,7 +24,7 @@ const WORKS_MAX: Duration = Duration::from_secs(2);
 
 /// What a worker says at its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Told {
+pub struct WorkerTotals {
     /// Increments that the store acknowledged.
     pub counted: u64,
     /// Writes that the fence refused.
@@ -40,12 +40,12 @@ pub async fn work(options: &Worker) -> Result<(), BenchError> {
     let id = NodeId::new(&format!("worker-{}", options.number)).expect("a plain name");
     let namespace = Namespace::new(&options.name).expect("a plain name");
     let node = Node::builder(store).namespace(namespace).id(id).settings(settings()).build()?;
-    let mut worker = At {
+    let mut worker = Incrementer {
         account: Account::open(options.kind, &options.url, &options.name).await?,
         fenced: options.fenced,
         batch: options.batch,
         chance: Rng::new(u64::from(std::process::id())),
-        told: Told::default(),
+        totals: WorkerTotals::default(),
     };
     let listening = async {
         asked.recv().await;
@@ -57,21 +57,21 @@ pub async fn work(options: &Worker) -> Result<(), BenchError> {
         ended = worker.terms(&node, ends) => ended?,
         () = listening => {}
     }
-    stdout::line(&serde_json::to_string(&worker.told).expect("plain numbers"));
+    stdout::line(&serde_json::to_string(&worker.totals).expect("plain numbers"));
     node.leave().await;
     Ok(())
 }
 
 /// A worker at work.
-struct At {
+struct Incrementer {
     account: Account,
     fenced: bool,
     batch: u64,
     chance: Rng,
-    told: Told,
+    totals: WorkerTotals,
 }
 
-impl At {
+impl Incrementer {
     async fn terms(
         &mut self,
         node: &Node,
@@ -97,7 +97,7 @@ impl At {
         // The fence is raised before the first read: from then on no worker of an earlier term can
         // change what was read.
         if self.fenced && !self.account.raise(epoch).await? {
-            self.told.refused += 1;
+            self.totals.refused += 1;
             return Ok(());
         }
         let mut pauses_at = self.next_pause();
@@ -112,10 +112,10 @@ impl At {
                 false => self.account.write(value).await.map(|()| true)?,
             };
             if !written {
-                self.told.refused += 1;
+                self.totals.refused += 1;
                 return Ok(());
             }
-            self.told.counted += self.batch;
+            self.totals.counted += self.batch;
         }
         Ok(())
     }

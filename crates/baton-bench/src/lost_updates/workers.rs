@@ -1,4 +1,4 @@
-//! The five processes: started, let go on when they have paused themselves, ended and heard.
+//! The five processes: started, resumed when they have paused themselves, ended, and added up.
 
 use std::fmt;
 use std::process::Stdio;
@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use tokio::process::{Child, Command};
 
 use super::account::Account;
-use super::worker::{LEASE, Told};
+use super::worker::{LEASE, WorkerTotals};
 use crate::error::BenchError;
 use crate::fixture::StoreKind;
 use crate::processes::{is_stopped, send, this_program};
@@ -29,28 +29,28 @@ const READ_EVERY: u32 = 25;
 
 /// When it is enough.
 #[derive(Clone, Copy, Debug)]
-pub struct Until {
+pub struct EndCondition {
     /// How many pauses outlasted the lease.
     pub long_pauses: u32,
     /// And the number is at least this.
     pub value: u64,
 }
 
-impl fmt::Display for Until {
+impl fmt::Display for EndCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} pauses past the lease and {} increments", self.long_pauses, self.value)
     }
 }
 
-struct Hand {
+struct WorkerProcess {
     process: Child,
     pid: u32,
-    goes_on_at: Option<Moment>,
+    resumes_at: Option<Moment>,
 }
 
 /// Five processes. Dropping it kills them.
 pub struct Workers {
-    hands: Vec<Hand>,
+    processes: Vec<WorkerProcess>,
     chance: Rng,
     pauses: u32,
     long_pauses: u32,
@@ -67,7 +67,7 @@ impl Workers {
     ) -> Result<Self, BenchError> {
         // Any 64 of the 128 bits will do.
         let chance = Rng::new(baton::fresh_boot()?.0 as u64);
-        let mut workers = Self { hands: Vec::new(), chance, pauses: 0, long_pauses: 0 };
+        let mut workers = Self { processes: Vec::new(), chance, pauses: 0, long_pauses: 0 };
         for number in 1..=WORKERS {
             let mut command = Command::new(this_program()?);
             command.args(["worker", kind.name(), name, &number.to_string(), &batch.to_string()]);
@@ -78,13 +78,17 @@ impl Workers {
             let trouble = |problem| BenchError::File { path: "worker".into(), problem };
             let process = command.kill_on_drop(true).spawn().map_err(trouble)?;
             let pid = process.id().unwrap_or_default();
-            workers.hands.push(Hand { process, pid, goes_on_at: None });
+            workers.processes.push(WorkerProcess { process, pid, resumes_at: None });
         }
         Ok(workers)
     }
 
     /// Lets a worker that paused go on after a while, until it is enough.
-    pub async fn work(&mut self, account: &mut Account, until: Until) -> Result<(), BenchError> {
+    pub async fn work(
+        &mut self,
+        account: &mut Account,
+        until: EndCondition,
+    ) -> Result<(), BenchError> {
         let mut looks = 0_u32;
         loop {
             self.look()?;
@@ -102,20 +106,20 @@ impl Workers {
 
     fn look(&mut self) -> Result<(), BenchError> {
         let now = SystemClock.now();
-        for hand in &mut self.hands {
-            if let Ok(Some(status)) = hand.process.try_wait() {
+        for worker in &mut self.processes {
+            if let Ok(Some(status)) = worker.process.try_wait() {
                 return Err(BenchError::WorkerEnded { status });
             }
-            match hand.goes_on_at {
+            match worker.resumes_at {
                 Some(at) if now >= at => {
-                    send(hand.pid, Signal::CONT)?;
-                    hand.goes_on_at = None;
+                    send(worker.pid, Signal::CONT)?;
+                    worker.resumes_at = None;
                 }
-                None if is_stopped(hand.pid) => {
+                None if is_stopped(worker.pid) => {
                     let span = self.chance.span(Duration::ZERO, PAUSE_MAX);
                     self.pauses += 1;
                     self.long_pauses += u32::from(span > LEASE);
-                    hand.goes_on_at = Some(now + span);
+                    worker.resumes_at = Some(now + span);
                 }
                 _ => {}
             }
@@ -130,20 +134,20 @@ impl Workers {
 
     /// Ends all workers, and adds up what they say. A paused one goes on first, and writes what
     /// it was about to.
-    pub async fn end(self) -> Result<Told, BenchError> {
-        for hand in &self.hands {
-            send(hand.pid, Signal::TERM)?;
-            send(hand.pid, Signal::CONT)?;
+    pub async fn end(self) -> Result<WorkerTotals, BenchError> {
+        for worker in &self.processes {
+            send(worker.pid, Signal::TERM)?;
+            send(worker.pid, Signal::CONT)?;
         }
-        let mut sum = Told::default();
-        for hand in self.hands {
+        let mut sum = WorkerTotals::default();
+        for worker in self.processes {
             let trouble = |problem| BenchError::File { path: "worker".into(), problem };
-            let output = hand.process.wait_with_output().await.map_err(trouble)?;
-            let Ok(told) = serde_json::from_slice::<Told>(&output.stdout) else {
+            let output = worker.process.wait_with_output().await.map_err(trouble)?;
+            let Ok(totals) = serde_json::from_slice::<WorkerTotals>(&output.stdout) else {
                 return Err(BenchError::WorkerEnded { status: output.status });
             };
-            sum.counted += told.counted;
-            sum.refused += told.refused;
+            sum.counted += totals.counted;
+            sum.refused += totals.refused;
         }
         Ok(sum)
     }

@@ -1,9 +1,9 @@
 //! `outage`: the store is gone for a while, and comes back.
 //!
 //! ```text
-//!   fleet: N nodes, each with a store handle of its own ──► gone: killed, or moved away
+//!   observed_nodes: N nodes, each with a store handle ──► store_outage: killed, or moved away
 //!     │ every event, stamped                                  │ … back
-//!     │ who leads, looked at all the time                     ▼
+//!     │ which nodes lead, counted all the time                ▼
 //!     └──────────► record: terms, breakers, recovery ──► one row a store
 //! ```
 //!
@@ -11,10 +11,10 @@
 //! again unnoticed. They have default settings. All stores run side by side, since most of it is
 //! waiting.
 
-mod fleet;
-mod gone;
+mod observed_nodes;
 mod print;
 mod record;
+mod store_outage;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,11 +29,11 @@ use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind, chosen};
 use crate::report::Report;
 use crate::sandbox::Sandbox;
-use fleet::Fleet;
-use gone::Away;
+use observed_nodes::ObservedNodes;
 use record::Record;
+use store_outage::StoreOutage;
 
-/// Every store, side by side.
+/// Runs an outage on every store, side by side.
 pub async fn run(
     sandbox: &Arc<Sandbox>,
     options: &Outage,
@@ -44,7 +44,7 @@ pub async fn run(
     for kind in chosen(&options.store) {
         let (sandbox, options) = (Arc::clone(sandbox), options.clone());
         at_work.spawn(async move {
-            Ok::<_, BenchError>((kind, endure(&sandbox, kind, &options).await?))
+            Ok::<_, BenchError>((kind, run_store(&sandbox, kind, &options).await?))
         });
     }
     let mut records = BTreeMap::new();
@@ -52,12 +52,12 @@ pub async fn run(
         let (kind, record) = done??;
         records.insert(kind, record);
     }
-    print::tell(&records, options, &mut report);
+    print::add_to_report(&records, options, &mut report);
     Ok(report)
 }
 
-/// One store.
-async fn endure(
+/// Runs an outage on one store.
+async fn run_store(
     sandbox: &Sandbox,
     kind: StoreKind,
     options: &Outage,
@@ -66,18 +66,18 @@ async fn endure(
     let folder = sandbox.room(&format!("outage-{kind}"))?;
     let namespace = Namespace::new("outage").expect("a plain name");
     let url = fixture.url(&folder);
-    let fleet = Fleet::start(&url, &namespace, options.nodes).await?;
-    fleet.settle().await?;
+    let nodes = ObservedNodes::start(&url, &namespace, options.nodes).await?;
+    nodes.settle().await?;
     eprintln!("{kind}: {} nodes have settled, the store goes", options.nodes);
     let lost_ms = SystemClock.wall_ms();
-    let away = Away::take(&fixture, &folder).await?;
+    let outage = StoreOutage::begin(&fixture, &folder).await?;
     SystemClock.sleep(Duration::from_secs(options.seconds.into())).await;
-    away.bring_back().await?;
+    outage.end().await?;
     let back_ms = SystemClock.wall_ms();
     eprintln!("{kind}: the store is back");
     let lease = Settings::default().lease_timeout;
-    fleet.recovered(back_ms, 3 * lease).await;
-    let record = fleet.record(lost_ms, back_ms);
-    fleet.leave().await;
+    nodes.wait_for_recovery(back_ms, 3 * lease).await;
+    let record = nodes.record(lost_ms, back_ms);
+    nodes.leave().await;
     Ok(record)
 }

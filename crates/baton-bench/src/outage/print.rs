@@ -15,7 +15,7 @@ pub const HEAD: [&str; 8] =
     ["STORE", "RECOVERY s", "LED ON s", "EPOCHS", "OPEN", "PROBES", "CLOSED", "AT ONCE"];
 
 /// Judges every store.
-pub fn tell(records: &BTreeMap<StoreKind, Record>, options: &Outage, report: &mut Report) {
+pub fn add_to_report(records: &BTreeMap<StoreKind, Record>, options: &Outage, report: &mut Report) {
     let title = format!("{} nodes, gone for {} s", options.nodes, options.seconds);
     let mut table = TextTable::new(title, &HEAD);
     for (kind, record) in records {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use baton::{Event, NodeId, Stamped};
 
-/// One term, by its node's events.
+/// One term, as its node's events show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     node: NodeId,
@@ -23,7 +23,7 @@ struct Breaker {
     closed: bool,
 }
 
-/// All of it.
+/// What the events of all nodes say.
 #[derive(Clone, Debug)]
 pub struct Record {
     terms: Vec<Term>,
@@ -37,17 +37,17 @@ pub struct Record {
 
 impl Record {
     /// Reads the events.
-    pub fn of(told: &[Arc<Stamped>], lost_ms: u64, back_ms: u64, most_at_once: usize) -> Self {
-        let terms = terms(told);
+    pub fn of(events: &[Arc<Stamped>], lost_ms: u64, back_ms: u64, most_at_once: usize) -> Self {
+        let terms = terms(events);
         let is_other = |event: &Event| {
             matches!(event, Event::NodeSuperseded { .. } | Event::NodeIdTaken { .. })
         };
         Self {
-            breakers: breakers(told, lost_ms),
+            breakers: breakers(events, lost_ms),
             lost_ms,
-            recovery_ms: recovery(told, &terms, back_ms).map(|at| at - back_ms),
+            recovery_ms: recovery(events, &terms, back_ms).map(|at| at - back_ms),
             most_at_once,
-            superseded: told.iter().filter(|stamped| is_other(&stamped.event)).count(),
+            superseded: events.iter().filter(|stamped| is_other(&stamped.event)).count(),
             terms,
         }
     }
@@ -111,10 +111,10 @@ fn seconds(ms: u64) -> String {
     if ms > 1_000_000_000 { "on".to_owned() } else { format!("{:.1}", ms as f64 / 1e3) }
 }
 
-/// In the order they began.
-fn terms(told: &[Arc<Stamped>]) -> Vec<Term> {
+/// The terms, in the order in which they began.
+fn terms(events: &[Arc<Stamped>]) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
-    for stamped in told {
+    for stamped in events {
         match &stamped.event {
             Event::CoordinatorPromoted { epoch } => terms.push(Term {
                 node: stamped.node.clone(),
@@ -135,9 +135,9 @@ fn terms(told: &[Arc<Stamped>]) -> Vec<Term> {
     terms
 }
 
-fn breakers(told: &[Arc<Stamped>], since_ms: u64) -> BTreeMap<NodeId, Breaker> {
+fn breakers(events: &[Arc<Stamped>], since_ms: u64) -> BTreeMap<NodeId, Breaker> {
     let mut breakers = BTreeMap::<NodeId, Breaker>::new();
-    for stamped in told.iter().filter(|stamped| stamped.at_ms >= since_ms) {
+    for stamped in events.iter().filter(|stamped| stamped.at_ms >= since_ms) {
         let breaker = breakers.entry(stamped.node.clone()).or_default();
         match stamped.event {
             Event::BreakerOpen { .. } => (breaker.opened, breaker.closed) = (true, false),
@@ -150,13 +150,13 @@ fn breakers(told: &[Arc<Stamped>], since_ms: u64) -> BTreeMap<NodeId, Breaker> {
 }
 
 /// When a node first led that had heard from the store: a new term, or a beat of the old one's.
-fn recovery(told: &[Arc<Stamped>], terms: &[Term], back_ms: u64) -> Option<u64> {
+fn recovery(events: &[Arc<Stamped>], terms: &[Term], back_ms: u64) -> Option<u64> {
     let leads = |node: &NodeId, at: u64| {
         let its = |term: &&Term| term.node == *node && term.began_ms <= at;
         let term = terms.iter().rfind(its);
         term.is_some_and(|term| term.ended_ms.is_none_or(|ended| ended > at))
     };
-    let after = told.iter().filter(|stamped| stamped.at_ms >= back_ms);
+    let after = events.iter().filter(|stamped| stamped.at_ms >= back_ms);
     let counts = after.filter(|stamped| match stamped.event {
         Event::CoordinatorPromoted { .. } => true,
         Event::WorkerHeartbeat { .. } => leads(&stamped.node, stamped.at_ms),
@@ -193,26 +193,27 @@ mod tests {
 
     #[test]
     fn a_new_term_or_a_beat_of_the_old_coordinator_is_recovery() {
-        let told = [promoted(1, "a", 1), demoted(20, "a", 1), beat(31, "a"), promoted(40, "b", 2)];
-        let record = Record::of(&told, 10, 30, 1);
+        let events =
+            [promoted(1, "a", 1), demoted(20, "a", 1), beat(31, "a"), promoted(40, "b", 2)];
+        let record = Record::of(&events, 10, 30, 1);
         assert_eq!((record.recovery_ms, record.led_on_ms(), record.overlaps()), (Some(10), 10, 0));
-        let told = [promoted(1, "a", 1), beat(31, "b"), beat(33, "a")];
-        assert_eq!(Record::of(&told, 10, 30, 1).recovery_ms, Some(3));
-        assert_eq!(Record::of(&told[..2], 10, 30, 1).recovery_ms, None);
+        let events = [promoted(1, "a", 1), beat(31, "b"), beat(33, "a")];
+        assert_eq!(Record::of(&events, 10, 30, 1).recovery_ms, Some(3));
+        assert_eq!(Record::of(&events[..2], 10, 30, 1).recovery_ms, None);
     }
 
     #[test]
     fn terms_that_overlap_or_do_not_rise_are_found() {
-        let told = [promoted(1, "a", 1), promoted(5, "b", 2), demoted(6, "a", 1)];
-        assert_eq!(Record::of(&told, 0, 0, 1).overlaps(), 1);
-        let told = [promoted(1, "a", 2), demoted(2, "a", 2), promoted(5, "b", 2)];
-        assert_eq!(Record::of(&told, 0, 0, 1).overlaps(), 1);
+        let events = [promoted(1, "a", 1), promoted(5, "b", 2), demoted(6, "a", 1)];
+        assert_eq!(Record::of(&events, 0, 0, 1).overlaps(), 1);
+        let events = [promoted(1, "a", 2), demoted(2, "a", 2), promoted(5, "b", 2)];
+        assert_eq!(Record::of(&events, 0, 0, 1).overlaps(), 1);
     }
 
     #[test]
     fn a_breaker_must_open_probe_and_close_after_the_loss() {
         let open = || Event::BreakerOpen { failures: 5 };
-        let told = [
+        let events = [
             at(11, "a", open()),
             at(12, "a", Event::BreakerHalfOpen),
             at(13, "a", Event::BreakerClosed),
@@ -221,7 +222,7 @@ mod tests {
             at(1, "c", open()),
         ];
         let closed: Vec<bool> =
-            breakers(&told, 10).values().map(|breaker| breaker.closed).collect();
+            breakers(&events, 10).values().map(|breaker| breaker.closed).collect();
         assert_eq!(closed, [true, false]);
     }
 

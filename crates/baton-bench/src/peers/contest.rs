@@ -13,7 +13,7 @@ use rustix::process::Signal;
 use super::lock::RENEW_EVERY;
 use super::{Peer, etcd, hold};
 use crate::error::BenchError;
-use crate::follow::Follow;
+use crate::log_reader::LogReader;
 use crate::processes::{in_folder, send};
 use crate::sandbox::Sandbox;
 
@@ -23,15 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a waiter has to get in line. Nothing tells that a poller has begun to poll.
 const GETS_IN_LINE: Duration = Duration::from_secs(2);
 
-/// What is done to the holder.
+/// How the holder is struck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum StrikeKind {
     Kill,
     Resign,
 }
 
-impl Deed {
-    /// In the table.
+impl StrikeKind {
+    /// Its name in the table.
     pub fn title(self) -> &'static str {
         match self {
             Self::Kill => "kill -9",
@@ -41,9 +41,9 @@ impl Deed {
 }
 
 /// A process that has the lock or waits for it. Dropping it kills it.
-struct Party(Child);
+struct LockProcess(Child);
 
-impl Drop for Party {
+impl Drop for LockProcess {
     fn drop(&mut self) {
         // It may have ended already.
         let _ = self.0.kill();
@@ -55,8 +55,8 @@ impl Drop for Party {
 pub struct Contest {
     peer: Peer,
     log: PathBuf,
-    holder: Party,
-    waiter: Party,
+    holder: LockProcess,
+    waiter: LockProcess,
 }
 
 impl Contest {
@@ -66,14 +66,14 @@ impl Contest {
         sandbox: &Sandbox,
         url: &str,
         peer: Peer,
-        deed: Deed,
+        kind: StrikeKind,
         number: u32,
     ) -> Result<Self, BenchError> {
-        let key = i64::from(number) * 2 + i64::from(deed == Deed::Kill);
+        let key = i64::from(number) * 2 + i64::from(kind == StrikeKind::Kill);
         let folder = sandbox.room(&format!("peer-{peer:?}-{key}"))?;
         let log = folder.join("ticks.log");
         let start = |epoch| start(sandbox, url, peer, key, &log, epoch);
-        let mut lines = Follow::from_now(&log)?;
+        let mut lines = LogReader::from_now(&log)?;
         let holder = start(1)?;
         lines.next_term(0, PATIENCE).await?;
         let waiter = start(2)?;
@@ -83,15 +83,15 @@ impl Contest {
     }
 
     /// Strikes, and waits for the waiter's first line.
-    pub async fn strike(&mut self, deed: Deed) -> Result<Duration, BenchError> {
-        let mut lines = Follow::from_now(&self.log)?;
+    pub async fn strike(&mut self, kind: StrikeKind) -> Result<Duration, BenchError> {
+        let mut lines = LogReader::from_now(&self.log)?;
         let ticks = Ticks::read(&self.log)?;
         let job = ticks.all().first().map(|tick| tick.pid);
         let before = SystemClock.now();
-        let signal = if deed == Deed::Kill { Signal::KILL } else { Signal::TERM };
+        let signal = if kind == StrikeKind::Kill { Signal::KILL } else { Signal::TERM };
         // etcdctl gives the lock up when its command ends; the others when they are told to.
-        let target = match (self.peer, deed) {
-            (Peer::Etcdctl, Deed::Resign) => job.unwrap_or(self.holder.0.id()),
+        let target = match (self.peer, kind) {
+            (Peer::Etcdctl, StrikeKind::Resign) => job.unwrap_or(self.holder.0.id()),
             _ => self.holder.0.id(),
         };
         send(target, signal)?;
@@ -99,7 +99,7 @@ impl Contest {
         Ok(next.at.since(before))
     }
 
-    /// Ends both, and jobs that lost their parent.
+    /// Ends both processes, and jobs that lost their parent.
     pub fn end(self, sandbox: &Sandbox) -> Result<(), BenchError> {
         let Self { log, holder, waiter, .. } = self;
         drop((holder, waiter));
@@ -121,7 +121,7 @@ fn start(
     key: i64,
     log: &Path,
     epoch: u64,
-) -> Result<Party, BenchError> {
+) -> Result<LockProcess, BenchError> {
     let mut command = match peer {
         Peer::Etcdctl => etcd::lock(url, &format!("lock-{key}"), sandbox.program()),
         Peer::Textbook => hold::command("textbook", key, url)?,
@@ -135,5 +135,5 @@ fn start(
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     let started = command.spawn();
     let trouble = |problem| BenchError::File { path: command.get_program().into(), problem };
-    started.map(Party).map_err(trouble)
+    started.map(LockProcess).map_err(trouble)
 }

@@ -8,9 +8,9 @@ use baton_store::clock::{Clock, SystemClock};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::lock::{Lock, RENEW_EVERY};
-use super::postgres::Advisory;
-use super::redis::Textbook;
-use super::zookeeper::Numbered;
+use super::postgres::PostgresLock;
+use super::redis::RedisLock;
+use super::zookeeper::ZookeeperLock;
 use crate::cli::{Hold, HoldKind};
 use crate::error::BenchError;
 use crate::failover::TICK_EVERY;
@@ -26,7 +26,7 @@ pub fn command(lock: &str, key: i64, url: &str) -> Result<Command, BenchError> {
 /// Holds until SIGTERM.
 pub async fn hold(options: &Hold) -> Result<(), BenchError> {
     let no_signals = |problem| BenchError::File { path: "signals".into(), problem };
-    let mut told = signal(SignalKind::terminate()).map_err(no_signals)?;
+    let mut terminated = signal(SignalKind::terminate()).map_err(no_signals)?;
     let node = format!("waiter-{}", options.epoch);
     let mut lock = connect(options, &node).await?;
     lock.acquire().await?;
@@ -34,7 +34,7 @@ pub async fn hold(options: &Hold) -> Result<(), BenchError> {
     loop {
         tokio::select! {
             ended = &mut ticking => return Ok(ended?),
-            _ = told.recv() => break,
+            _ = terminated.recv() => break,
             () = SystemClock.sleep(RENEW_EVERY) => lock.renew().await?,
         }
     }
@@ -44,11 +44,13 @@ pub async fn hold(options: &Hold) -> Result<(), BenchError> {
 async fn connect(options: &Hold, node: &str) -> Result<Box<dyn Lock>, BenchError> {
     let Hold { store, key, .. } = options;
     Ok(match options.lock {
-        HoldKind::Advisory => Box::new(Advisory::connect(store, *key).await?),
-        HoldKind::Zookeeper => Box::new(Numbered::connect(store, format!("/lock-{key}")).await?),
+        HoldKind::Advisory => Box::new(PostgresLock::connect(store, *key).await?),
+        HoldKind::Zookeeper => {
+            Box::new(ZookeeperLock::connect(store, format!("/lock-{key}")).await?)
+        }
         HoldKind::Textbook => {
             let token = format!("{node}-{}", std::process::id());
-            Box::new(Textbook::connect(store, format!("lock-{key}"), token).await?)
+            Box::new(RedisLock::connect(store, format!("lock-{key}"), token).await?)
         }
     })
 }

@@ -12,13 +12,13 @@ pub const TTL: Duration = Duration::from_secs(15);
 /// How often its holder says that it is still there: baton's default beat.
 pub const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// Something that one of many has.
+/// A lock that one process at a time holds.
 #[async_trait]
 pub trait Lock: Send {
-    /// Waits until it is ours.
+    /// Waits until this process holds it.
     async fn acquire(&mut self) -> Result<(), BenchError>;
 
-    /// Says that we still have it.
+    /// Extends its time to live, if it has one.
     async fn renew(&mut self) -> Result<(), BenchError>;
 
     /// Gives it up.

@@ -35,12 +35,12 @@ use crate::percentiles::ms;
 use crate::progress::Progress;
 use crate::report::{Report, TextTable, number};
 use crate::sandbox::Sandbox;
-use contest::{Contest, Deed};
+use contest::{Contest, StrikeKind};
 pub use hold::hold;
 
 const HEAD: [&str; 5] = ["PEER", "BATON ON", "PEER ms", "BATON ms", "BATON : PEER"];
 
-/// Another system's way to have one of many.
+/// A lock of another system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
     Advisory,
@@ -50,7 +50,7 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// The one that runs on this store's server.
+    /// The peer that runs on this store's server.
     fn on(store: StoreKind) -> Option<Self> {
         match store {
             StoreKind::Etcd => Some(Self::Etcdctl),
@@ -69,36 +69,36 @@ impl Peer {
         }
     }
 
-    /// What it needs that is no part of this program.
+    /// The program that it needs besides this one.
     fn program(self) -> Option<&'static Program> {
         (self == Self::Etcdctl).then_some(&ETCDCTL)
     }
 
-    /// What of baton's does the same: etcdctl starts a command, as `baton run` does; the others
-    /// work in the process that has the lock, as the library does.
-    fn is_held_against(self, deed: Deed) -> &'static [Arm] {
-        match (deed, self) {
-            (Deed::Kill, _) => &[Arm::Kill],
-            (Deed::Resign, Self::Etcdctl) => &[Arm::Resign, Arm::Term],
-            (Deed::Resign, _) => &[Arm::Resign],
+    /// The arms of baton's that do the same: etcdctl starts a command, as `baton run` does; the
+    /// others work in the process that has the lock, as the library does.
+    fn compared_with(self, kind: StrikeKind) -> &'static [Arm] {
+        match (kind, self) {
+            (StrikeKind::Kill, _) => &[Arm::Kill],
+            (StrikeKind::Resign, Self::Etcdctl) => &[Arm::Resign, Arm::Term],
+            (StrikeKind::Resign, _) => &[Arm::Resign],
         }
     }
 
     /// Does the lock outlive its holder until a time is up?
-    fn waits(self, deed: Deed) -> bool {
-        deed == Deed::Kill && self != Self::Advisory
+    fn waits(self, kind: StrikeKind) -> bool {
+        kind == StrikeKind::Kill && self != Self::Advisory
     }
 }
 
-/// A peer, where its server is, and the store that baton is held against it on.
+/// A peer, where its server is, and the store on which baton is compared with it.
 #[derive(Clone, Debug)]
-struct Rival {
+struct PeerSetup {
     peer: Peer,
     url: String,
     store: StoreKind,
 }
 
-/// Strikes the peers of these stores, and holds them against what baton took.
+/// Strikes the peers of these stores, and compares them with baton.
 pub async fn measure(
     sandbox: &Arc<Sandbox>,
     fixtures: &[Arc<Fixture>],
@@ -113,16 +113,16 @@ pub async fn measure(
             report.note(format!("{}: not measured: {problem}", peer.name()));
             continue;
         }
-        let rival = Rival { peer, url: fixture.url(sandbox.folder()), store };
-        compete(sandbox, &rival, options, report, &mut table).await?;
+        let setup = PeerSetup { peer, url: fixture.url(sandbox.folder()), store };
+        compete(sandbox, &setup, options, report, &mut table).await?;
     }
     // The store of baton's that is most like it.
     if fixtures.iter().any(|fixture| fixture.kind() == StoreKind::Etcd) {
         match Server::start(baton_testbed::Kind::Zookeeper).await {
             Ok(server) => {
                 let (peer, store) = (Peer::Zookeeper, StoreKind::Etcd);
-                let rival = Rival { peer, url: server.url(), store };
-                compete(sandbox, &rival, options, report, &mut table).await?;
+                let setup = PeerSetup { peer, url: server.url(), store };
+                compete(sandbox, &setup, options, report, &mut table).await?;
             }
             Err(problem) => report.note(format!("ZooKeeper: not measured: {problem}")),
         }
@@ -131,21 +131,21 @@ pub async fn measure(
     Ok(())
 }
 
-/// One peer, killed and asked to give up.
+/// Strikes one peer in both ways.
 async fn compete(
     sandbox: &Arc<Sandbox>,
-    rival: &Rival,
+    setup: &PeerSetup,
     options: &Failover,
     report: &mut Report,
     table: &mut TextTable,
 ) -> Result<(), BenchError> {
-    let Rival { peer, store, .. } = rival;
-    for deed in [Deed::Kill, Deed::Resign] {
-        let trials = if peer.waits(deed) { options.peer_trials } else { options.trials };
-        let times = strike(sandbox, rival, deed, trials).await?;
-        let name = format!("{} {}", peer.name(), deed.title());
+    let PeerSetup { peer, store, .. } = setup;
+    for kind in [StrikeKind::Kill, StrikeKind::Resign] {
+        let trials = if peer.waits(kind) { options.peer_trials } else { options.trials };
+        let times = strike(sandbox, setup, kind, trials).await?;
+        let name = format!("{} {}", peer.name(), kind.title());
         report.measured(&name, "ms", &times, &[]);
-        for arm in peer.is_held_against(deed) {
+        for arm in peer.compared_with(kind) {
             let ours = format!("{store} {}", arm.title());
             if let Some((theirs, median)) = report.median(&name).zip(report.median(&ours)) {
                 let figures = [number(theirs), number(median), ratio(median, theirs)];
@@ -159,22 +159,22 @@ async fn compete(
 /// All trials are set up side by side; one strike at a time where milliseconds count.
 async fn strike(
     sandbox: &Arc<Sandbox>,
-    rival: &Rival,
-    deed: Deed,
+    setup: &PeerSetup,
+    kind: StrikeKind,
     trials: u32,
 ) -> Result<Vec<f64>, BenchError> {
-    let peer = rival.peer;
-    let what = format!("{} {}", peer.name(), deed.title());
+    let peer = setup.peer;
+    let what = format!("{} {}", peer.name(), kind.title());
     let progress = Arc::new(Progress::new(&what, trials));
-    let floor = Arc::new(Mutex::new(()));
+    let exclusive = Arc::new(Mutex::new(()));
     let mut at_work = JoinSet::new();
     for number in 0..trials {
-        let (sandbox, url) = (sandbox.clone(), rival.url.clone());
-        let (floor, progress) = (floor.clone(), progress.clone());
+        let (sandbox, url) = (sandbox.clone(), setup.url.clone());
+        let (exclusive, progress) = (exclusive.clone(), progress.clone());
         at_work.spawn(async move {
-            let mut contest = Contest::begin(&sandbox, &url, peer, deed, number).await?;
-            let _floor = if peer.waits(deed) { None } else { Some(floor.lock().await) };
-            let took = contest.strike(deed).await?;
+            let mut contest = Contest::begin(&sandbox, &url, peer, kind, number).await?;
+            let _exclusive = if peer.waits(kind) { None } else { Some(exclusive.lock().await) };
+            let took = contest.strike(kind).await?;
             contest.end(&sandbox)?;
             progress.step();
             Ok::<_, BenchError>(ms(took))
@@ -209,7 +209,9 @@ mod tests {
 
     #[test]
     fn only_a_lock_with_a_time_to_live_makes_the_next_one_wait() {
-        assert!(Peer::Etcdctl.waits(Deed::Kill) && Peer::Textbook.waits(Deed::Kill));
-        assert!(!Peer::Advisory.waits(Deed::Kill) && !Peer::Etcdctl.waits(Deed::Resign));
+        assert!(Peer::Etcdctl.waits(StrikeKind::Kill) && Peer::Textbook.waits(StrikeKind::Kill));
+        assert!(
+            !Peer::Advisory.waits(StrikeKind::Kill) && !Peer::Etcdctl.waits(StrikeKind::Resign)
+        );
     }
 }

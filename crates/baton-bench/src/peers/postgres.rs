@@ -8,15 +8,15 @@ use super::lock::Lock;
 use crate::error::BenchError;
 
 /// A session, and the number of its lock.
-pub struct Advisory {
+pub struct PostgresLock {
     client: Client,
     key: i64,
     /// Moves the session's bytes.
     _connection: JoinSet<Result<(), tokio_postgres::Error>>,
 }
 
-impl Advisory {
-    /// A session of its own.
+impl PostgresLock {
+    /// Opens a session of its own.
     pub async fn connect(url: &str, key: i64) -> Result<Self, BenchError> {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
         let mut moving = JoinSet::new();
@@ -26,7 +26,7 @@ impl Advisory {
 }
 
 #[async_trait]
-impl Lock for Advisory {
+impl Lock for PostgresLock {
     async fn acquire(&mut self) -> Result<(), BenchError> {
         self.client.execute("SELECT pg_advisory_lock($1)", &[&self.key]).await?;
         Ok(())

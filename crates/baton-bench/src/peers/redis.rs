@@ -21,14 +21,14 @@ const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then
   return redis.call('DEL', KEYS[1]) end return 0";
 
 /// A connection, the lock's key, and this holder's secret.
-pub struct Textbook {
+pub struct RedisLock {
     connection: MultiplexedConnection,
     key: String,
     token: String,
 }
 
-impl Textbook {
-    /// A connection of its own.
+impl RedisLock {
+    /// Opens a connection of its own.
     pub async fn connect(url: &str, key: String, token: String) -> Result<Self, BenchError> {
         let client = redis::Client::open(url)?;
         let connection = client.get_multiplexed_async_connection().await?;
@@ -41,7 +41,7 @@ fn ttl_ms() -> u64 {
 }
 
 #[async_trait]
-impl Lock for Textbook {
+impl Lock for RedisLock {
     async fn acquire(&mut self) -> Result<(), BenchError> {
         loop {
             let mut set = redis::cmd("SET");

@@ -26,25 +26,25 @@ const RAISE: &str = "UPDATE bench_visits SET value = value + 1 WHERE name = $1";
 
 /// What it says at its end, by the clock that all processes read alike.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Told {
+pub struct AdditionTimes {
     /// When its first addition began.
     pub began_us: u64,
     /// When its last was durable.
     pub ended_us: u64,
 }
 
-/// Adds, and tells on stdout when.
+/// Adds, and prints on stdout when the additions began and ended.
 pub async fn add(options: &Adder) -> Result<(), BenchError> {
-    let told = match (options.directly, options.kind) {
+    let times = match (options.directly, options.kind) {
         (false, _) => count(options).await?,
         (true, StoreKind::Redis) => raise_key(options).await?,
         (true, _) => raise_row(options).await?,
     };
-    stdout::line(&serde_json::to_string(&told).expect("plain numbers"));
+    stdout::line(&serde_json::to_string(&times).expect("plain numbers"));
     Ok(())
 }
 
-async fn count(options: &Adder) -> Result<Told, BenchError> {
+async fn count(options: &Adder) -> Result<AdditionTimes, BenchError> {
     let namespace = Namespace::new(&options.namespace).expect("the bench gives a plain name");
     let store = baton_drivers::open(&options.url).await?;
     let counters = Counters::new(store, namespace);
@@ -58,7 +58,7 @@ async fn count(options: &Adder) -> Result<Told, BenchError> {
     .await
 }
 
-async fn raise_key(options: &Adder) -> Result<Told, BenchError> {
+async fn raise_key(options: &Adder) -> Result<AdditionTimes, BenchError> {
     let client = redis::Client::open(options.url.as_str())?;
     let connection = client.get_multiplexed_async_connection().await?;
     in_tasks(options.additions, move || {
@@ -68,7 +68,7 @@ async fn raise_key(options: &Adder) -> Result<Told, BenchError> {
     .await
 }
 
-async fn raise_row(options: &Adder) -> Result<Told, BenchError> {
+async fn raise_row(options: &Adder) -> Result<AdditionTimes, BenchError> {
     let (client, connection) = tokio_postgres::connect(&options.url, NoTls).await?;
     let mut moving = JoinSet::new();
     moving.spawn(connection);
@@ -88,7 +88,7 @@ async fn raise_row(options: &Adder) -> Result<Told, BenchError> {
 }
 
 /// Makes this many additions, many at a time.
-async fn in_tasks<F, Work>(additions: u64, addition: F) -> Result<Told, BenchError>
+async fn in_tasks<F, Work>(additions: u64, addition: F) -> Result<AdditionTimes, BenchError>
 where
     F: Fn() -> Work + Send + Sync + 'static,
     Work: Future<Output = Result<(), BenchError>> + Send,
@@ -108,5 +108,5 @@ where
     while let Some(ended) = tasks.join_next().await {
         ended??;
     }
-    Ok(Told { began_us, ended_us: SystemClock.now().as_micros() })
+    Ok(AdditionTimes { began_us, ended_us: SystemClock.now().as_micros() })
 }

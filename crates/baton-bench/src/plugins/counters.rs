@@ -8,7 +8,7 @@ use baton::{Namespace, Profile};
 use baton_cli::attempts::Attempts;
 use tokio::process::Command;
 
-use super::adder::Told;
+use super::adder::AdditionTimes;
 use super::{a_second, at_least};
 use crate::beats::Fleet;
 use crate::error::BenchError;
@@ -36,7 +36,7 @@ const HEAD: [&str; 5] = ["HOW", "ADDITIONS", "TOOK ms", "ADDITIONS/S", "SUM"];
 /// The counter that all processes add to, and the peers' row or key.
 pub const COUNTER: &str = "visits";
 
-/// Both ways on one store.
+/// Measures counters and their peer on one store.
 pub async fn run(
     sandbox: &Sandbox,
     kind: StoreKind,
@@ -126,10 +126,10 @@ async fn all_add(
     let (mut first, mut last) = (u64::MAX, 0);
     for adder in adders {
         let output = adder.wait_with_output().await.map_err(trouble)?;
-        let Ok(told) = serde_json::from_slice::<Told>(&output.stdout) else {
+        let Ok(times) = serde_json::from_slice::<AdditionTimes>(&output.stdout) else {
             return Err(BenchError::WorkerEnded { status: output.status });
         };
-        (first, last) = (first.min(told.began_us), last.max(told.ended_us));
+        (first, last) = (first.min(times.began_us), last.max(times.ended_us));
     }
     Ok(last.saturating_sub(first) as f64 / 1e3)
 }

@@ -27,7 +27,7 @@ const NODES: u32 = 10;
 /// How long they are counted.
 const SECONDS: u32 = 25;
 
-/// Everything, one after the other.
+/// Measures cost, ttl and counters, one after the other.
 pub async fn run(sandbox: &Sandbox, options: &Plugins, bars: bool) -> Result<Report, BenchError> {
     let mut report = Report::new("plugins", bars);
     let stores = [StoreKind::Postgres, StoreKind::Redis];
@@ -43,7 +43,7 @@ pub async fn run(sandbox: &Sandbox, options: &Plugins, bars: bool) -> Result<Rep
     Ok(report)
 }
 
-/// How many a second.
+/// The rate per second.
 fn a_second(count: u64, ms: f64) -> f64 {
     count as f64 / ms * 1e3
 }

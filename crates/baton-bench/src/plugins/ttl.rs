@@ -48,7 +48,7 @@ pub async fn run(
 ) -> Result<(), BenchError> {
     let fixture = Fixture::new(StoreKind::Postgres).await?;
     let url = fixture.url(&sandbox.room("ttl")?);
-    let user = User::connect(&url).await?;
+    let user = UserSession::connect(&url).await?;
     eprintln!("ttl: filling two tables with {rows} rows each");
     for table in ["sessions", "peers"] {
         let fill = FILL.replace("{table}", table).replace("{rows}", &rows.to_string());
@@ -111,13 +111,13 @@ fn row(what: &str, swept: Option<(u64, f64)>, beats: &[f64]) -> Vec<String> {
 }
 
 /// A session of the user's own.
-struct User {
+struct UserSession {
     client: Client,
     /// Moves the session's bytes.
     _connection: JoinSet<Result<(), tokio_postgres::Error>>,
 }
 
-impl User {
+impl UserSession {
     async fn connect(url: &str) -> Result<Self, BenchError> {
         let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
         let mut moving = JoinSet::new();

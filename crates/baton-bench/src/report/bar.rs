@@ -22,9 +22,9 @@ pub enum Figure {
 /// The most that a figure may be, in the unit of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bar {
-    /// Which figure.
+    /// The figure.
     pub figure: Figure,
-    /// The most.
+    /// The largest value that it may have.
     pub most: f64,
 }
 

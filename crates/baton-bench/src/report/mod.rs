@@ -1,10 +1,10 @@
-//! What a bench found, and what is thought of it.
+//! What a bench found, and whether it passes.
 //!
 //! ```text
 //!   Row:   a spread of values, judged by its bars ──┐
 //!   TextTable: figures that are not spreads ────────┤
 //!   Check: what must hold, found or not ────────────┼──► Report ──► a table for people
-//!   notes: what was seen besides ───────────────────┘          └──► JSON for programs
+//!   notes: remarks ─────────────────────────────────┘          └──► JSON for programs
 //! ```
 
 mod bar;
@@ -18,28 +18,28 @@ pub use bar::Bar;
 pub use show::number;
 pub use text_table::TextTable;
 
-/// What is thought of a row or a check.
+/// Whether a row or a check passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarOutcome {
-    /// It is as it should be.
+    /// It passes.
     Met,
-    /// It is not.
+    /// It fails.
     Missed,
-    /// It is only shown.
+    /// It is not judged.
     Shown,
 }
 
-/// Values of one kind.
+/// The values of one measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     /// What was measured.
     pub name: String,
-    /// In what.
+    /// Their unit.
     pub unit: &'static str,
     /// The figures.
     pub spread: Percentiles,
-    /// What they are held against.
+    /// The limits of the figures.
     pub bars: Vec<Bar>,
     /// Whether they pass.
     pub verdict: BarOutcome,
@@ -48,7 +48,7 @@ pub struct Row {
 /// Something that must hold, whatever the times are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What.
+    /// Its name.
     pub name: String,
     /// What was found.
     pub found: String,
@@ -58,7 +58,7 @@ pub struct Check {
     pub verdict: BarOutcome,
 }
 
-/// All that a bench has to say.
+/// The results of a bench.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// Which bench.
@@ -74,7 +74,7 @@ pub struct Report {
     pub sheets: Vec<TextTable>,
     /// What must hold.
     pub checks: Vec<Check>,
-    /// What was seen besides.
+    /// Remarks.
     pub notes: Vec<String>,
 }
 
@@ -138,12 +138,12 @@ impl Report {
         self.rows.iter().find(|row| row.name == name).map(|row| row.spread.median)
     }
 
-    /// Adds something worth telling.
+    /// Adds a remark.
     pub fn note(&mut self, note: String) {
         self.notes.push(note);
     }
 
-    /// Is there nothing to complain of?
+    /// Do all rows and checks pass?
     pub fn passes(&self) -> bool {
         let rows = self.rows.iter().map(|row| row.verdict);
         let checks = self.checks.iter().map(|check| check.verdict);

@@ -5,11 +5,11 @@ use baton_cli::output::table::{Cell, Table};
 
 use super::{Bar, BarOutcome, Report, Row};
 
-/// What fits on every terminal.
+/// A width that every terminal has.
 pub(super) const WIDTH: usize = 80;
 
 impl Report {
-    /// For people.
+    /// The report as text.
     pub fn text(&self) -> String {
         let load = self.load_before.map(|load| format!(", load {load} before"));
         let cores = format!("{} cores{}", self.cores, load.unwrap_or_default());

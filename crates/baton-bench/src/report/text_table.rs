@@ -17,7 +17,7 @@ pub struct TextTable {
 }
 
 impl TextTable {
-    /// Without rows.
+    /// A table without rows.
     pub fn new(title: impl Into<String>, head: &[&'static str]) -> Self {
         Self { title: title.into(), head: head.to_vec(), rows: Vec::new() }
     }
@@ -27,7 +27,7 @@ impl TextTable {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// For people.
+    /// The table as text.
     pub(super) fn text(&self) -> String {
         let lean = |at: usize| if at == 0 { "" } else { ">" };
         let columns =

@@ -4,7 +4,7 @@
 //!   Cluster ── starts ──► baton run ── guard ── baton tick ──► one log, appended to by every tick
 //!      │    or a program with the library in it, which ticks ──► │
 //!      │ kill -9, SIGTERM, SIGSTOP, SIGCONT                       │
-//!      └── inspects the store: who leads                          ▼
+//!      └── inspects the store: which node leads                   ▼
 //!                                         Ticks: doubles, overlaps, gaps, by the ticks' own clock
 //! ```
 //!
@@ -27,7 +27,7 @@ use baton_core::protocol::{Ask, HandoverKind, Hint, LeaseSnapshot, Outcome};
 pub use error::ClusterError;
 pub use member::Member;
 pub use rustix::process::Signal;
-pub use tick::{Kind, Tick, tick_along};
+pub use tick::{Tick, TickKind, tick_along};
 pub use ticks::{Overlap, Ticks};
 
 /// Where and how the processes run.
@@ -35,7 +35,7 @@ pub use ticks::{Overlap, Ticks};
 pub struct Plan {
     /// The baton executable.
     pub program: PathBuf,
-    /// A folder for the log, and for whatever the processes say.
+    /// A folder for the log, and for what the processes write to stderr.
     pub folder: PathBuf,
     /// The store's URL.
     pub store: String,
@@ -74,9 +74,9 @@ pub struct Cluster {
     routes: BTreeMap<NodeId, String>,
 }
 
-/// Who leads, as the store shows it.
+/// The leader and its lease, as the store shows them.
 #[derive(Clone, Debug)]
-pub struct Lead {
+pub struct LeaderLease {
     /// The node.
     pub node: NodeId,
     /// The whole record.
@@ -114,12 +114,12 @@ impl Cluster {
         self.members.iter()
     }
 
-    /// Who leads now.
-    pub async fn lead(&self) -> Result<Option<Lead>, ClusterError> {
+    /// The present leader.
+    pub async fn leader(&self) -> Result<Option<LeaderLease>, ClusterError> {
         let shown = self.store.inspect(&self.plan.namespace).await?;
         Ok(shown.lease.and_then(|lease| {
             let node = lease.leader()?.node.clone();
-            Some(Lead { node, lease })
+            Some(LeaderLease { node, lease })
         }))
     }
 
@@ -142,7 +142,7 @@ impl Cluster {
     }
 
     /// Asks the leader to resign: the request beside the lease, the nudge over its lifeline.
-    pub async fn ask_to_resign(&self, lead: &Lead) -> Result<(), ClusterError> {
+    pub async fn ask_to_resign(&self, lead: &LeaderLease) -> Result<(), ClusterError> {
         let nonce = Nonce { boot: baton::fresh_boot()?, attempt: 1 };
         let ask = Ask { nonce, wish: HandoverKind::Resign };
         let (namespace, epoch) = (&self.plan.namespace, lead.lease.version.epoch);

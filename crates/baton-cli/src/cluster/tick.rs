@@ -14,10 +14,10 @@ use super::ClusterError;
 /// How much of the log's end is read to find its last line.
 const TAIL_BYTES: i64 = 4_096;
 
-/// What a line says.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum TickKind {
     /// A job began.
     Began,
     /// A slot was done.
@@ -35,8 +35,8 @@ pub struct Tick {
     pub node: String,
     /// By which process.
     pub pid: u32,
-    /// What.
-    pub kind: Kind,
+    /// What the line says.
+    pub kind: TickKind,
     /// Which slot; of a job that began, the last one done.
     pub slot: u64,
 }
@@ -62,13 +62,13 @@ pub async fn tick_along(
         // One write for each line: two jobs, should there ever be two, do not mix theirs.
         file.write_all(&line)
     };
-    write(Kind::Began, slot).map_err(trouble)?;
+    write(TickKind::Began, slot).map_err(trouble)?;
     loop {
         let now = SystemClock.now();
         slot = (now.as_micros() / every).max(slot + 1);
         let due = Moment::from_micros(slot * every);
         SystemClock.sleep(due.since(now)).await;
-        write(Kind::Tick, slot).map_err(trouble)?;
+        write(TickKind::Tick, slot).map_err(trouble)?;
     }
 }
 

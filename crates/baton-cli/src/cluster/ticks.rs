@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use baton::clock::Moment;
 
-use super::{ClusterError, Kind, Tick};
+use super::{ClusterError, Tick, TickKind};
 
 /// A line of an earlier epoch after one of a later: two jobs at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Ticks {
     /// Slots that were done more than once.
     pub fn doubles(&self) -> Vec<u64> {
         let mut counts = BTreeMap::<u64, u32>::new();
-        for tick in self.0.iter().filter(|tick| tick.kind == Kind::Tick) {
+        for tick in self.0.iter().filter(|tick| tick.kind == TickKind::Tick) {
             *counts.entry(tick.slot).or_default() += 1;
         }
         counts.into_iter().filter(|(_, count)| *count > 1).map(|(slot, _)| slot).collect()
@@ -130,7 +130,7 @@ mod tests {
 
     fn tick(at: u64, epoch: u64, node: &str, slot: u64) -> Tick {
         let (at, node) = (Moment::from_micros(at), node.to_owned());
-        Tick { at, epoch, node, pid: 1, kind: Kind::Tick, slot }
+        Tick { at, epoch, node, pid: 1, kind: TickKind::Tick, slot }
     }
 
     #[test]

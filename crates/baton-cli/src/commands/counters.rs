@@ -18,17 +18,17 @@ use crate::output::{log, stdout};
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
     /// Add to a counter.
-    Add(Change),
+    Add(ChangeArguments),
     /// Subtract from a counter.
-    Sub(Change),
+    Sub(ChangeArguments),
     /// Set a counter to a value.
-    Set(Change),
+    Set(ChangeArguments),
     /// Show counters by name: consolidated value, pending changes, and the sum of both.
-    Get(Get),
+    Get(GetArguments),
     /// List all counters, or those with a prefix.
-    List(List),
+    List(ListArguments),
     /// Ask the leader to add the pending changes to the consolidated values now.
-    Consolidate(Consolidate),
+    Consolidate(ConsolidateArguments),
 }
 
 pub async fn run(command: &Command) -> Result<Exit, CommandError> {
@@ -72,7 +72,7 @@ impl CountersClient {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Change {
+pub struct ChangeArguments {
     /// Name of the counter: 1 to 200 bytes, without control characters.
     name: String,
     /// Amount, or the value to set: a whole number, which may be negative.
@@ -89,13 +89,13 @@ pub struct Change {
 }
 
 #[derive(Serialize)]
-struct Changed<'a> {
+struct ChangeReport<'a> {
     counter: &'a str,
     change: &'a str,
     by: i64,
 }
 
-impl Change {
+impl ChangeArguments {
     /// Changes the counter. Without --json the exit code alone says that it was changed.
     async fn run(&self, change: &str) -> Result<Exit, CommandError> {
         let client = CountersClient::new(self.store.open_to_write().await?, self.timeout);
@@ -106,14 +106,14 @@ impl Change {
             _ => client.ask(client.counters.set(name, *n)).await?,
         };
         if self.store.json {
-            stdout::json(&Changed { counter: name, change, by: *n });
+            stdout::json(&ChangeReport { counter: name, change, by: *n });
         }
         Ok(Exit::DONE)
     }
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Consolidate {
+pub struct ConsolidateArguments {
     /// How long to wait until the leader has consolidated.
     #[arg(
         long, value_name = "DURATION", default_value = "10s",
@@ -124,7 +124,7 @@ pub struct Consolidate {
     store: StoreArguments,
 }
 
-impl Consolidate {
+impl ConsolidateArguments {
     async fn run(&self) -> Result<Exit, CommandError> {
         let client = CountersClient::new(self.store.open_to_write().await?, self.timeout);
         let consolidated = client.ask(client.counters.consolidate_now(self.timeout)).await?;
@@ -143,7 +143,7 @@ impl Consolidate {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Get {
+pub struct GetArguments {
     /// Names of the counters.
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
@@ -151,7 +151,7 @@ pub struct Get {
     store: StoreArguments,
 }
 
-impl Get {
+impl GetArguments {
     async fn run(&self) -> Result<Exit, CommandError> {
         let client = CountersClient::new(self.store.open_to_read().await?, Duration::ZERO);
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
@@ -169,7 +169,7 @@ impl Get {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct List {
+pub struct ListArguments {
     /// List only counters whose name starts with this text.
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     prefix: String,
@@ -177,7 +177,7 @@ pub struct List {
     store: StoreArguments,
 }
 
-impl List {
+impl ListArguments {
     async fn run(&self) -> Result<Exit, CommandError> {
         let client = CountersClient::new(self.store.open_to_read().await?, Duration::ZERO);
         let found = client.ask(client.counters.list(&self.prefix)).await?;
@@ -192,7 +192,7 @@ impl List {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct CounterRow<'a> {
     counter: &'a str,
     value: i64,
     consolidated: i64,
@@ -200,9 +200,9 @@ struct Line<'a> {
     overflowed: bool,
 }
 
-fn line(reading: &Reading) -> Line<'_> {
+fn row(reading: &Reading) -> CounterRow<'_> {
     let (consolidated, value) = (reading.consolidated.value, reading.current.value);
-    Line {
+    CounterRow {
         counter: reading.counter.as_str(),
         value,
         consolidated,
@@ -212,14 +212,14 @@ fn line(reading: &Reading) -> Line<'_> {
 }
 
 fn print(readings: &[Reading], as_json: bool) {
-    let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
+    let lines: Vec<CounterRow<'_>> = readings.iter().map(row).collect();
     stdout::json_or_text(as_json, &lines, || match lines.is_empty() {
         true => String::new(),
         false => table(&lines).render(stdout::width()),
     });
 }
 
-fn table(lines: &[Line<'_>]) -> Table {
+fn table(lines: &[CounterRow<'_>]) -> Table {
     let mut table = Table::new(&["COUNTER", ">VALUE", ">CONSOLIDATED", ">PENDING"]);
     for line in lines {
         let value = match line.overflowed {
@@ -257,7 +257,7 @@ mod tests {
             reading("stock", 7, CounterValue { value: 7, overflowed: false }),
             reading("top", 1, CounterValue { value: i64::MAX, overflowed: true }),
         ];
-        let lines: Vec<Line<'_>> = readings.iter().map(line).collect();
+        let lines: Vec<CounterRow<'_>> = readings.iter().map(row).collect();
         let shown = table(&lines).render(None);
         let words: Vec<Vec<&str>> =
             shown.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -24,11 +24,11 @@ pub enum Command {
     /// Needed when the service has moved to another namespace or store: its epochs start from 1
     /// again, and the fence refuses its writes. Make sure first that no instance of the old
     /// namespace or store is running or paused: it could write again.
-    Reset(Reset),
+    Reset(ResetArguments),
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Reset {
+pub struct ResetArguments {
     /// Name of the fence, as `baton fences list` and the error of a refused write show it.
     name: String,
     /// Reset without asking for confirmation.
@@ -70,7 +70,7 @@ async fn list(arguments: &StoreArguments) -> Result<Exit, CommandError> {
     Ok(Exit::DONE)
 }
 
-impl Reset {
+impl ResetArguments {
     async fn run(&self) -> Result<Exit, CommandError> {
         let config = open_store::load_existing(&self.store.0)?;
         let (name, store) = (self.name.clone(), config.store.clone());

@@ -51,7 +51,7 @@ impl StoreArguments {
     }
 }
 
-/// Carries out what was asked.
+/// Runs the command.
 pub fn run(cli: Cli) -> Result<Exit, CommandError> {
     block_on(async {
         match cli.command {

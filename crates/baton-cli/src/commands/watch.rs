@@ -10,7 +10,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use crate::error::{CommandError, Exit};
-use crate::output::live::Live;
+use crate::output::live::LiveRegion;
 use crate::output::stdout;
 use crate::output::style::Tone;
 use crate::output::table::cut;
@@ -65,7 +65,7 @@ pub async fn run(arguments: &Arguments) -> Result<Exit, CommandError> {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct ChangeLine<'a> {
     at_ms: u64,
     #[serde(flatten)]
     change: &'a Change,
@@ -74,7 +74,7 @@ struct Line<'a> {
 enum Screen {
     Json,
     Lines,
-    Live { live: Live, recent: VecDeque<String> },
+    Live { live: LiveRegion, recent: VecDeque<String> },
 }
 
 struct Watch {
@@ -91,7 +91,7 @@ impl Watch {
         let screen = match arguments.store.json {
             true => Screen::Json,
             false if stdout::is_terminal() => {
-                Screen::Live { live: Live::default(), recent: VecDeque::new() }
+                Screen::Live { live: LiveRegion::default(), recent: VecDeque::new() }
             }
             false => Screen::Lines,
         };
@@ -163,7 +163,7 @@ impl Watch {
         let at_ms = SystemClock.wall_ms();
         let line = || format!("{} {change}", utc_ms(at_ms));
         match &mut self.screen {
-            Screen::Json => stdout::json_line(&Line { at_ms, change }),
+            Screen::Json => stdout::json_line(&ChangeLine { at_ms, change }),
             Screen::Lines => stdout::line(&line()),
             Screen::Live { recent, .. } => {
                 recent.truncate(RECENT_MAX - 1);

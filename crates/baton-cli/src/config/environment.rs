@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::given::{Given, Source};
+use super::setting_values::{SettingValues, Source};
 use super::table::TABLE;
 use super::{ConfigError, nearest};
 
@@ -14,7 +14,7 @@ const LABELS: &str = "BATON_LABELS";
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// This process's.
+    /// The variables of this process.
     pub fn of_process() -> Self {
         let text = |os: std::ffi::OsString| os.to_string_lossy().into_owned();
         std::env::vars_os().map(|(name, value)| (text(name), text(value))).collect()
@@ -25,24 +25,24 @@ impl Environment {
         self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 
-    /// Takes in what the variables say.
-    pub fn read(&self, given: &mut Given) -> Result<(), ConfigError> {
+    /// Reads the values of the variables.
+    pub fn read(&self, values: &mut SettingValues) -> Result<(), ConfigError> {
         for entry in TABLE {
             if let Some((name, value)) = entry.legacy.and_then(|name| Some((name, self.get(name)?)))
             {
                 let source = Source::Variable(name.to_owned());
                 let read = entry.kind.read_legacy(value);
-                given.set(entry, read, &format!("{value:?}"), source)?;
+                values.set(entry, read, &format!("{value:?}"), source)?;
             }
             let name = entry.variable();
             if let Some(value) = self.get(&name) {
                 let source = Source::Variable(name);
-                given.set(entry, entry.kind.read(value), &format!("{value:?}"), source)?;
+                values.set(entry, entry.kind.read(value), &format!("{value:?}"), source)?;
             }
         }
         let labels = self.get(LABELS).into_iter().flat_map(|labels| labels.split(','));
         for label in labels {
-            given.label(label, &Source::Variable(LABELS.to_owned()))?;
+            values.label(label, &Source::Variable(LABELS.to_owned()))?;
         }
         Ok(())
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_older_names_are_read_in_milliseconds_and_are_weaker() {
-        let mut given = Given::default();
+        let mut values = SettingValues::default();
         let variables = [
             ("COORDINATOR_ELECTION_INTERVAL", "2500"),
             ("COORDINATOR_TAKEOVER_DELAY", "750"),
@@ -86,18 +86,18 @@ mod tests {
             ("BATON_LEASE_TIMEOUT", ""),
             ("BATON_LABELS", "zone=a,rack=7"),
         ];
-        environment(&variables).read(&mut given).expect("sound");
-        assert_eq!(given.text("election_interval").expect("given").0, "2500ms");
-        assert_eq!(given.text("takeover_delay").expect("given").0, "1s");
-        assert_eq!(given.values["eligible"].value, toml::Value::Boolean(false));
-        assert_eq!(given.text("lease_timeout"), None);
-        assert_eq!(given.labels["rack"], "7");
+        environment(&variables).read(&mut values).expect("sound");
+        assert_eq!(values.text("election_interval").expect("given").0, "2500ms");
+        assert_eq!(values.text("takeover_delay").expect("given").0, "1s");
+        assert_eq!(values.by_key["eligible"].value, toml::Value::Boolean(false));
+        assert_eq!(values.text("lease_timeout"), None);
+        assert_eq!(values.labels["rack"], "7");
     }
 
     #[test]
     fn a_bad_value_is_refused_with_the_variable_s_name() {
         let bad = environment(&[("BATON_LEASE_TIMEOUT", "5 parsecs")]);
-        let message = bad.read(&mut Given::default()).expect_err("no span").to_string();
+        let message = bad.read(&mut SettingValues::default()).expect_err("no span").to_string();
         let expected = "BATON_LEASE_TIMEOUT=\"5 parsecs\" is not a length of time; \
                         write \"500ms\", \"5s\" or \"2m\"";
         assert_eq!(message, expected);

@@ -4,23 +4,23 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::given::{Given, Source};
+use super::setting_values::{SettingValues, Source};
 use super::table::{TABLE, entry};
 use super::value::{bare, key_shown, leaves};
 use super::{ConfigError, nearest, ttl};
 
-/// Takes in what a file says.
-pub fn read(file: &Path, given: &mut Given) -> Result<(), ConfigError> {
+/// Reads the values of a file.
+pub fn read(file: &Path, values: &mut SettingValues) -> Result<(), ConfigError> {
     let text = std::fs::read_to_string(file).map_err(|problem| {
         // A store's URL, given as a file.
         let url = file.to_str().filter(|path| path.contains([':', '@']));
         let file = url.map_or_else(|| file.to_owned(), |url| baton_drivers::shown(url).into());
         ConfigError::Unreadable { file, problem }
     })?;
-    parse(file, &text, given)
+    parse(file, &text, values)
 }
 
-fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> {
+fn parse(file: &Path, text: &str, values: &mut SettingValues) -> Result<(), ConfigError> {
     let mut table: Table = toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         ConfigError::NoToml {
@@ -30,12 +30,12 @@ fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> 
         }
     })?;
     if let Some(tables) = table.remove("ttl") {
-        given.ttl = ttl::read(file, &tables)?;
+        values.ttl = ttl::read(file, &tables)?;
     }
     let source = Source::File(file.to_owned());
     for (key, value) in leaves(&table) {
         if let Some(label) = key.strip_prefix("labels.") {
-            given.labels.insert(label.to_owned(), bare(&value));
+            values.labels.insert(label.to_owned(), bare(&value));
             continue;
         }
         let Some(entry) = entry(&key) else {
@@ -45,7 +45,7 @@ fn parse(file: &Path, text: &str, given: &mut Given) -> Result<(), ConfigError> 
             Value::Array(_) | Value::Table(_) => Err("must be a single value".to_owned()),
             single => entry.kind.read(&bare(single)),
         };
-        given.set(entry, read, &value.to_string(), source.clone())?;
+        values.set(entry, read, &value.to_string(), source.clone())?;
     }
     Ok(())
 }
@@ -63,10 +63,10 @@ fn unknown(file: &Path, key: &str) -> ConfigError {
 mod tests {
     use super::*;
 
-    fn parsed(text: &str) -> Result<Given, String> {
-        let mut given = Given::default();
-        let outcome = parse(Path::new("baton.toml"), text, &mut given);
-        outcome.map(|()| given).map_err(|problem| problem.to_string())
+    fn parsed(text: &str) -> Result<SettingValues, String> {
+        let mut values = SettingValues::default();
+        let outcome = parse(Path::new("baton.toml"), text, &mut values);
+        outcome.map(|()| values).map_err(|problem| problem.to_string())
     }
 
     #[test]
@@ -74,12 +74,12 @@ mod tests {
         let text = "store = 'sqlite://a.db'\nlease_timeout = '4s'\npriority = 3\n\
                     [circuit_breaker]\nfailure_threshold = 2\n[lifeline]\nenabled = false\n\
                     [labels]\nzone = 'a'";
-        let given = parsed(text).expect("a sound file");
-        assert_eq!(given.text("lease_timeout").expect("given").0, "4s");
-        assert_eq!(given.values["priority"].value, Value::Integer(3));
-        assert_eq!(given.values["circuit_breaker.failure_threshold"].value, Value::Integer(2));
-        assert_eq!(given.values["lifeline.enabled"].value, Value::Boolean(false));
-        assert_eq!(given.labels["zone"], "a");
+        let values = parsed(text).expect("a sound file");
+        assert_eq!(values.text("lease_timeout").expect("given").0, "4s");
+        assert_eq!(values.by_key["priority"].value, Value::Integer(3));
+        assert_eq!(values.by_key["circuit_breaker.failure_threshold"].value, Value::Integer(2));
+        assert_eq!(values.by_key["lifeline.enabled"].value, Value::Boolean(false));
+        assert_eq!(values.labels["zone"], "a");
     }
 
     #[test]

@@ -8,8 +8,8 @@ use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, value_parser};
 use toml::Value;
 
 use super::ConfigError;
-use super::given::{Given, Source};
 use super::resolve::Config;
+use super::setting_values::{SettingValues, Source};
 use super::table::{Entry, TABLE, heading};
 use super::value::{Kind, bare};
 
@@ -35,20 +35,20 @@ pub struct HealthFlags(pub Flags);
 pub struct NodeFlags(pub Flags);
 
 impl Flags {
-    /// Takes in what the flags say.
-    pub fn read(&self, given: &mut Given) -> Result<(), ConfigError> {
+    /// Reads the values of the flags.
+    pub fn read(&self, values: &mut SettingValues) -> Result<(), ConfigError> {
         for (entry, source, value) in &self.values {
-            given.set(entry, entry.kind.read(value), &format!("{value:?}"), source.clone())?;
+            values.set(entry, entry.kind.read(value), &format!("{value:?}"), source.clone())?;
         }
         let source = Source::Flag("--label".to_owned());
-        self.labels.iter().try_for_each(|label| given.label(label, &source))
+        self.labels.iter().try_for_each(|label| values.label(label, &source))
     }
 
     fn of(matches: &ArgMatches) -> Self {
         let labels = matches.try_get_many::<String>("label").ok().flatten();
         Self {
             config: matches.get_one::<PathBuf>("config").cloned(),
-            values: TABLE.iter().filter_map(|entry| given(entry, matches)).collect(),
+            values: TABLE.iter().filter_map(|entry| given_flag(entry, matches)).collect(),
             labels: labels.into_iter().flatten().cloned().collect(),
         }
     }
@@ -56,7 +56,10 @@ impl Flags {
 
 /// The flag that was given, or the one that switches it off, and its value. None if the command has
 /// no such flag.
-fn given(entry: &'static Entry, matches: &ArgMatches) -> Option<(&'static Entry, Source, String)> {
+fn given_flag(
+    entry: &'static Entry,
+    matches: &ArgMatches,
+) -> Option<(&'static Entry, Source, String)> {
     let (flag, value) = match matches.try_get_one::<bool>(&entry.negation()) {
         Ok(Some(true)) => (entry.negation(), "false".to_owned()),
         _ => (entry.flag(), matches.try_get_one::<String>(entry.key).ok()??.clone()),
@@ -189,13 +192,13 @@ mod tests {
 
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Given {
+    fn parsed(arguments: &[&str]) -> SettingValues {
         let command = NodeFlags::augment_args(Command::new("baton"));
         let matches = command.try_get_matches_from(arguments).expect("known flags");
         let NodeFlags(flags) = NodeFlags::from_arg_matches(&matches).expect("it collects");
-        let mut given = Given::default();
-        flags.read(&mut given).expect("sound values");
-        given
+        let mut values = SettingValues::default();
+        flags.read(&mut values).expect("sound values");
+        values
     }
 
     #[test]
@@ -216,28 +219,33 @@ mod tests {
 
     #[test]
     fn a_switch_may_stand_alone_and_a_number_may_be_negative() {
-        let given = parsed(&["baton", "--skip-cold-start", "--priority", "-3", "--eligible=no"]);
-        assert_eq!(given.values["skip_cold_start"].value, toml::Value::Boolean(true));
-        assert_eq!(given.values["priority"].value, toml::Value::Integer(-3));
-        assert_eq!(given.values["eligible"].value, toml::Value::Boolean(false));
-        assert_eq!(given.values["eligible"].source, Source::Flag("--eligible".to_owned()));
+        let values = parsed(&["baton", "--skip-cold-start", "--priority", "-3", "--eligible=no"]);
+        assert_eq!(values.by_key["skip_cold_start"].value, toml::Value::Boolean(true));
+        assert_eq!(values.by_key["priority"].value, toml::Value::Integer(-3));
+        assert_eq!(values.by_key["eligible"].value, toml::Value::Boolean(false));
+        assert_eq!(values.by_key["eligible"].source, Source::Flag("--eligible".to_owned()));
     }
 
     #[test]
     fn every_switch_has_a_flag_that_switches_it_off() {
         for entry in TABLE.iter().filter(|entry| entry.kind == Kind::Switch) {
-            let given = parsed(&["baton", &format!("--no-{}", entry.flag())]);
-            assert_eq!(given.values[entry.key].value, toml::Value::Boolean(false), "{}", entry.key);
+            let values = parsed(&["baton", &format!("--no-{}", entry.flag())]);
+            assert_eq!(
+                values.by_key[entry.key].value,
+                toml::Value::Boolean(false),
+                "{}",
+                entry.key
+            );
         }
         let off = parsed(&["baton", "--no-lifeline"]);
-        let lifeline = &off.values["lifeline.enabled"];
+        let lifeline = &off.by_key["lifeline.enabled"];
         assert_eq!(lifeline.value, toml::Value::Boolean(false));
         assert_eq!(lifeline.source, Source::Flag("--no-lifeline".to_owned()));
     }
 
     #[test]
     fn labels_add_up() {
-        let given = parsed(&["baton", "--label", "zone=a", "--label", "rack=7"]);
-        assert_eq!(given.labels.len(), 2);
+        let values = parsed(&["baton", "--label", "zone=a", "--label", "rack=7"]);
+        assert_eq!(values.labels.len(), 2);
     }
 }

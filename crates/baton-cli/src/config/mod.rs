@@ -11,8 +11,8 @@
 mod environment;
 mod file;
 mod flags;
-mod given;
 mod resolve;
+mod setting_values;
 mod store_url;
 mod table;
 mod ttl;
@@ -24,8 +24,8 @@ use baton_core::settings::InvalidSettings;
 
 pub use environment::Environment;
 pub use flags::{Flags, HealthFlags, NodeFlags, StoreFlags};
-pub use given::Source;
 pub use resolve::Config;
+pub use setting_values::Source;
 pub use store_url::StoreUrl;
 pub use table::{Entry, TABLE};
 pub use ttl::TtlTable;
@@ -39,9 +39,9 @@ pub enum ConfigError {
     NoToml { file: PathBuf, line: usize, message: String },
     #[error("{}: unknown setting {key}; {remedy}", file.display())]
     Unknown { file: PathBuf, key: String, remedy: String },
-    /// `given` is source, field and value; `message` goes on from there.
-    #[error("{given} {message}")]
-    Value { given: String, message: String },
+    /// `shown` is source, field and value; `message` goes on from there.
+    #[error("{shown} {message}")]
+    Value { shown: String, message: String },
     #[error("{0}; `baton settings` shows where each value comes from")]
     InvalidSettings(#[from] InvalidSettings),
     #[error("neither XDG_STATE_HOME nor HOME is set; name the store with --store")]
@@ -51,13 +51,13 @@ pub enum ConfigError {
 impl ConfigError {
     /// What stands at this place is refused.
     pub fn refused(place: &str, problem: &impl ToString) -> Self {
-        Self::Value { given: format!("{place}:"), message: problem.to_string() }
+        Self::Value { shown: format!("{place}:"), message: problem.to_string() }
     }
 }
 
 /// "Did you mean …": the known name most like a misspelt one, if one is similar enough.
-fn nearest<'a>(given: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let changes = known.map(|name| (strsim::levenshtein(given, name), name));
+fn nearest<'a>(misspelt: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let changes = known.map(|name| (strsim::levenshtein(misspelt, name), name));
     let (count, name) = changes.min_by_key(|(count, _)| *count)?;
-    (count <= 3 && count * 2 < given.len()).then_some(name)
+    (count <= 3 && count * 2 < misspelt.len()).then_some(name)
 }

@@ -1,4 +1,4 @@
-//! From what was given to what holds: profile, file, environment and flags laid over one another.
+//! The configuration in effect: profile, file, environment and flags laid over one another.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use super::environment::Environment;
 use super::flags::Flags;
-use super::given::{Given, Source};
+use super::setting_values::{SettingValues, Source};
 use super::store_url::StoreUrl;
 use super::table::entry;
 use super::ttl::TtlTable;
@@ -21,7 +21,7 @@ use super::value::{hosts, leaves, put};
 use super::{ConfigError, file};
 use crate::output::log::Format;
 
-/// What holds in the end.
+/// The configuration in effect.
 #[derive(Clone, Debug)]
 pub struct Config {
     pub store: StoreUrl,
@@ -43,68 +43,68 @@ pub struct Config {
     /// Which of baton's own records `baton serve` removes.
     pub own_records: OwnRecords,
     pub ttl: Vec<TtlTable>,
-    given: Given,
+    values: SettingValues,
     causes: BTreeMap<&'static str, Vec<&'static str>>,
 }
 
 impl Config {
     /// Lays file, environment and flags over a profile. Settings may still contradict each other.
     pub fn load(flags: &Flags, environment: &Environment) -> Result<Self, ConfigError> {
-        let mut given = Given::defaults();
+        let mut values = SettingValues::defaults();
         let named = environment.get("BATON_CONFIG").map(PathBuf::from);
         if let Some(path) = flags.config.clone().or(named) {
-            file::read(&path, &mut given)?;
+            file::read(&path, &mut values)?;
         }
-        environment.read(&mut given)?;
-        flags.read(&mut given)?;
-        Self::of(given, environment)
+        environment.read(&mut values)?;
+        flags.read(&mut values)?;
+        Self::of(values, environment)
     }
 
-    fn of(given: Given, environment: &Environment) -> Result<Self, ConfigError> {
-        let profile: Profile = named(&given, "profile", str::parse)?.expect("it has a default");
-        let store = match given.text("store") {
+    fn of(values: SettingValues, environment: &Environment) -> Result<Self, ConfigError> {
+        let profile: Profile = named(&values, "profile", str::parse)?.expect("it has a default");
+        let store = match values.text("store") {
             Some((url, _)) => StoreUrl::new(url),
             None => StoreUrl::default_for(environment)?,
         };
-        let namespace = named(&given, "namespace", Namespace::new)?.expect("it has a default");
-        let settings = settings(profile, &given);
-        let derived = settings.derive(&profile.settings(), |key| given.values.contains_key(key));
+        let namespace = named(&values, "namespace", Namespace::new)?.expect("it has a default");
+        let settings = settings(profile, &values);
+        let derived = settings.derive(&profile.settings(), |key| values.by_key.contains_key(key));
         let (Derived { settings, causes }, contradiction) = match derived {
             Ok(derived) => (derived, None),
             Err(problem) => (Derived { settings, causes: BTreeMap::new() }, Some(problem)),
         };
         let lifeline = LifelineConfig::default().tune(|it| {
-            it.enabled = given.parsed("lifeline.enabled").expect("it has a default");
-            it.bind = given.parsed("lifeline.bind").expect("it has a default");
-            it.advertise = given.parsed("lifeline.advertise");
+            it.enabled = values.parsed("lifeline.enabled").expect("it has a default");
+            it.bind = values.parsed("lifeline.bind").expect("it has a default");
+            it.advertise = values.parsed("lifeline.advertise");
             it.connections_max =
-                given.parsed("lifeline.connections_max").expect("it has a default");
+                values.parsed("lifeline.connections_max").expect("it has a default");
         });
         let after: humantime::Duration =
-            given.parsed("own_records.forget_dead_after").expect("it has a default");
+            values.parsed("own_records.forget_dead_after").expect("it has a default");
         let own_records = OwnRecords {
             forget_dead_after: *after,
-            keep_terms: given.parsed("own_records.keep_terms").expect("it has a default"),
+            keep_terms: values.parsed("own_records.keep_terms").expect("it has a default"),
         };
-        let metrics_hosts = given.text("metrics_hosts").into_iter();
+        let metrics_hosts = values.text("metrics_hosts").into_iter();
         let metrics_hosts = metrics_hosts.flat_map(|(text, _)| hosts(text)).map(str::to_owned);
-        let log_format = given.text("log_format").and_then(|(name, _)| Format::named(name));
+        let log_format = values.text("log_format").and_then(|(name, _)| Format::named(name));
         Ok(Self {
             store,
             namespace,
-            id: named(&given, "id", NodeId::new)?,
+            id: named(&values, "id", NodeId::new)?,
             profile,
             settings,
             contradiction,
             lifeline,
-            metrics: given.parsed("metrics"),
+            metrics: values.parsed("metrics"),
             metrics_hosts: metrics_hosts.collect(),
-            otlp: given.parsed("otlp"),
+            otlp: values.parsed("otlp"),
             log_format: log_format.unwrap_or_default(),
-            labels: given.labels.clone(),
+            labels: values.labels.clone(),
             own_records,
-            ttl: given.ttl.clone(),
-            given,
+            ttl: values.ttl.clone(),
+            values,
             causes,
         })
     }
@@ -119,7 +119,7 @@ impl Config {
 
     /// Where a value comes from.
     pub fn source(&self, key: &str) -> Source {
-        if let Some(set) = self.given.values.get(key) {
+        if let Some(set) = self.values.by_key.get(key) {
             return set.source.clone();
         }
         match self.causes.get(key) {
@@ -136,9 +136,10 @@ impl Config {
     pub fn effective(&self) -> BTreeMap<String, Value> {
         let table = Table::try_from(&self.settings).expect("plain data has a TOML form");
         let mut all: BTreeMap<String, Value> = leaves(&table).into_iter().collect();
-        let own = self.given.values.iter().filter(|(key, _)| !is_core(key));
+        let own = self.values.by_key.iter().filter(|(key, _)| !is_core(key));
         all.extend(own.map(|(key, set)| ((*key).to_owned(), set.value.clone())));
         all.insert("store".to_owned(), self.store.to_string().into());
+        all.insert("profile".to_owned(), self.profile.name().into());
         all.extend(self.otlp.as_deref().map(|url| ("otlp".to_owned(), collector(url).into())));
         all
     }
@@ -149,19 +150,19 @@ fn is_core(key: &str) -> bool {
 }
 
 fn named<T, E: Display>(
-    given: &Given,
+    values: &SettingValues,
     key: &str,
     new: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<T>, ConfigError> {
-    let Some((text, source)) = given.text(key) else {
+    let Some((text, source)) = values.text(key) else {
         return Ok(None);
     };
     new(text).map(Some).map_err(|problem| ConfigError::refused(&source.place(key), &problem))
 }
 
-fn settings(profile: Profile, given: &Given) -> Settings {
+fn settings(profile: Profile, values: &SettingValues) -> Settings {
     let mut table = Table::try_from(profile.settings()).expect("plain data has a TOML form");
-    for (key, set) in &given.values {
+    for (key, set) in &values.by_key {
         if is_core(key) {
             put(&mut table, key, set.value.clone());
         }
@@ -210,6 +211,14 @@ mod tests {
         assert_eq!(config.source("min_epoch_duration").to_string(), "profile fast");
         assert_eq!(config.source("namespace").to_string(), "default");
         assert_eq!(config.effective()["lease_timeout"], Value::String("4s".to_owned()));
+    }
+
+    #[test]
+    fn a_profile_is_shown_by_its_own_name_and_a_list_without_its_spaces() {
+        let config = loaded(&[("BATON_PROFILE", "helix"), ("BATON_METRICS_HOSTS", "a, b.c")]);
+        let shown = config.expect("sound").effective();
+        assert_eq!(shown["profile"], Value::String("short-lease".to_owned()));
+        assert_eq!(shown["metrics_hosts"], Value::String("a,b.c".to_owned()));
     }
 
     #[test]

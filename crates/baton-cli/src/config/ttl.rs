@@ -6,7 +6,7 @@ use std::time::Duration;
 use baton::sweep::{Keys, Objects, Strategy, Table, Target, Unit};
 use toml::Value;
 
-use super::given::Source;
+use super::setting_values::Source;
 use super::store_url::StoreUrl;
 use super::value::{bare, key_shown};
 use super::{ConfigError, nearest};
@@ -22,7 +22,7 @@ const KEYS: [&str; 15] = [
 pub struct TtlTable {
     pub place: String,
     pub source: Source,
-    /// As it stands there, without secrets.
+    /// The table as it stands in the file, without secrets.
     pub shown: toml::Table,
     /// Where the records are, if not where baton coordinates.
     pub store: Option<StoreUrl>,
@@ -36,7 +36,7 @@ pub struct TtlTable {
 /// Reads what the file has under `ttl`.
 pub fn read(file: &Path, value: &Value) -> Result<Vec<TtlTable>, ConfigError> {
     let refuse = || ConfigError::Value {
-        given: format!("{}: ttl", file.display()),
+        shown: format!("{}: ttl", file.display()),
         message: "must be tables; write each under a line [[ttl]]".to_owned(),
     };
     let tables = value.as_array().ok_or_else(refuse)?;
@@ -52,7 +52,7 @@ fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// One table on its way.
+/// One table that is being read.
 struct Reader<'a> {
     file: &'a Path,
     number: usize,
@@ -94,16 +94,16 @@ impl Reader<'_> {
     }
 
     fn refuse(&self, key: &str, message: impl Into<String>) -> ConfigError {
-        let given = match self.table.get(key) {
+        let shown = match self.table.get(key) {
             Some(_) if key == "store" => format!("{}: store = ***", self.place()),
             Some(value) => format!("{}: {key} = {value}", self.place()),
             None => format!("{}: {key}", self.place()),
         };
-        ConfigError::Value { given, message: message.into() }
+        ConfigError::Value { shown, message: message.into() }
     }
 
     /// The value of a key, if it is there.
-    fn given<T>(
+    fn parsed<T>(
         &self,
         key: &str,
         read: impl Fn(&Value) -> Option<T>,
@@ -114,17 +114,17 @@ impl Reader<'_> {
     }
 
     fn text(&self, key: &str) -> Result<Option<String>, ConfigError> {
-        self.given(key, text, "must be text, in quotes")
+        self.parsed(key, text, "must be text, in quotes")
     }
 
     fn span(&self, key: &str) -> Result<Option<Duration>, ConfigError> {
         let read = |value: &Value| humantime::parse_duration(&bare(value)).ok();
-        self.given(key, read, "is not a length of time; write \"500ms\", \"5s\" or \"30d\"")
+        self.parsed(key, read, "is not a length of time; write \"500ms\", \"5s\" or \"30d\"")
     }
 
     fn count(&self, key: &str) -> Result<Option<u32>, ConfigError> {
         let read = |value: &Value| u32::try_from(value.as_integer()?).ok().filter(|it| *it > 0);
-        self.given(key, read, "is not a whole number from 1 to 4294967295")
+        self.parsed(key, read, "is not a whole number from 1 to 4294967295")
     }
 
     /// The columns of the key: one name, or several.
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 one => text(one).map(|one| vec![one]),
             }
         };
-        self.given("key", columns, "must name a column, or several as [\"a\", \"b\"]")
+        self.parsed("key", columns, "must name a column, or several as [\"a\", \"b\"]")
     }
 
     fn target(&self) -> Result<Target, ConfigError> {

@@ -70,7 +70,9 @@ impl Kind {
                 Ok(address) => Ok(Value::String(address.to_string())),
                 Err(_) => refuse("is not an address with a port; write \"127.0.0.1:7000\""),
             },
-            Self::Hosts if hosts(text).all(is_host) => Ok(Value::String(text.to_owned())),
+            Self::Hosts if hosts(text).all(is_host) => {
+                Ok(Value::String(hosts(text).collect::<Vec<_>>().join(",")))
+            }
             Self::Hosts => refuse("is not a list of host names; write \"a.example,b.example\""),
             Self::Text => Ok(Value::String(text.to_owned())),
         }
@@ -158,7 +160,7 @@ mod tests {
             (Kind::Whole, "-7", Value::Integer(-7)),
             (Kind::Number, "2", Value::Float(2.0)),
             (Kind::Address, "[::1]:80", Value::String("[::1]:80".to_owned())),
-            (Kind::Hosts, "a, b.c", Value::String("a, b.c".to_owned())),
+            (Kind::Hosts, "a, b.c", Value::String("a,b.c".to_owned())),
             (Kind::Span, "90s", Value::String("1m 30s".to_owned())),
         ];
         for (kind, text, expected) in cases {

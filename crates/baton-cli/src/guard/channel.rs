@@ -19,7 +19,7 @@ const LONGEST: usize = 16 << 20;
 /// The most descriptors that one message may carry: the kernel's own limit.
 pub(super) const MOST_DESCRIPTORS: usize = 253;
 
-/// What came of listening once.
+/// The result of one read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Received {
     Data,

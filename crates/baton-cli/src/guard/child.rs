@@ -103,7 +103,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// Hears whether the command runs. Says so once.
+    /// Receives whether the command runs, and returns that once.
     pub(super) fn launch_report(&mut self) -> Option<Report> {
         let launch = self.launch.as_mut()?;
         loop {

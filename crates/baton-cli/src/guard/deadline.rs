@@ -1,5 +1,4 @@
-//! When a term's child must be terminating to stop and when it must be killed. Pure: time is an
-//! argument.
+//! When a term's child must be told to stop and when it must be killed. Pure: time is an argument.
 
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 const LEAST_MARGIN: Duration = Duration::from_millis(20);
 const MOST_MARGIN: Duration = Duration::from_millis(500);
 
-/// What a term's deadlines ask for.
+/// What a term's deadlines require now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// Nothing before this moment.
@@ -38,7 +37,7 @@ impl Deadline {
         Self { window, by: None, ended: None, terminating: false }
     }
 
-    /// The lease was renewed. A term that was terminating to stop gains nothing by it.
+    /// The lease was renewed. A term that was told to stop gains nothing by it.
     pub(super) fn extend(&mut self, window: Window) {
         self.window = window;
     }

@@ -65,7 +65,7 @@ fn first_order(channel: &mut Channel) -> io::Result<Option<Order>> {
 }
 
 fn out_of_turn(order: &Order) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, format!("an order out of turn: {order:?}"))
+    io::Error::new(io::ErrorKind::InvalidData, format!("unexpected order: {order:?}"))
 }
 
 /// The guard.
@@ -110,7 +110,7 @@ impl EventLoop {
             prefork.kill();
         }
         match served {
-            // Baton went without a word. It is not there to be terminating either.
+            // Baton ended without a message, so there is no process to report to.
             Err(error) if is_hang_up(&error) => Ok(()),
             served => served,
         }

@@ -179,7 +179,7 @@ pub fn sweep_children(spare: &BTreeSet<i32>) {
 
 fn left_to_us(spare: &BTreeSet<i32>) -> io::Result<Vec<Descendant>> {
     let (_, this) = parse(&fs::read_to_string("/proc/self/stat")?)
-        .ok_or_else(|| io::Error::other("/proc/self/stat is not as it should be"))?;
+        .ok_or_else(|| io::Error::other("/proc/self/stat has an unexpected form"))?;
     let is_left = |descendants: &Descendant| {
         descendants.session != this.session
             && !spare.contains(&descendants.pid.as_raw_nonzero().get())

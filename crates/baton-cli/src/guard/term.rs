@@ -22,7 +22,7 @@ const LOOK_AFTER: Duration = Duration::from_millis(10);
 pub(super) struct Term {
     pub(super) child: Child,
     pub(super) deadline: Deadline,
-    /// The process groups that were terminating to stop, by number.
+    /// The process groups that were told to stop, by number.
     terminating: BTreeSet<i32>,
     /// When other groups than the command's own are looked for.
     look_at: Option<Moment>,
@@ -51,7 +51,8 @@ impl Term {
         loop {
             match self.deadline.due(now) {
                 Due::Wait(until) => {
-                    let look_at = if self.deadline.terminating { self.tell(now) } else { None };
+                    let look_at =
+                        if self.deadline.terminating { self.terminate_groups(now) } else { None };
                     return Ok(Some(look_at.map_or(until, |at| at.min(until))));
                 }
                 Due::Terminate => {}
@@ -67,7 +68,7 @@ impl Term {
         self.child.launch_report().map_or(Ok(()), |report| baton.send(&Answer::Report(report)))
     }
 
-    /// Nothing is left: the last word.
+    /// Reports that nothing is left. It is the last report of the term.
     fn close(&mut self, baton: &mut Channel) -> io::Result<()> {
         // The command may have started and ended since this was last asked.
         self.report_launch(baton)?;
@@ -80,7 +81,7 @@ impl Term {
     /// Tells every process group of the term to stop, each once; some come to light only when the
     /// parent of a process in it has ended. Mostly the command's own group is all there is: the
     /// others are looked for when it is gone, or at the moment returned.
-    fn tell(&mut self, now: Moment) -> Option<Moment> {
+    fn terminate_groups(&mut self, now: Moment) -> Option<Moment> {
         if self.terminating.insert(self.child.group()) {
             self.child.signal(Signal::TERM);
             // A stopped process would hear it only when it goes on.
@@ -92,10 +93,10 @@ impl Term {
         }
         // If no process can be found now, the deadline's kill looks again, and as long as it takes.
         let descendants = sweep::descendants().unwrap_or_default();
-        for descendants in &descendants {
-            if self.terminating.insert(descendants.address()) {
-                descendants.signal(Signal::TERM);
-                descendants.signal(Signal::CONT);
+        for descendant in &descendants {
+            if self.terminating.insert(descendant.address()) {
+                descendant.signal(Signal::TERM);
+                descendant.signal(Signal::CONT);
             }
         }
         self.exits = descendants.iter().filter_map(sweep::Descendant::exit).collect();

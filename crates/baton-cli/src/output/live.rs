@@ -4,11 +4,11 @@ use super::stdout;
 
 /// The region. On anything but a terminal it would be noise: print lines there instead.
 #[derive(Debug, Default)]
-pub struct Live {
+pub struct LiveRegion {
     drawn: usize,
 }
 
-impl Live {
+impl LiveRegion {
     /// Replaces what was drawn. What does not fit on the screen is left out at the end, since a
     /// region that scrolls cannot be drawn over.
     pub fn draw(&mut self, text: &str) {
@@ -34,7 +34,7 @@ mod tests {
 
     #[test]
     fn each_frame_goes_back_to_where_the_last_began() {
-        let mut live = Live::default();
+        let mut live = LiveRegion::default();
         let pair = |back: &str, text: &str| (back.to_owned(), text.to_owned());
         assert_eq!(live.frame("a\nb\n", 24), pair("\x1b[J", "a\nb\n"));
         assert_eq!(live.frame("c\n", 24), pair("\x1b[2A\r\x1b[J", "c\n"));

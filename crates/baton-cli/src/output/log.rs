@@ -5,7 +5,7 @@
 //!                                                     └─► json: one object a line
 //! ```
 //!
-//! How it is written, and who speaks, holds for the whole process.
+//! The format, and the node that the lines name, hold for the whole process.
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -61,13 +61,13 @@ pub fn is_routine(event: &Event) -> bool {
     )
 }
 
-/// How loud an event is.
+/// The level at which an event is logged.
 fn level(event: &Event) -> Level {
     if is_routine(event) { Level::Debug } else { event.level().max(Level::Info) }
 }
 
 static IS_JSON: AtomicBool = AtomicBool::new(false);
-static SPEAKER: OnceLock<(Namespace, NodeId)> = OnceLock::new();
+static NODE: OnceLock<(Namespace, NodeId)> = OnceLock::new();
 
 /// Says how stderr is written from now on.
 pub fn begin(format: Format) {
@@ -84,9 +84,9 @@ pub fn argument() -> Option<&'static str> {
     (format() == Format::Json).then_some("--log-format=json")
 }
 
-/// Says which node speaks from now on.
-pub fn speaks_for(namespace: &Namespace, node: &NodeId) {
-    let _ = SPEAKER.set((namespace.clone(), node.clone()));
+/// Names the node whose process this is, for the lines in JSON.
+pub fn set_node(namespace: &Namespace, node: &NodeId) {
+    let _ = NODE.set((namespace.clone(), node.clone()));
 }
 
 /// Logs what happens.
@@ -134,9 +134,9 @@ fn say(level: Level, message: &str) {
     let line = match format() {
         Format::Text => format!("baton: {message}"),
         Format::Json => {
-            let (namespace, node) = SPEAKER.get().map(|(space, node)| (space, node)).unzip();
+            let (namespace, node) = NODE.get().map(|(space, node)| (space, node)).unzip();
             let at = utc_ms(SystemClock.wall_ms());
-            json(&Line { at, level, message, namespace, node, fields: Map::new() })
+            json(&LogLine { at, level, message, namespace, node, fields: Map::new() })
         }
     };
     write(&line);
@@ -148,7 +148,7 @@ fn write(line: &str) {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
+struct LogLine<'a> {
     at: String,
     level: Level,
     message: &'a str,
@@ -160,18 +160,18 @@ struct Line<'a> {
     fields: Map<String, Value>,
 }
 
-fn json(line: &Line<'_>) -> String {
+fn json(line: &LogLine<'_>) -> String {
     serde_json::to_string(line).expect("plain data has a JSON form")
 }
 
-/// An event as a line: who speaks and what is said first, then the event's own fields.
+/// An event as a line: node and sentence first, then the event's own fields.
 fn line_of(stamped: &Stamped) -> String {
     let event = serde_json::to_value(&stamped.event).expect("plain data has a JSON form");
     let fields = match event {
         Value::Object(fields) => fields,
         other => Map::from_iter([("event".to_owned(), other)]),
     };
-    json(&Line {
+    json(&LogLine {
         at: utc_ms(stamped.at_ms),
         level: level(&stamped.event),
         message: &stamped.event.to_string(),

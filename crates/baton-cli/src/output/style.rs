@@ -24,7 +24,7 @@ pub enum Tone {
 }
 
 impl Tone {
-    /// The tone in which an event is told.
+    /// The tone in which an event is shown.
     pub fn of(event: &Event) -> Self {
         match (event, event.level()) {
             (Event::CoordinatorPromoted { .. } | Event::BreakerClosed, _)
@@ -50,5 +50,29 @@ impl Tone {
     pub fn paint(self, text: &str) -> String {
         let style = self.style();
         format!("{style}{text}{style:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_has_the_colour_of_its_level_unless_it_is_good_news() {
+        let promoted = Event::CoordinatorPromoted { epoch: baton_core::ids::Epoch(1) };
+        let health = |verdict| Event::HealthChanged { verdict, reasons: Vec::new() };
+        let cases = [
+            (promoted, Tone::Good),
+            (Event::BreakerClosed, Tone::Good),
+            (health(Verdict::Healthy), Tone::Good),
+            (health(Verdict::Degraded), Tone::Warn),
+            (health(Verdict::Critical), Tone::Bad),
+            (Event::StoreRejected, Tone::Bad),
+            (Event::BreakerHalfOpen, Tone::Warn),
+            (Event::ElectionCheck { current: None }, Tone::Plain),
+        ];
+        for (event, tone) in cases {
+            assert_eq!(Tone::of(&event), tone, "{event}");
+        }
     }
 }

@@ -44,7 +44,7 @@ pub struct Snapshot {
     pub asked: Option<HandoverKind>,
     /// Why a crash of the leader would be noticed late, if so.
     pub crash: Option<LateNotice>,
-    /// Who would be next, best first, as the leader published it.
+    /// The successors, best first, as the leader published them.
     pub successors: Vec<NodeId>,
     pub last_change: Option<LeaderChange>,
     pub members: Vec<MemberState>,
@@ -67,7 +67,7 @@ pub struct Coordinator {
     pub nudged_at: Option<Arc<str>>,
 }
 
-/// What a node is up to.
+/// The state of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {

@@ -3,7 +3,7 @@
 use baton::NodeId;
 use baton::clock::Moment;
 use baton_cli::attempts::Attempts;
-use baton_cli::cluster::{Cluster, Lead, Member, Tick};
+use baton_cli::cluster::{Cluster, LeaderLease, Member, Tick};
 use baton_core::protocol::NodeRecord;
 
 use crate::stage::{LOOK_EVERY, PATIENCE, id, until};
@@ -59,8 +59,8 @@ pub fn member<'a>(cluster: &'a mut Cluster, name: &str) -> &'a mut Member {
     cluster.member(&id(name)).expect("it was started")
 }
 
-pub async fn lead(cluster: &Cluster) -> Option<Lead> {
-    cluster.lead().await.expect("the store is there")
+pub async fn lead(cluster: &Cluster) -> Option<LeaderLease> {
+    cluster.leader().await.expect("the store is there")
 }
 
 /// The registered nodes.

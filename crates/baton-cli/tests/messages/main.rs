@@ -1,4 +1,5 @@
-//! `docs/messages.md`: every help line, event sentence and error message in one file, for review.
+//! `docs/messages.md`: every help line, event sentence and error in one file, for review, and what
+//! other texts the sources have.
 //! `UPDATE_MESSAGES=1 cargo test -p baton-cli --test messages` writes it anew.
 
 use std::collections::BTreeSet;
@@ -15,16 +16,29 @@ const EVENTS: &str = include_str!("events.jsonl");
 const CRATES: [&str; 6] =
     ["baton", "baton-core", "baton-store", "baton-drivers", "baton-cli", "baton-sim"];
 
+/// Sources whose other texts people see.
+const OTHERS: [&str; 4] = ["baton", "baton-core/src/settings", "baton-drivers", "baton-cli"];
+
+/// What stands before a literal that is no text of its own, or is listed already.
+const NO_TEXT_AFTER: [&str; 5] = ["expect(", "unreachable!(", "#[error(", "reason =", "doc ="];
+
 const INTRODUCTION: &str = "\
 # Messages
 
-Every help line, event sentence and error message, for review: each must be understood without its
-neighbours. Generated from the sources by
+What people read, for review: every help line, event sentence and error must be understood without
+its neighbours. Generated from the sources by
 `UPDATE_MESSAGES=1 cargo test -p baton-cli --test messages`; a test compares.
 
 ## Help
 
 A line that several commands share is listed with the first of them.
+";
+
+const OTHER_TEXTS: &str = "
+## Other texts
+
+Parts of messages, findings of `doctor` with their remedies, lines of the log and output: every
+literal of three words or more. Some follow the name of what they are about.
 ";
 
 #[test]
@@ -40,10 +54,14 @@ fn the_list_of_messages_is_up_to_date() {
     }
     text.push_str("```\n\n## Errors\n\n`{…}` stands for a value.\n");
     for name in CRATES {
-        let mut messages = BTreeSet::new();
-        errors(&root().join("crates").join(name).join("src"), &mut messages);
-        let messages: Vec<String> = messages.into_iter().collect();
-        write!(text, "\n### {name}\n\n```text\n{}\n```\n", messages.join("\n")).expect("room");
+        let messages = sources(&format!("{name}/src")).iter().flat_map(|it| errors(it)).collect();
+        list(name, &messages, &mut text);
+    }
+    text.push_str(OTHER_TEXTS);
+    for name in OTHERS {
+        let folder = if name.contains('/') { name.to_owned() } else { format!("{name}/src") };
+        let messages = sources(&folder).iter().flat_map(|it| others(it)).collect();
+        list(name, &messages, &mut text);
     }
     let file = root().join("docs/messages.md");
     if std::env::var_os("UPDATE_MESSAGES").is_some() {
@@ -106,23 +124,80 @@ fn argument(argument: &Arg) -> Option<String> {
     is_ours.then(|| format!("{argument}: {help}{default}"))
 }
 
-/// The texts of all `#[error("…")]` attributes below a folder.
-fn errors(folder: &Path, messages: &mut BTreeSet<String>) {
-    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
-        let path = entry.expect("a folder of sources").path();
-        if path.is_dir() {
-            errors(&path, messages);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let source = std::fs::read_to_string(&path).expect("a source file");
-            let attributes = source.split("#[error(").skip(1);
-            let texts = attributes.filter_map(|rest| rest.trim_start().strip_prefix('"'));
-            messages.extend(texts.map(literal).filter(|text| text.contains(' ')));
-        }
-    }
+/// Appends a heading and the messages below it.
+fn list(name: &str, messages: &BTreeSet<String>, text: &mut String) {
+    let lines: Vec<&str> = messages.iter().map(String::as_str).collect();
+    write!(text, "\n### {name}\n\n```text\n{}\n```\n", lines.join("\n")).expect("room");
 }
 
-/// A string literal up to its closing quotation mark, on one line.
-fn literal(source: &str) -> String {
+/// The source files in a folder of a crate, without their tests.
+fn sources(folder: &str) -> Vec<String> {
+    let mut open = vec![root().join("crates").join(folder)];
+    let mut found = Vec::new();
+    while let Some(path) = open.pop() {
+        if path.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        } else if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a folder of sources");
+            open.extend(entries.map(|entry| entry.expect("a folder of sources").path()));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = std::fs::read_to_string(&path).expect("a source file");
+            let end = source.find("#[cfg(test)]").unwrap_or(source.len());
+            found.push(source[..end].to_owned());
+        }
+    }
+    found
+}
+
+/// The texts of all `#[error("…")]` attributes.
+fn errors(source: &str) -> impl Iterator<Item = String> {
+    let attributes = source.split("#[error(").skip(1);
+    let texts = attributes.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+    texts.map(|rest| literal(rest).0).filter(|text| text.contains(' '))
+}
+
+/// The other literals that are texts. Raw literals are not understood, and none is a text.
+fn others(source: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut before = "";
+    let mut rest = source;
+    while let Some(at) = rest.find(['"', '\'', '/']) {
+        let code = &rest[..at];
+        if !code.trim().is_empty() {
+            before = code.trim_end();
+        }
+        let after = &rest[at + 1..];
+        rest = match &rest[at..=at] {
+            "/" if after.starts_with('/') => after.find('\n').map_or("", |end| &after[end..]),
+            "'" if after.starts_with('\\') => after[2..].split_once('\'').map_or("", |it| it.1),
+            "'" if after.chars().nth(1) == Some('\'') => {
+                after.split_once('\'').map_or("", |it| it.1)
+            }
+            "\"" => {
+                let (text, rest) = literal(after);
+                let text = text.trim().to_owned();
+                if is_text(&text) && !NO_TEXT_AFTER.iter().any(|end| before.ends_with(end)) {
+                    found.push(text);
+                }
+                rest
+            }
+            _ => after,
+        };
+    }
+    found
+}
+
+/// Is this meant for people, and is it more than a fragment? SQL is told by its capitals and signs.
+fn is_text(text: &str) -> bool {
+    let is_word = |word: &&str| !word.contains(['{', '}']) && word.contains(char::is_alphabetic);
+    let is_sql = text.starts_with('(')
+        || text.chars().nth(1).is_some_and(|letter| letter.is_ascii_uppercase())
+        || [" = ", "::", " IN (", " AND "].iter().any(|sign| text.contains(sign));
+    text.split_whitespace().filter(is_word).count() >= 3 && !is_sql && !text.contains('\n')
+}
+
+/// A string literal up to its closing quotation mark, on one line, and what follows it.
+fn literal(source: &str) -> (String, &str) {
     let mut text = String::new();
     let mut letters = source.chars();
     while let Some(letter) = letters.next() {
@@ -130,10 +205,11 @@ fn literal(source: &str) -> String {
             '"' => break,
             '\\' => match letters.next() {
                 Some('\n') => letters = letters.as_str().trim_start().chars(),
+                Some('n') => text.push('\n'),
                 escaped => text.extend(escaped),
             },
             _ => text.push(letter),
         }
     }
-    text
+    (text, letters.as_str())
 }

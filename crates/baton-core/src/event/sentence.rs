@@ -105,7 +105,11 @@ impl Event {
     fn members(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::WorkersUpdated { version, workers } => {
-                write!(f, "{workers} active nodes (view {}.{})", version.epoch, version.number)
+                write!(
+                    f,
+                    "the view has {workers} active nodes (view {}.{})",
+                    version.epoch, version.number
+                )
             }
             Self::WorkerHeartbeat { latency_ms } => {
                 write!(f, "beat answered in {}", short_span(*latency_ms))

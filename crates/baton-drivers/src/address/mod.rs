@@ -165,7 +165,7 @@ mod tests {
         let cases = [
             ("/app", "postgres:// names no host; write postgres://db/app"),
             ("me:pw@db:70000/app", "postgres address: a port is not a number from 1 to 65535; "),
-            ("me:p?w@db/app", "postgres address: there is an '@' after the hosts; in a password "),
+            ("me:p?w@db/app", "postgres address: an '@' stands after the hosts; in a password "),
             ("me:%ff@db", "postgres address password is not UTF-8 once its %-escapes are read"),
         ];
         for (rest, wanted) in cases {

@@ -186,7 +186,7 @@ impl<'a, F: Fields> Record<'a, F> {
         match (status, node, boot) {
             (1, Some(node), Some(boot)) => Ok(Some(Holder { node, boot, lifeline })),
             (0, None, None) => Ok(None),
-            _ => Err(self.corrupt("its status does not go with its owner")),
+            _ => Err(self.corrupt("its status does not match its owner")),
         }
     }
 }

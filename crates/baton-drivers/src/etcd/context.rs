@@ -283,6 +283,6 @@ impl<'e> CallContext<'e> {
 }
 
 pub(super) fn overtaken(attempts: usize) -> StoreError {
-    let detail = format!("others wrote first, {attempts} times in a row");
+    let detail = format!("other processes wrote first, {attempts} times in a row");
     StoreError::Throttled { detail }
 }

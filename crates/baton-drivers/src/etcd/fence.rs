@@ -117,7 +117,7 @@ impl Fence {
                 Some(now) => answer = now,
             }
         }
-        let detail = format!("others wrote first, {TRIES} times in a row");
+        let detail = format!("other processes wrote first, {TRIES} times in a row");
         Err(StoreError::Throttled { detail }.into())
     }
 

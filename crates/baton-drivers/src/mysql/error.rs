@@ -187,7 +187,7 @@ impl QueryError {
             Some((_, ErrorClass::Rights)) => OpenError::Rights {
                 store,
                 place,
-                what: format!("do what it must ({detail})"),
+                what: format!("do what baton needs ({detail})"),
                 remedy: GRANTS.to_owned(),
             },
             Some((_, ErrorClass::BinlogFormat)) => {

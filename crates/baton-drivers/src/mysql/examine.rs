@@ -106,7 +106,7 @@ pub(super) async fn examine(engine: &MysqlEngine) -> Result<Vec<Finding>, Driver
     findings.push(room(setting("max_connections"), connected.as_deref()));
     findings.push(rights(engine).await);
     let zone = setting("time_zone").unwrap_or("unknown");
-    let clock = format!("the server's, in UTC; its time zone ({zone}) has no part in it");
+    let clock = format!("the server's, in UTC; its time zone ({zone}) is not used");
     findings.push(Finding::ok("clock", clock));
     Ok(findings)
 }

@@ -200,7 +200,7 @@ fn judge(
         _ => None,
     });
     let no_version = || {
-        let detail = "it does not tell its version".to_owned();
+        let detail = "it does not show its version".to_owned();
         OpenError::Strange { store: NAME, place: place.to_owned(), detail }
     };
     let row = row.ok_or_else(no_version)?;

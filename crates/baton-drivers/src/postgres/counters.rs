@@ -72,7 +72,7 @@ impl CallContext<'_> {
         let read = |row: &Row| {
             let name = std::str::from_utf8(self.column(row, 0)?).ok();
             let name = name.and_then(|text| CounterName::new(text).ok());
-            let counter = name.ok_or_else(|| self.corrupt("a counter's name is not one"))?;
+            let counter = name.ok_or_else(|| self.corrupt("the name of a counter is not valid"))?;
             Ok(Reading { counter, consolidated: value(row, 1)?, current: value(row, 3)? })
         };
         rows.iter().map(read).collect::<Result<_, DriverError>>().map(CounterAnswer::Readings)

@@ -91,7 +91,7 @@ fn replicas(names: &str, standbys: i64) -> Finding {
         (true, many) => Finding::warn(
             "replicas",
             format!("{many}, none of them synchronous: a failover may lose the last writes"),
-            "the lineage tells, and epochs leap; for none to be lost set synchronous_standby_names",
+            "a new lineage shows it, and epochs leap; to lose none, set synchronous_standby_names",
         ),
         (false, many) => Finding::ok("replicas", format!("{many}, synchronous: {names}")),
     }

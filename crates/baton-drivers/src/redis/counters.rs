@@ -93,7 +93,7 @@ impl CallContext<'_> {
             Some(Reading { counter, consolidated: value(consolidated)?, current: value(current)? })
         };
         let readings: Option<_> = found.iter().map(reading).collect();
-        let strange = || script.strange(format!("{found:?} are no counters"));
+        let strange = || script.strange(format!("{found:?} is not a list of counters"));
         Ok(CounterAnswer::Readings(readings.ok_or_else(strange)?))
     }
 }

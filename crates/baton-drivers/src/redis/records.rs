@@ -73,7 +73,7 @@ pub(super) fn member(
     };
     read().ok_or_else(|| {
         let record = format!("the record of node {node} in namespace {namespace}");
-        DriverError::corrupt(record, "it is not boot, beat, time and record")
+        DriverError::corrupt(record, "it does not consist of boot, beat, time and record")
     })
 }
 

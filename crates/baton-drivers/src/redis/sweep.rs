@@ -91,7 +91,7 @@ impl RedisSweep {
     }
 
     fn read(&self, epoch: Epoch, answer: Value) -> Result<Done, SweepError> {
-        let strange = |_| self.rejected("the script answers what it never does".to_owned());
+        let strange = |_| self.rejected("the script gave an answer of an unknown form".to_owned());
         let (word, rest) = split_answer(answer).map_err(strange)?;
         match word.as_str() {
             "swept" => from_redis_value(rest).map_err(strange),
@@ -102,14 +102,14 @@ impl RedisSweep {
             }
             "foreign" => {
                 let detail =
-                    format!("its fence {} holds something else than an epoch", self.keys[0]);
+                    format!("its fence {} holds something other than an epoch", self.keys[0]);
                 Err(self.rejected(detail))
             }
             "refused" => {
                 let (why,): (String,) = from_redis_value(rest).map_err(strange)?;
                 Err(self.rejected(why))
             }
-            word => Err(self.rejected(format!("the script answers {word:?}, which it never does"))),
+            word => Err(self.rejected(format!("the script gave the unknown answer {word:?}"))),
         }
     }
 

@@ -176,7 +176,7 @@ impl CallContext<'_> {
             }
             if Instant::now() >= self.bucket.deadline {
                 let key = J::key(&self.keys);
-                let detail = format!("others wrote {key} first, {lost} times");
+                let detail = format!("other processes wrote {key} first, {lost} times");
                 return Err(StoreError::Throttled { detail });
             }
             (known, is_fresh) = (self.read().await?, true);

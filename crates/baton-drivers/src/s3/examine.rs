@@ -75,7 +75,7 @@ impl S3Engine {
         }
         match self.bucket.call().get(key, None).await? {
             GetOutcome::Found { body: read, etag, .. } if read == body(4) && etag == second => {}
-            _ => return found("a read after a write shows something else than was written"),
+            _ => return found("a read after a write does not show what was written"),
         }
         let listed = self.bucket.call().list(folder).await?;
         if !listed.objects.iter().any(|meta| meta.location == *key) {
@@ -107,10 +107,10 @@ impl S3Engine {
 
     fn wire(&self) -> Finding {
         match self.config.is_open_to_others() {
-            false => Finding::ok("tls", "nothing travels in the open beyond this machine"),
+            false => Finding::ok("tls", "no request leaves this machine unencrypted"),
             true => Finding::warn(
                 "tls",
-                "requests travel in the open; signatures hide the key, not the data",
+                "requests are not encrypted; signatures hide the key, not the data",
                 "use an endpoint that begins with https://",
             ),
         }

@@ -110,7 +110,7 @@ mod tests {
         let cases = [
             ("", "sqlite:// names no file; write sqlite://baton.db or sqlite:///var/lib/baton.db"),
             (":memory:", "sqlite://:memory: would be seen by one handle alone; use memory://"),
-            ("x.db?mode=ro", "a sqlite option is unknown; known is busy_timeout_ms"),
+            ("x.db?mode=ro", "a sqlite option is unknown; the only option is busy_timeout_ms"),
             ("me:hush@db/x", "sqlite:// names a file, and this begins like a login; write ./ "),
             ("x.db?busy_timeout_ms=0", "busy_timeout_ms is \"0\"; give whole milliseconds"),
         ];

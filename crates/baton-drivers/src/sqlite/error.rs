@@ -24,7 +24,7 @@ pub enum SqliteOpenError {
          or ':'"
     )]
     Login,
-    #[error("a sqlite option is unknown; known is busy_timeout_ms")]
+    #[error("a sqlite option is unknown; the only option is busy_timeout_ms")]
     UnknownOption,
     #[error("busy_timeout_ms is {value:?}; give whole milliseconds, at least 1")]
     BusyTimeout { value: String },
@@ -34,7 +34,7 @@ pub enum SqliteOpenError {
     NoFolder { path: PathBuf, error: io::Error },
     #[error("{} is not there; it was moved or removed: put it back, or restart", .path.display())]
     Missing { path: PathBuf },
-    #[error("{} cannot be looked at ({error}); choose one that this user may use", .path.display())]
+    #[error("{} cannot be read ({error}); choose one that this user may use", .path.display())]
     Unreadable { path: PathBuf, error: io::Error },
     #[error("{} may not be written by this user; give it write permission", .path.display())]
     NoPermission { path: PathBuf },
@@ -60,15 +60,15 @@ pub enum SqliteOpenError {
     OlderSchema { path: PathBuf, found: i64, known: i64 },
     #[error(
         "{path}-wal lies beside {path} without {path}-shm, as after a copy; baton run, serve and \
-         doctor take it in, reading makes nothing", path = .path.display()
+         doctor recover the log; commands that only read do not", path = .path.display()
     )]
     NoIndex { path: PathBuf },
     /// The file was replaced, and the log of the one before is still beside it. SQLite would mix
     /// the two.
     #[error(
-        "{path} was replaced, but {path}-wal is of the file before; if the new one came alone, \
-         stop every process and remove {path}-wal and {path}-shm; if the log came with it, remove \
-         {path}-boots/lineage", path = .path.display()
+        "{path} was replaced, but {path}-wal belongs to the previous file; if the new one came \
+         alone, stop every process and remove {path}-wal and {path}-shm; if the log came with it, \
+         remove {path}-boots/lineage", path = .path.display()
     )]
     StaleLog { path: PathBuf },
     #[error("the machine's boot id cannot be read ({error}); the sqlite store needs Linux's /proc")]
@@ -84,8 +84,8 @@ pub enum SqliteOpenError {
     Write { path: PathBuf, error: io::Error },
     /// No other user may decide what is in the folder of the process locks.
     #[error(
-        "{} cannot hold the process locks ({error}); look who made it and remove it while no node \
-         runs, or put the database into a folder of its own", .path.display()
+        "{} cannot hold the process locks ({error}); find out which user created it and remove it \
+         while no node runs, or put the database into a folder of its own", .path.display()
     )]
     Boots { path: PathBuf, error: io::Error },
     /// A name that all users may give away leads to another file.
@@ -138,7 +138,7 @@ pub(super) fn undone(error: &rusqlite::Error) -> StoreError {
         ) => StoreError::Unavailable { detail },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt {
             record: "the database file".to_owned(),
-            detail: format!("{detail}; stop every process and put a backup back"),
+            detail: format!("{detail}; stop every process and restore a backup"),
         },
         _ => StoreError::Refused { detail: format!("{detail}; check the file's permissions") },
     }

@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(told(Errno::ROFS), "/x/a.db is read-only; choose a place that can be written");
         let forbidden = "/x/a.db may not be written by this user; give it write permission";
         assert_eq!(told(Errno::ACCESS), forbidden);
-        assert!(told(Errno::IO).starts_with("/x/a.db cannot be looked at ("));
+        assert!(told(Errno::IO).starts_with("/x/a.db cannot be read ("));
     }
 
     #[test]

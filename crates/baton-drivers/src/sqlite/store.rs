@@ -60,7 +60,7 @@ impl Backend for SqliteStore {
         let detail = "the store's thread has ended; open the store again";
         let gone = |_| StoreError::Unavailable { detail: detail.to_owned() };
         self.jobs.send(job).await.map_err(gone)?;
-        let detail = "the store's thread ended at this".to_owned();
+        let detail = "the store's thread ended during this call".to_owned();
         let answer = answer.await.map_err(|_| StoreError::Unknown { detail })?;
         Election::check_answer(namespace, answer?)
     }

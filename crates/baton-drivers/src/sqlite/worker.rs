@@ -209,7 +209,8 @@ fn locked(batch: Vec<Job>, connection: &FileConnection) -> Vec<Job> {
             _ => Ok(()),
         };
         if let Err(error) = held {
-            let detail = format!("no process lock in {}: {error}", boots.path.display());
+            let detail =
+                format!("the process lock in {} cannot be taken: {error}", boots.path.display());
             job.answer(Err(StoreError::Unavailable { detail }));
         } else {
             ready.push(job);

@@ -43,7 +43,7 @@ async fn what_is_not_there_or_not_etcd_is_told() {
         () = answers => unreachable!("it answers for ever"),
     };
     let wanted = format!(
-        "etcd at {address} answers what a etcd server does not (HTTP status 404; is it 3.4 \
+        "etcd at {address} gave an answer that no etcd server gives (HTTP status 404; is it 3.4 \
          or later, with its gRPC gateway on?)"
     );
     assert_eq!(refused, wanted);

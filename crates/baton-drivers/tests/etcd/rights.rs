@@ -100,7 +100,7 @@ async fn readwrite_on_the_prefix_is_enough() {
 async fn others_are_refused_with_what_they_lack() {
     let server = with_users().await;
     let place = server.address();
-    let no_login = format!("etcd at {place} does not let this user in (");
+    let no_login = format!("etcd at {place} refuses this user (");
     for login in ["", "baton:wrong@", "nobody:hush@", "baton@"] {
         let refused = refusal(&format!("etcd://{login}{place}")).await;
         assert!(refused.starts_with(&no_login), "{login:?} gave {refused:?}");

@@ -23,7 +23,7 @@ async fn what_cannot_be_opened_is_told() {
     let at = fixture.server.address();
 
     let wrong = refusal(&url.replace("postgres@", "app:hush-2@")).await;
-    assert!(wrong.contains("does not let this user in (password authentication failed"), "{wrong}");
+    assert!(wrong.contains("refuses this user (password authentication failed"), "{wrong}");
     let none = refusal(&url.replace("postgres@", "app@")).await;
     assert!(none.contains("postgres at 127.0.0.1"), "{none}");
     let closed = refusal("postgres://app:hush-1@127.0.0.1:1/x?timeout_ms=300").await;

@@ -146,7 +146,7 @@ async fn what_cannot_be_swept_is_told_in_one_line() {
     let _: String = run(&server, &["SET", "baton:fence:{ttl:things}", "soon"]).await;
     let foreign = things.sweep(Strategy::Delete).batch(Epoch(1), 9).await;
     let message = foreign.expect_err("the fence is spoilt").to_string();
-    assert!(message.contains("holds something else than an epoch"), "{message}");
+    assert!(message.contains("holds something other than an epoch"), "{message}");
     let away = sweep::open("redis://127.0.0.1:1", Keys::by_index("x"), Strategy::Delete);
     let away = away.expect("it has a name").batch(Epoch(1), 1).await;
     assert!(matches!(away, Err(SweepError::Unavailable { .. })), "{away:?}");

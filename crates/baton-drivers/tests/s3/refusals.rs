@@ -62,7 +62,7 @@ async fn a_server_that_ignores_conditions_is_refused_by_what_it_ignores() {
                 true => Reaction::Answer(404, "NoSuchKey"),
                 false => Reaction::Forward,
             },
-            "a read after a write shows something else than was written; ",
+            "a read after a write does not show what was written; ",
         ),
     ];
     for (number, (react, finding)) in cases.into_iter().enumerate() {
@@ -84,8 +84,8 @@ async fn the_wrong_keys_place_or_bucket_are_named() {
     let http_proxy = HttpProxy::of(site.server.address(), None);
     let url = site.server.url_at(http_proxy.address).replace("secret_key=test", "secret_key=hush");
     let answers = [
-        (403, "InvalidAccessKeyId", "does not let this user in (PUT "),
-        (403, "SignatureDoesNotMatch", "does not let this user in (PUT "),
+        (403, "InvalidAccessKeyId", "refuses this user (PUT "),
+        (403, "SignatureDoesNotMatch", "refuses this user (PUT "),
         (403, "RequestTimeTooSkewed", "this machine's clock is off by more than 15 minutes"),
         (403, "AccessDenied", "this user may not PUT "),
         (301, "PermanentRedirect", "the bucket is in another region; set region="),

@@ -86,7 +86,7 @@ async fn the_log_of_the_file_before_is_not_mixed_into_a_copy() {
     let Err(StoreError::Refused { detail }) = refused else {
         unreachable!("a stale log gave {refused:?}");
     };
-    assert!(detail.contains("baton.db-wal is of the file before"), "{detail}");
+    assert!(detail.contains("baton.db-wal belongs to the previous file"), "{detail}");
     for suffix in ["-wal", "-shm"] {
         fs::remove_file(file.beside(suffix)).expect("it was in use");
     }

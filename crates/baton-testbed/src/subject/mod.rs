@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Fixture: the URL, and what can be done to the server ─┬─► InOneProcess ─┐
-//!     url, restart, keep and restore a copy, corrupt     └─► Processes ────┴─► conformance::run
+//!     url, restart, keep and restore a copy, corrupt      └─► Processes ────┴─► conformance::run
 //!                                                             │ a process a handle
 //!                                                             └ their clocks: one file
 //!   keep_report ── one file a store in $BATON_CONFORMANCE_DIR, for the table of all

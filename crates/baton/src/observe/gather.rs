@@ -142,7 +142,7 @@ fn beats(
     now: Moment,
 ) {
     let report = &core.report;
-    let about = "Beats by outcome, looks between two beats among them.";
+    let about = "Beats by outcome, including additional reads between two beats.";
     builder.family(FamilyKind::Counter, "baton_beats_total", about);
     for outcome in Outcome::ALL {
         let carried = counted.iter().filter(|counted| BEATS.contains(&counted.kind));
@@ -223,7 +223,7 @@ fn plugins(builder: &mut MetricsBuilder, reports: &[PluginReport]) {
         }
         builder.put("_count", &labels(report, None), report.runs as f64);
     }
-    let about = "Turns of a plugin that passed without a run.";
+    let about = "Scheduled runs of a plugin that were missed.";
     each(builder, reports, "baton_plugin_missed_runs_total", about, |it| it.missed as f64);
     let about = "Times a plugin was started again after a failure.";
     each(builder, reports, "baton_plugin_restarts_total", about, |it| it.restarts as f64);
@@ -265,7 +265,7 @@ fn each(
 }
 
 fn events(builder: &mut MetricsBuilder, node: &Shared) {
-    let about = "Events that this node told, by their names.";
+    let about = "Events that this node reported, by name.";
     builder.family(FamilyKind::Counter, "baton_events_total", about);
     for (name, count) in node.counts.events() {
         builder.put("", &[("event", name)], count as f64);

@@ -19,12 +19,12 @@ const CANCELLED_WITHIN: Duration = Duration::from_secs(1);
 pub enum CallFailure {
     #[error("{0}")]
     Failed(PluginError),
-    #[error("panicked: {0}")]
+    #[error("it panicked: {0}")]
     Panicked(String),
-    #[error("took longer than its timeout of {0:?}")]
+    #[error("it took longer than its timeout of {0:?}")]
     TimedOut(Duration),
     /// It was still running shortly before it had to be over.
-    #[error("was cancelled")]
+    #[error("it was cancelled")]
     Cancelled,
 }
 

@@ -73,7 +73,7 @@ async fn a_call_that_takes_too_long_is_cancelled_and_counts_as_a_failure() {
             unreachable!("it was waited for");
         };
         assert_eq!((plugin.as_str(), restart_in_ms.is_some()), ("slow", again));
-        assert_eq!(error, "took longer than its timeout of 20ms");
+        assert_eq!(error, "it took longer than its timeout of 20ms");
     }
     let demoted = |event: &Event| matches!(event, Event::CoordinatorDemoted { .. });
     event(&mut events, "the node to hand over", demoted).await;

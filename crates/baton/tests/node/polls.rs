@@ -177,7 +177,7 @@ async fn a_poll_is_cancelled_before_it_runs_and_never_runs() {
         let ids: Vec<u64> = log.runs().iter().map(|run| run.id).collect();
         assert_eq!(ids, [second]);
         let late = node.polls().cancel(second).await.expect_err("it is done");
-        assert_eq!(late.to_string(), "a poll that is completed cannot Cancel");
+        assert_eq!(late.to_string(), "a poll that is completed cannot be cancelled");
         let unknown = node.polls().cancel(77).await;
         assert_eq!(unknown, Err(PollError::Unknown { id: 77 }));
         runner.stop(Duration::from_secs(30)).await;

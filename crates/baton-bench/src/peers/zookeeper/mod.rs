@@ -14,7 +14,7 @@ use async_trait::async_trait;
 
 use super::lock::{Lock, TTL};
 use crate::error::BenchError;
-use wire::{Session, Words};
+use wire::{RequestBody, Session};
 
 const CREATE: i32 = 1;
 const EXISTS: i32 = 3;
@@ -27,17 +27,17 @@ const EPHEMERAL_NUMBERED: i32 = 3;
 const NO_NODE: i32 = -101;
 const NODE_EXISTS: i32 = -110;
 
-/// All rights, which every client gets.
+/// All rights, for every client.
 const ALL_RIGHTS: i32 = 31;
 
 /// A session, and the lock's node.
-pub struct Numbered {
+pub struct ZookeeperLock {
     session: Session,
     parent: String,
 }
 
-impl Numbered {
-    /// A session of its own.
+impl ZookeeperLock {
+    /// Opens a session of its own.
     pub async fn connect(url: &str, parent: String) -> Result<Self, BenchError> {
         let server = url.trim_start_matches("zookeeper://");
         let session = Session::begin(server, TTL).await?;
@@ -46,11 +46,11 @@ impl Numbered {
 
     /// Makes a node; `None` if there is one of that name.
     async fn create(&mut self, path: &str, flags: i32) -> Result<Option<String>, BenchError> {
-        let words = Words::default().text(path).number(0).number(1).number(ALL_RIGHTS);
-        let words = words.text("world").text("anyone").number(flags);
-        let mut answer = self.session.ask(CREATE, words).await?;
-        match answer.problem {
-            0 => Ok(Some(answer.text()?)),
+        let body = RequestBody::default().text(path).number(0).number(1).number(ALL_RIGHTS);
+        let body = body.text("world").text("anyone").number(flags);
+        let mut reply = self.session.ask(CREATE, body).await?;
+        match reply.problem {
+            0 => Ok(Some(reply.text()?)),
             NODE_EXISTS => Ok(None),
             problem => Err(refused("create", problem)),
         }
@@ -58,21 +58,21 @@ impl Numbered {
 
     /// The names of all sessions that want the lock, by number.
     async fn queue(&mut self) -> Result<Vec<String>, BenchError> {
-        let words = Words::default().text(&self.parent).flag(false);
-        let mut answer = self.session.ask(CHILDREN, words).await?;
-        if answer.problem != 0 {
-            return Err(refused("children", answer.problem));
+        let body = RequestBody::default().text(&self.parent).flag(false);
+        let mut reply = self.session.ask(CHILDREN, body).await?;
+        if reply.problem != 0 {
+            return Err(refused("children", reply.problem));
         }
-        let count = answer.number()?;
-        let mut names = (0..count).map(|_| answer.text()).collect::<Result<Vec<_>, _>>()?;
+        let count = reply.number()?;
+        let mut names = (0..count).map(|_| reply.text()).collect::<Result<Vec<_>, _>>()?;
         names.sort();
         Ok(names)
     }
 
-    /// Is the node there? If it is, its end will be told.
+    /// Is the node there? If it is, its end sets the watch off.
     async fn watch(&mut self, path: &str) -> Result<bool, BenchError> {
-        let answer = self.session.ask(EXISTS, Words::default().text(path).flag(true)).await?;
-        match answer.problem {
+        let reply = self.session.ask(EXISTS, RequestBody::default().text(path).flag(true)).await?;
+        match reply.problem {
             0 => Ok(true),
             NO_NODE => Ok(false),
             problem => Err(refused("exists", problem)),
@@ -85,7 +85,7 @@ fn refused(what: &'static str, problem: i32) -> BenchError {
 }
 
 #[async_trait]
-impl Lock for Numbered {
+impl Lock for ZookeeperLock {
     async fn acquire(&mut self) -> Result<(), BenchError> {
         let parent = self.parent.clone();
         self.create(&parent, PERSISTENT).await?;
@@ -97,7 +97,7 @@ impl Lock for Numbered {
             let Some(before) = before else { return Ok(()) };
             let before = format!("{parent}/{before}");
             if self.watch(&before).await? {
-                self.session.told(TTL / 3).await?;
+                self.session.wait_for_watch(TTL / 3).await?;
             }
         }
     }
@@ -107,6 +107,6 @@ impl Lock for Numbered {
     }
 
     async fn release(&mut self) -> Result<(), BenchError> {
-        self.session.ask(CLOSE, Words::default()).await.map(drop)
+        self.session.ask(CLOSE, RequestBody::default()).await.map(drop)
     }
 }

@@ -11,20 +11,20 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 use crate::error::BenchError;
 
-/// The number of a ping, and of what a watch tells.
+/// The numbers of a ping, and of a message that a watch was set off.
 const PING: i32 = -2;
-const TOLD: i32 = -1;
+const WATCH_EVENT: i32 = -1;
 
 const PING_KIND: i32 = 11;
 
-/// The largest frame that can be meant.
+/// A frame that is larger is taken for an error.
 const FRAME_MAX: usize = 1 << 20;
 
-/// What a request says.
+/// The fields of a request.
 #[derive(Clone, Debug, Default)]
-pub struct Words(Vec<u8>);
+pub struct RequestBody(Vec<u8>);
 
-impl Words {
+impl RequestBody {
     pub fn number(mut self, number: i32) -> Self {
         self.0.extend(number.to_be_bytes());
         self
@@ -47,30 +47,30 @@ impl Words {
     }
 }
 
-/// What the server said.
+/// A reply of the server.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Reply {
     xid: i32,
-    /// 0, or what is wrong.
+    /// 0, or the number of an error.
     pub problem: i32,
     body: Vec<u8>,
     at: usize,
 }
 
-impl Answer {
+impl Reply {
     fn parse(frame: Vec<u8>) -> Result<Self, BenchError> {
-        let mut answer = Self { xid: 0, problem: 0, body: frame, at: 0 };
-        answer.xid = answer.number()?;
-        answer.take(8)?;
-        answer.problem = answer.number()?;
-        Ok(answer)
+        let mut reply = Self { xid: 0, problem: 0, body: frame, at: 0 };
+        reply.xid = reply.number()?;
+        reply.take(8)?;
+        reply.problem = reply.number()?;
+        Ok(reply)
     }
 
     fn take(&mut self, count: usize) -> Result<&[u8], BenchError> {
         let end = self.at.saturating_add(count);
         let found = self.body.get(self.at..end);
         self.at = end;
-        found.ok_or_else(|| broken("an answer that is cut off"))
+        found.ok_or_else(|| broken("a reply that is cut off"))
     }
 
     /// The next number.
@@ -101,7 +101,7 @@ impl Session {
         let (read, write) = stream.into_split();
         let mut session = Self { read, write, xid: 0 };
         let silent_ms = i32::try_from(silent_max.as_millis()).unwrap_or(i32::MAX);
-        let hello = Words::default().number(0).long(0).number(silent_ms).long(0);
+        let hello = RequestBody::default().number(0).long(0).number(silent_ms).long(0);
         session.send(hello.text(&"\0".repeat(16))).await?;
         let frame = frame(&mut session.read).await.map_err(trouble)?;
         let agreed = frame.get(4..8).map(|bytes| i32::from_be_bytes(bytes.try_into().expect("4")));
@@ -112,23 +112,23 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks, and waits for the answer.
-    pub async fn ask(&mut self, kind: i32, words: Words) -> Result<Answer, BenchError> {
+    /// Asks, and waits for the reply.
+    pub async fn ask(&mut self, kind: i32, body: RequestBody) -> Result<Reply, BenchError> {
         self.xid += 1;
-        let Words(body) = words;
-        let mut request = Words::default().number(self.xid).number(kind);
+        let RequestBody(body) = body;
+        let mut request = RequestBody::default().number(self.xid).number(kind);
         request.0.extend(body);
         self.send(request).await?;
         loop {
-            let answer = Answer::parse(frame(&mut self.read).await.map_err(trouble)?)?;
-            if answer.xid == self.xid {
-                return Ok(answer);
+            let reply = Reply::parse(frame(&mut self.read).await.map_err(trouble)?)?;
+            if reply.xid == self.xid {
+                return Ok(reply);
             }
         }
     }
 
-    /// Waits until a watch tells something, and says meanwhile that it is still there.
-    pub async fn told(&mut self, ping_every: Duration) -> Result<(), BenchError> {
+    /// Waits until a watch is set off, and pings the server meanwhile.
+    pub async fn wait_for_watch(&mut self, ping_every: Duration) -> Result<(), BenchError> {
         loop {
             let mut reading = pin!(frame(&mut self.read));
             let frame = loop {
@@ -137,28 +137,31 @@ impl Session {
                     () = SystemClock.sleep(ping_every) => ping(&mut self.write).await?,
                 }
             };
-            if Answer::parse(frame.map_err(trouble)?)?.xid == TOLD {
+            if Reply::parse(frame.map_err(trouble)?)?.xid == WATCH_EVENT {
                 return Ok(());
             }
         }
     }
 
-    /// Says that it is still there.
+    /// Shows the server that this client is still there.
     pub async fn ping(&mut self) -> Result<(), BenchError> {
         ping(&mut self.write).await
     }
 
-    async fn send(&mut self, words: Words) -> Result<(), BenchError> {
-        send(&mut self.write, words).await
+    async fn send(&mut self, body: RequestBody) -> Result<(), BenchError> {
+        send(&mut self.write, body).await
     }
 }
 
 async fn ping(write: &mut OwnedWriteHalf) -> Result<(), BenchError> {
-    send(write, Words::default().number(PING).number(PING_KIND)).await
+    send(write, RequestBody::default().number(PING).number(PING_KIND)).await
 }
 
-async fn send(write: &mut OwnedWriteHalf, Words(body): Words) -> Result<(), BenchError> {
-    let mut frame = Words::default().number(i32::try_from(body.len()).unwrap_or(i32::MAX)).0;
+async fn send(
+    write: &mut OwnedWriteHalf,
+    RequestBody(body): RequestBody,
+) -> Result<(), BenchError> {
+    let mut frame = RequestBody::default().number(i32::try_from(body.len()).unwrap_or(i32::MAX)).0;
     frame.extend(body);
     write.write_all(&frame).await.map_err(trouble)
 }
@@ -187,12 +190,12 @@ mod tests {
 
     #[test]
     fn an_answer_reads_what_words_write() {
-        let header = Words::default().number(7).long(9).number(-101);
+        let header = RequestBody::default().number(7).long(9).number(-101);
         let frame = header.number(1).text("n-0000000003").0;
-        let mut answer = Answer::parse(frame).expect("it is whole");
-        assert_eq!((answer.xid, answer.problem), (7, -101));
-        assert_eq!(answer.number().expect("it is there"), 1);
-        assert_eq!(answer.text().expect("it is there"), "n-0000000003");
-        assert!(answer.number().is_err());
+        let mut reply = Reply::parse(frame).expect("it is whole");
+        assert_eq!((reply.xid, reply.problem), (7, -101));
+        assert_eq!(reply.number().expect("it is there"), 1);
+        assert_eq!(reply.text().expect("it is there"), "n-0000000003");
+        assert!(reply.number().is_err());
     }
 }

@@ -7,7 +7,7 @@ use baton_store::clock::{Clock, SystemClock};
 use serde::Serialize;
 
 use super::session::{Session, WAIT_MAX};
-use crate::cluster::{Lead, Signal};
+use crate::cluster::{LeaderLease, Signal};
 use crate::error::CommandError;
 
 /// Time between two acts.
@@ -34,7 +34,7 @@ impl Act {
     }
 }
 
-/// What came of an act.
+/// The result of an act.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub act: Act,
@@ -65,7 +65,7 @@ pub async fn perform(
     Ok(outcomes)
 }
 
-fn epoch(lead: &Lead) -> u64 {
+fn epoch(lead: &LeaderLease) -> u64 {
     lead.lease.version.epoch.0
 }
 

@@ -22,12 +22,12 @@ pub fn draw(session: &Session, ticks: &Ticks) -> String {
         let (from, until) = (at(*first), at(*last));
         shapes.push(Shape { kind: Kind::Term, lane, from, until, label });
     }
-    for note in &session.notes {
-        let Some((act, node)) = &note.act else { continue };
-        let next = terms.iter().position(|(_, _, first, _)| *first > note.at).filter(|at| *at > 0);
+    for entry in &session.entries {
+        let Some((act, node)) = &entry.act else { continue };
+        let next = terms.iter().position(|(_, _, first, _)| *first > entry.at).filter(|at| *at > 0);
         if let Some(next) = next {
             // A job that is asked to stop, or whose guard stops it, works on for a while.
-            let (from, first) = (terms[next - 1].3.max(note.at), terms[next].2);
+            let (from, first) = (terms[next - 1].3.max(entry.at), terms[next].2);
             let label = show_failover(first.since(from).as_secs_f64() * 1e3);
             let (from, until) = (at(from), at(first));
             shapes.push(Shape { kind: Kind::Gap, lane: 0, from, until, label });
@@ -37,8 +37,8 @@ pub fn draw(session: &Session, ticks: &Ticks) -> String {
             Act::Resign => Kind::Leave,
             Act::Pause => Kind::Pause,
         };
-        let (lane, from) = (lane(node.as_str()), at(note.at));
-        let until = note.until.map_or(from, at);
+        let (lane, from) = (lane(node.as_str()), at(entry.at));
+        let until = entry.until.map_or(from, at);
         shapes.push(Shape { kind, lane, from, until, label: act.name().to_owned() });
     }
     let lease = session.lease.as_secs_f64();

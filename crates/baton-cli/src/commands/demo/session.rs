@@ -9,9 +9,9 @@ use baton_store::clock::{Clock, SystemClock};
 use super::acts::Act;
 use super::view::{Scene, render};
 use crate::attempts::Attempts;
-use crate::cluster::{Cluster, ClusterError, Lead, Signal, Tick};
+use crate::cluster::{Cluster, ClusterError, LeaderLease, Signal, Tick};
 use crate::error::CommandError;
-use crate::output::live::Live;
+use crate::output::live::LiveRegion;
 use crate::output::{log, stdout};
 
 /// Time between two reads of the store.
@@ -25,7 +25,7 @@ const FRAME_EVERY: Duration = Duration::from_millis(100);
 
 /// Something that was done or happened.
 #[derive(Clone, Debug)]
-pub struct Note {
+pub struct Entry {
     pub at: Moment,
     pub until: Option<Moment>,
     pub act: Option<(Act, NodeId)>,
@@ -35,19 +35,19 @@ pub struct Note {
 pub struct Session {
     pub cluster: Cluster,
     pub lease: Duration,
-    live: Option<Live>,
+    live: Option<LiveRegion>,
     pub began: Moment,
     drawn_at: Moment,
-    pub notes: Vec<Note>,
+    pub entries: Vec<Entry>,
     pub paused: Option<NodeId>,
 }
 
 impl Session {
     pub fn new(cluster: Cluster, lease: Duration, live: bool) -> Self {
         let now = SystemClock.now();
-        let live = live.then(Live::default);
-        let notes = Vec::new();
-        Self { cluster, lease, live, began: now, drawn_at: now, notes, paused: None }
+        let live = live.then(LiveRegion::default);
+        let entries = Vec::new();
+        Self { cluster, lease, live, began: now, drawn_at: now, entries, paused: None }
     }
 
     /// Records what happened; without a live view, prints it.
@@ -59,9 +59,9 @@ impl Session {
     pub fn resume(&mut self, node: &NodeId) -> Result<(), CommandError> {
         self.cluster.member(node)?.signal(Signal::CONT)?;
         self.paused = None;
-        let is_pause = |note: &&mut Note| matches!(note.act, Some((Act::Pause, _)));
-        if let Some(note) = self.notes.iter_mut().rev().find(is_pause) {
-            note.until = Some(SystemClock.now());
+        let is_pause = |entry: &&mut Entry| matches!(entry.act, Some((Act::Pause, _)));
+        if let Some(entry) = self.entries.iter_mut().rev().find(is_pause) {
+            entry.until = Some(SystemClock.now());
         }
         Ok(())
     }
@@ -72,11 +72,11 @@ impl Session {
             let seconds = at.since(self.began).as_secs_f64();
             log::info(&format!("{seconds:5.1} s  {text}"));
         }
-        self.notes.push(Note { at, until: None, act, text: text.to_owned() });
+        self.entries.push(Entry { at, until: None, act, text: text.to_owned() });
     }
 
     /// Waits until a node leads.
-    pub async fn leader(&mut self) -> Result<Lead, CommandError> {
+    pub async fn leader(&mut self) -> Result<LeaderLease, CommandError> {
         self.awaited("a leader", WAIT_MAX, async |_, lead| Ok(lead)).await
     }
 
@@ -111,7 +111,7 @@ impl Session {
 
     /// Ends all nodes, and draws the last frame.
     pub async fn close(&mut self) -> Result<(), CommandError> {
-        let lead = self.cluster.lead().await?;
+        let lead = self.cluster.leader().await?;
         self.draw(lead.as_ref())?;
         Ok(self.cluster.stop().await?)
     }
@@ -121,7 +121,7 @@ impl Session {
         &mut self,
         what: &'static str,
         limit: Duration,
-        look: impl AsyncFn(&Cluster, Option<Lead>) -> Result<Option<T>, ClusterError>,
+        look: impl AsyncFn(&Cluster, Option<LeaderLease>) -> Result<Option<T>, ClusterError>,
     ) -> Result<T, CommandError> {
         let mut attempts = Attempts::new(READ_EVERY, limit);
         while attempts.next().await {
@@ -133,8 +133,8 @@ impl Session {
         Err(ClusterError::TimedOut { what, limit }.into())
     }
 
-    async fn look(&mut self) -> Result<Option<Lead>, CommandError> {
-        let lead = self.cluster.lead().await?;
+    async fn look(&mut self) -> Result<Option<LeaderLease>, CommandError> {
+        let lead = self.cluster.leader().await?;
         if SystemClock.now().since(self.drawn_at) >= FRAME_EVERY {
             self.drawn_at = SystemClock.now();
             self.draw(lead.as_ref())?;
@@ -142,7 +142,7 @@ impl Session {
         Ok(lead)
     }
 
-    fn draw(&mut self, lead: Option<&Lead>) -> Result<(), CommandError> {
+    fn draw(&mut self, lead: Option<&LeaderLease>) -> Result<(), CommandError> {
         let Some(mut live) = self.live.take() else { return Ok(()) };
         let ticks = self.cluster.ticks()?;
         let nodes = self.cluster.members().map(|(node, member)| (node.clone(), member.pid()));
@@ -154,7 +154,7 @@ impl Session {
             nodes: nodes.collect(),
             paused: self.paused.as_ref(),
             ticks: &ticks,
-            notes: &self.notes,
+            entries: &self.entries,
             width: stdout::width().unwrap_or(80).min(100),
         };
         live.draw(&render(&scene));

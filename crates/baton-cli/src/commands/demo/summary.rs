@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::acts::Outcome;
-use crate::cluster::{Kind, Ticks};
+use crate::cluster::{TickKind, Ticks};
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table};
 
@@ -34,7 +34,7 @@ impl Summary {
         Self {
             lease_ms: baton_core::time::whole_ms(lease),
             failovers,
-            ticks: ticks.all().iter().filter(|tick| tick.kind == Kind::Tick).count(),
+            ticks: ticks.all().iter().filter(|tick| tick.kind == TickKind::Tick).count(),
             ticks_run_twice: ticks.doubles().len(),
             overlaps: ticks.overlaps().len(),
             longest_gap_ms: ticks.longest_gap().as_secs_f64() * 1e3,

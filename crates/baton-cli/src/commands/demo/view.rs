@@ -5,13 +5,13 @@ use std::time::Duration;
 use baton::NodeId;
 use baton::clock::Moment;
 
-use super::session::Note;
-use crate::cluster::{Kind, Lead, Ticks};
+use super::session::Entry;
+use crate::cluster::{LeaderLease, TickKind, Ticks};
 use crate::output::style::Tone;
 use crate::output::table::{Cell, Table, cut};
 
-/// Number of past notes in the view.
-const NOTES: usize = 9;
+/// Number of past entries in the view.
+const ENTRIES: usize = 9;
 
 /// Width of the bar that shows the lease.
 const BAR: usize = 30;
@@ -21,11 +21,11 @@ pub struct Scene<'a> {
     pub elapsed: Duration,
     pub began: Moment,
     pub lease: Duration,
-    pub lead: Option<&'a Lead>,
+    pub lead: Option<&'a LeaderLease>,
     pub nodes: Vec<(NodeId, u32)>,
     pub paused: Option<&'a NodeId>,
     pub ticks: &'a Ticks,
-    pub notes: &'a [Note],
+    pub entries: &'a [Entry],
     pub width: usize,
 }
 
@@ -38,11 +38,11 @@ pub fn render(scene: &Scene<'_>) -> String {
     let mut text = format!("{}{}{seconds}\n\n", Tone::Head.paint(&title), " ".repeat(gap));
     text.push_str(&nodes(scene));
     text.push_str(&format!("\n{}\n\n", lease(scene)));
-    let first = scene.notes.len().saturating_sub(NOTES);
-    for note in &scene.notes[first..] {
-        let at = note.at.since(scene.began).as_secs_f64();
-        let line = cut(&format!("{at:5.1} s  {}", note.text), scene.width);
-        let tone = if note.act.is_some() { Tone::Warn } else { Tone::Plain };
+    let first = scene.entries.len().saturating_sub(ENTRIES);
+    for entry in &scene.entries[first..] {
+        let at = entry.at.since(scene.began).as_secs_f64();
+        let line = cut(&format!("{at:5.1} s  {}", entry.text), scene.width);
+        let tone = if entry.act.is_some() { Tone::Warn } else { Tone::Plain };
         text.push_str(&format!("{}\n", tone.paint(&line)));
     }
     text
@@ -58,8 +58,9 @@ fn nodes(scene: &Scene<'_>) -> String {
             (false, true) => ("leads", Tone::Good),
             (false, false) => ("standby", Tone::Faint),
         };
-        let done =
-            |tick: &&crate::cluster::Tick| tick.kind == Kind::Tick && tick.node == node.as_str();
+        let done = |tick: &&crate::cluster::Tick| {
+            tick.kind == TickKind::Tick && tick.node == node.as_str()
+        };
         let ticks = scene.ticks.all().iter().filter(done).count();
         let cells = [Cell::from(node.to_string()), Cell::new(state, tone)];
         table.row(cells.into_iter().chain([pid.to_string().into(), ticks.to_string().into()]));
@@ -87,8 +88,8 @@ mod tests {
     fn a_frame_fits_eighty_columns_and_says_who_leads() {
         let began = Moment::from_micros(0);
         let node = NodeId::new("alice").expect("valid");
-        let text = "a long note that goes on and on ".repeat(5);
-        let notes = vec![Note { at: began, until: None, act: None, text }; 20];
+        let text = "a long entry that goes on and on ".repeat(5);
+        let entries = vec![Entry { at: began, until: None, act: None, text }; 20];
         let scene = Scene {
             elapsed: Duration::from_secs(12),
             began,
@@ -97,7 +98,7 @@ mod tests {
             nodes: vec![(node.clone(), 4_194_304)],
             paused: Some(&node),
             ticks: &Ticks::default(),
-            notes: &notes,
+            entries: &entries,
             width: 80,
         };
         let text = anstream::adapter::strip_str(&render(&scene)).to_string();

@@ -38,11 +38,11 @@ pub async fn examine(config: &Config) -> Vec<Finding> {
     let built = Node::builder(store.clone()).settings(settings).lifeline(lifeline).build();
     match built {
         Err(problem) => vec![Finding::fail("lifeline", problem.to_string(), remedy)],
-        Ok(node) => told_apart(node, store, address).await,
+        Ok(node) => probe_findings(node, store, address).await,
     }
 }
 
-async fn told_apart(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> Vec<Finding> {
+async fn probe_findings(node: Node, store: Arc<dyn Store>, address: SocketAddr) -> Vec<Finding> {
     let Some(lifeline) = registered(&node, &store).await else {
         let detail = "a node in memory did not register in time";
         return vec![Finding::warn(

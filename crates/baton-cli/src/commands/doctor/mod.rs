@@ -3,11 +3,12 @@
 //! ```text
 //!   settings ─┐
 //!   clock ────┤
-//!   lifeline ─┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
-//!   reach ────┤
-//!   store ────┤
-//!     file, declaration, server, beats, lease, cost; races with --stress
-//!   ttl ── each [[ttl]] table of the file
+//!   lifeline ─┤
+//!   reach ────┼──► findings: ok, warn, fail, each with a remedy ──► table or JSON, exit code
+//!   store ────┤    file, declaration, server, beats, pace, lease
+//!   cost ─────┤    requests to a store that is paid by the request
+//!   ttl ──────┤    each [[ttl]] table of the file
+//!   stress ───┘    races, with --stress
 //! ```
 //!
 //! Trials run in a namespace of the doctor's own, and take their node record out again.
@@ -125,7 +126,7 @@ async fn ttl(config: &Config) -> Vec<Finding> {
         findings.push(match sweepable(at + 1, table, config).await {
             Ok(name) => Finding::ok("ttl", format!("{name} can be swept")),
             Err(problem) => {
-                let remedy = "nothing of it is removed until this is mended";
+                let remedy = "no records of this table are removed until this is fixed";
                 Finding::fail("ttl", problem, remedy)
             }
         });

@@ -52,17 +52,10 @@ fn declared(declaration: &Declaration) -> Vec<Finding> {
             "a failover may lose the last writes: see docs/stores.md",
         ),
     };
-    let can = |capability| match capability {
-        Capability::Push => "pushes hints",
-        Capability::MemberAge => "knows the age of beats",
-        Capability::Lineage => "detects restored data",
-        Capability::DeathProof => "proves deaths",
-        Capability::Counters => "keeps counters",
-    };
-    let list: Vec<&str> = declaration.capabilities.iter().map(|c| can(*c)).collect();
-    let able =
-        if list.is_empty() { "only the required operations".to_owned() } else { list.join(", ") };
-    vec![class, Finding::ok("can", able)]
+    let list: Vec<String> = declaration.capabilities.iter().map(ToString::to_string).collect();
+    let supported =
+        if list.is_empty() { "the required operations alone" } else { &list.join(", ") };
+    vec![class, Finding::ok("can", format!("supports {supported}"))]
 }
 
 /// Something of the store could not be looked at or tried.

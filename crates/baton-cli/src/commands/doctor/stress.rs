@@ -15,10 +15,10 @@ use crate::config::StoreUrl;
 use crate::error::CommandError;
 use crate::open_store;
 
-/// How many race.
+/// Number of clients that compete.
 const RACERS: usize = 8;
 
-/// How often.
+/// Number of rounds.
 const ROUNDS: u64 = 50;
 
 /// A document in the namespace of the trials.
@@ -26,24 +26,25 @@ const DOCUMENT: &str = "stress";
 
 /// Races for a record that is not there, and for one that is.
 pub async fn examine(url: &StoreUrl) -> Vec<Finding> {
-    match Race::new(url).await {
+    match StressTest::new(url).await {
         Ok(race) => vec![
-            race.rounds("creates", "a record that was not there", Race::creation).await,
-            race.rounds("updates", "a record that all saw at one version", Race::update).await,
+            race.rounds("creates", "a record that was not there", StressTest::creation).await,
+            race.rounds("updates", "a record that all saw at one version", StressTest::update)
+                .await,
         ],
         Err(problem) => vec![failed("stress", &problem)],
     }
 }
 
-/// One round: how many got it.
-type Winners = Result<usize, StoreError>;
+/// The number of winners of one round.
+type RoundResult = Result<usize, StoreError>;
 
-struct Race {
+struct StressTest {
     handles: Vec<Arc<dyn Store>>,
     namespace: Namespace,
 }
 
-impl Race {
+impl StressTest {
     async fn new(url: &StoreUrl) -> Result<Self, CommandError> {
         let mut handles = Vec::new();
         for _ in 0..RACERS {
@@ -57,7 +58,7 @@ impl Race {
         &self,
         check: &'static str,
         what: &str,
-        round: impl AsyncFn(&Self) -> Winners,
+        round: impl AsyncFn(&Self) -> RoundResult,
     ) -> Finding {
         for number in 1..=ROUNDS {
             match round(self).await {
@@ -76,7 +77,7 @@ impl Race {
     }
 
     /// All of them register the same new node id, each as another process.
-    async fn creation(&self) -> Winners {
+    async fn creation(&self) -> RoundResult {
         let contended = NodeId::new("stress").expect("letters alone");
         let mut racers = JoinSet::new();
         for store in &self.handles {
@@ -99,7 +100,7 @@ impl Race {
     }
 
     /// All of them write a document that they saw at the same version.
-    async fn update(&self) -> Winners {
+    async fn update(&self) -> RoundResult {
         let found = self.handles[0].read_document(&self.namespace, DOCUMENT).await?;
         let expected = found.map_or(Precondition::Absent, |Document { version, .. }| {
             Precondition::Version(version)

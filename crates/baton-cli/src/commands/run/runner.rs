@@ -7,7 +7,7 @@ use baton::{Departure, Epoch, Event, Events, Leadership, Node, Store};
 use baton_store::clock::{Clock, SystemClock};
 
 use super::successor;
-use super::term::{Led, Request, Signals, lead};
+use super::term::{Request, Signals, TermOutcome, lead};
 use super::{Arguments, OnLost};
 use crate::commands::serve::{departed, unfinished};
 use crate::error::{CommandError, Exit};
@@ -201,26 +201,26 @@ impl Runner<'_> {
         loop {
             self.ensure_guard()?;
             let guard = self.guard.as_mut().expect("it was seen to above");
-            let led = lead(self.node, self.job, guard, &mut self.signals, &term).await;
-            let what = match led {
-                Ok(Led::Cut) => continue,
-                Ok(Led::Lost { reason }) => {
+            let outcome = lead(self.node, self.job, guard, &mut self.signals, &term).await;
+            let what = match outcome {
+                Ok(TermOutcome::Cut) => continue,
+                Ok(TermOutcome::Lost { reason }) => {
                     self.say(&format!("epoch {} is over: {reason}", term.epoch()));
                     drop(term);
                     return Ok(self.after_loss());
                 }
-                Ok(Led::Stopped { ended }) => {
+                Ok(TermOutcome::Stopped { ended }) => {
                     return Ok(Some(Finished::Stopped(ended)));
                 }
-                Ok(Led::Stuck) => {
+                Ok(TermOutcome::Stuck) => {
                     self.unproved = Some(term);
                     return Ok(Some(Finished::Stopped(None)));
                 }
-                Ok(Led::Ended(ended)) if self.is_last(ended) => {
+                Ok(TermOutcome::Ended(ended)) if self.is_last(ended) => {
                     return Ok(Some(Finished::Command(ended)));
                 }
-                Ok(Led::Ended(ended)) => format!("the command {ended}"),
-                Ok(Led::GuardLost(report)) => {
+                Ok(TermOutcome::Ended(ended)) => format!("the command {ended}"),
+                Ok(TermOutcome::GuardLost(report)) => {
                     let lost = self.guard_loss(report)?;
                     format!("{lost}, and the command with it")
                 }

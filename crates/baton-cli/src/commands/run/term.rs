@@ -14,8 +14,8 @@ use crate::error::CommandError;
 use crate::guard::{Ending, Guard, Report, Start};
 use crate::output::log;
 
-/// How it came out. In each case but one nothing of the command runs any more.
-pub enum Led {
+/// How a run of the command ended. In each case but one nothing of it runs any more.
+pub enum TermOutcome {
     /// The command ended by itself.
     Ended(Ending),
     /// The command was stopped at a deadline that a renewal then moved: the term goes on.
@@ -37,8 +37,8 @@ pub async fn lead(
     guard: &mut Guard,
     signals: &mut Signals,
     term: &Leadership,
-) -> Result<Led, CommandError> {
-    let no_order = CommandError::system("the guard process takes no orders");
+) -> Result<TermOutcome, CommandError> {
+    let no_order = CommandError::system("the guard process does not accept orders");
     let mut window = term.window();
     guard.start(order(node, job, term)).map_err(&no_order)?;
     let (mut ended, mut reason) = (None, None);
@@ -58,12 +58,12 @@ pub async fn lead(
                     let is_told = asked || reason.is_some();
                     let is_due = is_told || !term.may_start_work();
                     if end != Report::Stopped && !is_due {
-                        return Ok(Led::GuardLost(end));
+                        return Ok(TermOutcome::GuardLost(end));
                     }
                     if is_due && !is_told {
                         reason = lost_or_renewed(term).await;
                         if reason.is_none() {
-                            return Ok(Led::Cut);
+                            return Ok(TermOutcome::Cut);
                         }
                     }
                     if end != Report::Stopped {
@@ -88,17 +88,17 @@ pub async fn lead(
             // Leaving stops the term, which stops the command.
             departure = &mut leaving, if asked && !left => {
                 if departure == Departure::Unfinished {
-                    return Ok(Led::Stuck);
+                    return Ok(TermOutcome::Stuck);
                 }
                 left = true;
             }
         }
     }
     Ok(match (reason, ended) {
-        _ if asked => Led::Stopped { ended },
-        (Some(reason), _) => Led::Lost { reason },
-        (None, Some(ended)) => Led::Ended(ended),
-        (None, None) => Led::Ended(Ending::Code(NOT_STARTED)),
+        _ if asked => TermOutcome::Stopped { ended },
+        (Some(reason), _) => TermOutcome::Lost { reason },
+        (None, Some(ended)) => TermOutcome::Ended(ended),
+        (None, None) => TermOutcome::Ended(Ending::Code(NOT_STARTED)),
     })
 }
 

@@ -55,7 +55,7 @@ async fn metrics(State(nodes): State<Nodes>) -> Response {
 async fn livez(State(nodes): State<Nodes>, uri: Uri) -> HttpAnswer {
     answer_about(&nodes, &uri, |node| {
         if *node.departed.borrow() == Some(Departure::Broken) {
-            return unavailable("the node's thread broke\n".to_owned());
+            return unavailable("the node's thread failed\n".to_owned());
         }
         let has_left = node.departed.borrow().is_some();
         match node.watchdog.overdue(SystemClock.now()).filter(|_| !has_left) {

@@ -72,7 +72,7 @@ impl Telemetry {
 /// Made on a thread of its own: it must not be made on one that runs futures.
 fn client() -> Result<reqwest::blocking::Client, TelemetryError> {
     let made = std::thread::scope(|scope| scope.spawn(blocking_client).join());
-    made.unwrap_or_else(|_| Err(TelemetryError::Client("it broke while it was made".to_owned())))
+    made.unwrap_or_else(|_| Err(TelemetryError::Client("its construction panicked".to_owned())))
 }
 
 fn blocking_client() -> Result<reqwest::blocking::Client, TelemetryError> {

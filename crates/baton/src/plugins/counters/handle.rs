@@ -69,7 +69,8 @@ pub enum CountError {
     Name(#[from] InvalidCounter),
     /// Change by less at once.
     #[error(
-        "{counter} cannot be lowered by {by}: 64 bits do not hold its opposite; take two steps"
+        "{counter} cannot be lowered by {by}: the amount is too large to negate; subtract it in \
+         two steps"
     )]
     TooFar {
         /// Which counter.
@@ -78,7 +79,7 @@ pub enum CountError {
         by: i64,
     },
     /// It may have been counted, once: compare with what is read, or accept the doubt.
-    #[error("the change may or may not have been counted ({detail}); it is not tried any more")]
+    #[error("the change may or may not have been counted ({detail}); it is not retried")]
     Unknown {
         /// What happened to the last try that had no answer.
         detail: String,

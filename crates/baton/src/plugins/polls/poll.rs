@@ -93,7 +93,7 @@ pub enum PollError {
         bytes: usize,
     },
     /// Wait until some are done, or cancel some.
-    #[error("{what} {count}, no more than {limit} are kept; wait until some are done")]
+    #[error("{what} {count}; at most {limit} are kept: wait until some are done")]
     Full {
         /// What there is too much of.
         what: &'static str,
@@ -123,7 +123,7 @@ pub enum PollError {
     #[error("the term is over: a later epoch exists")]
     TermOver,
     /// Others wrote again and again; try again.
-    #[error("the polls were changed {0} times by others meanwhile; try again")]
+    #[error("the polls were changed {0} times by other processes; try again")]
     Contended(u32),
     /// A person must look: the document is not of this version.
     #[error("document baton:polls cannot be read as format 1 ({0}); it was left as it is")]

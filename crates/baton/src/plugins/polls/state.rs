@@ -58,12 +58,28 @@ const TABLE: [(PollState, PollStep, PollState); 9] = [
 
 /// A step that a poll in this state cannot take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a poll that is {} cannot {step:?}", state.word())]
+#[error("a poll that is {} cannot {}", state.word(), step.words())]
 pub struct IllegalStep {
     /// Where it stands.
     pub state: PollState,
     /// What was to happen.
     pub step: PollStep,
+}
+
+impl PollStep {
+    /// For people, after "cannot".
+    fn words(self) -> &'static str {
+        match self {
+            Self::Dispatch => "be dispatched",
+            Self::Withdraw => "be withdrawn",
+            Self::Claim => "be claimed",
+            Self::Retry => "be retried",
+            Self::Complete => "be completed",
+            Self::Fail => "fail",
+            Self::TimeOut => "time out",
+            Self::Cancel => "be cancelled",
+        }
+    }
 }
 
 impl PollState {
@@ -151,6 +167,6 @@ mod tests {
     #[test]
     fn what_runs_cannot_be_cancelled_any_more() {
         let illegal = PollState::Running.after(PollStep::Cancel).expect_err("too late");
-        assert_eq!(illegal.to_string(), "a poll that is running cannot Cancel");
+        assert_eq!(illegal.to_string(), "a poll that is running cannot be cancelled");
     }
 }

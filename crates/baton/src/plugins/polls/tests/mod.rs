@@ -167,7 +167,7 @@ fn a_poll_is_cancelled_before_it_runs_and_not_after() {
     round(&mut table, &[&a], &mut StateWatch::default(), 1);
     table.claim(second, a.boot).expect("it is a's");
     let told = table.cancel(second, 7).expect_err("it runs").to_string();
-    assert_eq!(told, "a poll that is running cannot Cancel");
+    assert_eq!(told, "a poll that is running cannot be cancelled");
     assert_eq!(table.cancel(99, 7), Err(PollError::Unknown { id: 99 }));
     assert_eq!(state(&table, first), PollState::Cancelled);
 }
@@ -213,7 +213,7 @@ fn the_board_is_bounded() {
         asked(&mut table, &Poll::new("x"), number);
     }
     let full = table.enqueue(&Poll::new("x"), ticket(129), 0).expect_err("it is full");
-    let told = "active polls would be 129, no more than 128 are kept; wait until some are done";
+    let told = "active polls would be 129; at most 128 are kept: wait until some are done";
     assert_eq!(full.to_string(), told);
     for id in 1..=128 {
         table.cancel(id, 1).expect("it waits");

@@ -13,14 +13,14 @@ use baton_cli::cluster::{ClusterError, Tick};
 const READ_EVERY: Duration = Duration::from_millis(5);
 
 /// A place in the log, and the piece of a line that stands there.
-pub struct Follow {
+pub struct LogReader {
     log: PathBuf,
     offset: u64,
     piece: Vec<u8>,
 }
 
-impl Follow {
-    /// From the log's end as it is now.
+impl LogReader {
+    /// Starts at the present end of the log.
     pub fn from_now(log: &Path) -> Result<Self, ClusterError> {
         let offset = match std::fs::metadata(log) {
             Ok(file) => file.len(),
@@ -30,7 +30,7 @@ impl Follow {
         Ok(Self { log: log.to_owned(), offset, piece: Vec::new() })
     }
 
-    /// What was written since this was last asked.
+    /// The lines that were written since the last call.
     pub fn new_ticks(&mut self) -> Result<Vec<Tick>, ClusterError> {
         let read = self.read_on();
         read.map_err(|problem| ClusterError::File { path: self.log.clone(), problem })?;
@@ -73,13 +73,13 @@ mod tests {
     use std::io::Write;
 
     use baton::clock::Moment;
-    use baton_cli::cluster::Kind;
+    use baton_cli::cluster::TickKind;
 
     use super::*;
 
     fn line(epoch: u64) -> String {
         let (at, node) = (Moment::from_micros(epoch), "a".to_owned());
-        let tick = Tick { at, epoch, node, pid: 1, kind: Kind::Began, slot: 0 };
+        let tick = Tick { at, epoch, node, pid: 1, kind: TickKind::Began, slot: 0 };
         format!("{}\n", serde_json::to_string(&tick).expect("plain data"))
     }
 
@@ -87,18 +87,18 @@ mod tests {
     fn only_what_is_new_and_whole_is_read() {
         let folder = tempfile::tempdir().expect("there is room");
         let log = folder.path().join("log");
-        let mut from_nothing = Follow::from_now(&log).expect("a log need not be there");
+        let mut from_nothing = LogReader::from_now(&log).expect("a log need not be there");
         std::fs::write(&log, line(1)).expect("there is room");
-        let mut follow = Follow::from_now(&log).expect("it is there");
+        let mut reader = LogReader::from_now(&log).expect("it is there");
         let mut file = File::options().append(true).open(&log).expect("it is there");
         let (second, third) = (line(2), line(3));
         write!(file, "{second}{}", &third[..9]).expect("there is room");
-        let epochs = |follow: &mut Follow| -> Vec<u64> {
-            follow.new_ticks().expect("it reads").iter().map(|tick| tick.epoch).collect()
+        let epochs = |reader: &mut LogReader| -> Vec<u64> {
+            reader.new_ticks().expect("it reads").iter().map(|tick| tick.epoch).collect()
         };
-        assert_eq!(epochs(&mut follow), [2]);
+        assert_eq!(epochs(&mut reader), [2]);
         write!(file, "{}", &third[9..]).expect("there is room");
-        assert_eq!(epochs(&mut follow), [3]);
+        assert_eq!(epochs(&mut reader), [3]);
         assert_eq!(epochs(&mut from_nothing), [1, 2, 3]);
     }
 }

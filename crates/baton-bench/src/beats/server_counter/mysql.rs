@@ -6,12 +6,12 @@ use mysql_async::prelude::Queryable;
 use crate::error::BenchError;
 
 /// A connection that asks.
-pub struct Questions {
+pub struct StatementCounter {
     connection: Conn,
     asked: u64,
 }
 
-impl Questions {
+impl StatementCounter {
     /// Connects.
     pub async fn at(url: &str) -> Result<Self, BenchError> {
         Ok(Self { connection: Conn::from_url(url).await?, asked: 0 })

@@ -1,4 +1,4 @@
-//! What was given and where, layer by layer: a later layer replaces what an earlier one set.
+//! The values of the settings and their sources. A later source replaces what an earlier one set.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,13 +26,13 @@ pub enum Source {
 
 impl Source {
     /// What was said there, as it was written, for the beginning of a message.
-    pub fn shown(&self, key: &str, given: &str) -> String {
+    pub fn shown(&self, key: &str, value: &str) -> String {
         let between = match self {
             Self::Variable(_) => "=",
             Self::Flag(_) => " ",
             _ => " = ",
         };
-        format!("{}{between}{given}", self.place(key))
+        format!("{}{between}{value}", self.place(key))
     }
 
     /// The place itself, for the beginning of a message that repeats the value.
@@ -59,27 +59,27 @@ impl fmt::Display for Source {
 
 /// One value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Set {
+pub struct SettingValue {
     pub value: Value,
     pub source: Source,
 }
 
 /// All values that were set, by the key of the setting.
 #[derive(Clone, Debug, Default)]
-pub struct Given {
-    pub values: BTreeMap<&'static str, Set>,
+pub struct SettingValues {
+    pub by_key: BTreeMap<&'static str, SettingValue>,
     pub labels: BTreeMap<String, String>,
     pub ttl: Vec<TtlTable>,
 }
 
-impl Given {
+impl SettingValues {
     /// The defaults of the command's own settings.
     pub fn defaults() -> Self {
         let default = |entry: &'static Entry| {
             let value = entry.kind.read(entry.default?).expect("a default is a valid value");
-            Some((entry.key, Set { value, source: Source::BuiltIn }))
+            Some((entry.key, SettingValue { value, source: Source::BuiltIn }))
         };
-        Self { values: TABLE.iter().filter_map(default).collect(), ..Self::default() }
+        Self { by_key: TABLE.iter().filter_map(default).collect(), ..Self::default() }
     }
 
     /// Takes a value in, once it is checked. `shown` is how it was written.
@@ -91,16 +91,16 @@ impl Given {
         source: Source,
     ) -> Result<(), ConfigError> {
         let shown = if entry.may_hold_secret() { "***" } else { shown };
-        let given = || source.shown(entry.key, shown);
-        let value = read.map_err(|message| ConfigError::Value { given: given(), message })?;
-        self.values.insert(entry.key, Set { value, source });
+        let shown = source.shown(entry.key, shown);
+        let value = read.map_err(|message| ConfigError::Value { shown, message })?;
+        self.by_key.insert(entry.key, SettingValue { value, source });
         Ok(())
     }
 
     /// Takes a label in, written `name=value`.
     pub fn label(&mut self, text: &str, source: &Source) -> Result<(), ConfigError> {
         let refuse = |message: &str| ConfigError::Value {
-            given: source.shown("labels", &format!("{text:?}")),
+            shown: source.shown("labels", &format!("{text:?}")),
             message: message.to_owned(),
         };
         let (name, value) =
@@ -112,15 +112,15 @@ impl Given {
         Ok(())
     }
 
-    /// What was given, read as what its kind stands for.
+    /// A value as the type that its kind stands for.
     pub fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
-        let parse = |set: &Set| bare(&set.value).parse().ok();
-        self.values.get(key).map(|set| parse(set).expect("values were checked for their kind"))
+        let parse = |set: &SettingValue| bare(&set.value).parse().ok();
+        self.by_key.get(key).map(|set| parse(set).expect("values were checked for their kind"))
     }
 
-    /// What was given as text, and where.
+    /// A value that is text, and its source.
     pub fn text(&self, key: &str) -> Option<(&str, &Source)> {
-        let set = self.values.get(key)?;
+        let set = self.by_key.get(key)?;
         set.value.as_str().map(|text| (text, &set.source))
     }
 }

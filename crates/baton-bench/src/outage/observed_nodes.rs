@@ -1,4 +1,4 @@
-//! The nodes, everything they tell, and a task that looks all the time how many lead.
+//! The nodes, all their events, and a task that counts all the time how many lead.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use super::record::Record;
 use crate::error::BenchError;
 
-/// How long they may take to know each other.
+/// How long the nodes may take to know each other.
 const PATIENCE: Duration = Duration::from_secs(120);
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
@@ -20,23 +20,23 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const COUNT_EVERY: Duration = Duration::from_millis(20);
 
 /// Every event of every node, in the order they came.
-type Told = Arc<Mutex<Vec<Arc<Stamped>>>>;
+type EventLog = Arc<Mutex<Vec<Arc<Stamped>>>>;
 
 /// Nodes under observation.
-pub struct Fleet {
+pub struct ObservedNodes {
     nodes: Vec<Node>,
-    told: Told,
+    events: EventLog,
     most_leaders: Arc<AtomicUsize>,
     /// A listener for each node, which ends with it, and the task that counts leaders.
     listeners: JoinSet<()>,
 }
 
-impl Fleet {
+impl ObservedNodes {
     /// Starts this many nodes.
     pub async fn start(url: &str, namespace: &Namespace, nodes: u32) -> Result<Self, BenchError> {
-        let mut fleet = Self {
+        let mut observed = Self {
             nodes: Vec::new(),
-            told: Told::default(),
+            events: EventLog::default(),
             most_leaders: Arc::default(),
             listeners: JoinSet::new(),
         };
@@ -45,16 +45,16 @@ impl Fleet {
             let id = NodeId::new(&format!("node-{number:03}")).expect("a plain name");
             let node = Node::builder(store).namespace(namespace.clone()).id(id);
             let (node, mut events) = node.build_with_events()?;
-            let told = Arc::clone(&fleet.told);
-            fleet.listeners.spawn(async move {
+            let log = Arc::clone(&observed.events);
+            observed.listeners.spawn(async move {
                 while let Some(event) = events.next().await {
-                    told.lock().expect("no holder panics").push(event);
+                    log.lock().expect("no holder panics").push(event);
                 }
             });
-            fleet.nodes.push(node);
+            observed.nodes.push(node);
         }
-        fleet.listeners.spawn(count(fleet.nodes.clone(), Arc::clone(&fleet.most_leaders)));
-        Ok(fleet)
+        observed.listeners.spawn(count(observed.nodes.clone(), Arc::clone(&observed.most_leaders)));
+        Ok(observed)
     }
 
     /// Waits until every node has all nodes in view and knows a leader.
@@ -70,9 +70,9 @@ impl Fleet {
         Err(BenchError::NotSettled { nodes: count, patience: PATIENCE })
     }
 
-    /// Waits until a node leads again and every breaker that opened has closed. It stops
-    /// waiting after `patience`: the record that is judged later shows what is missing.
-    pub async fn recovered(&self, back_ms: u64, patience: Duration) {
+    /// Waits until a node leads again and every breaker that opened has closed, for at most
+    /// `patience`: the record that is judged later shows what is missing.
+    pub async fn wait_for_recovery(&self, back_ms: u64, patience: Duration) {
         let mut attempts = Attempts::new(LOOK_EVERY, patience);
         while attempts.next().await {
             let record = self.record(back_ms, back_ms);
@@ -84,11 +84,11 @@ impl Fleet {
         }
     }
 
-    /// What has been told since the store was lost, and of terms before.
+    /// What the events say of the time since the store was lost, and of terms before.
     pub fn record(&self, lost_ms: u64, back_ms: u64) -> Record {
-        let told = self.told.lock().expect("no holder panics");
+        let events = self.events.lock().expect("no holder panics");
         let most_at_once = self.most_leaders.load(Ordering::SeqCst);
-        Record::of(&told, lost_ms, back_ms, most_at_once)
+        Record::of(&events, lost_ms, back_ms, most_at_once)
     }
 
     /// All nodes leave.

@@ -4,25 +4,25 @@ use baton_cli::cluster::Ticks;
 
 use crate::report::Report;
 
-/// Counts of what must never be.
+/// What the lines show: counts of violations, of terms and of lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub struct LogFindings {
     /// Lines of an epoch after a later one's first.
     pub overlaps: usize,
     /// Slots done more than once.
     pub doubles: usize,
-    /// Epochs that two processes wrote in by turns.
+    /// Epochs in which two processes wrote by turns.
     pub shared: usize,
     /// Terms that began after one of a later epoch had.
     pub disorder: usize,
-    /// Terms that wrote anything.
+    /// Terms in which a job wrote.
     pub terms: usize,
     /// Lines in all.
     pub lines: usize,
 }
 
-impl Judged {
-    /// What one log says.
+impl LogFindings {
+    /// Reads one log.
     pub fn of(ticks: &Ticks) -> Self {
         let mut terms = ticks.terms();
         terms.sort_by_key(|(_, _, first, _)| *first);
@@ -37,7 +37,7 @@ impl Judged {
         }
     }
 
-    /// What two logs say.
+    /// Adds up the findings of two logs.
     pub fn and(self, other: Self) -> Self {
         Self {
             overlaps: self.overlaps + other.overlaps,
@@ -50,7 +50,7 @@ impl Judged {
     }
 
     /// Puts it into the report.
-    pub fn tell(&self, report: &mut Report) {
+    pub fn add_to_report(&self, report: &mut Report) {
         report.must("lines written by jobs", self.lines > 0, self.lines.to_string(), "some");
         report.must_be_none("overlaps: lines after a later epoch's first", self.overlaps);
         report.must_be_none("slots done twice", self.doubles);
@@ -78,10 +78,10 @@ mod tests {
 
     #[test]
     fn a_clean_log_has_nothing_to_complain_of() {
-        let judged = Judged::of(&ticks(&[(1, 1, 7, 1), (2, 1, 7, 2), (3, 2, 8, 3)]));
-        assert_eq!(judged, Judged { terms: 2, lines: 3, ..Judged::default() });
+        let findings = LogFindings::of(&ticks(&[(1, 1, 7, 1), (2, 1, 7, 2), (3, 2, 8, 3)]));
+        assert_eq!(findings, LogFindings { terms: 2, lines: 3, ..LogFindings::default() });
         let mut report = Report::new("test", true);
-        judged.tell(&mut report);
+        findings.add_to_report(&mut report);
         assert!(report.passes());
     }
 
@@ -96,7 +96,7 @@ mod tests {
         ];
         for (lines, what) in cases {
             let mut report = Report::new("test", true);
-            Judged::of(&ticks(lines)).tell(&mut report);
+            LogFindings::of(&ticks(lines)).add_to_report(&mut report);
             let found = report.checks.iter().find(|check| check.name.contains(what));
             let verdict = found.map(|check| check.verdict);
             assert_eq!(verdict, Some(crate::report::BarOutcome::Missed), "{what}");
@@ -105,8 +105,10 @@ mod tests {
 
     #[test]
     fn logs_add_up() {
-        let one = Judged { overlaps: 1, doubles: 2, shared: 3, disorder: 4, terms: 5, lines: 6 };
-        let sum = Judged { overlaps: 2, doubles: 4, shared: 6, disorder: 8, terms: 10, lines: 12 };
+        let one =
+            LogFindings { overlaps: 1, doubles: 2, shared: 3, disorder: 4, terms: 5, lines: 6 };
+        let sum =
+            LogFindings { overlaps: 2, doubles: 4, shared: 6, disorder: 8, terms: 10, lines: 12 };
         assert_eq!(one.and(one), sum);
     }
 }

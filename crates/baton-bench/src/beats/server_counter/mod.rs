@@ -1,4 +1,4 @@
-//! What the server itself counts: a second witness beside the proxy.
+//! What the server itself counts: a second count beside that of the proxy.
 //!
 //! ```text
 //!   postgres  transactions of the database      pg_stat_database
@@ -8,7 +8,7 @@
 //!   s3        MiniStack counts nothing          -
 //! ```
 //!
-//! A witness asks over a connection of its own, and takes its own questions out.
+//! A counter asks over a connection of its own, and takes its own questions out.
 
 mod etcd;
 mod mysql;
@@ -19,27 +19,27 @@ use crate::error::BenchError;
 use crate::fixture::{Fixture, StoreKind};
 
 /// The server's counter.
-pub enum Witness {
-    Postgres(postgres::Transactions),
-    Mysql(mysql::Questions),
-    Redis(redis::Scripts),
-    Etcd(etcd::Calls),
-    /// Nothing counts.
+pub enum ServerCounter {
+    Postgres(postgres::TransactionCounter),
+    Mysql(mysql::StatementCounter),
+    Redis(redis::ScriptCounter),
+    Etcd(etcd::CallCounter),
+    /// A server that counts nothing.
     None,
 }
 
-impl Witness {
+impl ServerCounter {
     /// The counter of this fixture's server.
     pub async fn at(fixture: &Fixture) -> Result<Self, BenchError> {
         let Some(server) = fixture.server() else { return Ok(Self::None) };
         let url = server.url();
         Ok(match fixture.kind() {
-            StoreKind::Postgres => Self::Postgres(postgres::Transactions::at(&url).await?),
-            StoreKind::Mysql => Self::Mysql(mysql::Questions::at(&url).await?),
+            StoreKind::Postgres => Self::Postgres(postgres::TransactionCounter::at(&url).await?),
+            StoreKind::Mysql => Self::Mysql(mysql::StatementCounter::at(&url).await?),
             StoreKind::Redis | StoreKind::RedisAlways => {
-                Self::Redis(redis::Scripts::at(&url).await?)
+                Self::Redis(redis::ScriptCounter::at(&url).await?)
             }
-            StoreKind::Etcd => Self::Etcd(etcd::Calls::at(server.address())),
+            StoreKind::Etcd => Self::Etcd(etcd::CallCounter::at(server.address())),
             StoreKind::S3 | StoreKind::Sqlite => Self::None,
         })
     }

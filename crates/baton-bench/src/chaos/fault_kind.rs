@@ -5,9 +5,9 @@ use std::time::Duration;
 use super::replica::has_replicas;
 use crate::fixture::StoreKind;
 
-/// What happens, and to what.
+/// A kind of fault: what is struck, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FaultKind {
     /// A process: kill -9, started again after a while.
     Kill,
     /// A process: SIGTERM, started again after a while.
@@ -38,7 +38,7 @@ pub enum Kind {
     ForgedHints,
 }
 
-impl Kind {
+impl FaultKind {
     /// Every kind.
     pub const ALL: [Self; 14] = [
         Self::Kill,
@@ -66,12 +66,12 @@ impl Kind {
             Self::EndSession => has_sessions,
             Self::PromoteReplica => has_replicas(store),
             Self::ForgedHints => true,
-            kind => kind.is_of_process() || store.server().is_some(),
+            kind => kind.strikes_process() || store.server().is_some(),
         };
         Self::ALL.into_iter().filter(can_be).collect()
     }
 
-    /// In tables.
+    /// Its name in tables.
     pub fn title(self) -> &'static str {
         match self {
             Self::Kill => "node killed with -9",
@@ -92,12 +92,12 @@ impl Kind {
     }
 
     /// Does it strike a process?
-    pub fn is_of_process(self) -> bool {
+    pub fn strikes_process(self) -> bool {
         matches!(self, Self::Kill | Self::Term | Self::ShortPause | Self::LongPause)
     }
 
     /// Does it strike a node's connections?
-    pub fn is_of_line(self) -> bool {
+    pub fn strikes_connections(self) -> bool {
         let lines = [Self::Cut, Self::Drop, Self::HalfOpen, Self::Delay, Self::LoseReply];
         lines.contains(&self)
     }
@@ -131,16 +131,16 @@ mod tests {
 
     #[test]
     fn a_file_has_processes_and_hints_two_servers_have_sessions_and_one_has_replicas() {
-        let count = |store| Kind::of(store).len();
+        let count = |store| FaultKind::of(store).len();
         assert_eq!(StoreKind::ALL.map(count), [5, 13, 13, 13, 12, 12]);
-        assert_eq!(Kind::of(StoreKind::RedisAlways), Kind::of(StoreKind::Redis));
-        let of_file = |kind: Kind| kind.is_of_process() || kind == Kind::ForgedHints;
-        assert!(Kind::of(StoreKind::Sqlite).into_iter().all(of_file));
+        assert_eq!(FaultKind::of(StoreKind::RedisAlways), FaultKind::of(StoreKind::Redis));
+        let of_file = |kind: FaultKind| kind.strikes_process() || kind == FaultKind::ForgedHints;
+        assert!(FaultKind::of(StoreKind::Sqlite).into_iter().all(of_file));
     }
 
     #[test]
     fn pauses_are_clearly_shorter_or_longer_than_the_lease() {
         let lease = Profile::Fast.settings().lease_timeout;
-        assert!(Kind::ShortPause.lasts().1 < lease && Kind::LongPause.lasts().0 > lease);
+        assert!(FaultKind::ShortPause.lasts().1 < lease && FaultKind::LongPause.lasts().0 > lease);
     }
 }

@@ -8,16 +8,16 @@ use tokio::net::TcpStream;
 
 use crate::error::BenchError;
 
-/// Where to ask.
-pub struct Calls(SocketAddr);
+/// The address of etcd's metrics.
+pub struct CallCounter(SocketAddr);
 
-impl Calls {
-    /// Asks this server.
+impl CallCounter {
+    /// A counter of this server.
     pub fn at(server: SocketAddr) -> Self {
         Self(server)
     }
 
-    /// How many so far.
+    /// The calls so far.
     pub async fn count(&mut self) -> Result<u64, BenchError> {
         let read = self.metrics().await;
         let trouble = |problem| BenchError::File { path: "etcd's /metrics".into(), problem };

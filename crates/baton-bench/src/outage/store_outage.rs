@@ -7,31 +7,31 @@ use baton_testbed::Server;
 use crate::error::BenchError;
 use crate::fixture::Fixture;
 
-/// A store that is gone.
-pub enum Away<'a> {
+/// A store that is away, until it is brought back.
+pub enum StoreOutage<'a> {
     /// Killed with -9.
     Server(&'a Server),
-    /// No longer where its path says.
-    File { here: PathBuf, there: PathBuf },
+    /// Moved to another path.
+    File { path: PathBuf, moved_to: PathBuf },
 }
 
-impl<'a> Away<'a> {
-    /// Takes it away.
-    pub async fn take(fixture: &'a Fixture, folder: &Path) -> Result<Self, BenchError> {
+impl<'a> StoreOutage<'a> {
+    /// Takes the store away.
+    pub async fn begin(fixture: &'a Fixture, folder: &Path) -> Result<Self, BenchError> {
         if let Some(server) = fixture.server() {
             server.kill().await?;
             return Ok(Self::Server(server));
         }
-        let (here, there) = (folder.join("baton.db"), folder.join("moved-away.db"));
-        rename(&here, &there)?;
-        Ok(Self::File { here, there })
+        let (path, moved_to) = (folder.join("baton.db"), folder.join("moved-away.db"));
+        rename(&path, &moved_to)?;
+        Ok(Self::File { path, moved_to })
     }
 
-    /// Brings it back, with all its data. Returns when it answers.
-    pub async fn bring_back(self) -> Result<(), BenchError> {
+    /// Brings the store back, with all its data. Returns when it answers.
+    pub async fn end(self) -> Result<(), BenchError> {
         match self {
             Self::Server(server) => Ok(server.start_again().await?),
-            Self::File { here, there } => rename(&there, &here),
+            Self::File { path, moved_to } => rename(&moved_to, &path),
         }
     }
 }

@@ -8,32 +8,32 @@ use baton::clock::Moment;
 use baton_testbed::{ConnectionFault, Proxy, Server};
 
 use super::fault::ChaosFault;
-use super::kind::Kind;
+use super::fault_kind::FaultKind;
 use crate::fixture::Fixture;
 
 /// A proxy for each node, and which of them do harm.
 #[derive(Default)]
-pub struct Lines {
+pub struct NodeConnections {
     proxies: BTreeMap<NodeId, Proxy>,
     faulty: BTreeMap<NodeId, Moment>,
-    /// Where they lead to.
+    /// The server that the proxies lead to.
     server: Option<SocketAddr>,
 }
 
-impl Lines {
+impl NodeConnections {
     /// A proxy for each of these; without a server there is none.
     pub async fn new(server: Option<&Server>, names: &[NodeId]) -> Self {
-        let mut lines = Self::default();
+        let mut connections = Self::default();
         if let Some(server) = server {
-            lines.server = Some(server.address());
+            connections.server = Some(server.address());
             for name in names {
-                lines.proxies.insert(name.clone(), Proxy::to(server.address()).await);
+                connections.proxies.insert(name.clone(), Proxy::to(server.address()).await);
             }
         }
-        lines
+        connections
     }
 
-    /// What this node opens.
+    /// The URL that this node opens.
     pub fn url(&self, fixture: &Fixture, name: &NodeId) -> Option<String> {
         self.proxies.get(name).and_then(|proxy| fixture.url_through(proxy))
     }
@@ -44,14 +44,14 @@ impl Lines {
         sound.cloned().collect()
     }
 
-    /// Strikes this one's.
+    /// Strikes the connections of this node.
     pub fn strike(&mut self, fault: &ChaosFault, name: &NodeId, now: Moment) {
         let Some(proxy) = self.proxies.get(name) else { return };
         match fault.kind {
-            Kind::Drop => proxy.set(ConnectionFault::Drop),
-            Kind::HalfOpen => proxy.set(ConnectionFault::HalfOpen),
-            Kind::Delay => proxy.set(ConnectionFault::Delay(fault.late)),
-            Kind::LoseReply => proxy.set(ConnectionFault::LoseReplies),
+            FaultKind::Drop => proxy.set(ConnectionFault::Drop),
+            FaultKind::HalfOpen => proxy.set(ConnectionFault::HalfOpen),
+            FaultKind::Delay => proxy.set(ConnectionFault::Delay(fault.late)),
+            FaultKind::LoseReply => proxy.set(ConnectionFault::LoseReplies),
             _ => return proxy.cut(),
         }
         self.faulty.insert(name.clone(), now + fault.lasts);
@@ -68,12 +68,12 @@ impl Lines {
     }
 
     /// When a connection is to be mended next.
-    pub fn next(&self) -> Moment {
+    pub fn next_repair(&self) -> Moment {
         self.faulty.values().copied().min().unwrap_or(Moment::NEVER)
     }
 
     /// Mends those whose time has come. Says how many replies were to be lost, and none came.
-    pub fn relieve(&mut self, now: Moment) -> u32 {
+    pub fn repair(&mut self, now: Moment) -> u32 {
         let mut never_lost = 0;
         let (proxies, faulty) = (&self.proxies, &mut self.faulty);
         faulty.retain(|name, until| {

@@ -5,16 +5,16 @@ use redis::aio::MultiplexedConnection;
 use crate::error::BenchError;
 
 /// A connection that asks.
-pub struct Scripts(MultiplexedConnection);
+pub struct ScriptCounter(MultiplexedConnection);
 
-impl Scripts {
+impl ScriptCounter {
     /// Connects.
     pub async fn at(url: &str) -> Result<Self, BenchError> {
         let client = redis::Client::open(url)?;
         Ok(Self(client.get_multiplexed_async_connection().await?))
     }
 
-    /// How many so far.
+    /// The calls of scripts so far.
     pub async fn count(&mut self) -> Result<u64, BenchError> {
         let info: String = redis::cmd("INFO").arg("commandstats").query_async(&mut self.0).await?;
         Ok(scripts(&info))
